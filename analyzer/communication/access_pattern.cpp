@@ -36,6 +36,9 @@ constexpr double kThinOneWay = 0.3;
 constexpr double kDenseShare = 0.3;
 /// Columns are at a border if this share of their bytes is in columns that touch one of the other direction.
 constexpr double kInTouch = 0.9;
+/// Ranges are at borders if this share of them, with those that they continue, touches ranges of the other direction.
+/// Parts in a ring touch at one of their two borders only.
+constexpr double kTouching = 0.4;
 /// The directions alternate at least this often.
 constexpr std::size_t kAlternations = 4;
 /// A whole that each iteration sends in several contiguous parts.
@@ -48,6 +51,13 @@ constexpr double kInWholePasses = 0.85;
 constexpr std::size_t kPriorRanges = 4;
 /// Random: this share of the messages in stretches without order.
 constexpr double kJumping = 0.8;
+/// A grid is small if it has at most so many places per message.
+constexpr std::uint64_t kGridPerMessage = 2;
+/// In a stream that is sent again and again, this share of the ranges continues the one before. Otherwise an exchange
+/// of blocks, whose partners change, may advance by chance.
+constexpr double kContinuing = 0.5;
+/// What streaming and random are worth at most where such an exchange looks the same.
+constexpr double kMaxOnGrid = 0.75;
 /// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
 /// moves at most.
 constexpr double kPartnersRepeated = 0.5;
@@ -96,20 +106,37 @@ Ranges distinct_ranges(const std::vector<Access>& accesses) {
   return ranges;
 }
 
-// Whether a range of one direction begins where one of the other ends: as a whole, or piece by piece.
-bool touch(const Ranges& ranges) {
-  const auto meets = [](const std::vector<Place>& a, const std::vector<Place>& b) {
-    for (const Place& p : a) {
-      const std::uint64_t piece = p.pieces == 0 ? 0 : p.bytes / p.pieces;
-      for (const std::uint64_t at : {p.end(), p.offset + piece}) {
-        const auto found =
-            std::lower_bound(b.begin(), b.end(), at, [](const Place& x, std::uint64_t v) { return x.offset < v; });
-        if (found != b.end() && found->offset == at && (at == p.end() || found->pieces == p.pieces)) return true;
-      }
+/// Ranges that continue each other, as one.
+struct Stretch {
+  std::uint64_t begin = 0, end = 0;
+  std::size_t ranges = 0;
+};
+
+std::vector<Stretch> joined(const std::vector<Place>& places) {
+  std::vector<Stretch> stretches;
+  for (const Place& place : places) {
+    if (stretches.empty() || place.offset > stretches.back().end) stretches.push_back({place.offset, place.offset, 0});
+    stretches.back().end = std::max(stretches.back().end, place.end());
+    ++stretches.back().ranges;
+  }
+  return stretches;
+}
+
+/// The share of the ranges that lie, with those that they continue, beside ranges of the other direction.
+double touching_share(const Ranges& ranges) {
+  const std::vector<Stretch> forth = joined(ranges.forth), back = joined(ranges.back);
+  std::size_t touching = 0;
+  const auto add = [&](const std::vector<Stretch>& mine, const std::vector<Stretch>& others) {
+    for (const Stretch& stretch : mine) {
+      const bool touches = std::any_of(others.begin(), others.end(), [&](const Stretch& other) {
+        return other.begin == stretch.end || other.end == stretch.begin;
+      });
+      if (touches) touching += stretch.ranges;
     }
-    return false;
   };
-  return meets(ranges.forth, ranges.back) || meets(ranges.back, ranges.forth);
+  add(forth, back);
+  add(back, forth);
+  return static_cast<double>(touching) / static_cast<double>(ranges.forth.size() + ranges.back.size());
 }
 
 // How often the direction changes along the data.
@@ -256,7 +283,7 @@ class PatternFinder {
     const std::size_t begins = distinct_begins();
     const bool few = kOften * begins <= accesses_.size(), again = kAgain * begins <= accesses_.size();
     const bool both = !ranges_.forth.empty() && !ranges_.back.empty();
-    if (few && both && share <= kBorder && touch(ranges_) && disjoint(ranges_)) {
+    if (few && both && share <= kBorder && touching_share(ranges_) >= kTouching && disjoint(ranges_)) {
       return answer(
           Pattern::adjacent, 0.98,
           words::few_ranges(count, share) + "; the ranges of one direction begin where those of the other end");
@@ -271,12 +298,17 @@ class PatternFinder {
       // Few ranges may be in order by chance.
       const double known =
           again ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
-      return answer(Pattern::streaming, (0.5 + 0.5 * all_.advancing) * known, words::advancing_ranges(all_));
+      const double in_passes = std::min(1.0, all_.long_passes / seen_);
+      const double most = again && all_.continuing < kContinuing ? kMaxOnGrid : 1;
+      return answer(Pattern::streaming, std::min(most, (0.5 + 0.5 * all_.advancing * in_passes) * known),
+                    words::advancing_ranges(all_));
     }
     // A pass begins again at the other end of the data, and that is no jump.
     const bool advances_in_part = all_.long_passes * all_.advancing >= kMostly;
-    if (all_.jumping >= kJumping && !advances_in_part)
-      return answer(Pattern::random, 0.5 + 0.5 * all_.jumping, words::jumping_ranges(all_));
+    if (all_.jumping >= kJumping && !advances_in_part) {
+      const double most = on_small_grid() ? kMaxOnGrid : 1;
+      return answer(Pattern::random, std::min(most, 0.5 + 0.5 * all_.jumping), words::jumping_ranges(all_));
+    }
     if (few) {
       if (!both && share <= kThinOneWay && one_interval_inside()) {
         return answer(Pattern::adjacent, 0.75, words::few_ranges(count, share) + ", side by side");
@@ -291,6 +323,18 @@ class PatternFinder {
     }
     if (changing_partners()) return answer(Pattern::scatter_gather, 0.7, words::few_distances(all_.distances));
     return unknown(words::moving_ranges(all_) + ": neither ordered nor random");
+  }
+
+  /// All ranges have one length and lie at multiples of it, and there are hardly more such places than messages: an
+  /// exchange whose partners change in an order that the records do not show would look the same.
+  bool on_small_grid() const {
+    const std::uint64_t length = accesses_.front().place.bytes;
+    std::uint64_t extent = 0;
+    for (const Access& a : accesses_) {
+      if (a.place.bytes != length || length == 0 || a.place.offset % length != 0) return false;
+      extent = std::max(extent, a.place.end());
+    }
+    return extent / length <= kGridPerMessage * accesses_.size();
   }
 
   /// Messages of any length at a few places use a buffer again.

@@ -33,6 +33,9 @@ constexpr std::size_t kMinPhase = 3;  // iterations: a count that occurs once or
 constexpr double kPhaseShare = 0.1, kPhaseSpan = 0.8, kPhaseDensity = 0.5, kInPhases = 0.5;
 /// Phases follow each other: together they are hardly longer than the run. Counts that losses change overlap.
 constexpr double kPhaseOverlap = 1.1;
+/// Phases may also return. Counts that change at this share of the places at most where independent counts would, and
+/// so many standard deviations less often, are in phases.
+constexpr double kFewChanges = 0.4, kChangesMargin = 3;
 
 /// The numbers of one source so far.
 struct Numbering {
@@ -164,7 +167,29 @@ CountRanges ranges_of(const std::vector<Counts>& counts) {
   return ranges;
 }
 
+namespace {
+
+/// Whether the counts stay the same for long, and change far more rarely than in any other order.
+bool seldom_change(const std::vector<Counts>& counts) {
+  std::map<Counts, double> share;
+  std::size_t changes = 0;
+  const auto n = static_cast<double>(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    share[counts[i]] += 1 / n;
+    changes += i > 0 && counts[i] != counts[i - 1] ? 1 : 0;
+  }
+  double alike = 0;  // the chance that two counts are equal
+  for (const auto& [count, part] : share) alike += part * part;
+  const double expected = (n - 1) * (1 - alike), deviation = std::sqrt(expected * alike);
+  const auto seen = static_cast<double>(changes);
+  return seen <= kFewChanges * expected && seen + kChangesMargin * deviation <= expected &&
+         static_cast<double>(kMinPhase) * (seen + 1) <= n;
+}
+
+}  // namespace
+
 bool in_phases(const std::vector<Counts>& counts) {
+  if (counts.size() >= kPhasesFrom && seldom_change(counts)) return true;
   struct Occurrences {
     std::size_t first = 0, last = 0, times = 0;
   };

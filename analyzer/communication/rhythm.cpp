@@ -30,6 +30,13 @@ constexpr double kAside = 0.02;
 constexpr std::size_t kAsideParts = 10, kMaxAside = 2;
 /// How fast such messages lower the confidence.
 constexpr double kAsidePenalty = 5;
+/// A side with messages in more than this share of the iterations takes turns, however many the other side sends.
+constexpr double kAsideIterations = 0.1;
+/// The most that a one-way answer is worth where the other side's messages may be turns, sent by a thread that ran
+/// ahead.
+constexpr double kMaxWithOthersAside = 0.75;
+/// From so many iterations on, the first and the last may be a start and an end with messages of their own.
+constexpr std::size_t kEndsFrom = 8;
 /// Longest repetition that the search tries, in iterations of the program and in messages.
 constexpr std::size_t kMaxIterations = 8, kMaxTransfers = 256;
 /// A repetition has to occur this often.
@@ -60,6 +67,8 @@ constexpr double kSomeGaps = 1, kManyGaps = 3, kTimesExpected = 3;
 constexpr std::size_t kMinGaps = 3;
 /// What equal counts are worth if no message has one of the numbers: once may be a pause, more often is a count.
 constexpr double kOneGap = 0.6;
+/// The most that equal counts are worth if records are missing and some number has no message.
+constexpr double kMaxWithGaps = 0.75;
 /// Parts of a run in each of which some iterations differ, and what the answer is worth then.
 constexpr std::size_t kParts = 4;
 constexpr double kVariesThroughout = 0.95;
@@ -73,8 +82,13 @@ constexpr double kNearlyEqual = 0.1;
 constexpr double kMissedTotal = 0.002, kMaxMissed = 4;
 /// What a repetition is worth of which some stretches or iterations differ.
 constexpr double kNearlyRepeats = 0.85;
+/// The most that a repetition in the order of messages is worth that has any exception: a longer one may have none.
+constexpr double kMaxWithExceptions = 0.75;
 /// What one message each way is worth where no message answers the one before.
 constexpr double kInStepByChance = 0.8;
+/// The most that a repetition is worth whose counts have a common divisor: the counts of iterations may be multiples of
+/// a smaller exchange, other ones from iteration to iteration.
+constexpr double kMaxWithDivisor = 0.75;
 /// Totals that are this many times the same counts; what the answer is worth.
 constexpr std::uint32_t kFreePeriods = 8;
 constexpr double kFreeRunning = 0.75;
@@ -129,7 +143,7 @@ class Finder {
   void judge() {
     if (steps_.empty()) return;
     const double aside = static_cast<double>(std::min(all_.forth, all_.back)) / static_cast<double>(steps_.size());
-    if (aside <= kAside && sent_aside()) {
+    if ((aside <= kAside && sent_aside() && !in_many_iterations()) || at_ends_only()) {
       const auto heard =
           std::count_if(steps_.begin(), steps_.end(), [](const Step& step) { return step.received > 0; });
       if (completeness_.recorded >= kBothSides || static_cast<std::size_t>(heard) >= kMinHeard) {
@@ -188,6 +202,28 @@ class Finder {
     return true;
   }
 
+  /// The program's numbers show that the side that sends less does so all along, even if its thread ran ahead.
+  bool in_many_iterations() const {
+    if (!rhythm_.iterations_known) return false;
+    const auto with_rare = static_cast<std::size_t>(
+        std::count_if(iterations_.begin(), iterations_.end(), [&](const ProgramIteration& iteration) {
+          return (all_.back <= all_.forth ? iteration.counts.back : iteration.counts.forth) > 0;
+        }));
+    return with_rare > kMaxAside &&
+           static_cast<double>(with_rare) > kAsideIterations * static_cast<double>(iterations_.size());
+  }
+
+  /// The program's numbers show that the side that sends less does so in the first or last iteration only, a little.
+  bool at_ends_only() const {
+    const std::size_t n = rhythm_.iterations_known ? iterations_.size() : 0;
+    const std::uint32_t rare = std::min(all_.forth, all_.back);
+    if (n < kEndsFrom || rare == 0 || rare > kMaxAside) return false;
+    for (std::size_t i = 1; i + 1 < n; ++i) {
+      if ((all_.back == rare ? iterations_[i].counts.back : iterations_[i].counts.forth) > 0) return false;
+    }
+    return true;
+  }
+
   void judge_one_way(double aside) {
     const bool numbered = rhythm_.iterations_known;
     const std::size_t n = numbered ? iterations_.size() : steps_.size();
@@ -206,6 +242,7 @@ class Finder {
       evidence.ranges = ranges_of(all_counts(iterations_));
     }
     answer(Model::unidirectional, prior(n) * (1 - kAsidePenalty * aside), evidence);
+    if (evidence.other > kMaxAside) rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithOthersAside);
   }
 
   // --- the program numbers its iterations
@@ -220,6 +257,7 @@ class Finder {
       set_program_period();
       answer(model_of(usual), share * prior(counts.size()), rhythm_evidence::SameCounts{usual, share, counts.size()});
       if (gaps > 0) rhythm_.confidence *= kOneGap;
+      if (!whole() && empty_stretches(counts) > 0) rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithGaps);
       if (whole() && share < 1) rhythm_.confidence *= kNearlyRepeats;
       if (usual.forth == usual.back && usual.forth > 1) judge_ping_pong(usual);
       if (usual == Counts{1, 1}) judge_order_of_single_messages();
@@ -366,10 +404,10 @@ class Finder {
 
   void judge_thinned_counts() {
     using Reading = rhythm_evidence::Incomplete::Reading;
-    const std::vector<Counts> counts = counts_with_gaps(iterations_);
+    const std::vector<Counts> counts = inner_counts(iterations_);
     const Spread forth = spread_of(counts, &Counts::forth, completeness_);
     const Spread back = spread_of(counts, &Counts::back, completeness_);
-    const auto [usual, share] = most_common(inner_counts(iterations_));
+    const auto [usual, share] = most_common(counts);
     const double kept = std::min(forth.kept, back.kept);
     const Counts most{static_cast<std::uint32_t>(forth.most), static_cast<std::uint32_t>(back.most)};
     rhythm_evidence::Incomplete evidence{Reading::ambiguous, most, forth.kept, back.kept, 0};
@@ -487,8 +525,12 @@ class Finder {
     answer(model_of(stretch->counts), stretch->share * prior(stretch->stretches),
            rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
     if (stretch->share < kExact) rhythm_.confidence *= kNearlyRepeats;
+    if (stretch->share < 1) rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithExceptions);
     // Sides that both send several messages at once may do so one by one.
     if (stretch->counts == Counts{1, 1} && answering_share(steps_) < kRegular) rhythm_.confidence *= kInStepByChance;
+    if (std::gcd(stretch->counts.forth, stretch->counts.back) > 1) {
+      rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithDivisor);
+    }
     return stretch;
   }
 

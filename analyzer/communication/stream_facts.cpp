@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace wicprof::analyzer {
 namespace {
@@ -63,6 +65,9 @@ constexpr double kAdvances = 0.9, kNoDirection = 0.7;
 /// other.
 constexpr std::size_t kStretch = 48, kMinStretch = 12;
 constexpr double kRepeatedInStretch = 0.3, kDistancesInStretch = 0.5, kContiguousInStretch = 0.25;
+/// A stretch that jumps reaches over this share of what most places reach over: streams that several blocks send side
+/// by side have little order from message to message, but stay close together. Most: without this share at either end.
+constexpr double kReachOfStretch = 0.5, kFarPlaces = 0.05;
 
 /// Pearson's correlation of offsets with their order.
 double correlation(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
@@ -94,6 +99,20 @@ bool contiguous(const std::vector<Access>& accesses, std::span<const std::uint32
     even = even && place.offset - before.offset == distance;
   }
   return up || down || even;
+}
+
+/// The share of what lies between the lowest and the highest range that the ranges cover.
+double covered_share(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const std::uint32_t i : members) ranges.emplace_back(accesses[i].place.offset, accesses[i].place.end());
+  std::sort(ranges.begin(), ranges.end());
+  std::uint64_t covered = 0, reached = ranges.front().first;
+  for (const auto& [begin, end] : ranges) {
+    if (end > std::max(begin, reached)) covered += end - std::max(begin, reached);
+    reached = std::max(reached, end);
+  }
+  const std::uint64_t reach = reached - ranges.front().first;
+  return reach == 0 ? 0 : static_cast<double>(covered) / static_cast<double>(reach);
 }
 
 /// Passes through the data. The bytes of all messages, of those in long passes, and of those in passes that advance.
@@ -143,20 +162,6 @@ void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32
   close(members.size());
 }
 
-/// The share of what lies between the lowest and the highest range that the ranges cover.
-double covered_share(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const std::uint32_t i : members) ranges.emplace_back(accesses[i].place.offset, accesses[i].place.end());
-  std::sort(ranges.begin(), ranges.end());
-  std::uint64_t covered = 0, reached = ranges.front().first;
-  for (const auto& [begin, end] : ranges) {
-    if (end > std::max(begin, reached)) covered += end - std::max(begin, reached);
-    reached = std::max(reached, end);
-  }
-  const std::uint64_t reach = reached - ranges.front().first;
-  return reach == 0 ? 0 : static_cast<double>(covered) / static_cast<double>(reach);
-}
-
 /// Blocks that send at once drift apart: one begins its next pass before another one has ended its own. So each block's
 /// passes count, if they go through the data and those of the whole stream do not. `members` in order of time.
 void find_passes(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
@@ -200,14 +205,44 @@ bool jumps(const std::vector<Access>& accesses, std::span<const std::uint32_t> m
          std::abs(correlation(accesses, members)) < kNoDirection;
 }
 
+std::uint64_t reach_of(std::vector<std::uint64_t> offsets, double without) {
+  std::sort(offsets.begin(), offsets.end());
+  const auto left_out = static_cast<std::size_t>(without * static_cast<double>(offsets.size()));
+  return offsets[offsets.size() - 1 - left_out] - offsets[left_out];
+}
+
+/// The share of the messages whose sources go through the data one way, each by itself, throughout the run.
+double directed_share(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+  std::map<std::uint64_t, std::vector<std::uint32_t>> by_source;
+  for (const std::uint32_t i : members) by_source[accesses[i].source].push_back(i);
+  std::size_t directed = 0;
+  for (const auto& [source, list] : by_source) {
+    if (list.size() >= kMinStretch && std::abs(correlation(accesses, list)) >= kNoDirection) directed += list.size();
+  }
+  return static_cast<double>(directed) / static_cast<double>(members.size());
+}
+
 /// `members` in order of time.
 void add_stretches(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
+  const auto reach = [&](std::span<const std::uint32_t> part, double without) {
+    std::vector<std::uint64_t> offsets;
+    for (const std::uint32_t i : part) offsets.push_back(accesses[i].place.offset);
+    return static_cast<double>(reach_of(std::move(offsets), without));
+  };
+  std::size_t continuing = 0;
+  for (std::size_t k = 1; k < members.size(); ++k) {
+    const Place &before = accesses[members[k - 1]].place, &place = accesses[members[k]].place;
+    continuing += place.offset == before.end() || place.end() == before.offset ? 1 : 0;
+  }
+  facts.continuing = static_cast<double>(continuing) / static_cast<double>(members.size());
+  const double far = kReachOfStretch * reach(members, kFarPlaces);
   std::size_t jumping = 0;
   for (std::size_t begin = 0; begin < members.size(); begin += kStretch) {
     const auto part = members.subspan(begin, std::min(kStretch, members.size() - begin));
-    if (part.size() >= kMinStretch && jumps(accesses, part)) jumping += part.size();
+    if (part.size() >= kMinStretch && reach(part, 0) >= far && jumps(accesses, part)) jumping += part.size();
   }
-  facts.jumping = static_cast<double>(jumping) / static_cast<double>(members.size());
+  facts.jumping =
+      static_cast<double>(jumping) / static_cast<double>(members.size()) * (1 - directed_share(accesses, members));
 }
 
 /// Sorts `members` by range.
@@ -281,11 +316,13 @@ StreamFacts total(const std::vector<StreamFacts>& streams) {
     sum.long_passes += s.long_passes * s.bytes;
     sum.advancing += s.advancing * s.long_passes * s.bytes;
     sum.jumping += s.jumping * static_cast<double>(s.messages);
+    sum.continuing += s.continuing * static_cast<double>(s.messages);
     sum.bytes += s.bytes;
   }
   if (sum.long_passes > 0) sum.advancing /= sum.long_passes;
   sum.long_passes /= sum.bytes;
   sum.jumping /= static_cast<double>(sum.messages);
+  sum.continuing /= static_cast<double>(sum.messages);
   sum.repeated /= sum.bytes;
   sum.ever_repeated /= static_cast<double>(sum.messages);
   return sum;

@@ -44,6 +44,7 @@ struct StreamFacts {
   double long_passes = 0;  ///< share of the bytes in passes long enough to show a direction
   double advancing = 0;    ///< of these, the share in passes that go through the data one way, at most out of order for
                            ///< a few messages
+  double continuing = 0;   ///< share of the messages whose range begins or ends where the one before ends or begins
   // Stretches of messages, so that a long run shows no other pattern than a short one:
   double jumping = 0;  ///< share of the messages in stretches whose places hardly repeat and follow no order
 

@@ -26,7 +26,8 @@ constexpr std::int64_t kBufferSlots = 2;
 constexpr std::uint64_t kMinAhead = 3, kAheadPercent = 1;
 /// How much the numbers of messages ahead of waits for a free slot may differ.
 constexpr std::int64_t kSameLead = 2;
-/// The certainty of the messages where only such numbers show which signals acknowledge.
+/// The certainty of the messages where only such numbers show which signals acknowledge, or nothing shows whether any
+/// do.
 constexpr double kGuessedAcknowledgements = 0.8;
 /// Programs number waits as they number signals, or one later.
 constexpr std::int64_t kUsualLead = 1;
@@ -199,7 +200,11 @@ class Gatherer {
         site.acknowledges = lead && *lead >= (announcing_ > 0 ? 1 : kBufferSlots);
         if (site.acknowledges) traffic_.certainty = kGuessedAcknowledgements;
         const bool request = lead && *lead < 0, bare_and_free = !lead && announcing_ == 0 && site.from != site.to;
-        if (!site.acknowledges && !request && !bare_and_free) doubt(i);
+        if (!site.acknowledges && bare_and_free) {
+          traffic_.certainty = std::min(traffic_.certainty, kGuessedAcknowledgements);
+        } else if (!site.acknowledges && !request) {
+          doubt(i);
+        }
         continue;
       }
       // Where an iteration has several messages, only its first ones wait for slots of the iteration before.

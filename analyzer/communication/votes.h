@@ -22,9 +22,12 @@ class Votes {
   }
   double share(std::size_t answer) const { return weight_[answer] / all(); }
   bool agree() const { return answered() >= kAnswered * all() && weight_[best()] >= kAgreement * answered(); }
-  /// Pairs without an answer lower the confidence, but by half as much as pairs with another answer would.
+  /// Pairs without an answer or with another one lower the confidence, and limit it: a program whose pairs differ has
+  /// no class.
   double confidence() const {
-    return weight_[best()] == 0 ? 0 : confidence_[best()] / weight_[best()] * (0.5 + 0.5 * share(best()));
+    if (weight_[best()] == 0) return 0;
+    const double confidence = confidence_[best()] / weight_[best()] * (0.5 + 0.5 * share(best()));
+    return share(best()) >= kNearlyAll ? confidence : std::min(confidence, kMaxWithDissent);
   }
 
   /// Least share of the answered weight that the best answer needs; bench_classification_made judges it.
@@ -34,6 +37,9 @@ class Votes {
   static constexpr std::size_t kUnknown = 4;
   /// Least share of the whole weight that needs an answer; bench_classification_made judges it.
   static constexpr double kAnswered = 0.25;
+  /// The most that an answer is worth that fewer than these pairs, by weight, share; bench_classification_made judges
+  /// it.
+  static constexpr double kNearlyAll = 0.98, kMaxWithDissent = 0.75;
 
   double all() const { return std::accumulate(weight_.begin(), weight_.end(), 0.0); }
   double answered() const { return all() - weight_.back(); }

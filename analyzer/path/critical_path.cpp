@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -89,8 +90,31 @@ class Walk {
     }
   }
 
-  /// Starts at the last event of the trace. False if there is none.
+  /// Whether the backend requested the work, on a thread that neither waits nor launches anything of the program: it
+  /// writes the words that switch the modes, and copies nothing for the program.
+  bool is_backend_copy(const WorkItem& item) const {
+    if (item.copy == nullptr || !host_blocked_) return false;
+    const std::optional<std::uint32_t> caller = calls_.thread(item.copy->process, item.copy->correlation);
+    return caller && !programs_threads_.contains(*caller);
+  }
+
+  void find_programs_threads() {
+    for (const auto& [id, thread] : threads_) {
+      if (!thread.blocked.empty()) programs_threads_.insert(id);
+    }
+    for (const auto& [stream, items] : work_) {
+      for (const WorkItem& item : items) {
+        if (item.kernel == nullptr || is_backend_work(item)) continue;
+        if (const auto caller = calls_.thread(item.kernel->process, item.kernel->correlation)) {
+          programs_threads_.insert(*caller);
+        }
+      }
+    }
+  }
+
+  /// Starts at the last event of the trace that belongs to the program. False if there is none.
   bool start() {
+    find_programs_threads();
     now_ = model_.begin;
     const auto later = [&](TimeNs end) { return where_ == Where::nowhere || end > now_; };
     for (const store::WaitRow& wait : model_.waits) {
@@ -101,7 +125,7 @@ class Walk {
     }
     for (const auto& [stream, items] : work_) {
       for (const WorkItem& item : items) {
-        if (!is_backend_work(item) && later(item.end)) on_work(item, item.end);
+        if (!is_backend_work(item) && !is_backend_copy(item) && later(item.end)) on_work(item, item.end);
       }
     }
     return where_ != Where::nowhere;
@@ -350,6 +374,7 @@ class Walk {
   const WorkIndex index_;
   BlockedWaits blocked_;
   std::map<std::uint32_t, HostThread> threads_;  // by thread id
+  std::set<std::uint32_t> programs_threads_;     // threads that wait at sites or launch kernels of the program
 
   CriticalPath path_;
   Where where_ = Where::nowhere;

@@ -414,6 +414,93 @@ TEST(ClassifyHeldOut, InterleavedBurstsEachWayAreMultiple) {
   }
 }
 
+// One range that begins where one of the other direction ends is a coincidence.
+TEST(ClassifyHeldOut, OneTouchingRangeIsNoBorder) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const TimeNs at = TimeNs{1'000'000'000} + i * 50'000;
+    talk.send(0, 1, 0, i, at, run_of(64ull << (i % 4), 64));
+    talk.send(1, 0, 0, i, at + 9'000, run_of(64 * ((1ull << (i % 4)) + 16), 64));
+  }
+  talk.send(1, 0, 1, 40, TimeNs{1'000'000'000} + 40 * 50'000, run_of(0, 64));
+  const Classification c = classified(talk.settled());
+  EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
+}
+
+// Blocks that go through the data each by itself, at its own speed: together they have no order.
+TEST(ClassifyHeldOut, BlocksThatDriftApartDoNotJumpAtRandom) {
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    Talk talk(2);
+    struct Sent {
+      TimeNs at;
+      std::uint32_t block, tile;
+    };
+    std::vector<Sent> all;
+    for (std::uint32_t block = 0; block < 8; ++block) {
+      TimeNs at = TimeNs{1'000'000'000};
+      for (std::uint32_t t = 0; t < 60; ++t) {
+        const std::uint32_t out_of_order = t / 6 * 6 + (t * 5 + block) % 6;
+        all.push_back({at += 1'000 * (1 + block) + static_cast<TimeNs>(random() % 3'000), block, out_of_order});
+      }
+    }
+    std::sort(all.begin(), all.end(), [](const Sent& a, const Sent& b) { return a.at < b.at; });
+    for (const Sent& s : all) talk.send(0, 1, 0, 0, s.at, tile(s.tile), 1, s.block);
+    const Classification c = classified(talk.settled());
+    EXPECT_NE(c.pattern, Pattern::random) << words(c);
+  }
+}
+
+// Two rings of three blocks: six parties with one message each way, or three parties of two blocks with two.
+TEST(ClassifyHeldOut, RingsOfBlocksMayBeLanesOfOneRing) {
+  TraceModel model;
+  model.meta = {{"state", "complete"}};
+  declare_device(model, 0, 100);
+  declare_site(model, 1, "ring", WordMemory::device);
+  for (std::uint32_t i = 1; i <= 40; ++i) {
+    for (std::uint32_t block = 0; block < 6; ++block) {
+      const std::uint32_t to = block / 3 * 3 + (block + 1) % 3;
+      store::SignalRow signal{};
+      signal.id = static_cast<store::RowId>(model.signals.size()) + 1;
+      signal.site = 1;
+      signal.block = block;
+      signal.iteration = signal.value = i;
+      signal.at = TimeNs{1'000'000} * i + 1'000 * block;
+      signal.word = static_cast<WordTag>(block + 1);
+      model.signals.push_back(signal);
+      store::WaitRow wait{};
+      wait.id = static_cast<store::RowId>(model.waits.size()) + 1;
+      wait.site = 1;
+      wait.block = to;
+      wait.iteration = wait.value = i;
+      wait.arrived = signal.at - 500;
+      wait.resumed = signal.at + 500;
+      wait.word = signal.word;
+      model.waits.push_back(wait);
+    }
+  }
+  settle(model);
+  const Classification c = classified(model);
+  EXPECT_EQ(c.model, Model::alternating) << words(c);
+  EXPECT_LE(c.model_confidence, 0.75) << words(c);
+}
+
+// A program whose pairs differ has no class; if nearly all messages are of one pair, the answer is that pair's, with
+// doubt.
+TEST(ClassifyHeldOut, APairOfAnotherModelLimitsTheConfidence) {
+  std::mt19937 random(3);
+  Talk talk(3);
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const TimeNs at = TimeNs{1'000'000'000} + i * 100'000;
+    for (std::uint32_t k = 0; k < 8; ++k) talk.send(k % 2, 1 - k % 2, k / 2, i, at + k * 5'000, tile(i * 8 + k));
+    if (random() % 2 == 0) continue;
+    talk.send(0, 2, 8, i, at + 50'000, tile(i));
+    talk.send(2, 0, 8, i, at + 60'000, tile(i));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_LE(c.model_confidence, 0.75) << words(c);
+}
+
 TEST(ClassifyHeldOut, AResultAtTheEndDoesNotMakeAStreamAlternate) {
   Talk talk(1);
   for (std::uint32_t i = 0; i < 80; ++i) talk.send(kHostDevice, 0, 0, i, TimeNs{1'000'000'000} + i * 30'000, tile(i));

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 
 #include "analyzer/communication/classify.h"
 #include "analyzer/waits/matching.h"
@@ -44,6 +45,23 @@ TEST(MadePrograms, TheHalvesStay) {
   for (std::uint64_t seed = 1; seed <= 32; ++seed)
     halves += half_of(make_program(seed).plan.kind) == Half::judge ? 'j' : 'i';
   EXPECT_EQ(halves, "ijjiijiijjjijjjjjiijijjjjjijiiij");
+}
+
+// Whatever surrounds the iterations leaves the kind in its half.
+TEST(MadePrograms, HabitsOccurAndLeaveTheHalves) {
+  std::set<std::string> habits;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Kind kind = make_program(seed).plan.kind;
+    if (kind.ends == Ends::greeting) habits.insert("greeting");
+    if (kind.ends == Ends::result) habits.insert("result");
+    if (kind.rounds > 1) habits.insert("rounds");
+    if (kind.acknowledge_every > 1) habits.insert("acknowledged");
+    const Half half = half_of(kind);
+    kind.ends = Ends::none;
+    kind.rounds = kind.acknowledge_every = 1;
+    EXPECT_EQ(half_of(kind), half);
+  }
+  EXPECT_EQ(habits.size(), 4u);
 }
 
 // Only kinds that serve to improve: bench/classification_made judges the others.

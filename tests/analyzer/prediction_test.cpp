@@ -117,6 +117,39 @@ TEST(CriticalPath, LeadsToTheSignallingThreadNotTheLastActiveOne) {
   }
 }
 
+// The last thing in a recording of `run --ab` is the word with which the backend switches the mode. Its thread waits
+// for nobody, so a path from there would say that the program only ran on that thread.
+TEST(CriticalPath, DoesNotBeginAtACopyOfTheBackend) {
+  for (const bool of_program : {false, true}) {
+    TraceModel model = empty_program();
+    declare_site(model, 2, "back", WordMemory::pinned_host);
+    model.waits.push_back(wait_row(1, 0, 1'000'000, 1'050'000));
+    model.signals.push_back(signal_row(1, kHostDevice, 0, 1'040'000));
+    model.signals.push_back(signal_row(2, 0, 0, 1'100'000));
+    model.host_waits.push_back(host_wait_row(2, 1'045'000, 1'110'000));
+    store::CallRow call{};
+    call.thread = of_program ? 7 : 9;
+    call.correlation = 5;
+    call.start = 1'112'000;
+    call.end = 1'113'000;
+    model.calls.push_back(call);
+    store::CopyRow copy{};
+    copy.correlation = 5;
+    copy.start = 1'114'000;
+    copy.end = 1'115'000;
+    copy.bytes = 4;
+    model.copies.push_back(copy);
+    settle(model);
+    const CriticalPath path = critical_path(model, match(model));
+    TimeNs on_device = 0;
+    for (const PathSegment& segment : path.segments) {
+      if (segment.kind == PathKind::device_work) on_device += segment.length();
+    }
+    EXPECT_EQ(on_device, 50'000) << of_program;
+    EXPECT_EQ(path.segments.back().kind, of_program ? PathKind::copy : PathKind::wake);
+  }
+}
+
 TEST(CriticalPath, LeadsThroughLaunchesAndTheHostsSynchronization) {
   test_program::Program program;
   program.launch("first", 1, {100'000, 200'000}, 90'000);

@@ -66,5 +66,69 @@ TEST(Rhythm, OneSideAloneIsUnknownIfTheOthersRingWasFull) {
   EXPECT_EQ(find_rhythm(steps, {0.9, 0.9, 0.5}).model, Model::unknown);
 }
 
+/// Iterations 1 and up with these counts, one after the other.
+std::vector<Step> in_iterations(const std::vector<Counts>& counts) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::uint32_t k = 0; k < counts[i].both(); ++k) {
+      Step step{};
+      step.iteration = static_cast<std::uint32_t>(i) + 1;
+      step.back = k >= counts[i].forth;
+      step.at = static_cast<TimeNs>(1'000'000 * i + 1'000 * k);
+      steps.push_back(step);
+    }
+  }
+  return steps;
+}
+
+// The counts of the first third return in the last one, so no count stays within a part of the run.
+TEST(Rhythm, PhasesMayReturn) {
+  std::vector<Counts> counts;
+  for (const Counts phase : {Counts{2, 3}, Counts{2, 1}, Counts{2, 3}}) counts.insert(counts.end(), 20, phase);
+  EXPECT_EQ(find_rhythm(in_iterations(counts), {}).model, Model::unknown);
+}
+
+TEST(Rhythm, CountsThatChangeAtRandomAreNoPhases) {
+  std::mt19937 draw(5);
+  std::vector<Counts> counts;
+  for (std::uint32_t i = 0; i < 60; ++i) counts.push_back(draw() % 2 == 0 ? Counts{2, 3} : Counts{2, 1});
+  EXPECT_EQ(find_rhythm(in_iterations(counts), {}).model, Model::probabilistic);
+}
+
+// A thread that waits for nobody sends its one message per iteration long before the other side's 69.
+TEST(Rhythm, ASideThatSendsLittleInEveryIterationTakesTurns) {
+  std::vector<Step> steps = in_iterations(std::vector<Counts>(12, Counts{69, 0}));
+  for (Step& step : steps) step.source = 0;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    Step step{};
+    step.iteration = i + 1;
+    step.back = true;
+    step.at = 10 * i;
+    step.source = 1;
+    steps.insert(steps.begin() + i, step);
+  }
+  EXPECT_EQ(find_rhythm(steps, {}).model, Model::multiple);
+  // Without numbers, these may be messages of the program's start.
+  for (Step& step : steps) step.iteration = 0;
+  EXPECT_LE(find_rhythm(steps, {}).confidence, 0.75);
+}
+
+TEST(Rhythm, AResultAtTheEndLeavesOneSideProducing) {
+  std::mt19937 draw(6);
+  std::vector<Counts> counts;
+  for (std::uint32_t i = 0; i < 12; ++i) counts.push_back({1 + static_cast<std::uint32_t>(draw() % 4), 0});
+  counts.push_back({0, 1});
+  EXPECT_EQ(find_rhythm(in_iterations(counts), {}).model, Model::unidirectional);
+}
+
+// Balanced iterations of different sizes look like longer iterations of one size.
+TEST(Rhythm, ARepetitionWithACommonDivisorIsNotSure) {
+  std::vector<Step> steps = in_iterations(std::vector<Counts>(40, Counts{6, 6}));
+  for (Step& step : steps) step.iteration = 0;
+  const Rhythm rhythm = find_rhythm(steps, {});
+  EXPECT_EQ(rhythm.model, Model::multiple);
+  EXPECT_LE(rhythm.confidence, 0.75);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

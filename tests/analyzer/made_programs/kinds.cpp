@@ -37,11 +37,20 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return all;
 }
 
-std::string name_without_losses(const Kind& k) {
+std::string basic_name(const Kind& k) {
   return joined({name_of(kGraphs, k.graph), name_of(kParties, k.parties), name_of(kAmounts, k.amounts),
                  name_of(kWords, k.words), name_of(kSites, k.sites), name_of(kAnnounced, k.announced),
                  name_of(kOffsets, k.offsets), name_of(kLayouts, k.layout), name_of(kNumbers, k.numbers),
                  name_of(kThreads, k.threads), name_of(kAcknowledged, k.acknowledged)});
+}
+
+std::string habits_of(const Kind& k) {
+  std::string name;
+  if (k.ends == Ends::greeting) name += ", a greeting";
+  if (k.ends == Ends::result) name += ", a result";
+  if (k.rounds > 1) name += ", " + std::to_string(k.rounds) + " rounds";
+  if (k.acknowledge_every > 1) name += ", acknowledged every " + std::to_string(k.acknowledge_every);
+  return name;
 }
 
 template <class Enum, class Names>
@@ -83,7 +92,7 @@ bool makes_sense(const Kind& k) {
 
 }  // namespace
 
-std::string Kind::name() const { return joined({name_without_losses(*this), name_of(kLosses, losses)}); }
+std::string Kind::name() const { return joined({basic_name(*this), name_of(kLosses, losses)}) + habits_of(*this); }
 
 Kind draw_kind(Random& random) {
   for (;;) {
@@ -104,9 +113,17 @@ Kind draw_kind(Random& random) {
   }
 }
 
+void draw_habits(Kind& kind, Random& random) {
+  if (chance(random, 25)) kind.ends = chance(random, 50) ? Ends::greeting : Ends::result;
+  if (chance(random, 10) && kind.numbers == Numbers::right) kind.rounds = draw(random, 2, 4);
+  if (chance(random, 25) && kind.acknowledged != Acknowledged::no && kind.words != Words::toggle) {
+    kind.acknowledge_every = 1u << draw(random, 1, 2);
+  }
+}
+
 Half half_of(const Kind& kind) {
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : name_without_losses(kind)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  for (const char c : basic_name(kind)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return (hash & 1) == 0 ? Half::improve : Half::judge;
 }
 

@@ -68,6 +68,12 @@ enum class Threads { one_per_party, one_per_pair, one_per_direction };
 /// How a sender learns that its buffer is free. by_hand: at a site that does not declare its purpose.
 enum class Acknowledged { no, declared, by_hand };
 enum class Losses { none, removed_rows, counted_rows, full_rings };
+/// What programs do around their iterations. The class is that of the iterations.
+enum class Ends {
+  none,
+  greeting,  ///< one message of each pair before the first iteration, under the number 0
+  result,    ///< one message of each pair against the first direction, after the last iteration
+};
 
 struct Kind {
   Graph graph{};
@@ -82,6 +88,11 @@ struct Kind {
   Threads threads{};
   Acknowledged acknowledged{};
   Losses losses{};
+  // Habits, which came later than the other choices. They are drawn from a stream of their own, so that the other
+  // choices of a seed stay as they were.
+  Ends ends{};
+  std::uint32_t rounds = 1;             ///< the numbers of the iterations start again in each
+  std::uint32_t acknowledge_every = 1;  ///< messages
 
   /// All fields in words.
   std::string name() const;
@@ -90,10 +101,12 @@ struct Kind {
 /// A kind that a program can have: combinations that mean nothing (a toggle without acknowledgements, say) are drawn
 /// again.
 Kind draw_kind(Random& random);
+/// Draws the habits, which most programs do not have.
+void draw_habits(Kind& kind, Random& random);
 
 enum class Half { improve, judge };
-/// By the lowest bit of the 64-bit FNV-1a hash of the kind's name without its losses, so that a program that is only
-/// judged stays so however many of its records are lost.
+/// By the lowest bit of the 64-bit FNV-1a hash of the kind's name without its losses and habits, so that a program that
+/// is only judged stays so however many of its records are lost, and whatever surrounds its iterations.
 Half half_of(const Kind& kind);
 
 }  // namespace wicprof::analyzer::made

@@ -9,6 +9,9 @@
 namespace wicprof::analyzer::made {
 namespace {
 
+/// Separates the stream of habits from the stream of everything else.
+constexpr std::uint64_t kHabits = 0x6861626974730000;
+
 template <class Rows>
 void number_again(Rows& rows) {
   store::RowId id = 0;
@@ -68,6 +71,8 @@ void lose(TraceModel& trace, Losses losses, Random& random) {
 MadeProgram make(std::uint64_t seed, bool whole) {
   Random random(seed);
   Kind kind = draw_kind(random);
+  Random habits(seed ^ kHabits);
+  draw_habits(kind, habits);
   if (whole) kind.losses = Losses::none;
   MadeProgram program;
   program.plan = make_plan(kind, random);

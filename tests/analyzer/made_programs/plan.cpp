@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "tests/analyzer/made_programs/layouts.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 /// So that a program with many messages per iteration takes no longer than the others.
 constexpr std::uint32_t kMaxMessages = 3'000;
+constexpr std::uint32_t kBeforeAll = ~0u;  // the number of an iteration is one more
+constexpr std::uint32_t kEndBytes = 64;
 
 bool one_way(Amounts amounts) { return amounts == Amounts::one_way || amounts == Amounts::one_way_varying; }
 
@@ -123,22 +126,38 @@ Model class_of(const std::vector<Counts>& counts, bool in_phases) {
   return in_phases ? Model::unknown : Model::probabilistic;
 }
 
+/// Without the iterations at both ends in which nobody sends anything: no record shows that they exist.
+std::vector<std::vector<Counts>> seen_counts(std::vector<std::vector<Counts>> counts) {
+  const auto silent = [&](std::size_t i) {
+    return std::all_of(counts.begin(), counts.end(), [&](const auto& edge) { return edge[i] == Counts{}; });
+  };
+  while (!counts.front().empty() && silent(counts.front().size() - 1)) {
+    for (auto& edge : counts) edge.pop_back();
+  }
+  std::size_t first = 0;
+  while (first < counts.front().size() && silent(first)) ++first;
+  for (auto& edge : counts) edge.erase(edge.begin(), edge.begin() + static_cast<std::ptrdiff_t>(first));
+  return counts;
+}
+
 /// The program has the class that all of its pairs have. A closed ring of parties that each only send on is judged as
 /// each party sees it: what it sends forth, what it receives back.
 Model class_of(const Plan& plan, const std::vector<std::vector<Counts>>& counts) {
   const bool ring = plan.kind.graph == Graph::ring && one_way(plan.kind.amounts);
-  Model model = Model::unknown;
+  std::optional<Model> model;
   for (std::size_t e = 0; e < counts.size(); ++e) {
     std::vector<Counts> seen = counts[e];
+    // Two parties that never send to each other are no pair.
+    if (std::all_of(seen.begin(), seen.end(), [](const Counts& c) { return c == Counts{}; })) continue;
     if (ring) {
       const std::vector<Counts>& before = counts[(e + counts.size() - 1) % counts.size()];
       for (std::size_t i = 0; i < seen.size(); ++i) seen[i].back = before[i].forth;
     }
     const Model its = class_of(seen, plan.kind.amounts == Amounts::phases);
-    if (e > 0 && its != model) return Model::unknown;
+    if (model && its != *model) return Model::unknown;
     model = its;
   }
-  return model;
+  return model.value_or(Model::unknown);
 }
 
 enum class Order { forth_first, in_turn, shuffled };
@@ -186,6 +205,20 @@ Announcement falsified(Announcement a, const Plan& plan, const Transfer& t, bool
   }
 }
 
+/// One message of each pair outside of the iterations.
+void add_ends(Plan& plan, bool before) {
+  const bool announced = plan.kind.announced != Announced::never;
+  for (std::uint32_t e = 0; e < plan.edges.size(); ++e) {
+    Transfer t;
+    t.edge = e;
+    t.back = !before;
+    t.iteration = before ? kBeforeAll : plan.iterations;
+    t.of_iteration = 1;
+    if (announced) t.announcement = {0, kEndBytes, kEndBytes, 1, true};
+    plan.transfers.push_back(t);
+  }
+}
+
 }  // namespace
 
 Plan make_plan(const Kind& kind, Random& random) {
@@ -208,7 +241,7 @@ Plan make_plan(const Kind& kind, Random& random) {
     plan.iterations = std::max(12u, plan.iterations * kMaxMessages / all);
     for (auto& edge : counts) edge.resize(plan.iterations);
   }
-  plan.model = class_of(plan, counts);
+  plan.model = class_of(plan, seen_counts(counts));
   plan.pattern = pattern_of(kind.layout);
   const bool form_shows = kind.layout == Layout::lookup_pieces;
   plan.pattern_shown = kind.announced != Announced::never && (kind.offsets == Offsets::data || form_shows);
@@ -221,6 +254,7 @@ Plan make_plan(const Kind& kind, Random& random) {
   const auto order = static_cast<Order>(draw(random, 3));
   const bool double_span = chance(random, 50);
   Layouts layouts(plan, random);
+  if (kind.ends == Ends::greeting) add_ends(plan, true);
   for (std::uint32_t i = 0; i < plan.iterations; ++i) {
     for (std::uint32_t e = 0; e < plan.edges.size(); ++e) {
       const Counts& c = counts[e][i];
@@ -238,6 +272,7 @@ Plan make_plan(const Kind& kind, Random& random) {
       }
     }
   }
+  if (kind.ends == Ends::result) add_ends(plan, false);
   return plan;
 }
 

@@ -47,7 +47,7 @@ class Simulation {
  public:
   Simulation(const Plan& plan, Random& random) : plan_(plan), kind_(plan.kind), random_(random) {
     host_ = kind_.parties == Parties::with_host ? draw(random_, plan.parties) : plan.parties;
-    depth_ = kind_.words == Words::toggle ? 1 : draw(random_, 1, 4);
+    depth_ = std::max(kind_.words == Words::toggle ? 1 : draw(random_, 1, 4), kind_.acknowledge_every);
     names_wanted_ = chance(random_, 80);
     same_addresses_ = chance(random_, 90);
     extra_waiters_ = kind_.parties == Parties::blocks_of_one_device || kind_.words == Words::reset ||
@@ -138,7 +138,8 @@ class Simulation {
       case Numbers::per_message:
         return cycle;
       default:
-        return t.iteration + 1;
+        if (t.iteration + 1 == 0) return 0;  // before all iterations
+        return kind_.rounds > 1 ? t.iteration % (plan_.iterations / kind_.rounds + 1) + 1 : t.iteration + 1;
     }
   }
 
@@ -198,7 +199,7 @@ class Simulation {
       receiver.actions.push_back(got);
     }
     receiver.actions.push_back({});  // work
-    if (kind_.acknowledged != Acknowledged::no) {
+    if (kind_.acknowledged != Acknowledged::no && cycle % kind_.acknowledge_every == 0) {
       Action done;
       done.kind = Action::Kind::signal;
       done.site = act.site;
