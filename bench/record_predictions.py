@@ -20,6 +20,7 @@ import json
 import os
 import pathlib
 import queue
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -27,9 +28,9 @@ import sys
 import time
 
 Case = collections.namedtuple("Case", "name program options several_devices")
-LONGEST_START_S = 20  # of a program, beyond the time of its comparison
+LONGEST_START_S = 10  # of a program, beyond the time of its comparison
 MOST_GROUPS = 24        # of waits, calls and kernels, whose lengths a document has
-PROGRAM_S = 120       # the program runs longer than its comparison, which ends it
+PROGRAM_S = 60        # the program runs longer than its comparison, which ends it
 
 
 def one_device(program, shapes):
@@ -95,13 +96,17 @@ def record(case, device, options):
     run = [options.bin / "wic-prof", "run", "-q", "-f", "-o", trace, "--ab", "--end", "--for", "%gs" % options.seconds,
            "--precision", "0.5%", "--seed", "1", "--", options.bin / case.program, "--devices", devices,
            "--seconds", str(PROGRAM_S), *case.options]
+    ran = subprocess.Popen([str(word) for word in run], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                           env=environment, start_new_session=True)
     try:
-        ran = subprocess.run([str(word) for word in run], capture_output=True, text=True, env=environment,
-                             timeout=options.seconds + LONGEST_START_S, check=False)
+        _, said = ran.communicate(timeout=options.seconds + LONGEST_START_S)
     except subprocess.TimeoutExpired as late:
+        os.killpg(ran.pid, signal.SIGKILL)  # the program, too: it would disturb the next cases
+        ran.wait()
+        trace.unlink(missing_ok=True)
         return None, "did not end within %g s" % late.timeout
     if ran.returncode != 0 or not trace.exists():
-        return None, "could not run: " + (ran.stderr.strip().splitlines() or ["no message"])[-1]
+        return None, "could not run: " + (said.strip().splitlines() or ["no message"])[-1]
     return trace, ""
 
 
@@ -206,14 +211,14 @@ def main():
     options.output.mkdir(parents=True, exist_ok=True)
     cases = [case for family in FAMILIES for case in family if not options.cases or case.name in options.cases]
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as comparisons:
-        pending = []
+        pending = {}
         for case, (trace, why) in record_all(cases, options):
             if trace is None:
                 print("%s: %s" % (case.name, why), flush=True)
             else:
-                pending.append((case, trace))
-        for case, text in zip(pending, comparisons.map(lambda pair: compare(*pair, options), pending)):
-            print("%s: %s" % (case[0].name, text), flush=True)
+                pending[comparisons.submit(compare, case, trace, options)] = case
+        for done in concurrent.futures.as_completed(pending):
+            print("%s: %s" % (pending[done].name, done.result()), flush=True)
     return 0
 
 
