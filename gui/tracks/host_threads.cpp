@@ -144,11 +144,11 @@ std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& 
   runtime.merge(threads_that_only_ask(model));
   std::vector<Track> list;
   for (auto& [key, spans] : threads) {
-    // A process that is not known has the name of its first thread.
+    // New threads have the name of the first one, which may differ from the program's.
     store::TrackKey first = key;
     first.number = key.process;
     const std::string& own = names[key];
-    const bool unnamed = model.process(key.process) == nullptr && own == names[first];
+    const bool unnamed = own == names[first];
     Track track = empty_track<HostThreads>(model, key, scope, unnamed && !analyzer::is_runtime_thread(own) ? "" : own);
     track.folded = track.folded || runtime.count(key) != 0;
     track.rows = pack(std::move(spans));

@@ -183,7 +183,7 @@ class Timeline(gui_harness.Case):
     def test_draws_few_rectangles_at_any_zoom(self):
         long = self.make_trace("long.wicprof", iterations=4000)
         steps = [step for i in range(8) for step in ("key w", "key w", "frames 2", f"dump s{i}")]
-        for state in self.drive([long], "wait facts", "frames 3", "dump all", *steps):
+        for state in self.drive([long], "wait facts 60", "frames 3", "dump all", *steps):
             self.assertLess(state["timeline"]["drawn"], 60000)
             self.assertGreater(state["timeline"]["drawn"], 20)
 

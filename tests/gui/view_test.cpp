@@ -239,7 +239,7 @@ store::ThreadSampleRow thread_sample(std::uint32_t thread, const char* name, Tim
 
 TEST(Timelines, APlainProgramHasItsSampledThreads) {
   TraceModel model;
-  model.processes.push_back({100, 1, "app", "./app", {}, {}, 0});
+  model.processes.push_back({100, 1, "app3.11", "./app3.11", {}, {}, 0});
   for (TimeNs at = 0; at < 500'000'000; at += 100'000'000) {
     model.thread_samples.push_back(thread_sample(100, "app", at, 0));
     model.thread_samples.push_back(thread_sample(101, "app", at, 80'000'000));
