@@ -31,6 +31,8 @@ constexpr double kMerged = 0.8;
 constexpr double kDoubtful = 0.5;
 /// The model of a ring, which no single pair shows.
 constexpr double kRing = 0.9;
+/// Pairs with fewer messages than this share of the pair with the most are no part of a ring.
+constexpr double kStray = 0.05;
 /// The most that a model with one transfer each way is worth where groups of blocks exchange messages apart from each
 /// other: the groups may be lanes of the same parties, which then have several transfers each way.
 constexpr double kMaxWithLanes = 0.75;
@@ -305,12 +307,18 @@ class Classifier {
   // In a ring each party only sends to one and only receives from another. Every pair is unidirectional, but each party
   // exchanges messages with its two neighbours.
   bool decide_ring() {
-    if (result_.pairs.size() < 3) return false;
-    for (const PairAnswer& pair : result_.pairs) {
-      if (pair.model != Model::unidirectional) return false;
+    // Pairs are in order of their messages. The last ones may be strays, with senders or receivers that are guesses.
+    std::size_t pairs = 0;
+    const auto messages = [&](std::size_t i) {
+      return static_cast<double>(result_.pairs[i].forth + result_.pairs[i].back);
+    };
+    while (pairs < result_.pairs.size() && messages(pairs) >= kStray * messages(0)) ++pairs;
+    if (pairs < 3) return false;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      if (result_.pairs[i].model != Model::unidirectional) return false;
     }
     std::vector<End> sources, sinks;
-    for (std::size_t i = 0; i < work_.size(); ++i) {
+    for (std::size_t i = 0; i < pairs; ++i) {
       const bool forth = result_.pairs[i].forth >= result_.pairs[i].back;
       sources.push_back(forth ? work_[i].first : work_[i].second);
       sinks.push_back(forth ? work_[i].second : work_[i].first);

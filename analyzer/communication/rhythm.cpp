@@ -67,7 +67,8 @@ constexpr double kSomeGaps = 1, kManyGaps = 3, kTimesExpected = 3;
 constexpr std::size_t kMinGaps = 3;
 /// What equal counts are worth if no message has one of the numbers: once may be a pause, more often is a count.
 constexpr double kOneGap = 0.6;
-/// The most that equal counts are worth if records are missing and some number has no message.
+/// The most that equal counts are worth if some iterations may be without a message: records are missing and some
+/// number has no message, or numbers that start again do not begin and end alike.
 constexpr double kMaxWithGaps = 0.75;
 /// Parts of a run in each of which some iterations differ, and what the answer is worth then.
 constexpr std::size_t kParts = 4;
@@ -257,7 +258,11 @@ class Finder {
       set_program_period();
       answer(model_of(usual), share * prior(counts.size()), rhythm_evidence::SameCounts{usual, share, counts.size()});
       if (gaps > 0) rhythm_.confidence *= kOneGap;
-      if (!whole() && empty_stretches(counts) > 0) rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithGaps);
+      // A gap beside the first or the last iteration counts, too, though these two do not.
+      const std::size_t all_gaps = empty_stretches(counts_with_gaps(iterations_));
+      if (uneven_runs() || all_gaps > gaps) {
+        rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithGaps);
+      }
       if (whole() && share < 1) rhythm_.confidence *= kNearlyRepeats;
       if (usual.forth == usual.back && usual.forth > 1) judge_ping_pong(usual);
       if (usual == Counts{1, 1}) judge_order_of_single_messages();
@@ -283,6 +288,19 @@ class Finder {
       stretches += counts[i].both() == 0 && (i == 0 || counts[i - 1].both() > 0) ? 1 : 0;
     }
     return stretches;
+  }
+
+  /// Whether numbers that start again begin or end with other ones than before; the last run may be cut short.
+  bool uneven_runs() const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;  // first and last number
+    for (const ProgramIteration& iteration : iterations_) {
+      if (iteration.run == runs.size()) runs.emplace_back(iteration.number, iteration.number);
+      runs.back().second = iteration.number;
+    }
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      if (runs[i].first != runs[0].first || (i + 1 < runs.size() && runs[i].second != runs[0].second)) return true;
+    }
+    return runs.size() > 1 && runs.back().second > runs[0].second;
   }
 
   // One message each way per number: either the numbers count iterations, or each side numbers its messages. In turn,

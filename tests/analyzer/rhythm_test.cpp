@@ -121,6 +121,35 @@ TEST(Rhythm, AResultAtTheEndLeavesOneSideProducing) {
   EXPECT_EQ(find_rhythm(in_iterations(counts), {}).model, Model::unidirectional);
 }
 
+// The last iteration of the first run has no message, which only the other runs show.
+TEST(Rhythm, NumbersThatStartAgainShowMissingIterations) {
+  std::vector<Step> steps;
+  for (std::uint32_t run = 0; run < 3; ++run) {
+    for (std::uint32_t i = 1; i <= (run == 0 ? 11u : 12u); ++i) {
+      for (const bool back : {false, true, true}) {
+        Step step{};
+        step.iteration = i;
+        step.back = back;
+        step.at = 100'000 * run + 1'000 * i + (back ? 10 : 0);
+        steps.push_back(step);
+      }
+    }
+  }
+  EXPECT_LE(find_rhythm(steps, {}).confidence, 0.75);
+  for (std::size_t i = 0; i < 3; ++i) steps.insert(steps.begin() + 33, steps[32 - i]);
+  for (std::size_t i = 33; i < 36; ++i) steps[i].iteration = 12;
+  const Rhythm all = find_rhythm(steps, {});
+  EXPECT_EQ(all.model, Model::multiple);
+  EXPECT_GT(all.confidence, 0.8);
+}
+
+TEST(Rhythm, AnEmptyIterationBesideTheFirstOneIsAGap) {
+  std::vector<Counts> counts(30, Counts{1, 1});
+  EXPECT_GT(find_rhythm(in_iterations(counts), {}).confidence, 0.8);
+  counts[1] = {};
+  EXPECT_LE(find_rhythm(in_iterations(counts), {}).confidence, 0.75);
+}
+
 // Balanced iterations of different sizes look like longer iterations of one size.
 TEST(Rhythm, ARepetitionWithACommonDivisorIsNotSure) {
   std::vector<Step> steps = in_iterations(std::vector<Counts>(40, Counts{6, 6}));
