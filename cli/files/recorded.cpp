@@ -21,6 +21,7 @@
 #include "protocol/shell_words.h"
 #include "reports/parts/columns.h"
 #include "reports/text/answers.h"
+#include "reports/text/screen.h"
 
 namespace wicprof::cli {
 
@@ -166,8 +167,9 @@ Result<std::string> story_of(const Bundle& traces, const std::string& name, cons
   const std::optional<MeasuredEffect> effect = effect_of(traces, name, analyzer::compare(*poll, *park));
   if (!effect) return std::string();
   return parking_story(*poll, analyzer::analyze(*poll), analyzer::analyze(*park), *effect, screen) +
-         fmt::format("  all about it:  wic-prof demo --recorded {}\n  in the window: wic-prof gui {} {}\n\n", name,
-                     shell_word(file), shell_word(traces.park.at(name)));
+         fmt::format("  all about it: wic-prof demo --recorded {}\n  in the window:\n{}\n", name,
+                     reports::command_lines(screen, fmt::format("wic-prof gui {} {}", shell_word(file),
+                                                                shell_word(traces.park.at(name)))));
 }
 
 }  // namespace

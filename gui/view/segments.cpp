@@ -151,6 +151,12 @@ SegmentLine line_of_trace(const analyzer::TraceModel& model, const analyzer::Sid
   whole.end_ns = model.end;
   whole.iteration_ns_p50 = side.iteration_ns_p50;
   SegmentLine line = line_of(model, whole);
+  // The share of waiting is that of the iterations' time, as at the sites: start-up is not what an iteration costs.
+  if (const auto window = analyzer::iteration_window(model, analyzer::find_iterations(model))) {
+    line.seen_begin = window->begin;
+    line.seen_end = window->end;
+    add_waits(model, line);
+  }
   line.trace = model.name;
   line.iterations = side.iterations;
   if (segments.size() > 1) line.way = fmt::format("{} and other ways", line.way);

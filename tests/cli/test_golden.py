@@ -7,6 +7,7 @@ To change the output on purpose: WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden, th
 import difflib
 import gzip
 import os
+import pathlib
 import re
 import shutil
 import sqlite3
@@ -51,7 +52,19 @@ SCREENS = {
     **{f"help_{verb}": [verb, "--help"] for verb in harness.VERBS},
 }
 # Texts about running programs, with each number as N and columns two spaces apart.
-LIVE = ("sessions", "toggle", "toggle_refused", "run_failed")
+LIVE = ("sessions", "toggle", "toggle_refused", "run_failed", "run")
+BUNDLED = "demo_recorded"
+# A gate with known times: its answer is Markdown, whatever the width.
+GATE = """
+[run]
+repeat = 4
+modes = ["poll", "park"]
+[limits]
+wait_share = 0.6
+[gain]
+at_least = 1.5
+"""
+SYNTHETIC = ("--period-us", 1000, "--wait-us", 500, "--late-us", 10, "--polls", 10, "--park-period-us", 600)
 
 
 class Golden(harness.Case):
@@ -103,6 +116,28 @@ class Golden(harness.Case):
                     self.assertNotIn("\x1b", result.stdout)
                     self.keep(f"{width}/{name}.txt", result.stdout)
 
+    def without_numbers(self, text):
+        text = re.sub(r"\d+(?:[.:]\d+)*", "N", text.replace(str(self.folder), "/folder"))
+        return re.sub(r"(?<=\S) {2,}", "  ", re.sub(r"N (?:ns|us|ms|s)\b", "N TIME", text))
+
+    def test_bundled_recordings(self):
+        folder = pathlib.Path(harness.WICPROF).resolve().parent.parent / "share" / "wic-prof" / "traces"
+        for width in WIDTHS:
+            with self.subTest(width=width):
+                result = self.wic_prof("demo", "--recorded", env={"COLUMNS": str(width)})
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                # The folder's name may be of any length.
+                text = re.sub(r"every verb takes.*\Z", "", result.stdout.replace(str(folder), "FOLDER"), flags=re.S)
+                for line in text.splitlines():
+                    self.assertLessEqual(len(line), width, line)
+                self.keep(f"{width}/{BUNDLED}.txt", re.sub(r" \\\n +", " ", text))
+
+    def test_gate(self):
+        (self.work / "wic-prof.toml").write_text(GATE)
+        result = self.wic_prof("ci", "--config", "wic-prof.toml", "--", harness.TRACED_APP, *SYNTHETIC)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.keep("ci.md", self.without_numbers(result.stdout.replace(str(harness.TRACED_APP), "traced_app")))
+
     def test_running_programs(self):
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()
@@ -116,14 +151,16 @@ class Golden(harness.Case):
                 "toggle_refused": self.wic_prof("toggle", "park", env=env, cwd=elsewhere).stderr.splitlines(True)[-1],
                 "run_failed": self.wic_prof("run", "-f", "-o", "t.wicprof", "--", "sh", "-c", "exit 3", env=env).stderr,
             }
+            # Without the tool's own cost, whose length decides where its lines break.
+            run = self.wic_prof("run", "-f", "-o", "t.wicprof", "--", harness.TRACED_APP, *SYNTHETIC, env=env).stderr
+            said["run"] = re.sub(r"wic-prof itself:.*?\n\n", "", run.replace(str(harness.TRACED_APP), "traced_app"),
+                                 flags=re.S)
             self.assertEqual(self.wic_prof("toggle", "poll").returncode, 0)
             self.assertEqual(tuple(said), LIVE)
             for name, text in said.items():
                 with self.subTest(name, width=width):
                     self.assertLessEqual(max(map(len, said["sessions"].splitlines())), width)
-                    text = re.sub(r"\d+(?:[.:]\d+)*", "N", text.replace(str(self.folder), "/folder"))
-                    text = re.sub(r"N (?:ns|us|ms|s)\b", "N TIME", text)
-                    self.keep(f"{width}/{name}.txt", re.sub(r"(?<=\S) {2,}", "  ", text))
+                    self.keep(f"{width}/{name}.txt", self.without_numbers(text))
         self.interrupt(process)
 
     def test_doctor_fits(self):
@@ -144,8 +181,8 @@ class Golden(harness.Case):
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80, result.stdout)
 
     def test_golden_files_are_all_in_use(self):
-        used = {str(GOLDEN / name) for name in ANSWERS}
-        used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE)}
+        used = {str(GOLDEN / name) for name in (*ANSWERS, "ci.md")}
+        used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE, BUNDLED)}
         self.assertEqual({str(file) for file in GOLDEN.rglob("*") if file.is_file()}, used)
 
     def test_damaged(self):
