@@ -10,7 +10,7 @@ namespace wicprof::collector {
 
 namespace {
 
-// Bounds the time until the thread notices stop(), which does not wake it.
+// Bounds the thread's sleep if the tool dies between changing the word and waking the thread.
 constexpr TimeNs kMaxSleep = 10 * kSecond;
 
 }  // namespace
@@ -34,8 +34,10 @@ void CaptureSwitch::follow() {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
+    running_ = true;
     std::thread([this] { run(); }).detach();
   } catch (const std::exception&) {
+    running_ = false;
     set(true);  // records everything; the tool discards what it does not want
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -46,6 +48,12 @@ bool CaptureSwitch::stop(std::chrono::milliseconds timeout) {
     if (mutex_.try_lock()) {
       stop_ = true;
       mutex_.unlock();
+      // Repeats the wake: the thread may have looked at stop_ just before, and not sleep yet. Other processes of the
+      // session that sleep on the word look at it and sleep on.
+      while (running_ && std::chrono::steady_clock::now() < end) {
+        futex_wake_all(control_->capturing);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
       return true;
     }
     if (std::chrono::steady_clock::now() >= end) return false;
@@ -60,10 +68,11 @@ void CaptureSwitch::run() {
     set(capturing != 0);
     {
       const std::lock_guard lock(mutex_);
-      if (stop_) return;
+      if (stop_) break;
     }
     futex_wait(control_->capturing, capturing, kMaxSleep);
   }
+  running_ = false;  // the last access: the owner may end now
 }
 
 }  // namespace wicprof::collector

@@ -10,7 +10,7 @@
 
 namespace wicprof::collector {
 
-/// Must outlive its thread: never destroy it while the thread may run.
+/// Must outlive its thread: destroy it only after follow() was never called, or after running() is false.
 class CaptureSwitch {
  public:
   /// `control`: the session's; nullptr: always on.
@@ -23,8 +23,11 @@ class CaptureSwitch {
   /// thread, any number of times, but not within cuInit().
   void follow();
 
-  /// Prevents further changes; waits up to `timeout` for a change in progress. False: the change is still running.
+  /// Prevents further changes and ends the thread; waits up to `timeout` for both. False: a change is still running.
   bool stop(std::chrono::milliseconds timeout);
+
+  /// Whether the thread runs.
+  bool running() const { return running_; }
 
  private:
   void set(bool on);
@@ -36,6 +39,7 @@ class CaptureSwitch {
   bool on_ = false;
   bool stop_ = false;
   std::atomic<bool> following_{false};
+  std::atomic<bool> running_{false};  // the thread
 };
 
 }  // namespace wicprof::collector

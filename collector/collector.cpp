@@ -34,11 +34,36 @@ Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& en
   instance_ = this;
 }
 
-Result<> Collector::start() {
+Result<> Collector::start(std::vector<std::unique_ptr<Source>> sources) {
+  sources_ = std::move(sources);
+  if (Result<> done = subscribe(); !done) return done;
+  Result<> done = set_up();
+  if (!done) api_.unsubscribe(subscriber_);
+  return done;
+}
+
+Result<> Collector::subscribe() {
   const auto callback = [](void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     Collector& collector = *static_cast<Collector*>(self);
     collector.guard([&] { collector.on_callback(domain, id, data); });
   };
+  if (api_.subscribe_v2 == nullptr) {
+    return cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, this));
+  }
+  char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "wic-prof";
+  params.oldSubscriberName = other;
+  params.oldSubscriberSize = sizeof other;
+  const CUptiResult result = api_.subscribe_v2(&subscriber_, callback, this, &params);
+  other[sizeof other - 1] = '\0';
+  const bool refused = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && other[0] != '\0';
+  return cupti_call(
+      api_, refused ? std::string("CUPTI is in use by '") + other + "': cuptiSubscribe" : "cuptiSubscribe", result);
+}
+
+Result<> Collector::set_up() {
   const auto requested = [](std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
     *buffer = nullptr;
     *bytes = *max_records = 0;
@@ -48,10 +73,8 @@ Result<> Collector::start() {
     instance_->guard([&] { instance_->on_buffer_completed(buffer, valid_bytes); });
   };
 
-  Result<> done = cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, this));
-  if (!done) return done;
   // Registered before any kind is enabled, so that all records use our clock.
-  done =
+  Result<> done =
       cupti_call(api_, "cuptiActivityRegisterTimestampCallback", api_.activity_register_timestamp_callback(timestamp));
   if (!done) return done;
   done = cupti_call(api_, "cuptiSetThreadIdType", api_.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
@@ -83,12 +106,6 @@ Result<> Collector::start() {
 }
 
 void Collector::enable_sources(const Cupti& cupti) {
-  Selection selection = select_sources(environment_.trace);
-  for (const std::string& word : selection.unknown) {
-    sink_.loss(LossSource::cupti, 1,
-               std::string(kTraceVariable) + " has an unknown word '" + word + "'; known words: " + known_words());
-  }
-  sources_ = std::move(selection.sources);
   for (const auto& source : sources_) {  // filled first: records may arrive as soon as a kind is enabled
     for (const CUpti_ActivityKind kind : source->kinds()) by_kind_[kind] = source.get();
   }

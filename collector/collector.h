@@ -30,9 +30,10 @@ class Collector {
   Collector(const CuptiApi& api, EventSink& sink, const Environment& environment,
             const ControlBlock* control = nullptr);
 
-  /// Called within cuInit(). After an error nothing is recorded. A source that cannot be enabled becomes a loss event,
-  /// and the other sources record.
-  Result<> start();
+  /// Called within cuInit(). After an error nothing is recorded, and another tool can subscribe to CUPTI. A source that
+  /// cannot be enabled becomes a loss event, and the other sources record. `sources`: at least one; without sources
+  /// CUPTI is not needed, and stays free for the program's own profiler.
+  Result<> start(std::vector<std::unique_ptr<Source>> sources);
 
   /// At exit: flushes CUPTI's remaining records, closes open ranges, and ignores all later callbacks.
   void stop();
@@ -63,6 +64,8 @@ class Collector {
     }
   }
 
+  Result<> subscribe();
+  Result<> set_up();
   void read_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
   void report_dropped();
   void enable_sources(const Cupti& cupti);

@@ -6,10 +6,15 @@
 #include <atomic>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "collector/collector.h"
+#include "collector/sources/list.h"
+#include "protocol/events/notice.h"
 #include "protocol/process.h"
 #include "protocol/session.h"
+#include "protocol/time.h"
 
 namespace wicprof::collector {
 
@@ -42,6 +47,14 @@ void at_exit() noexcept {
   }
 }
 
+void write_notice(EventSink& sink, NoticeSeverity severity, std::string_view text) {
+  auto event = make_event<NoticeEvent>();
+  event.at_ns = now_ns();
+  event.text = sink.text(text);
+  event.severity = severity;
+  sink.write(event);
+}
+
 void in_child() noexcept { state().collector->switch_off(); }
 
 void start() {
@@ -56,12 +69,27 @@ void start() {
   s.sink.emplace(ring);
   write_process_event(*s.sink);
 
+  Selection selection = select_sources(environment.trace);
+  for (const std::string& word : selection.unknown) {
+    s.sink->loss(LossSource::cupti, 1,
+                 std::string(kTraceVariable) + " has an unknown word '" + word + "'; known words: " + known_words());
+  }
+  // CUPTI serves one subscriber: without a source it stays free for the program's own profiler, for example PyTorch's.
+  if (selection.sources.empty()) return;
+
   const Result<CuptiApi>& cupti = shared_cupti(environment);
   if (!cupti) return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + cupti.error().message);
   s.collector.emplace(*cupti, *s.sink, environment, &s.session.control());
-  if (Result<> started = s.collector->start(); !started) {
+  if (Result<> started = s.collector->start(std::move(selection.sources)); !started) {
     s.collector->switch_off();
     return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + started.error().message);
+  }
+  if (cupti->loaded_by_program) {
+    write_notice(
+        *s.sink, NoticeSeverity::info,
+        "the program brings a CUPTI of its own: a profiler that it starts itself, such as torch.profiler, gets "
+        "no CUDA activity in this run, since CUPTI serves one profiler at a time; to use that one, record "
+        "without CUPTI (--trace host)");
   }
   pthread_atfork(nullptr, nullptr, in_child);
   std::atexit(at_exit);
@@ -84,6 +112,7 @@ bool connect_nvtx(void* get_export_table) noexcept {
   try {
     const Environment environment = read_environment();
     if (environment.session.empty()) return false;
+    if (select_sources(environment.trace).sources.empty()) return false;  // records nothing of CUPTI's
     const Result<CuptiApi>& cupti = shared_cupti(environment);
     if (!cupti) return false;  // start() reports the error
     using Initialize = int (*)(void*);

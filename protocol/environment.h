@@ -12,6 +12,7 @@ inline constexpr char kCudaInjectionVariable[] = "CUDA_INJECTION64_PATH";
 inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
 /// Eager loading: a kernel that spins must not block the first launch of another kernel.
 inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
+inline constexpr char kLaunchBlockingVariable[] = "CUDA_LAUNCH_BLOCKING";
 /// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls,
 /// host_waits, syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The collector
 /// ignores the tool's own words (host).

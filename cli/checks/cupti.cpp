@@ -27,7 +27,12 @@ std::vector<Check> run_check<struct Cupti>(const Machine&) {
   std::uint32_t version = 0;
   if (get == nullptr || get(&version) != 0)
     return {{"CUPTI", CheckState::missing, path + " does not report its version", cure, false}};
-  return {{"CUPTI", CheckState::ok, fmt::format("{}, API version {}", path, version), {}, false}};
+  return {{"CUPTI",
+           CheckState::ok,
+           fmt::format("{}, API version {}; serves one profiler at a time (beside torch.profiler: run --trace host)",
+                       path, version),
+           {},
+           false}};
 }
 
 }  // namespace wicprof::cli

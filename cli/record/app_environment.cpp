@@ -73,6 +73,14 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
     variables[kModulesVariable] = modules_folder;
   }
   variables.try_emplace(kModuleLoadingVariable, "EAGER");
+  if (const auto blocking = variables.find(kLaunchBlockingVariable);
+      blocking != variables.end() && !blocking->second.empty() && blocking->second != "0") {
+    warn(
+        fmt::format("{}={} makes each launch wait for the end of its kernel: kernels that wait for each other or for "
+                    "the launching thread never get what they wait for, and no two kernels overlap; unset it to see "
+                    "how the program waits",
+                    kLaunchBlockingVariable, blocking->second));
+  }
 
   std::vector<std::string> entries;
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);

@@ -58,6 +58,8 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.required("cuptiGetResultString", api.get_result_string);
   functions.optional("cuptiGetErrorMessage", api.get_error_message);
   functions.required("cuptiSubscribe", api.subscribe);
+  functions.optional("cuptiSubscribe_v2", api.subscribe_v2);
+  functions.required("cuptiUnsubscribe", api.unsubscribe);
   functions.required("cuptiEnableCallback", api.enable_callback);
   functions.required("cuptiGetCallbackName", api.get_callback_name);
   functions.required("cuptiActivityEnable", api.activity_enable);
@@ -102,8 +104,11 @@ Result<CuptiApi> load_cupti(const std::string& named, const std::string& preferr
   std::string tried;
   std::string why;
   for (const std::string& path : candidates(named, preferred)) {
+    void* const loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (loaded != nullptr) dlclose(loaded);  // counts references only
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       Result<CuptiApi> api = bind(library, path);
+      if (api) api->loaded_by_program = loaded != nullptr;
       if (api) return api;
       why = api.error().message;
     } else if (why.empty() || !named.empty()) {

@@ -15,11 +15,14 @@ struct CuptiApi {
   void* library = nullptr;
   std::string path;                           ///< as passed to dlopen()
   std::uint32_t version = CUPTI_API_VERSION;  ///< of the opened library
+  bool loaded_by_program = false;             ///< the program had loaded the library before
 
   decltype(&cuptiGetVersion) get_version = nullptr;
   decltype(&cuptiGetResultString) get_result_string = nullptr;
   decltype(&cuptiGetErrorMessage) get_error_message = nullptr;  ///< may be nullptr
   decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiSubscribe_v2) subscribe_v2 = nullptr;  ///< names the tool in the way; may be nullptr
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   decltype(&cuptiGetCallbackName) get_callback_name = nullptr;
   decltype(&cuptiActivityEnable) activity_enable = nullptr;

@@ -7,7 +7,8 @@ namespace {
 const char* cure(CUptiResult result) {
   switch (result) {
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
-      return "another profiler or debugger uses CUPTI in this program: run without it";
+      return "another profiler or debugger uses CUPTI in this program, and CUPTI serves one at a time: run without it, "
+             "or record without CUPTI (--trace host)";
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return "run as root (in a container: with --cap-add=SYS_ADMIN), or load the NVIDIA driver with "

@@ -35,8 +35,12 @@ constexpr Entry kSources[] = {
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }
 
+// `syncs` needs `events`: a wait for an event names the event, and only the event's record has the stream on which the
+// event was recorded. Since CUDA 12.9, CUPTI delivers these records only where their own kind is enabled.
 bool requests(const std::vector<std::string>& words, const Entry& entry) {
-  return std::any_of(words.begin(), words.end(), [&](const auto& word) { return names(word, entry); });
+  return std::any_of(words.begin(), words.end(), [&](const auto& word) {
+    return names(word, entry) || (word == "syncs" && entry.make == make_events);
+  });
 }
 
 }  // namespace

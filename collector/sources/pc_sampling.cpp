@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/program/cubin_symbols.h"
 #include "collector/program/driver.h"
 #include "collector/program/environment.h"
 #include "collector/program/modules.h"
@@ -440,7 +441,7 @@ class PcSampling final : public Source {
     if (const auto name = context.reason_names.find(key.reason); name != context.reason_names.end()) {
       event.stall_reason = batch.text(name->second);
     }
-    const auto function = functions_.find(function_key(key.module, key.function));
+    const auto function = named_function(key);
     if (function != functions_.end()) {
       event.symbol = batch.text(function->second.symbol);
       event.function = batch.text(readable_symbol(function->second.symbol));
@@ -449,6 +450,18 @@ class PcSampling final : public Source {
       event.line = line.line;
     }
     batch.write(event);
+  }
+
+  using Functions = std::unordered_map<std::uint64_t, SampledFunction>;
+
+  // CUPTI may leave out the name of a function that a kernel calls; the module has it then.
+  Functions::iterator named_function(const PcKey& key) {
+    const std::uint64_t place = function_key(key.module, key.function);
+    if (const auto known = functions_.find(place); known != functions_.end()) return known;
+    const Modules::Bytes cubin = modules_.copy(key.module);
+    std::string symbol = function_symbol(*cubin, key.function);
+    if (symbol.empty()) return functions_.end();
+    return functions_.emplace(place, SampledFunction{std::move(symbol), key.module}).first;
   }
 
   const SourceLine& line_of(const PcKey& key, SampledFunction& function, std::size_t& lines_left) {
@@ -493,7 +506,7 @@ class PcSampling final : public Source {
   std::timed_mutex mutex_;  // guards the members up to lines_; held while CUPTI fetches samples
   Contexts contexts_;
   std::vector<std::unique_ptr<PcBuffer>> retired_buffers_;  // of contexts that are gone
-  std::unordered_map<std::uint64_t, SampledFunction> functions_;
+  Functions functions_;
   std::unordered_map<PcKey, SourceLine, PcKeyHash> lines_;
 
   std::mutex changes_mutex_;  // guards created_ and destroyed_; locked after mutex_, held briefly

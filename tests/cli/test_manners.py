@@ -86,6 +86,16 @@ class Lacks(harness.Case):
     def test_another_cupti_client(self):
         self.said("fail=cuptiSubscribe", ("another profiler or debugger uses CUPTI", "run without it"))
 
+    def test_another_cupti_client_has_its_name(self):
+        self.said("fail=cuptiSubscribe other=CUPTI_for_torch", ("in use by 'CUPTI_for_torch'", "--trace host"))
+
+    def test_words_without_cupti_leave_it_to_the_program(self):
+        for words in ("host", "none"):
+            result = self.run_cuda("load", "context", "kernels", "3", "say", "done", fake="fail=cuptiSubscribe",
+                                   options=("--trace", words))
+            self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
+            self.assertEqual(self.losses(), [])
+
     def test_counters_are_locked(self):
         self.said("fail=cuptiSubscribe result=35", ("NVreg_RestrictProfilingToAdminUsers=0", "--cap-add=SYS_ADMIN"))
 
@@ -103,6 +113,14 @@ class Loading(harness.Case):
             result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", "echo $CUDA_MODULE_LOADING",
                                    env=env)
             self.assertEqual(result.stdout, seen + "\n")
+
+    def test_launches_that_block_are_named(self):
+        for value, named in (("1", True), ("0", False), ("", False)):
+            result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", "echo $CUDA_LAUNCH_BLOCKING",
+                                   env={"CUDA_LAUNCH_BLOCKING": value})
+            self.assertEqual((result.returncode, result.stdout), (0, value + "\n"))
+            self.assertEqual("CUDA_LAUNCH_BLOCKING=1 makes each launch wait" in " ".join(result.stderr.split()), named,
+                             result.stderr)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ std::set<CUpti_ActivityKind> kinds;
 std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
 std::atomic<int> flushes{0}, forced_flushes{0};
 std::atomic<bool> has_context{false}, in_resource_callback{false};
-bool counters_configured = false, event_times = false, all_syncs = true, zeroed = false;
+bool subscribed = false, counters_configured = false, event_times = false, all_syncs = true, zeroed = false;
 
 struct Buffer {
   std::uint8_t* data = nullptr;
@@ -115,6 +115,7 @@ constexpr FakeCuptiControls kControls = {
     [] { return forced_flushes.load(); },
     [] { return clock_callback != nullptr ? clock_callback() : 0; },
     [] { return event_times && !all_syncs; },
+    [] { return subscribed; },
 };
 
 }  // namespace
@@ -136,6 +137,19 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFun
   callback = function;
   callback_data = data;
   return unless_failing("cuptiSubscribe");
+}
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc function, void* data,
+                              CUpti_SubscriberParams* params) {
+  if (params->structSize != CUpti_SubscriberParams_STRUCT_SIZE) return CUPTI_ERROR_INVALID_PARAMETER;
+  const CUptiResult result = cuptiSubscribe(subscriber, function, data);
+  subscribed = result == CUPTI_SUCCESS;
+  if (!subscribed) std::snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", option("other").c_str());
+  return result;
+}
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  subscribed = false;
+  callback = nullptr;
+  return CUPTI_SUCCESS;
 }
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId id) {

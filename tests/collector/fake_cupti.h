@@ -6,8 +6,9 @@
 
 #include <cstdint>
 
-/// Options from a test: "fail=cuptiSubscribe", "result=35" (the CUptiResult), "fail_kind=10", "dropped=7", "no_uvm",
-/// "version=18", "old"; separated by spaces. Records have the sizes of that version.
+/// Options from a test: "fail=cuptiSubscribe", "other=NAME" (the tool that has subscribed then), "result=35" (the
+/// CUptiResult), "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old"; separated by spaces. Records have the
+/// sizes of that version.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 struct FakeCuptiControls {
@@ -19,5 +20,6 @@ struct FakeCuptiControls {
   int (*forced_flushes)();  ///< like flushes(), with the forced flag
   std::uint64_t (*now)();   ///< the registered clock's time; 0 without a clock
   bool (*events_set_up)();  ///< device times of events are on, and records of unfinished queries are off
+  bool (*subscribed)();     ///< the collector holds the only subscription
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

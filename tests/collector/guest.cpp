@@ -222,17 +222,21 @@ int main(int argc, char** argv) {
     const auto initialize = reinterpret_cast<int (*)(void*)>(dlsym(library, "InitializeInjectionNvtx2"));
     return initialize == nullptr ? 4 : initialize(&argc) == 1 ? 0 : 5;
   }
+  // As PyTorch does, whose profiler brings its own CUPTI.
+  if (scenario == "program with CUPTI" && dlopen(argv[3], RTLD_NOW | RTLD_LOCAL) == nullptr) return 7;
   const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
   if (initialize == nullptr) return 4;
   if (initialize() != 1) return 5;
   if (initialize() != 1) return 6;  // a second initialisation changes nothing
-  if (scenario == "bare") return 0;
+  if (scenario == "bare" || scenario == "program with CUPTI") return 0;
 
   if (argc < 4) return 2;
+  if (scenario == "CUPTI not even loaded") return dlopen(argv[3], RTLD_NOW | RTLD_NOLOAD) == nullptr ? 0 : 25;
   void* fake = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);
   if (fake == nullptr) return 7;
   cupti = reinterpret_cast<const FakeCuptiControls* (*)()>(dlsym(fake, "fake_cupti_controls"))();
 
+  if (scenario == "subscription given back") return cupti->subscribed() ? 26 : 0;
   if (scenario == "exit") {
     const std::uint64_t before = monotonic();
     const std::uint64_t now = cupti->now();

@@ -21,6 +21,7 @@
 #include "protocol/events/host_wait.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/loss.h"
+#include "protocol/events/notice.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/events/overhead.h"
 #include "protocol/events/process.h"
@@ -184,6 +185,49 @@ TEST_F(Inject, SwitchesOffIfSubscriptionOrClockIsRefused) {
         << reasons(delivered)[0];
     EXPECT_TRUE(delivered.all<KernelEvent>().empty());
   }
+}
+
+// CUPTI serves one subscriber: a refused collector must not keep the program's own profiler out.
+TEST_F(Inject, GivesTheSubscriptionBackIfItCannotRecord) {
+  deliver("subscription given back", with_fake("fail=cuptiActivityRegisterTimestampCallback"));
+}
+
+TEST_F(Inject, NamesTheToolThatHasSubscribedAndTheCure) {
+  const Delivered delivered = deliver("bare", with_fake("fail=cuptiSubscribe other=CUPTI_for_torch"));
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_NE(reasons(delivered)[0].find("in use by 'CUPTI_for_torch'"), std::string::npos) << reasons(delivered)[0];
+  EXPECT_NE(reasons(delivered)[0].find("--trace host"), std::string::npos) << reasons(delivered)[0];
+}
+
+TEST_F(Inject, LeavesCuptiToTheProgramWithoutASource) {
+  for (const char* words : {"none", "host", "none,host"}) {
+    TearDown();
+    SetUp();
+    const Delivered delivered = deliver("CUPTI not even loaded", with_fake("", {{kTraceVariable, words}}));
+    EXPECT_TRUE(reasons(delivered).empty());
+    EXPECT_EQ(delivered.all<ProcessEvent>().size(), 1u);
+    EXPECT_EQ(run_guest("nvtx", with_fake("", {{kTraceVariable, words}})).status, 5);
+  }
+}
+
+TEST_F(Inject, ReportsUnknownWordsWithoutASource) {
+  const Delivered delivered = deliver("CUPTI not even loaded", with_fake("", {{kTraceVariable, "osrt"}}));
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_NE(reasons(delivered)[0].find("'osrt'"), std::string::npos);
+}
+
+TEST_F(Inject, SaysThatTheProgramsOwnProfilerIsShutOut) {
+  const Delivered delivered = deliver("program with CUPTI", with_fake());
+  const auto notices = delivered.all<NoticeEvent>();
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0].severity, NoticeSeverity::info);
+  EXPECT_NE(delivered.text(notices[0].text).find("--trace host"), std::string::npos);
+  TearDown();
+  SetUp();
+  EXPECT_TRUE(deliver("program with CUPTI", with_fake("", {{kTraceVariable, "none"}})).all<NoticeEvent>().empty());
+  TearDown();
+  SetUp();
+  EXPECT_TRUE(deliver("bare", with_fake()).all<NoticeEvent>().empty());
 }
 
 TEST_F(Inject, ASourceThatCannotBeEnabledIsReportedAndTheOthersRecord) {

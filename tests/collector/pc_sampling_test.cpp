@@ -18,6 +18,7 @@
 #include "protocol/events/loss.h"
 #include "protocol/events/pc_interval.h"
 #include "protocol/events/pc_sample.h"
+#include "tests/collector/made_cubin.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof::collector {
@@ -209,6 +210,26 @@ TEST_F(PcSamplingTest, SamplesHaveTheirFunctionReasonLineAndInterval) {
   EXPECT_EQ(intervals[0].period_cycles, std::uint64_t{1} << fake.period);
   EXPECT_TRUE(got.all<LossEvent>().empty());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);  // the sampled module
+}
+
+// As for functions that kernels call.
+TEST_F(PcSamplingTest, TakesTheNameFromTheModuleIfCuptiGivesNone) {
+  start();
+  const std::vector<char> cubin = made_cubin({"_Z4spinPi"});
+  fake.batches = {{{load(cubin), nullptr, 0x90, kMembar, 5}}};
+  const Delivered got = finish();
+  const auto samples = got.all<PcSampleEvent>();
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(got.text(samples[0].symbol), "_Z4spinPi");
+  EXPECT_EQ(got.text(samples[0].function), "spin(int*)");
+}
+
+TEST_F(PcSamplingTest, KeepsSamplesWithoutAnyName) {
+  start();
+  fake.batches = {{{load(std::vector<char>(9'000, 'x')), nullptr, 0x90, kMembar, 5}}};
+  const auto samples = finish().all<PcSampleEvent>();
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].symbol, 0u);
 }
 
 TEST_F(PcSamplingTest, RequestsEachReasonOnce) {

@@ -48,6 +48,7 @@ TEST(Sources, AreSelectedOnceByNameAndUnknownWordsAreReported) {
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
   EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"devices", "uvm", "graphs"}));
   EXPECT_EQ(names(select_sources({"nvtx", "calls"})), (std::vector<std::string>{"calls", "nvtx"}));
+  EXPECT_EQ(names(select_sources({"syncs"})), (std::vector<std::string>{"devices", "syncs", "events"}));
   EXPECT_TRUE(select_sources({"host"}).sources.empty());  // recorded by the tool
   EXPECT_TRUE(select_sources({"host"}).unknown.empty());
   EXPECT_TRUE(select_sources({"none"}).sources.empty());
