@@ -64,8 +64,11 @@ RuleOutcome apply<struct Notices>(const RuleInput& input) {
     finding.evidence = fmt::format("reported {}, first {} {} the traced time began",
                                    group.count == 1 ? "once" : count_of(group.count, "time"),
                                    format_duration(after < 0 ? -after : after), after < 0 ? "before" : "after");
+    // A notice of this severity reports no failure, and says itself what to do.
     finding.remedy =
-        "remove the reported cause; until then, waits after this time may not follow the requested strategy";
+        group.severity == NoticeSeverity::info
+            ? "nothing, unless the notice concerns what you look for"
+            : "remove the reported cause; until then, waits after this time may not follow the requested strategy";
     outcome.findings.push_back(std::move(finding));
   }
   if (others > 0) {

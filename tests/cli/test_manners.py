@@ -89,6 +89,22 @@ class Lacks(harness.Case):
     def test_another_cupti_client_has_its_name(self):
         self.said("fail=cuptiSubscribe other=CUPTI_for_torch", ("in use by 'CUPTI_for_torch'", "--trace host"))
 
+    def test_program_with_a_cupti_of_its_own(self):
+        """Such as PyTorch, whose profiler is shut out."""
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        for options, named in (((), True), (("--trace", "host"), False)):
+            result = self.wic_prof("run", "-f", "-o", "t.wicprof", *options, "--", "env",
+                                   f"LD_PRELOAD={harness.FAKE_CUPTI}", harness.CUDA_APP, "load", "context", "say", "done",
+                                   env={"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI})
+            self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
+            analysis = self.wic_prof("analyze", "t.wicprof")
+            for text in (result.stderr, analysis.stdout):
+                text = " ".join(text.split())
+                self.assertEqual("torch.profiler, gets no CUDA activity" in text, named, text)
+                self.assertEqual("(--trace host)" in text, named, text)
+                self.assertNotIn("requested strategy", text)
+
     def test_words_without_cupti_leave_it_to_the_program(self):
         for words in ("host", "none"):
             result = self.run_cuda("load", "context", "kernels", "3", "say", "done", fake="fail=cuptiSubscribe",
