@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -247,11 +249,19 @@ Result<CiConfig> read_ci_config(const std::string& path) {
     return bad_input(
         fmt::format("cannot read the configuration {}: the file does not exist; docs/ci.md has an example", path));
   }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) return bad_input(fmt::format("cannot read the configuration {}; check who may read it", path));
+  return parse_ci_config(text.view(), path);
+}
+
+Result<CiConfig> parse_ci_config(std::string_view text, const std::string& path) {
   CiConfig config;
   bool empty = false;
   std::optional<Error> error;
   try {
-    const toml::table document = toml::parse_file(path);
+    const toml::table document = toml::parse(text, path);
     empty = document.empty();
     Table root(document, "", path, error);
     if (auto run = root.table("run")) read_run(*run, config);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/gate/gate.h"
@@ -29,5 +30,7 @@ bool only_runs(const CiConfig& config);
 /// Errors name the file, the line and column or the key, and valid values. An unknown key is an error, because a limit
 /// with a misspelt name would never fail.
 Result<CiConfig> read_ci_config(const std::string& path);
+/// The same for the text of the file at `path`.
+Result<CiConfig> parse_ci_config(std::string_view text, const std::string& path);
 
 }  // namespace wicprof::cli

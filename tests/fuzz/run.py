@@ -33,7 +33,11 @@ TARGETS = {
     "control_messages": Target(10_000),
     "lane_block": Target(50_000),
     "cupti_records": Target(40_000, 512),
+    "machine_code": Target(10_000, 4096),
+    "ci_config": Target(5_000),
     "recorder": Target(50, 4096),
+    "trace_file": Target(30, 256),
+    "facts": Target(5_000, 16_384),
 }
 # Only an input that hangs takes long: the slowest takes about 0.1 s on an idle core.
 LIMITS = ["-timeout=60", "-rss_limit_mb=3000", "-detect_leaks=0", "-print_final_stats=1", "-reload=0", "-verbosity=1"]
