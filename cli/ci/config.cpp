@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/ci/toml.h"
 #include "cli/record/capture.h"
 #include "cli/record/wait_options.h"
 

@@ -50,7 +50,7 @@ any_device = true
 allow_inconclusive = false
 allow_missing_data = true
 )",
-      "a.b.c = [1979-05-27T07:32:00Z, 0x1f, inf, {x = '''y'''}]\n[[t]]\n# \xc3\xa9\n"};
+      "a.b.c = [1979-05-27T07:32:00Z, 0x1f, inf, {x = '''y'''}]\n[[t]]\n# \xc3\xa9\n", "[run]\na. \xc3\xa9 = 1\n"};
 }
 
 }  // namespace wicprof::fuzz
