@@ -19,8 +19,10 @@ namespace wic {
 namespace detail {
 
 #if WIC_CUDA_COMPILER
+// __grid_constant__: functions out of line take addresses of the argument's parts, without a copy in each thread's
+// stack.
 template <class Kernel>
-__global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
+__global__ void gpu_entry([[maybe_unused]] const __grid_constant__ Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});
 #endif
@@ -28,7 +30,7 @@ __global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
 
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::kMaxThreads, Kernel::kMinBlocksPerSm)
-    bounded_gpu_entry([[maybe_unused]] const Kernel kernel) {
+    bounded_gpu_entry([[maybe_unused]] const __grid_constant__ Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});
 #endif

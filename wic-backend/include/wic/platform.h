@@ -3,9 +3,12 @@
 
 #if defined(__CUDACC__)
 #define WIC_DEVICE __host__ __device__
+// A function that a kernel calls, so that its instructions and registers are not repeated at each place of a call.
+#define WIC_OUT_OF_LINE __noinline__ __host__ __device__
 #define WIC_CUDA_COMPILER 1
 #else
 #define WIC_DEVICE
+#define WIC_OUT_OF_LINE
 #define WIC_CUDA_COMPILER 0
 #endif
 
@@ -14,4 +17,11 @@
 #define WIC_ON_GPU 1
 #else
 #define WIC_ON_GPU 0
+#endif
+
+// Before a loop that spends its time in memory or asleep: unrolled, it would only take more registers.
+#if WIC_ON_GPU
+#define WIC_ROLLED _Pragma("unroll 1")
+#else
+#define WIC_ROLLED
 #endif

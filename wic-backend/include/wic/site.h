@@ -25,7 +25,7 @@ struct Site {
   template <class Condition>
   WIC_DEVICE WaitResult wait(const Thread& thread, std::uint32_t iteration, const std::uint32_t* word,
                              const Condition& condition) const {
-    return wait_until(thread, view, block_group(thread), id, iteration, word, condition, timeout_ns);
+    return detail::wait_for_block(thread, view, id, iteration, word, condition, timeout_ns);
   }
   /// The threads of `group` wait. All of them call it.
   template <class Condition>

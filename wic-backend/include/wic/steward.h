@@ -38,12 +38,14 @@ WIC_DEVICE inline bool copy_changes(const Thread& thread, const StewardView& vie
   if (page[0] == seen) return false;
   seen = page[0];
   const std::uint32_t sites = page[1];
+  WIC_ROLLED
   for (std::uint32_t site = 1; site <= sites && site <= 2; ++site) {
     thread.store(&view.strategies[site].word, page[1 + site]);
   }
   // The first words may be older than the sequence; after this fence every load sees the words of the sequence or
   // later.
   thread.fence_acquire();
+  WIC_ROLLED
   for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
     thread.store(&view.strategies[site].word, thread.load(&view.control->words[site - 1]));
   }

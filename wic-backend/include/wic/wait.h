@@ -88,11 +88,12 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
   std::uint64_t now = wait.arrived_ns;
   std::uint64_t look_at_strategy = 0;
   std::uint32_t clock_read = thread.cycles();
+  if constexpr (requires { strategy.begin(thread, wait); }) strategy.begin(thread, wait);
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
     std::uint32_t strategy_word = wait.strategy_word;
     if (now >= look_at_strategy) {
-      strategy_word = thread.load(&wait.strategy->word);  // overlaps with the load in observe()
+      strategy_word = wait.load_strategy(thread);  // overlaps with the load in observe()
       const std::uint64_t share = (now - wait.arrived_ns) / 16;
       look_at_strategy = now + (share < kStrategyLookNs          ? kStrategyLookNs
                                 : share < kLongestStrategyLookNs ? share
@@ -118,7 +119,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
     }
     // The strategy may have changed during a slow look; without this load the change would wait for the next look.
     if (now - looked > kStrategyLookNs) {
-      strategy_word = thread.load(&wait.strategy->word);
+      strategy_word = wait.load_strategy(thread);
       now = thread.clock_ns();
     }
     if (strategy_word != wait.strategy_word) {
@@ -134,22 +135,41 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
 
 // A wait whose producer is gone reads the word once more.
 template <class Condition>
-WIC_DEVICE LoopResult last_look(const Thread& thread, const WaitContext& wait, const Condition& condition,
+WIC_DEVICE LoopResult last_look(const Thread& thread, const std::uint32_t* word, const Condition& condition,
                                 WaitTally& tally) {
-  const std::uint32_t value = thread.load(wait.word);
+  const std::uint32_t value = thread.load(word);
   ++tally.polls;
   if (!condition(value)) return {LoopEnd::producer_lost, value};
   thread.fence_acquire();
   return {LoopEnd::satisfied, value};
 }
 
+// What one strategy's part of a wait ended with.
+struct Polled {
+  LoopResult result;
+  WaitTally tally;
+};
+
+// One function per strategy: a kernel then has the registers of one poll loop, not of all. Arguments and result are
+// values: the poll loop would reload what a reference refers to after each access to memory.
+template <class Strategy, class Condition>
+WIC_OUT_OF_LINE Polled poll_with(Thread thread, WaitContext wait, Condition condition, WaitTally tally) {
+  Polled polled;
+  polled.result = poll_loop(thread, wait, Strategy{}, condition, tally);
+  polled.tally = tally;
+  return polled;
+}
+
 template <class Condition>
 WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, const Condition& condition,
                                 WaitTally& tally) {
-  if (wait.strategy_id() == kProducerLost) return last_look(thread, wait, condition, tally);
+  if (wait.strategy_id() == kProducerLost) return last_look(thread, wait.word, condition, tally);
   tally.strategy = wait.strategy_id();
-  return with_strategy(wait.strategy_id(),
-                       [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
+  const Polled polled = with_strategy(wait.strategy_id(), [&](auto strategy) {
+    return poll_with<decltype(strategy), Condition>(thread, wait, condition, tally);
+  });
+  tally = polled.tally;
+  return polled.result;
 }
 
 // Moves the site's averages a quarter of the way to this wait. Waiters of one word leave together and should count
@@ -183,53 +203,141 @@ WIC_DEVICE LoopResult wait_long(const Thread& thread, WaitContext wait, const Co
   for (;;) {
     const LoopResult result = poll_once(thread, wait, condition, tally);
     if (result.end != LoopEnd::strategy_changed) return result;
-    wait.strategy_word = thread.load(&wait.strategy->word);
+    wait.strategy_word = wait.load_strategy(thread);
   }
 }
 
-// A word that is ready costs one look: the strategy word is loaded beside it, not before it. At a hot site even one
-// look by each waiter would hurt, so there is none. LoopEnd::strategy_changed: not ready.
-template <class Condition>
-WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wait, const Condition& condition,
-                                 WaitTally& tally) {
-  wait.strategy_word = thread.load(&wait.strategy->word);
-  if (hot) return {LoopEnd::strategy_changed, 0};
-  const std::uint32_t value = thread.load(wait.word);
-  tally.polls = 1;
-  if (!condition(value)) return {LoopEnd::strategy_changed, value};
-  thread.fence_acquire();
-  if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
-  return {LoopEnd::satisfied, value};
+// Groups of a wait as types, so that the compiler knows their barriers out of line, too: an SM has 64 barriers, and one
+// whose number is not a constant takes 16 in each block.
+struct WholeBlock {
+  WIC_DEVICE Group of(const Thread& thread, Pollers pollers) const { return {0, thread.block_size(), 0, pollers}; }
+};
+template <std::uint32_t kBarrier>
+struct GroupAt {
+  std::uint32_t first : 16;
+  std::uint32_t threads : 16;  // one register for both
+  WIC_DEVICE Group of(const Thread&, Pollers pollers) const { return {first, threads, kBarrier, pollers}; }
+};
+
+// Calls visit(a GroupAt). A group whose barrier is a constant where the wait is inlined leaves one of the calls.
+template <class Visitor>
+WIC_DEVICE WaitResult with_group(const Group& group, Visitor&& visit) {
+  static_assert(kGroupBarriers == 8);
+  switch (group.barrier) {
+    case 0:
+      return visit(GroupAt<0>{group.first, group.threads});
+    case 1:
+      return visit(GroupAt<1>{group.first, group.threads});
+    case 2:
+      return visit(GroupAt<2>{group.first, group.threads});
+    case 3:
+      return visit(GroupAt<3>{group.first, group.threads});
+    case 4:
+      return visit(GroupAt<4>{group.first, group.threads});
+    case 5:
+      return visit(GroupAt<5>{group.first, group.threads});
+    case 6:
+      return visit(GroupAt<6>{group.first, group.threads});
+    default:
+      return visit(GroupAt<7>{group.first, group.threads});
+  }
 }
 
-// One thread waits, through any number of strategies; the group learns the result at its barrier.
+// The arguments of a wait.
+template <class GroupKind>
+struct WaitCall {
+  WaitContext wait;  // the strategy word: as the leader's first look found it
+  std::uint32_t iteration;
+  GroupKind group;
+};
+
+// One record per group where one thread polls, per warp where every thread polls.
 template <class Condition>
-WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
-                                  WaitContext wait, const Condition& condition, WaitTally& tally) {
+WIC_DEVICE void record_wait(const Thread& thread, const WaitContext& wait, const Group& group, std::uint32_t iteration,
+                            const Condition& condition, const WaitResult& result, const WaitTally& tally) {
+  if (group.pollers == Pollers::leader ? group.is_leader(thread) : thread.lane() == 0) {
+    write_record(thread, *wait.view,
+                 {wicprof::WaitEvent::kKind, tally.strategy, result.status, wait.site, iteration, tally.polls,
+                  wait.arrived_ns, thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value),
+                  word_tag(wait.word), static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers,
+                  tally.waited, ahead_plus_one(condition, result.value)});
+  }
+  // Preferably not the leader: it has done the polling already.
+  if (tally.waited && result.status == WaitStatus::satisfied &&
+      thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
+    update_averages(thread, wait.view->sites[wait.site], wait.arrived_ns, thread.clock_ns());
+  }
+}
+
+// The rest of a wait whose word was not ready at the leader's first look. One thread waits, through any number of
+// strategies; the group learns the result at its barrier.
+template <class GroupKind, class Condition>
+WIC_OUT_OF_LINE WaitResult wait_behind_leader(Thread thread, WaitCall<GroupKind> call, Condition condition) {
+  const Group group = call.group.of(thread, Pollers::leader);
   GroupScratch& scratch = thread.group_scratch(group.barrier);
+  WaitTally tally;
+  tally.waited = true;
   if (group.is_leader(thread)) {
-    const LoopResult result = first_look(thread, view.hot.has(site), wait, condition, tally);
-    scratch.status = static_cast<std::uint32_t>(result.end);
+    tally.polls = call.wait.view->hot.has(call.wait.site) ? 0 : 1;
+    call.wait.strategy_word = scratch.strategy;
+    const LoopResult result = wait_long(thread, call.wait, condition, tally);
+    scratch.long_status = static_cast<std::uint32_t>(result.end);  // others may not have read `status` yet
     scratch.value = result.value;
+    thread.exchange(&scratch.finished, kGroupFinished);
+  } else if (thread.index() == group.first + kWarpSize && call.wait.view->control != nullptr) {
+    const DeviceView& view = *call.wait.view;
+    serve_as_steward(thread, {view.control, view.strategies, view.steward}, scratch);
   }
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
-  tally.waited = scratch.status == static_cast<std::uint32_t>(LoopEnd::strategy_changed);
-  if (tally.waited) {
-    if (group.is_leader(thread)) {
-      const LoopResult result = wait_long(thread, wait, condition, tally);
-      scratch.long_status = static_cast<std::uint32_t>(result.end);
-      scratch.value = result.value;
-      thread.exchange(&scratch.finished, kGroupFinished);
-    } else if (thread.index() == group.first + kWarpSize && view.control != nullptr) {
-      serve_as_steward(thread, {view.control, view.strategies, view.steward}, scratch);
-    }
-    thread.sync_warp();
-    thread.barrier(group.barrier, group.threads);
-  }
-  const WaitResult result{static_cast<WaitStatus>(tally.waited ? scratch.long_status : scratch.status), scratch.value};
-  if (tally.waited && group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
+  const WaitResult result{static_cast<WaitStatus>(scratch.long_status), scratch.value};
+  if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
+  record_wait(thread, call.wait, group, call.iteration, condition, result, tally);
+  return result;
+}
+
+// The record of a wait whose word was ready at the leader's first look. The leader calls it.
+template <class GroupKind, class Condition>
+WIC_OUT_OF_LINE void record_ready(Thread thread, WaitCall<GroupKind> call, Condition condition, std::uint32_t value,
+                                  std::uint32_t strategy_word) {
+  const Group group = call.group.of(thread, Pollers::leader);
+  const auto strategy = static_cast<std::uint8_t>(strategy_word & 0xffu);
+  WaitTally tally;
+  tally.polls = 1;
+  if (strategy != kProducerLost) tally.strategy = strategy;
+  record_wait(thread, call.wait, group, call.iteration, condition, {WaitStatus::satisfied, value}, tally);
+}
+
+// A word that is ready costs one look: the strategy word is loaded beside it, not before it. At a hot site even one
+// look by each waiter would hurt, so there is none.
+template <class GroupKind, class Condition>
+WIC_DEVICE WaitResult leader_wait(const Thread& thread, const WaitCall<GroupKind>& call, const Condition& condition) {
+  const Group group = call.group.of(thread, Pollers::leader);
+  GroupScratch& scratch = thread.group_scratch(group.barrier);
+  if (group.is_leader(thread)) {
+    const std::uint32_t strategy_word = call.wait.load_strategy(thread);
+    LoopEnd end = LoopEnd::strategy_changed;  // not ready
+    if (!call.wait.view->hot.has(call.wait.site)) {
+      const std::uint32_t value = thread.load(call.wait.word);
+      scratch.value = value;
+      if (condition(value)) {
+        thread.fence_acquire();
+        end = LoopEnd::satisfied;
+      }
+    }
+    scratch.strategy = strategy_word;  // not earlier: this would wait for one load before the other begins
+    scratch.status = static_cast<std::uint32_t>(end);
+  }
+  thread.sync_warp();
+  thread.barrier(group.barrier, group.threads);
+  if (scratch.status != static_cast<std::uint32_t>(LoopEnd::satisfied)) {
+    return wait_behind_leader(thread, call, condition);
+  }
+  const WaitResult result{WaitStatus::satisfied, scratch.value};
+  const std::uint32_t strategy_word = scratch.strategy;
+  thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
+  if (group.is_leader(thread)) record_ready(thread, call, condition, result.value, strategy_word);
   return result;
 }
 
@@ -245,34 +353,30 @@ WIC_DEVICE inline void wait_at_mbarrier(const Thread& thread, GroupScratch& scra
   }
 }
 
-struct GroupWait {
-  WaitResult result;
-  WaitTally tally;
-};
-
 // Every thread waits for itself or for its leader, depending on the current strategy. The group agrees on the strategy
 // at its barrier and meets there when the wait ends or the strategy changes, so no thread parks after another has left.
-template <class Condition>
-WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wait, Condition condition) {
+template <class GroupKind, class Condition>
+WIC_OUT_OF_LINE WaitResult each_thread_wait(Thread thread, WaitCall<GroupKind> call, Condition condition) {
+  const Group group = call.group.of(thread, Pollers::each_thread);
   WaitTally tally;
   GroupScratch& scratch = thread.group_scratch(group.barrier);
-  bool finished = false;
   LoopResult mine{LoopEnd::strategy_changed, 0};
+  const auto finished = [&mine] { return mine.end != LoopEnd::strategy_changed; };
   for (;;) {
     if (group.is_leader(thread)) {
-      scratch.strategy = thread.load(&wait.strategy->word);
+      scratch.strategy = call.wait.load_strategy(thread);
       scratch.unfinished = 0;
       thread.mbarrier_init(&scratch.parked);
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
-    wait.strategy_word = scratch.strategy;
-    if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
-    const bool for_all = leader_waits(wait.strategy_id());
-    const Parking parking = parking_of(wait.strategy_id());
-    if (for_all ? group.is_leader(thread) : !finished) {
-      const LoopResult result = poll_once(thread, wait, condition, tally);
-      if (!finished) mine = result;  // a leader may go on polling for the others after its own wait has ended
+    call.wait.strategy_word = scratch.strategy;
+    if (call.wait.strategy_id() != kProducerLost) tally.strategy = call.wait.strategy_id();
+    const bool for_all = leader_waits(call.wait.strategy_id());
+    const Parking parking = parking_of(call.wait.strategy_id());
+    if (for_all ? group.is_leader(thread) : !finished()) {
+      const LoopResult result = poll_once(thread, call.wait, condition, tally);
+      if (!finished()) mine = result;  // a leader may go on polling for the others after its own wait has ended
       if (for_all) {
         scratch.status = static_cast<std::uint32_t>(result.end);
         scratch.value = result.value;
@@ -285,14 +389,25 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
-    if (for_all && !finished) mine = {static_cast<LoopEnd>(scratch.status), scratch.value};
-    finished = mine.end != LoopEnd::strategy_changed;
+    if (for_all && !finished()) mine = {static_cast<LoopEnd>(scratch.status), scratch.value};
     const bool again = scratch.unfinished != 0;
     tally.waited = scratch.waited != 0;
     if (group.is_leader(thread)) thread.mbarrier_invalidate(&scratch.parked);
     thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
-    if (!again) return {{static_cast<WaitStatus>(mine.end), mine.value}, tally};
+    if (!again) break;
   }
+  const WaitResult result{static_cast<WaitStatus>(mine.end), mine.value};
+  record_wait(thread, call.wait, group, call.iteration, condition, result, tally);
+  return result;
+}
+
+template <class Condition>
+WIC_DEVICE WaitResult wait_for_block(const Thread& thread, const DeviceView& view, SiteId site, std::uint32_t iteration,
+                                     const std::uint32_t* word, const Condition& condition, std::uint64_t timeout_ns) {
+  const std::uint64_t arrived = thread.clock_ns();
+  return leader_wait(
+      thread, WaitCall<WholeBlock>{{word, &view, arrived, deadline_after(arrived, timeout_ns), site, 0}, iteration, {}},
+      condition);
 }
 
 }  // namespace detail
@@ -307,29 +422,12 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
                                  std::uint32_t iteration, const std::uint32_t* word, const Condition& condition,
                                  std::uint64_t timeout_ns) {
   const std::uint64_t arrived = thread.clock_ns();
-  const WaitContext wait{
-      word, &view.strategies[site], 0, &view.sites[site], view.watch, arrived, deadline_after(arrived, timeout_ns)};
-  const bool one_polls = group.pollers == Pollers::leader;
-  detail::GroupWait done;
-  if (one_polls) {
-    done.result = detail::leader_wait(thread, view, group, site, wait, condition, done.tally);
-  } else {
-    done = detail::each_thread_wait(thread, group, wait, condition);
-  }
-  const auto& [result, tally] = done;
-  if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
-    write_record(thread, view,
-                 {wicprof::WaitEvent::kKind, tally.strategy, result.status, site, iteration, tally.polls, arrived,
-                  thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value), word_tag(word),
-                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited,
-                  ahead_plus_one(condition, result.value)});
-  }
-  // Preferably not the leader: it has done the polling already.
-  if (tally.waited && result.status == WaitStatus::satisfied &&
-      thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
-    detail::update_averages(thread, view.sites[site], arrived, thread.clock_ns());
-  }
-  return result;
+  const WaitContext wait{word, &view, arrived, deadline_after(arrived, timeout_ns), site, 0};
+  return detail::with_group(group, [&](auto kind) {
+    const detail::WaitCall<decltype(kind)> call{wait, iteration, kind};
+    return group.pollers == Pollers::leader ? detail::leader_wait(thread, call, condition)
+                                            : detail::each_thread_wait(thread, call, condition);
+  });
 }
 
 /// Parks the group until the word differs from `seen`: a futex for warps. Otherwise like wait_until().

@@ -17,7 +17,7 @@ struct PredictedSleep : DirectObservation {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     if (slept_) return;
     slept_ = true;
-    const std::uint64_t predicted = wait.site->usual(thread).mean_ns;
+    const std::uint64_t predicted = wait.usual(thread).mean_ns;
     const std::uint64_t until = wait.arrived_ns + predicted - predicted / 5;  // four fifths
     while (now + kShortestNs < until && now < wait.deadline_ns && !wait.strategy_changed(thread)) {
       const std::uint64_t half = (until - now) / 2;  // a sleep lasts up to twice as long

@@ -31,8 +31,16 @@ class SharedWatch {
   static constexpr bool kLeaderWaits = true;
   static constexpr Parking kParking = Parking::barrier;
 
+  /// Joins the word's slot. Outside the loop, which then needs no registers for the table of slots.
+  WIC_DEVICE void begin(const Thread& thread, const WaitContext& wait) {
+    slot_ = join_slot(thread, wait);
+    if (slot_ == nullptr) return;
+    role_ = Role::waiter;
+    // Released: a thread that sees this number and then reads the word reads it after everything before this wait.
+    ticket_ = thread.fetch_add_acq_rel(&slot_->arrivals, 1) + 1;
+  }
+
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
-    if (role_ == Role::none) arrive(thread, wait);
     if (role_ == Role::waiter) {
       if (own_look_is_due(thread)) return own_look(thread, wait);
       const std::uint64_t line = line_.look(thread, my_line(thread, wait));
@@ -70,7 +78,8 @@ class SharedWatch {
     if (role_ == Role::watcher) {
       const std::uint64_t last = pack(false, published_ticket_, value_);
       // The lines get nothing more from this watcher once the next watcher, or another word, uses them.
-      for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);
+      WIC_ROLLED
+      for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);
       thread.fence_release();
       thread.store(&slot_->master, last);
       thread.fence_release();
@@ -79,7 +88,7 @@ class SharedWatch {
   }
 
  private:
-  enum class Role : std::uint8_t { none, watcher, waiter, alone };
+  enum class Role : std::uint8_t { alone, watcher, waiter };
 
   static constexpr std::uint64_t kWatcherAwakeNs = 200'000;  // it polls this long without sleeping: one thread only
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
@@ -109,18 +118,7 @@ class SharedWatch {
     return {true, 1, thread.load(wait.word)};
   }
   WIC_DEVICE std::uint64_t* my_line(const Thread& thread, const WaitContext& wait) const {
-    return &slot_->lines[thread.block() & (wait.watch.lines - 1)].mirror;
-  }
-
-  WIC_DEVICE void arrive(const Thread& thread, const WaitContext& wait) {
-    slot_ = join_slot(thread, wait);
-    if (slot_ == nullptr) {
-      role_ = Role::alone;
-      return;
-    }
-    role_ = Role::waiter;
-    // Released: a thread that sees this number and then reads the word reads it after everything before this wait.
-    ticket_ = thread.fetch_add_acq_rel(&slot_->arrivals, 1) + 1;
+    return &slot_->lines[thread.block() & (wait.view->watch.lines - 1)].mirror;
   }
 
   WIC_DEVICE bool become_watcher(const Thread& thread) {
@@ -153,7 +151,8 @@ class SharedWatch {
       thread.fence_release();
     }
     const std::uint64_t mirror = pack(true, ticket_, value);
-    for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);
+    WIC_ROLLED
+    for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);
     known_ = true;
     published_ticket_ = ticket_;
     value_ = value;
@@ -164,7 +163,7 @@ class SharedWatch {
   // shorter than the average, and lowers it.
   WIC_DEVICE void sleep_through_prediction(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     slept_ = true;
-    const WaitLength usual = wait.site->usual(thread);
+    const WaitLength usual = wait.usual(thread);
     const std::uint64_t spread = std::uint64_t{usual.deviation_ns} * 4;
     if (usual.mean_ns / 2 <= spread) return;
     const std::uint64_t until = wait.arrived_ns + usual.mean_ns / 2;
@@ -179,9 +178,11 @@ class SharedWatch {
   static WIC_DEVICE WatchSlot* join_slot(const Thread& thread, const WaitContext& wait) {
     const std::uint64_t address = reinterpret_cast<std::uint64_t>(wait.word) >> 2;
     const std::uint32_t start = static_cast<std::uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32);
+    WIC_ROLLED
     for (std::uint32_t claiming = 0; claiming < 2; ++claiming) {  // first search, then claim a free slot
+      WIC_ROLLED
       for (std::uint32_t i = 0; i < kProbes; ++i) {
-        WatchSlot& slot = wait.watch.slots[(start + i) & (wait.watch.slot_count - 1)];
+        WatchSlot& slot = wait.view->watch.slots[(start + i) & (wait.view->watch.slot_count - 1)];
         std::uint64_t key = thread.load(&slot.key);
         if (claiming != 0 && (key & kUsersMask) == 0 && key >> 17 != address) {
           if (thread.compare_exchange(&slot.key, key, (address << 17) | 1)) return &slot;
@@ -200,7 +201,7 @@ class SharedWatch {
   std::uint32_t published_ticket_ = 0;
   std::uint32_t value_ = 0;  // the last one published, or read from the line
   std::uint32_t looks_ = 0;
-  Role role_ = Role::none;
+  Role role_ = Role::alone;
   bool fresh_ = false;
   bool known_ = false;  // value_ is valid
   bool slept_ = false;

@@ -1,5 +1,6 @@
-// A strategy decides how a waiting thread learns the word's value, and how time passes between two looks at it. The one
-// poll loop (wait.h) owns the deadline, the memory order and the change of strategy.
+// A strategy decides how a waiting thread learns the word's value (observe), how time passes between two looks at it
+// (pass), and what it leaves behind (leave); some also prepare the wait (begin). The one poll loop (wait.h) owns the
+// deadline, the memory order and the change of strategy.
 //
 // To add one: a file here, its number and name in protocol/strategy.h, one case in strategies/list.h.
 #pragma once
@@ -8,21 +9,27 @@
 
 #include "wic/device_state.h"
 #include "wic/thread.h"
+#include "wic/types.h"
 
 namespace wic {
 
-/// One wait as a strategy sees it.
+/// One wait as a strategy sees it. Few words, since each takes a register of the kernel; the view stays where it is.
 struct WaitContext {
   const std::uint32_t* word;
-  const StrategyWord* strategy;  ///< the live word
-  std::uint32_t strategy_word;   ///< its value when the current strategy began
-  SiteMemory* site;
-  WatchTable watch;
+  const DeviceView* view;
   std::uint64_t arrived_ns;
   std::uint64_t deadline_ns;
+  SiteId site;
+  std::uint32_t strategy_word;  ///< its value when the current strategy began
 
   WIC_DEVICE std::uint8_t strategy_id() const { return static_cast<std::uint8_t>(strategy_word & 0xffu); }
-  WIC_DEVICE bool strategy_changed(const Thread& thread) const { return thread.load(&strategy->word) != strategy_word; }
+  /// The live strategy word.
+  WIC_DEVICE std::uint32_t load_strategy(const Thread& thread) const {
+    return thread.load(&view->strategies[site].word);
+  }
+  WIC_DEVICE bool strategy_changed(const Thread& thread) const { return load_strategy(thread) != strategy_word; }
+  /// How long waits at the site usually last.
+  WIC_DEVICE WaitLength usual(const Thread& thread) const { return view->sites[site].usual(thread); }
 };
 
 struct Observation {
@@ -84,6 +91,7 @@ struct ObservedWord {
     constexpr std::uint32_t kLooks = 16;
     Word now = value;
     std::uint32_t done = 0;
+    WIC_ROLLED
     while (done < kLooks && now == value) {
       if (sleep_ns != 0) thread.sleep_ns(sleep_ns);
       now = thread.load(word);
