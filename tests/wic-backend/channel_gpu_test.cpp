@@ -1,7 +1,10 @@
 // Channels on real GPUs: between the CPU and a GPU, within one GPU, and between two if the machine has two.
 #include "channel_ends_test.h"
 
+#include <cuda_runtime_api.h>
+
 #include <atomic>
+#include <future>
 #include <map>
 
 namespace wic::test {
@@ -119,6 +122,29 @@ TEST(ChannelOnGpu, ReusedPagesHoldNoMessages) {
   ASSERT_TRUE(
       launch(*bench.streams[0], {1, 32}, ReceiveAll{*(*channel)->receiver(), 1, 2'000'000, bench.counts[0].data()}));
   EXPECT_EQ(bench.count(0, kTimedOut), 32u);
+}
+
+// What the wait armed in the GPU's streams is gone, so that nobody who waits for the whole GPU waits for it.
+TEST(MonitorOnGpu, AReceiveThatTimesOutLeavesTheGpuIdle) {
+  ChannelBench bench;
+  if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
+  ChannelSpec spec;
+  spec.name = "timeout";
+  spec.producer = End::on(0);
+  spec.max_bytes = 64;
+  spec.monitored = true;
+  auto channel = Channel::make(*bench.runtime, spec);
+  ASSERT_TRUE(channel) << channel.error().message;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ((*channel)->receive_all(std::vector<Tag>{0}, 1, 30 * wicprof::kMillisecond).status,
+              WaitStatus::deadline_passed);
+    auto idle = std::async(std::launch::async, [] { return cudaDeviceSynchronize(); });
+    if (idle.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
+      ADD_FAILURE() << "the GPU waits for a bell that nobody rings";
+      (*channel).reset();  // ends the wait, and with it the thread above
+    }
+    EXPECT_EQ(idle.get(), cudaSuccess);
+  }
 }
 
 // A host thread that waits for several tags sleeps: a long wait costs almost no CPU time, and the thread is woken.

@@ -228,11 +228,59 @@ class SilentDoorbell final : public Doorbell {
  public:
   std::uint32_t* word() const override { return nullptr; }
   Result<std::uint32_t> wait(std::uint32_t seen) override { return bell_.wait(seen); }
+  Result<> release() override { return bell_.release(); }
   Result<> close() override { return bell_.close(); }
 
  private:
   HostDoorbell bell_;
 };
+
+// A bell that nobody rings, and that tells whether a thread waits for it.
+class WatchedDoorbell final : public Doorbell {
+ public:
+  explicit WatchedDoorbell(std::atomic<bool>& armed) : armed_(armed) {}
+  std::uint32_t* word() const override { return nullptr; }
+  Result<std::uint32_t> wait(std::uint32_t seen) override {
+    armed_ = true;
+    Result<std::uint32_t> rung = bell_.wait(seen);
+    armed_ = false;
+    return rung;
+  }
+  Result<> release() override { return bell_.release(); }
+  Result<> close() override { return bell_.close(); }
+
+ private:
+  HostDoorbell bell_;
+  std::atomic<bool>& armed_;
+};
+
+bool becomes(const std::atomic<bool>& flag, bool wanted) {
+  const wicprof::TimeNs end = wicprof::now_ns() + kLong;
+  while (flag != wanted && wicprof::now_ns() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return flag == wanted;
+}
+
+// On a GPU an armed bell is work in a stream: whoever synchronizes with the device would wait for it.
+TEST(MonitorTest, ARequestThatTimesOutLeavesNoArmedBell) {
+  std::atomic<bool> armed{false};
+  std::atomic<std::uint32_t> arrived{0};
+  Monitor monitor(2, std::make_unique<WatchedDoorbell>(armed), [&](Tag, std::uint32_t) { return arrived.load(); });
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    const Tag tags[] = {0};
+    EXPECT_EQ(monitor.wait(tags, 1, 30 * wicprof::kMillisecond, [] { return false; }), WaitStatus::deadline_passed);
+    EXPECT_TRUE(becomes(armed, false)) << round;
+  }
+  // Another request still waits: its bell stays armed.
+  const Tag other[] = {1};
+  std::thread longer([&] { EXPECT_EQ(monitor.wait(other, 1, kLong, [] { return false; }), WaitStatus::satisfied); });
+  EXPECT_TRUE(becomes(armed, true));
+  const Tag tags[] = {0};
+  EXPECT_EQ(monitor.wait(tags, 1, 5 * wicprof::kMillisecond, [] { return false; }), WaitStatus::deadline_passed);
+  EXPECT_TRUE(armed);
+  arrived = 1;
+  longer.join();
+  EXPECT_TRUE(becomes(armed, false));
+}
 
 TEST(MonitorTest, AWaitLooksOnceMoreBeforeItGivesUp) {
   const wicprof::TimeNs begin = wicprof::now_ns();

@@ -1,4 +1,5 @@
 // Every strategy on a real GPU: waits end with their data, deadlines are results, toggles during waits hang nothing.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include "wic/launch.h"
 #include "wic/runtime.h"
 #include "wic/signal.h"
+#include "wic/site.h"
 
 namespace wic {
 namespace {
@@ -93,6 +95,72 @@ class OnGpu : public testing::Test {
   wicprof::SiteId site = 0;
   Array<std::uint32_t> words, back, counts, host_counts;
 };
+
+struct BlockWaiter {
+  Site site;
+  const std::uint32_t* word;
+  std::uint32_t* counts;
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    thread.fetch_add(&counts[site.wait(thread, 1, word, AtLeast{1}) ? kSatisfied : kTimedOut], 1);
+  }
+};
+
+TEST_F(OnGpu, ABlockOf1024ThreadsWaitsWithoutLaunchBounds) {
+  std::atomic_ref(words[0]).store(1, std::memory_order_release);
+  const auto launched =
+      launch(*stream, {2, 1024}, BlockWaiter{{runtime->view(0), site, 1'000'000'000}, &words[0], counts.data()});
+  ASSERT_TRUE(launched) << launched.error().message;
+  finish();
+  EXPECT_EQ(host_counts[kSatisfied], 2u * 1024u);
+  EXPECT_EQ(host_counts[kTimedOut], 0u);
+}
+
+// A thread that has not used CUDA still has no context after calls of the backend, and one that has keeps its own.
+TEST_F(OnGpu, CallsLeaveTheThreadsContextAsItWas) {
+  using GetCurrent = int (*)(void**);
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &entry, 11070, cudaEnableDefault, &found), cudaSuccess);
+  const auto current = reinterpret_cast<GetCurrent>(entry);
+  std::thread([&] {
+    void* context = nullptr;
+    ASSERT_EQ(current(&context), 0);
+    ASSERT_EQ(context, nullptr);
+    EXPECT_TRUE(runtime->set_wait(0, {Mode::park, StrategyId::poll}));
+    {
+      const auto memory = Array<std::uint32_t>::make(runtime->device(0), 64, Memory::device);
+      EXPECT_TRUE(memory);
+      const auto other = runtime->device(0).make_stream();
+      EXPECT_TRUE(other);
+      const auto event = runtime->device(0).make_event();
+      EXPECT_TRUE(event);
+      EXPECT_TRUE((*other)->record(**event));
+      EXPECT_TRUE((*other)->synchronize());
+    }
+    ASSERT_EQ(current(&context), 0);
+    EXPECT_EQ(context, nullptr);
+  }).join();
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  void *before = nullptr, *after = nullptr;
+  ASSERT_EQ(current(&before), 0);
+  EXPECT_TRUE(runtime->set_wait(0, {Mode::park, StrategyId::backoff}));
+  ASSERT_EQ(current(&after), 0);
+  EXPECT_EQ(before, after);
+}
+
+// The backend's own threads copy and query meanwhile: in the strictest mode, such calls of other threads end a capture.
+TEST_F(OnGpu, TheBackendsThreadsDoNotEndAStreamCapture) {
+  ASSERT_TRUE(runtime->set_wait(0, {Mode::park, StrategyId::automatic}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  cudaStream_t captured = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal), cudaSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  cudaStreamDestroy(captured);
+}
 
 class EveryStrategyOnGpu : public OnGpu, public testing::WithParamInterface<std::tuple<StrategyId, bool>> {};
 

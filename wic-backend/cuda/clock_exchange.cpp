@@ -15,12 +15,14 @@ std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std:
 
 }  // namespace
 
-ClockExchange::~ClockExchange() {
+void ClockExchange::close() {
   if (stream_ != nullptr) {
     cudaStreamSynchronize(stream_);  // returns at the GPU thread's deadline at the latest
     cudaStreamDestroy(stream_);
   }
   if (mailbox_ != nullptr) cudaFreeHost(mailbox_);
+  stream_ = nullptr;
+  mailbox_ = nullptr;
 }
 
 wicprof::Result<> ClockExchange::open() {

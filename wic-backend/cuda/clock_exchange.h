@@ -33,9 +33,11 @@ class ClockExchange {
  public:
   ClockExchange() = default;
   ClockExchange(const ClockExchange&) = delete;
-  ~ClockExchange();
+  ~ClockExchange() { close(); }
 
+  /// The calling thread's current context is the GPU's, here and in the other functions.
   wicprof::Result<> open();
+  void close();
   /// Launches the GPU side unless it is running; never waits for the GPU.
   void request();
   /// Once the GPU side has started: makes the exchanges, some tens of microseconds. Else returns nothing.

@@ -10,19 +10,17 @@
 #include "cuda/clock_exchange.h"
 #include "cuda/cuda_doorbell.h"
 #include "cuda/cuda_error.h"
+#include "cuda/current_context.h"
 #include "cuda/driver_function.h"
 #include "cuda/stream_memory.h"
 #include "protocol/uuid.h"
+#include "src/device/own_thread.h"
 
 namespace wic::cuda {
 
 using wicprof::ok;
 
 namespace {
-
-// Selects the GPU for the calling thread's next calls.
-// Before every call: without this, a thread's first call sets up the first GPU, however long that takes.
-void use(int ordinal) { cudaSetDevice(ordinal); }
 
 // False if the driver does not know.
 bool loads_lazily() {
@@ -31,13 +29,26 @@ bool loads_lazily() {
   return loading_mode != nullptr && loading_mode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_LAZY_LOADING;
 }
 
+// Lets the calling thread's calls pass while a thread of the program captures a stream: without this, a call that might
+// disturb a capture ends it with an error.
+void relax_stream_capture() {
+  static const auto exchange =
+      driver_function<PFN_cuThreadExchangeStreamCaptureMode_v10010>("cuThreadExchangeStreamCaptureMode");
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (exchange != nullptr) exchange(&mode);
+}
+
 class CudaEvent final : public Event {
  public:
-  explicit CudaEvent(cudaEvent_t event) : event_(event) {}
-  ~CudaEvent() override { cudaEventDestroy(event_); }
+  CudaEvent(CUcontext context, cudaEvent_t event) : context_(context), event_(event) {}
+  ~CudaEvent() override {
+    const CurrentContext current(context_);
+    cudaEventDestroy(event_);
+  }
   cudaEvent_t get() const { return event_; }
 
   Result<double> ns_since(const Event& start) const override {
+    const CurrentContext current(context_);
     float ms = 0;
     const cudaError_t status = cudaEventElapsedTime(&ms, static_cast<const CudaEvent&>(start).event_, event_);
     if (status != cudaSuccess) return cuda_error("reading an event", status);
@@ -45,19 +56,24 @@ class CudaEvent final : public Event {
   }
 
  private:
+  CUcontext context_;
   cudaEvent_t event_;
 };
 
 class CudaStream final : public Stream {
  public:
-  CudaStream(Device& device, int ordinal, cudaStream_t stream) : device_(device), ordinal_(ordinal), stream_(stream) {}
-  ~CudaStream() override { cudaStreamDestroy(stream_); }
+  CudaStream(Device& device, CUcontext context, cudaStream_t stream)
+      : device_(device), context_(context), stream_(stream) {}
+  ~CudaStream() override {
+    const CurrentContext current(context_);
+    cudaStreamDestroy(stream_);
+  }
 
   Result<> launch(const LaunchShape& shape, const KernelRef& kernel) override {
     if (kernel.gpu_entry == nullptr) {
       return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
     }
-    use(ordinal_);
+    const CurrentContext current(context_);
     if (shape.co_resident) {
       if (Result<> fits = wic::check_co_resident(device_, std::array{PlannedLaunch{shape, kernel}}); !fits) return fits;
     }
@@ -66,25 +82,25 @@ class CudaStream final : public Stream {
                                                         arguments, shape.shared_bytes, stream_));
   }
   Result<> copy(void* to, const void* from, std::size_t bytes) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     return check("a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_));
   }
   Result<> write(std::uint32_t* to, std::uint32_t value) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     return stream_write(stream_, to, value);
   }
   Result<> record(Event& event) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     return check("recording an event", cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
   }
   Result<> synchronize() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     return check("waiting for a stream", cudaStreamSynchronize(stream_));
   }
 
  private:
   Device& device_;
-  int ordinal_;
+  CUcontext context_;
   cudaStream_t stream_;
 };
 
@@ -92,13 +108,17 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {}
   ~CudaDevice() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
+    clock_.close();
     if (live_stream_ != nullptr) cudaStreamDestroy(live_stream_);
     if (staging_ != nullptr) cudaFreeHost(staging_);
   }
 
   Result<> open() {
-    if (const cudaError_t s = cudaSetDevice(ordinal_); s != cudaSuccess) return cuda_error("opening the GPU", s);
+    Result<CUcontext> context = primary_context(ordinal_);
+    if (!context) return context.error();
+    context_ = *context;
+    const CurrentContext current(context_);
     cudaDeviceProp info{};
     if (const cudaError_t s = cudaGetDeviceProperties(&info, ordinal_); s != cudaSuccess) {
       return cuda_error("reading the GPU's properties", s);
@@ -131,11 +151,12 @@ class CudaDevice final : public Device {
       return cuda_error("allocating pinned host memory", s);
     }
     staging_ = static_cast<std::uint32_t*>(staging);
+    wic::prepare_own_threads(relax_stream_capture);
     return clock_.open();
   }
 
   Result<void*> allocate(std::size_t bytes, Memory where) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     void* memory = nullptr;
     const cudaError_t status = allocate_some(&memory, std::max<std::size_t>(bytes, 1), where);
     if (status != cudaSuccess) return cuda_error("allocating memory", status);
@@ -155,7 +176,7 @@ class CudaDevice final : public Device {
   }
 
   void release(void* memory, Memory where) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     if (where == Memory::pinned_host) {
       cudaFreeHost(memory);
     } else {
@@ -164,23 +185,23 @@ class CudaDevice final : public Device {
   }
 
   Result<std::unique_ptr<Stream>> make_stream() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     cudaStream_t stream = nullptr;
     const cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (status != cudaSuccess) return cuda_error("making a stream", status);
-    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(*this, ordinal_, stream));
+    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(*this, context_, stream));
   }
 
   Result<std::unique_ptr<Event>> make_event() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     cudaEvent_t event = nullptr;
     if (const cudaError_t s = cudaEventCreate(&event); s != cudaSuccess) return cuda_error("making an event", s);
-    return std::unique_ptr<Event>(std::make_unique<CudaEvent>(event));
+    return std::unique_ptr<Event>(std::make_unique<CudaEvent>(context_, event));
   }
 
   Result<std::unique_ptr<Doorbell>> make_doorbell() override {
-    use(ordinal_);
-    return CudaDoorbell::make(ordinal_);
+    const CurrentContext current(context_);
+    return CudaDoorbell::make(context_);
   }
 
   // enable_peer_access() has turned on all possible access.
@@ -201,7 +222,7 @@ class CudaDevice final : public Device {
     if (kernel.gpu_entry == nullptr) {
       return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
     }
-    use(ordinal_);
+    const CurrentContext current(context_);
     int blocks_per_sm = 0;
     const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks_per_sm, kernel.gpu_entry, static_cast<int>(shape.threads), shape.shared_bytes);
@@ -210,7 +231,7 @@ class CudaDevice final : public Device {
   }
 
   Result<> start_live_write(std::span<const LiveWord> words) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     // An earlier write that arrives late would undo a steward's later copy.
     if (const cudaError_t s = cudaStreamSynchronize(live_stream_); s != cudaSuccess) {
       return cuda_error("writing beside running kernels", s);
@@ -225,7 +246,7 @@ class CudaDevice final : public Device {
   }
 
   Result<bool> live_write_done() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     const cudaError_t status = cudaStreamQuery(live_stream_);
     if (status == cudaErrorNotReady) return false;
     if (status != cudaSuccess) return cuda_error("writing beside running kernels", status);
@@ -233,7 +254,7 @@ class CudaDevice final : public Device {
   }
 
   Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     for (std::size_t done = 0; done < words;) {
       const std::size_t part = std::min(words - done, kStagingWords);
       const cudaError_t status =
@@ -249,17 +270,17 @@ class CudaDevice final : public Device {
   }
 
   bool failed() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     const cudaError_t status = cudaStreamQuery(live_stream_);
     return status != cudaSuccess && status != cudaErrorNotReady;
   }
 
   void request_clock_reading() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     clock_.request();
   }
   std::optional<ClockReading> take_clock_reading() override {
-    use(ordinal_);
+    const CurrentContext current(context_);
     return clock_.take();
   }
 
@@ -284,7 +305,8 @@ class CudaDevice final : public Device {
     }
   }
 
-  int ordinal_;
+  const int ordinal_;
+  CUcontext context_ = nullptr;
   cudaStream_t live_stream_ = nullptr;
   std::uint32_t* staging_ = nullptr;
   ClockExchange clock_;
@@ -318,7 +340,9 @@ void enable_peer_access(const std::vector<int>& ordinals) {
     for (const int to : ordinals) {
       int can = 0;
       if (from == to || cudaDeviceCanAccessPeer(&can, from, to) != cudaSuccess || can == 0) continue;
-      use(from);
+      const Result<CUcontext> context = primary_context(from);
+      if (!context) continue;
+      const CurrentContext current(*context);
       if (cudaDeviceEnablePeerAccess(to, 0) == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
     }
   }

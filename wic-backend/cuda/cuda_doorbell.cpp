@@ -1,12 +1,13 @@
 #include "cuda/cuda_doorbell.h"
 
 #include "cuda/cuda_error.h"
+#include "cuda/current_context.h"
 #include "cuda/stream_memory.h"
 
 namespace wic::cuda {
 
-Result<std::unique_ptr<Doorbell>> CudaDoorbell::make(int ordinal) {
-  std::unique_ptr<CudaDoorbell> bell(new CudaDoorbell(ordinal));
+Result<std::unique_ptr<Doorbell>> CudaDoorbell::make(CUcontext context) {
+  std::unique_ptr<CudaDoorbell> bell(new CudaDoorbell(context));
   if (Result<> opened = bell->open(); !opened) return opened.error();
   return Result<std::unique_ptr<Doorbell>>(std::move(bell));
 }
@@ -19,7 +20,7 @@ Result<> CudaDoorbell::open() {
       !r) {
     return r;
   }
-  if (Result<> r = check("making a stream", cudaStreamCreateWithFlags(&closing_stream_, cudaStreamNonBlocking)); !r) {
+  if (Result<> r = check("making a stream", cudaStreamCreateWithFlags(&releasing_stream_, cudaStreamNonBlocking)); !r) {
     return r;
   }
   constexpr unsigned kSleeps = cudaEventBlockingSync | cudaEventDisableTiming;
@@ -38,9 +39,9 @@ Result<> CudaDoorbell::open() {
 }
 
 CudaDoorbell::~CudaDoorbell() {
-  cudaSetDevice(ordinal_);
+  const CurrentContext current(context_);
   if (woken_ != nullptr) cudaEventDestroy(woken_);
-  for (const cudaStream_t stream : {stream_, closing_stream_}) {
+  for (const cudaStream_t stream : {stream_, releasing_stream_}) {
     if (stream == nullptr) continue;
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
@@ -49,20 +50,31 @@ CudaDoorbell::~CudaDoorbell() {
   if (read_ != nullptr) cudaFreeHost(read_);
 }
 
+Result<> CudaDoorbell::read_word() {
+  if (Result<> r = check("a copy", cudaMemcpyAsync(read_, word_, sizeof *read_, cudaMemcpyDefault, stream_)); !r) {
+    return r;
+  }
+  if (Result<> r = check("reading a doorbell", cudaStreamSynchronize(stream_)); !r) return r;
+  heard_ns_ = wicprof::now_ns();
+  return wicprof::ok();
+}
+
 Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
-  cudaSetDevice(ordinal_);
+  const CurrentContext current(context_);
+  // A release may have written the word late, over the rings of kernels: from then on they count from what it wrote.
+  const bool released = released_.exchange(false);
+  if (released) {
+    if (Result<> r = check("reading a doorbell", cudaStreamSynchronize(releasing_stream_)); !r) return r.error();
+  }
   // After a long pause the word may be 2^31 or more past `seen`, and would then look as if it were before `seen`.
-  if (wicprof::now_ns() - heard_ns_ > wicprof::kSecond) {
-    if (Result<> r = check("a copy", cudaMemcpyAsync(read_, word_, sizeof *read_, cudaMemcpyDefault, stream_)); !r) {
-      return r.error();
-    }
-    if (Result<> r = check("reading a doorbell", cudaStreamSynchronize(stream_)); !r) return r.error();
-    heard_ns_ = wicprof::now_ns();
+  if (released || wicprof::now_ns() - heard_ns_ > wicprof::kSecond) {
+    if (Result<> r = read_word(); !r) return r.error();
     if (*read_ != seen) return *read_;
   }
-  // Either this thread sees closed_, or close() sees armed_: both are sequentially consistent.
+  // Either this thread sees released_ and closed_, or release() and close() see armed_: all are sequentially
+  // consistent.
   armed_ = seen;
-  if (closed_) return seen;
+  if (closed_ || released_) return seen;
   if (Result<> r = stream_wait_at_least(stream_, word_, seen + 1); !r) return r.error();
   if (Result<> r = check("a copy", cudaMemcpyAsync(read_, word_, sizeof *read_, cudaMemcpyDefault, stream_)); !r) {
     return r.error();
@@ -73,11 +85,20 @@ Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
   return *read_;
 }
 
+Result<> CudaDoorbell::move_past() {
+  const CurrentContext current(context_);
+  // A kernel may ring at the same time: either value is past `seen`.
+  return stream_write(releasing_stream_, word_, armed_ + 1);
+}
+
+Result<> CudaDoorbell::release() {
+  released_ = true;
+  return move_past();
+}
+
 Result<> CudaDoorbell::close() {
   closed_ = true;
-  cudaSetDevice(ordinal_);
-  // A kernel may ring at the same time: either value is past `seen`.
-  return stream_write(closing_stream_, word_, armed_ + 1);
+  return move_past();
 }
 
 }  // namespace wic::cuda

@@ -107,8 +107,12 @@ class Doorbell {
   virtual ~Doorbell() = default;  ///< close() was called, and no thread waits
   /// For Thread::ring. Counts the rings, and may wrap around.
   virtual std::uint32_t* word() const = 0;
-  /// Sleeps until the word differs from `seen` (0 at first) or the bell is closed; returns the word. One thread.
+  /// Sleeps until the word differs from `seen` (0 at first), or the bell is released or closed; returns the word, which
+  /// a release may leave at any value. One thread.
   virtual Result<std::uint32_t> wait(std::uint32_t seen) = 0;
+  /// Ends the wait in progress, or the next one, as a ring would: nothing of the wait is left in the device, where it
+  /// would hold up whoever waits for all of the device's work. Any thread.
+  virtual Result<> release() = 0;
   /// Ends the wait in progress; later waits return at once. Any thread.
   virtual Result<> close() = 0;
 };

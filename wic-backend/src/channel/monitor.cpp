@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "src/device/own_thread.h"
+
 namespace wic {
 
 using wicprof::WaitStatus;
@@ -48,10 +50,12 @@ WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof
     // Scans before it gives up, too: messages may have arrived in time, or before the producer was lost.
     const std::lock_guard scan_lock(mutex_);
     scan();
+    end_idle_listening();
   }
   if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken just before the deadline
   lock.lock();
   queue_.cancel(id);
+  end_idle_listening();
   return lost ? WaitStatus::producer_lost : WaitStatus::deadline_passed;
 }
 
@@ -80,7 +84,13 @@ void Monitor::scan() {
   if (queue_.size() == 0) awaited_.clear();  // left by cancelled requests
 }
 
+// An armed bell is work of the device that no kernel may ever end.
+void Monitor::end_idle_listening() {
+  if (queue_.size() == 0 && listening_) static_cast<void>(bell_->release());  // if it fails, the wait fails too
+}
+
 void Monitor::run() {
+  enter_own_thread("wic-monitor");
   std::uint32_t seen = 0;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -89,6 +99,7 @@ void Monitor::run() {
     // The bell was read before this scan: a message that arrives after the scan rings it past `seen`.
     scan();
     if (queue_.size() == 0) continue;
+    listening_ = true;
     lock.unlock();
     if (const Result<std::uint32_t> rung = bell_->wait(seen); rung) {
       seen = *rung;
@@ -96,6 +107,7 @@ void Monitor::run() {
       std::this_thread::sleep_for(kNap);
     }
     lock.lock();
+    listening_ = false;
     if (stop_) return;
   }
 }

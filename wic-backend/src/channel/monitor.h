@@ -41,6 +41,7 @@ class Monitor {
   void run();
   void look(Tag tag, std::uint32_t cycle);  // with mutex_ held
   void scan();                              // with mutex_ held
+  void end_idle_listening();                // with mutex_ held
 
   const std::unique_ptr<Doorbell> bell_;
   const std::function<std::uint32_t(Tag, std::uint32_t)> arrived_;
@@ -52,6 +53,7 @@ class Monitor {
   PendingQueue queue_;
   std::set<std::pair<Tag, std::uint32_t>> awaited_;  // (tag, cycle) that pending requests wait for
   RequestId next_id_ = 1;
+  bool listening_ = false;  // the thread is at the bell
   bool stop_ = false;
   std::thread thread_;
 };

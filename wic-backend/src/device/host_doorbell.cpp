@@ -15,6 +15,11 @@ Result<std::uint32_t> HostDoorbell::wait(std::uint32_t seen) {
   return word.load(std::memory_order_acquire);
 }
 
+Result<> HostDoorbell::release() {
+  ring();
+  return wicprof::ok();
+}
+
 Result<> HostDoorbell::close() {
   closed_ = true;
   ring();

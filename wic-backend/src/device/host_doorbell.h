@@ -12,6 +12,7 @@ class HostDoorbell final : public Doorbell {
  public:
   std::uint32_t* word() const override { return &word_; }
   Result<std::uint32_t> wait(std::uint32_t seen) override;
+  Result<> release() override;
   Result<> close() override;
   /// Rings the bell from the host. Any thread.
   void ring();
@@ -26,6 +27,7 @@ class NappingDoorbell final : public Doorbell {
  public:
   std::uint32_t* word() const override { return nullptr; }
   Result<std::uint32_t> wait(std::uint32_t seen) override;
+  Result<> release() override { return wicprof::ok(); }
   Result<> close() override { return wicprof::ok(); }
 };
 

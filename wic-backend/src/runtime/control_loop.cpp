@@ -1,5 +1,7 @@
 #include "src/runtime/control_loop.h"
 
+#include "src/device/own_thread.h"
+
 namespace wic {
 
 namespace {
@@ -64,6 +66,7 @@ Result<> ControlLoop::request(SiteId site, WantedWait wanted) {
 }
 
 void ControlLoop::run(Applied applied) {
+  enter_own_thread("wic-control");
   while (!stop_.load()) {
     wicprof::futex_wait(control().sequence, applied.sequence, kCheckInterval);
     apply_news(applied);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "src/device/own_thread.h"
 #include "src/records/record_events.h"
 
 namespace wic {
@@ -48,6 +49,7 @@ void DrainLoop::observe_if_automatic() {
 }
 
 void DrainLoop::run(ClockReadings* clocks) {
+  enter_own_thread("wic-drain");
   const auto interval = trace_.attached() ? kTraceInterval : kSampleInterval;
   while (!stopped_within(interval)) {
     drain();

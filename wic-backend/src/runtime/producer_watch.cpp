@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "src/device/own_thread.h"
+
 namespace wic {
 
 namespace {
@@ -61,6 +63,7 @@ void ProducerWatch::wake() {
 }
 
 void ProducerWatch::run() {
+  enter_own_thread("wic-watch");
   std::vector<pollfd> fds;
   for (;;) {
     int timeout = -1;
