@@ -39,6 +39,8 @@ constexpr double kInTouch = 0.9;
 /// Ranges are at borders if this share of them, with those that they continue, touches ranges of the other direction.
 /// Parts in a ring touch at one of their two borders only.
 constexpr double kTouching = 0.4;
+/// So many messages make a direction count for borders.
+constexpr std::size_t kMinSide = 3;
 /// The directions alternate at least this often.
 constexpr std::size_t kAlternations = 4;
 /// A whole that each iteration sends in several contiguous parts.
@@ -282,7 +284,10 @@ class PatternFinder {
     const std::size_t count = ranges_.forth.size() + ranges_.back.size();
     const std::size_t begins = distinct_begins();
     const bool few = kOften * begins <= accesses_.size(), again = kAgain * begins <= accesses_.size();
-    const bool both = !ranges_.forth.empty() && !ranges_.back.empty();
+    const auto backs = static_cast<std::size_t>(
+        std::count_if(accesses_.begin(), accesses_.end(), [](const Access& a) { return a.back; }));
+    // A greeting or a result has no border.
+    const bool both = std::min(backs, accesses_.size() - backs) >= kMinSide;
     if (few && both && share <= kBorder && touching_share(ranges_) >= kTouching && disjoint(ranges_)) {
       return answer(
           Pattern::adjacent, 0.98,

@@ -427,6 +427,16 @@ TEST(ClassifyHeldOut, OneTouchingRangeIsNoBorder) {
   EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
 }
 
+TEST(ClassifyHeldOut, AResultBesideTheOnlyRangesMakesNoBorder) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 60; ++i)
+    talk.send(0, 1, 0, i, TimeNs{1'000'000'000} + i * 50'000, run_of(64 + 64 * (i % 2), 64));
+  talk.send(0, 1, 1, 60, TimeNs{1'000'000'000} + 60 * 50'000, run_of(65'536, 64));
+  talk.send(1, 0, 1, 61, TimeNs{1'000'000'000} + 61 * 50'000, run_of(0, 64));
+  const Classification c = classified(talk.settled());
+  EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
+}
+
 // Blocks that go through the data each by itself, at its own speed: together they have no order.
 TEST(ClassifyHeldOut, BlocksThatDriftApartDoNotJumpAtRandom) {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
