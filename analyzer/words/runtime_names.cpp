@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -40,8 +41,11 @@ std::string demangled(std::string_view name) {
 bool is_runtime_kernel(std::string_view name) { return function_name(name).starts_with("wic::"); }
 
 bool is_runtime_thread(std::string_view name) {
-  return name == "wic-prof" || name.starts_with("wicprof-") || name.starts_with("cuda-EvtHandlr") ||
-         name.starts_with("cuda0");
+  // By whole names: a program may be called wic-something, and its threads after it.
+  static constexpr std::array<std::string_view, 5> kNames{"wic-prof", "wic-control", "wic-drain", "wic-monitor",
+                                                          "wic-watch"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() || name.starts_with("wicprof-") ||
+         name.starts_with("cuda-EvtHandlr") || name.starts_with("cuda0");
 }
 
 }  // namespace wicprof::analyzer

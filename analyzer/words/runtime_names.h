@@ -13,8 +13,8 @@ std::string without_wrapper(std::string function);
 std::string demangled(std::string_view name);
 /// Whether the kernel is the runtime's own, such as the one that compares clocks.
 bool is_runtime_kernel(std::string_view name);
-/// Whether a thread of this name belongs to the recorder or to the CUDA driver. Threads without a name of their own
-/// have the program's.
+/// Whether a thread of this name belongs to the recorder, to the runtime or to the CUDA driver. Threads without a name
+/// of their own have the program's.
 bool is_runtime_thread(std::string_view name);
 
 }  // namespace wicprof::analyzer

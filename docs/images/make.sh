@@ -3,15 +3,16 @@
 #
 #   docs/images/make.sh [--live "APP ARGS..."] [TRACE...]      default: samples/traces/*.wicprof.gz
 #
-# Writes docs/images/NAME/VIEW.png and VIEW@2x.png (100 % and 200 %) for each trace, and docs/images/live/ for a running
-# program (--live; by default hot_flag, on a GPU if there is one). Needs a built tree (`make`) and no display. WICPROF
-# replaces build/bin/wic-prof, OUT replaces docs/images.
+# Writes docs/images/NAME/VIEW.png for each trace, indexed, and docs/images/live/ for a running program (--live; by default
+# hot_flag, on a GPU if there is one). Needs a built tree (`make`) and no display. WICPROF replaces build/bin/wic-prof, OUT
+# replaces docs/images, SCALES="100 200" also writes VIEW@2x.png. views.sh takes the views at several sizes and themes.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 wicprof=$(realpath -m "${WICPROF:-$source_dir/build/bin/wic-prof}")
 out=$(realpath -m "${OUT:-$source_dir/docs/images}")
 views="timeline sites parties findings stalls figures toggle compare"
+scales=${SCALES:-100}
 live=
 
 if [ "${1:-}" = --live ]; then
@@ -45,7 +46,7 @@ for trace in "${traces[@]}"; do
   cp "$trace" "$work/"
   cd "$work"
   file=$(basename "$trace")
-  for scale in 100 200; do
+  for scale in $scales; do
     at=$(suffix $scale)
     for view in $views; do
       "$wicprof" gui "$file" --light --scale $scale --size "$(size_of $view)" --view $view --screenshot "$out/$name/$view$at.png"
@@ -58,9 +59,10 @@ for trace in "${traces[@]}"; do
     "$wicprof" gui "$file" --light --scale $scale --view timeline --drive "$work/near"
     "$wicprof" gui "$file" --dark --scale $scale --view timeline --screenshot "$out/$name/timeline-dark$at.png"
   done
-  # The README's picture: the host threads and streams around the toggle.
+  # The README's picture: the host threads and streams around the toggle, of a recording with one.
   [ "$name" != hot_flag ] ||
     python3 "$source_dir/docs/images/crop.py" "$out/$name/timeline.png" "$out/$name/toggle.png" 1440x345+0+75
+  python3 "$source_dir/docs/images/shrink.py" "$out/$name"/*.png
   echo "make.sh: $out/$name"
 done
 
@@ -73,7 +75,7 @@ if [ -z "$live" ]; then
 fi
 if [ -n "$live" ]; then
   mkdir -p "$out/live"
-  for scale in 100 200; do
+  for scale in $scales; do
     session=pictures$$
     # shellcheck disable=SC2086  # a command line
     "$wicprof" run -f --name $session -o "$work/live.wicprof" -- $live > "$work/live.log" 2>&1 &
@@ -91,5 +93,6 @@ if [ -n "$live" ]; then
     wait $running || true
     running=
   done
+  python3 "$source_dir/docs/images/shrink.py" "$out/live"/*.png
   echo "make.sh: $out/live"
 fi

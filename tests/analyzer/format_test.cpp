@@ -77,9 +77,11 @@ TEST(Format, KnowsTheRuntimesOwnKernelsAndThreads) {
       is_runtime_kernel("wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)"));
   EXPECT_FALSE(is_runtime_kernel("void wic::detail::bounded_gpu_entry<sample::bfs::Level>(sample::bfs::Level)"));
   EXPECT_FALSE(is_runtime_kernel("wicked::step(int)"));
-  for (const char* own : {"wicprof-flush", "wicprof-drain", "wic-prof", "cuda-EvtHandlr", "cuda00001400006"})
+  for (const char* own : {"wicprof-flush", "wicprof-drain", "wic-prof", "wic-drain", "wic-control", "wic-monitor",
+                          "wic-watch", "cuda-EvtHandlr", "cuda00001400006"})
     EXPECT_TRUE(is_runtime_thread(own)) << own;
-  for (const char* program : {"", "hot_flag", "loader", "cudaloader"}) EXPECT_FALSE(is_runtime_thread(program));
+  for (const char* program : {"", "hot_flag", "wic-solver", "loader", "cudaloader"})
+    EXPECT_FALSE(is_runtime_thread(program));
 }
 
 TEST(Format, OneLineReplacesControlCharacters) {
