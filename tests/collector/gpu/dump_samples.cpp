@@ -1,9 +1,12 @@
 // A CUPTI that writes down every record of the PC Sampling API as CUPTI delivers it, before the collector reads it.
 //
-// Build: g++ -std=c++20 -O1 -shared -fPIC dump_samples.cpp -o libcupti_dump.so -I CUDA/include -L CUDA/lib64 -lcupti
-// -ldl Use:   WICPROF_CUPTI_PATH=libcupti_dump.so WICPROF_DUMP=FILE wic-prof run --trace=pcsampling -- PROGRAM One line
-// per record: module, function index, offset, samples, name ("-": CUPTI gave none). One line "fetch" per call that
-// delivered samples: all samples, dropped samples, samples of kernels that are not the user's.
+// called_functions.sh builds it as a library that needs libcupti (-Wl,--no-as-needed -lcupti), and names it in
+// WICPROF_CUPTI_PATH. It writes to the file in WICPROF_DUMP.
+//
+// One line per record: module, function index, offset, samples, name ("-": CUPTI gave none).
+//
+// One line "fetch" per call that delivered samples: all samples, dropped samples, samples of kernels that are not the
+// user's.
 #include <cupti.h>
 #include <cupti_pcsampling.h>
 #include <dlfcn.h>
