@@ -95,8 +95,8 @@ class Lacks(harness.Case):
             self.skipTest("built without CUPTI's headers")
         for options, named in (((), True), (("--trace", "host"), False)):
             result = self.wic_prof("run", "-f", "-o", "t.wicprof", *options, "--", "env",
-                                   f"LD_PRELOAD={harness.FAKE_CUPTI}", harness.CUDA_APP, "load", "context", "say", "done",
-                                   env={"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI})
+                                   f"LD_PRELOAD={harness.FAKE_CUPTI}", harness.CUDA_APP, "load", "context", "say",
+                                   "done", env={"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI})
             self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
             analysis = self.wic_prof("analyze", "t.wicprof")
             for text in (result.stderr, analysis.stdout):
