@@ -63,9 +63,12 @@ struct Analysis {
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number
   std::vector<ThreadStats> threads;  ///< most CPU time first
   OwnCost own_cost;
-  std::vector<PartyMatrix> parties;  ///< who waited for whom, one per entry of kPartyBy
+  std::vector<PartyMatrix> parties;  ///< who waited for whom, one per entry of kPartyBy; empty if left out
 };
 
-Analysis analyze(const TraceModel& model);
+/// The matrices of parties take about as long as the rest of an analysis, and only documents and the window show them.
+enum class Parties { matrices, left_out };
+
+Analysis analyze(const TraceModel& model, Parties parties = Parties::matrices);
 
 }  // namespace wicprof::analyzer

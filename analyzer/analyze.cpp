@@ -27,7 +27,7 @@ std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const st
 
 // The tasks of one chapter are independent and run concurrently. An intermediate result of a large trace takes a good
 // part of the trace's memory, so each is released after its last use.
-Analysis analyze(const TraceModel& model) {
+Analysis analyze(const TraceModel& model, Parties parties) {
   Analysis analysis;
   const Modes modes(model);
   Tasks tasks;
@@ -69,10 +69,12 @@ Analysis analyze(const TraceModel& model) {
     kernels.emplace(model, *waiters);
   });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
-  tasks.add([&] {  // one after the other, since each holds the lengths of all waits
-    const PartyMatrices parties(model, matching->edges, *work);
-    for (const PartyBy by : kPartyBy) analysis.parties.push_back(parties.matrix(by));
-  });
+  if (parties == Parties::matrices) {
+    tasks.add([&] {  // one after the other, since each holds the lengths of all waits
+      const PartyMatrices matrices(model, matching->edges, *work);
+      for (const PartyBy by : kPartyBy) analysis.parties.push_back(matrices.matrix(by));
+    });
+  }
   tasks.run();
   work.reset();
 

@@ -100,7 +100,8 @@ class Measurement {
       measured_.broken = model.error().message;
       return;
     }
-    measured_.sides[side].runs.push_back(analyzer::figures_of(*model, analyzer::analyze(*model), config_.gate.compare));
+    measured_.sides[side].runs.push_back(
+        analyzer::figures_of(*model, analyzer::analyze(*model, analyzer::Parties::left_out), config_.gate.compare));
   }
 
   const CiConfig& config_;

@@ -68,8 +68,8 @@ Result<std::string> figure_of(const AnalyzeOptions& options) {
 Result<std::string> analysis_of(const AnalyzeOptions& options) {
   const Result<analyzer::TraceModel> model = load_trace(options.files.front());
   if (!model) return model.error();
-  const analyzer::Analysis analysis = analyzer::analyze(*model);
-  if (options.format == "json") return reports::analysis_json(*model, analysis);
+  if (options.format == "json") return reports::analysis_json(*model, analyzer::analyze(*model));
+  const analyzer::Analysis analysis = analyzer::analyze(*model, analyzer::Parties::left_out);
   reports::AnalysisView view{screen_of_output(options.output.name), options.verbose, nullptr, options.files.front()};
   if (!analyzer::Modes(*model).both()) return reports::analysis_text(*model, analysis, view);
   const analyzer::Comparison comparison = analyzer::compare(*model);

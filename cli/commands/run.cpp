@@ -212,7 +212,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
     return facts;
   }
   const reports::Screen screen = screen_of(STDERR_FILENO);
-  show(reports::summary_text(*model, analyzer::analyze(*model), screen));
+  show(reports::summary_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out), screen));
   if (outcome.compared) show("\n" + reports::comparison_text(analyzer::compare(*model), screen));
   note(fmt::format("written to {}; next: wic-prof analyze {}", outcome.trace, trace));
   return facts;

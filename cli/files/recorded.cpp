@@ -166,7 +166,8 @@ Result<std::string> story_of(const Bundle& traces, const std::string& name, cons
   if (!park) return park.error();
   const std::optional<MeasuredEffect> effect = effect_of(traces, name, analyzer::compare(*poll, *park));
   if (!effect) return std::string();
-  return parking_story(*poll, analyzer::analyze(*poll), analyzer::analyze(*park), *effect, screen) +
+  return parking_story(*poll, analyzer::analyze(*poll, analyzer::Parties::left_out),
+                       analyzer::analyze(*park, analyzer::Parties::left_out), *effect, screen) +
          fmt::format("  all about it: wic-prof demo --recorded {}\n  in the window:\n{}\n", name,
                      reports::command_lines(screen, fmt::format("wic-prof gui {} {}", shell_word(file),
                                                                 shell_word(traces.park.at(name)))));
@@ -188,7 +189,7 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     if (!poll) return poll.error();
     const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
     if (!park) return park.error();
-    const analyzer::Analysis analysis = analyzer::analyze(*poll);
+    const analyzer::Analysis analysis = analyzer::analyze(*poll, analyzer::Parties::left_out);
     const analyzer::Comparison comparison = analyzer::compare(*poll, *park);
     const std::optional<MeasuredEffect> effect = effect_of(*traces, name, comparison);
     if (effect) examples.consider(name, analysis, *effect);
@@ -202,7 +203,7 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
   for (const auto& [name, file] : traces->single) {
     const Result<analyzer::TraceModel> model = load_trace(file);
     if (!model) return model.error();
-    const analyzer::Analysis analysis = analyzer::analyze(*model);
+    const analyzer::Analysis analysis = analyzer::analyze(*model, analyzer::Parties::left_out);
     add_devices(*model, devices);
     table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
                std::string(analyzer::pattern_name(analysis.classification.pattern)), "-", "-", "-", "-"});
@@ -227,7 +228,8 @@ Result<std::string> recorded_application(const std::string& name, const reports:
   if (const auto file = traces->single.find(name); file != traces->single.end()) {
     const Result<analyzer::TraceModel> model = load_trace(file->second);
     if (!model) return model.error();
-    return reports::analysis_text(*model, analyzer::analyze(*model), {screen, false, nullptr, file->second});
+    return reports::analysis_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out),
+                                  {screen, false, nullptr, file->second});
   }
   if (!traces->poll.contains(name)) {
     std::vector<std::string> names;
@@ -241,11 +243,11 @@ Result<std::string> recorded_application(const std::string& name, const reports:
   if (!poll) return poll.error();
   const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
   if (!park) return park.error();
-  return fmt::format(
-      "{}\n{}\n{}",
-      reports::analysis_text(*poll, analyzer::analyze(*poll), {screen, false, nullptr, traces->poll.at(name)}),
-      reports::summary_text(*park, analyzer::analyze(*park), screen),
-      reports::comparison_text(analyzer::compare(*poll, *park), screen));
+  return fmt::format("{}\n{}\n{}",
+                     reports::analysis_text(*poll, analyzer::analyze(*poll, analyzer::Parties::left_out),
+                                            {screen, false, nullptr, traces->poll.at(name)}),
+                     reports::summary_text(*park, analyzer::analyze(*park, analyzer::Parties::left_out), screen),
+                     reports::comparison_text(analyzer::compare(*poll, *park), screen));
 }
 
 }  // namespace wicprof::cli

@@ -144,6 +144,13 @@ TEST(Parties, FiltersBySiteWayAndWindow) {
   EXPECT_TRUE(worked.matrix(PartyBy::site, nothing).waiters.empty());
 }
 
+TEST(Parties, TheAnalysisLeavesOutWhatNobodyShows) {
+  const TraceModel model = handoffs();
+  const Analysis analysis = analyze(model, Parties::left_out);
+  EXPECT_TRUE(analysis.parties.empty());
+  EXPECT_EQ(analysis.sites.size(), analyze(model).sites.size());
+}
+
 TEST(Parties, TheAnalysisHasOneMatrixForEachMeaning) {
   const TraceModel model = handoffs();
   const Analysis analysis = analyze(model);
