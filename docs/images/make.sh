@@ -59,9 +59,9 @@ for trace in "${traces[@]}"; do
     "$wicprof" gui "$file" --light --scale $scale --view timeline --drive "$work/near"
     "$wicprof" gui "$file" --dark --scale $scale --view timeline --screenshot "$out/$name/timeline-dark$at.png"
   done
-  # The README's picture: the host threads and streams around the toggle, of a recording with one.
+  # The README's picture: the top of the timeline, of a recording with toggles.
   [ "$name" != hot_flag ] ||
-    python3 "$source_dir/docs/images/crop.py" "$out/$name/timeline.png" "$out/$name/toggle.png" 1440x345+0+75
+    python3 "$source_dir/docs/images/crop.py" "$out/$name/timeline.png" "$out/$name/toggle.png" 1440x480+0+45
   python3 "$source_dir/docs/images/shrink.py" "$out/$name"/*.png
   echo "make.sh: $out/$name"
 done
