@@ -69,7 +69,8 @@ Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
   // After a long pause the word may be 2^31 or more past `seen`, and would then look as if it were before `seen`.
   if (released || wicprof::now_ns() - heard_ns_ > wicprof::kSecond) {
     if (Result<> r = read_word(); !r) return r.error();
-    // After a release also where the word is the same: it may have hidden a ring, so the caller looks for messages again.
+    // After a release also where the word is the same: it may have hidden a ring, so the caller looks for messages
+    // again.
     if (released || *read_ != seen) return *read_;
   }
   // Either this thread sees released_ and closed_, or release() and close() see armed_: all are sequentially
