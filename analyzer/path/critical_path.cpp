@@ -162,22 +162,22 @@ class Walk {
     }
   }
 
-  /// The thread that a host signal names, otherwise the thread with the last activity before the signal. If any threads
-  /// wait at sites, only these qualify: the backend's threads do not wait there.
+  /// The thread that a host signal names, otherwise the thread with the last activity before the signal.
   std::optional<std::uint32_t> signalling_thread(const store::SignalRow& signal, TimeNs at) {
     if (signal.thread != 0) return signal.thread;
     if (threads_.empty()) return std::nullopt;
     if (threads_.size() > 1) guessed_thread_ = true;
-    const bool some_wait =
-        std::any_of(threads_.begin(), threads_.end(), [](const auto& each) { return !each.second.blocked.empty(); });
-    return last_host_activity(at, some_wait).first;
+    return last_host_activity(at).first;
   }
 
-  /// The thread that ended a wait last, and when; time 0 if none did.
-  std::pair<std::uint32_t, TimeNs> last_host_activity(TimeNs until, bool only_waiters = false) const {
+  /// The thread that ended a wait last, and when; time 0 if none did. If any threads wait at sites, only these qualify:
+  /// the backend's threads do not wait there. Otherwise, if any threads launch kernels, only these.
+  std::pair<std::uint32_t, TimeNs> last_host_activity(TimeNs until) const {
+    const bool some_launch = std::any_of(threads_.begin(), threads_.end(),
+                                         [&](const auto& each) { return programs_threads_.contains(each.first); });
     std::pair<std::uint32_t, TimeNs> best{threads_.empty() ? 0 : threads_.begin()->first, 0};
     for (const auto& [id, thread] : threads_) {
-      if (only_waiters && thread.blocked.empty()) continue;
+      if (host_blocked_ ? thread.blocked.empty() : some_launch && !programs_threads_.contains(id)) continue;
       const Blocked* blocked = last_until(thread.blocked.data(), thread.blocked.data() + thread.blocked.size(), until);
       TimeNs end = blocked != nullptr ? blocked->resumed : 0;
       if (const WaitingCall* call = last_call(thread, until)) end = std::max(end, call->end);
@@ -235,7 +235,7 @@ class Walk {
       before_work();
       return;
     }
-    // The trace does not hold the launch of the block. The host thread that resumed last is the best guess.
+    // The trace does not hold the launch of the block. The program's host thread that resumed last is the best guess.
     unknown_start_ = true;
     const auto [thread, resumed] = last_host_activity(now_);
     const TimeNs from = resumed > 0 && resumed < now_ ? resumed : since;

@@ -27,10 +27,14 @@ WorkIndex::WorkIndex(const TraceModel& model, const DeviceWork& work) {
     auto& of_process = by_process_[stream.process];
     auto& of_stream = by_stream_[stream];
     for (const WorkItem& item : items) {
+      if (is_backend_work(item)) continue;
       of_process.push_back(&item);
       of_stream.push_back(&item);
-      if (item.kernel != nullptr && !is_backend_work(item)) kernels_[item.device].push_back(&item);
+      if (item.kernel != nullptr) kernels_[item.device].push_back(&item);
     }
+  }
+  for (const store::DeviceRow& device : model.devices) {
+    if (device.clock_error_ns) clock_errors_[device.id] = *device.clock_error_ns;
   }
   const auto ends_earlier = [](const WorkItem* a, const WorkItem* b) { return a->end < b->end; };
   for (auto& [process, items] : by_process_) sort_if_needed(items, ends_earlier);
@@ -54,11 +58,17 @@ const WorkItem* WorkIndex::kernel_at(DeviceId device, TimeNs time, std::uint32_t
   if (found == kernels_.end()) return nullptr;
   const auto& list = found->second;
   auto at = std::upper_bound(list.begin(), list.end(), time, [](TimeNs t, const auto* k) { return t <= k->start; });
+  const WorkItem* ended_last = nullptr;  // of the kernels with that block that ended before the time
   for (int tried = 0; at != list.begin() && tried < kMaxTries; ++tried) {
     --at;
-    if ((*at)->end >= time && block < blocks_of(*(*at)->kernel)) return *at;
+    if (block >= blocks_of(*(*at)->kernel)) continue;
+    if ((*at)->end >= time) return *at;
+    if (ended_last == nullptr || (*at)->end > ended_last->end) ended_last = *at;
   }
-  return nullptr;
+  // A block runs inside a kernel. The time and the kernel's end both come from the device's clock.
+  const auto error = clock_errors_.find(device);
+  if (ended_last == nullptr || error == clock_errors_.end()) return nullptr;
+  return time - ended_last->end <= 2 * error->second ? ended_last : nullptr;
 }
 
 const WorkItem* WorkIndex::waited_for(const WaitingCall& call) const {

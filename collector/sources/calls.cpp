@@ -10,14 +10,15 @@ namespace wicprof::collector {
 
 namespace {
 
-// Calls not recorded: lookups and reads of the calling thread's state. No thread ever waits in them, and a program
-// makes thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, and with a tool
-// attached each launch looks up its kernel's name).
+// Calls not recorded: lookups, and reads and changes of the calling thread's state. No thread ever waits in them, and a
+// program makes thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, with a
+// tool attached each launch looks up its kernel's name, and a library such as the WIC backend pushes and pops its
+// context around each visit).
 constexpr CUpti_CallbackId kQuietDriverCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
-    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
-    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2, CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent,    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent,     CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2,
 };
 constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,

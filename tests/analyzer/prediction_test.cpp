@@ -167,6 +167,34 @@ TEST(CriticalPath, LeadsThroughLaunchesAndTheHostsSynchronization) {
   expect_whole(path);
 }
 
+// Errors of the clocks put the last signal of a kernel behind the kernel's end. A thread of the backend waits
+// meanwhile.
+TEST(CriticalPath, ASignalBehindItsKernelsEndLeadsIntoTheKernel) {
+  for (const TimeNs late : {0, 12'000}) {
+    test_program::Program program;
+    program.model.devices.back().clock_error_ns = 30'000;
+    program.launch("streams", 1, {100'000, 900'000}, 90'000).grid[0] = 8;
+    program.model.sites.push_back({1, "streamed", WordMemory::pinned_host, Pollers::leader, 1});
+    program.model.signals.push_back(signal_row(1, 0, 6, 899'000 + late));
+    program.model.host_waits.push_back(host_wait_row(1, 110'000, 930'000));
+    program.host_wait("cuEventSynchronize", {700'000, 899'500}, std::nullopt);
+    program.model.host_waits.back().thread = 9;
+    const TraceModel& model = program.settled();
+    const CriticalPath path = critical_path(model, match(model));
+    ASSERT_TRUE(path.missing.empty()) << path.missing;
+    TimeNs on_device = 0;
+    for (const PathSegment& segment : path.segments) {
+      if (segment.kind == PathKind::device_work) on_device += segment.length();
+      if (segment.kind == PathKind::host_work) {
+        EXPECT_EQ(segment.place, 7u) << late;
+      }
+    }
+    EXPECT_EQ(on_device, 799'000 + late);
+    EXPECT_TRUE(path.notes.empty()) << path.notes.front();
+    expect_whole(path);
+  }
+}
+
 // The backend compares clocks with a kernel of one block that never waits, launched by the backend's thread.
 TEST(CriticalPath, LeadsToTheKernelOfTheBlockNotToTheBackends) {
   for (const char* other : {"wic::cuda::answer_pings", "small"}) {
