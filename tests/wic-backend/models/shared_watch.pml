@@ -3,15 +3,16 @@
  * Waiter 0 waits for 2, the others for anything but 0; the word goes 0, 1, 0, 1, and to 2 once the others have left. Waiter
  * 1 may pass its deadline at every look; waiter 0 may leave once for another strategy and come back.
  *
- * Assertions: a waiter is satisfied only if its condition held after its arrival; there is at most one watcher; after the
- * last waiter has left there is no watcher. `leaves` (under weak fairness): every waiter leaves. The model omits a waiter's own
- * look at the word, about every second: no waiter may depend on it.
+ * Assertions: a waiter is satisfied only if its condition held after its arrival; the data of the store that it saw is then
+ * visible to it; there is at most one watcher; after the last waiter has left there is no watcher. `leaves` (under weak
+ * fairness): every waiter leaves. The model omits a waiter's own look at the word, about every second: no waiter may depend on
+ * it.
  *
  * The model leaves free what a GPU may reorder between two fences: the watcher's reads of arrivals and word, and its stores to
  * lines.
  *
  * Each of these defines puts a mistake into the model, which Spin must find: TICKETS_IGNORED, TICKET_AT_ONCE, NOT_ANSWERED,
- * ROLE_KEPT, LINES_NOT_TOLD, ROLE_FREED_FIRST, ROLE_BY_STORE.
+ * ROLE_KEPT, LINES_NOT_TOLD, ROLE_FREED_FIRST, ROLE_BY_STORE, EQUAL_NOT_FENCED.
  */
 #ifndef WAITERS
 #define WAITERS 3
@@ -24,10 +25,13 @@
 typedef Mirror {
   bool live;     /* the active bit */
   byte ticket;
-  byte value
+  byte value;
+  byte store;    /* Only for the assertions: which store of the producer the value is from, */
+  byte visible   /* and up to which one data is visible to whoever reads the line after a fence. */
 };
 
 byte word;
+byte stores;     /* of the producer; each releases data of its own */
 byte arrivals;
 Mirror master;
 Mirror lines[LINES];
@@ -43,7 +47,9 @@ inline write_line(i, is_active) {
   d_step {
     lines[i].live = is_active;
     lines[i].ticket = published;
-    lines[i].value = value
+    lines[i].value = value;
+    lines[i].store = from;
+    lines[i].visible = visible
   }
 }
 
@@ -72,6 +78,7 @@ inline free_role() {
 
 proctype waiter(byte me) {
   byte ticket, published, value, seen_arrivals, seen_value;
+  byte seen_store, from, visible;  /* of the value, as in Mirror */
   bool watching, fresh, known, tries;
   byte outcome;
   bool may_change = (me == 0 && CHANGES);
@@ -82,7 +89,7 @@ proctype waiter(byte me) {
        arrivals++;
        ticket = arrivals;
        watching = false; fresh = false; known = false;
-       published = 0; value = 0;
+       published = 0; value = 0; from = 0; visible = 0;
        outcome = GO_ON
      }
      do
@@ -91,6 +98,8 @@ proctype waiter(byte me) {
         :: !watching ->
            d_step {
              seen_value = lines[me % LINES].value;
+             from = lines[me % LINES].store;
+             visible = lines[me % LINES].visible;
 #ifdef TICKETS_IGNORED
              fresh = true;
 #else
@@ -120,15 +129,19 @@ proctype waiter(byte me) {
            :: else
            fi;
            if
-           :: watching -> d_step { known = false; fresh = false; ticket = arrivals; seen_value = 0 }
+           :: watching -> d_step {
+                known = false; fresh = false; ticket = arrivals; seen_value = 0; from = 0; visible = 0
+              }
            :: else -> d_step {
                 known = fresh;
                 value = seen_value;
                 seen_value = 0;
                 if
-                :: fresh && holds(me, value) -> outcome = SATISFIED
+                :: fresh && holds(me, value) -> outcome = SATISFIED; assert(visible >= from)
                 :: else
-                fi
+                fi;
+                from = 0;
+                visible = 0
               }
            fi
         :: else
@@ -136,8 +149,8 @@ proctype waiter(byte me) {
         if
         :: watching ->
            if
-           :: seen_arrivals = arrivals; seen_value = word
-           :: seen_value = word; seen_arrivals = arrivals
+           :: seen_arrivals = arrivals; d_step { seen_value = word; seen_store = stores }
+           :: d_step { seen_value = word; seen_store = stores }; seen_arrivals = arrivals
            fi;
 #ifdef TICKET_AT_ONCE
            ticket = seen_arrivals;
@@ -148,7 +161,17 @@ proctype waiter(byte me) {
 #else
            :: !known || seen_value != value || ticket != published ->
 #endif
-              d_step { known = true; published = ticket; value = seen_value }
+              d_step {
+#ifdef EQUAL_NOT_FENCED
+                if
+                :: !known || seen_value != value -> visible = seen_store
+                :: else
+                fi;
+#else
+                visible = seen_store;
+#endif
+                known = true; published = ticket; value = seen_value; from = seen_store
+              }
               write_lines(true)
            :: else
            fi;
@@ -156,6 +179,7 @@ proctype waiter(byte me) {
              ticket = seen_arrivals;
              seen_arrivals = 0;
              seen_value = 0;
+             seen_store = 0;
              if
              :: holds(me, value) -> outcome = SATISFIED
              :: else
@@ -202,6 +226,7 @@ proctype waiter(byte me) {
 inline set(to) {
   d_step {
     word = to;
+    stores++;
     for (i : 0 .. WAITERS - 1) { held[i] = held[i] || holds(i, word) }
     i = 0
   }

@@ -145,11 +145,10 @@ class SharedWatch {
   }
 
   WIC_DEVICE void publish(const Thread& thread, const WaitContext& wait, std::uint32_t value) {
-    // A new value may release data: these fences make the data visible to the readers of the lines.
-    if (!known_ || value != value_) {
-      thread.fence_acquire();
-      thread.fence_release();
-    }
+    // The value may release data: these fences make the data visible to the readers of the lines. Also where the value
+    // is that of the last look: the word may have changed and changed back since, for other data.
+    thread.fence_acquire();
+    thread.fence_release();
     const std::uint64_t mirror = pack(true, ticket_, value);
     WIC_ROLLED
     for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);
