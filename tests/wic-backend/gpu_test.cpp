@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "wic/launch.h"
 #include "wic/runtime.h"
@@ -146,6 +148,75 @@ TEST_F(OnGpu, CallsLeaveTheThreadsContextAsItWas) {
   EXPECT_TRUE(runtime->set_wait(0, {Mode::park, StrategyId::backoff}));
   ASSERT_EQ(current(&after), 0);
   EXPECT_EQ(before, after);
+}
+
+// With lazy loading, the first launch of a kernel that is not loaded waits for running kernels.
+TEST_F(OnGpu, KernelsAreLoadedBeforeTheirFirstLaunch) {
+  using IsLoaded = int (*)(int*, void*);
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion("cuFuncIsLoaded", &entry, 12040, cudaEnableDefault, &found) != cudaSuccess ||
+      found != cudaDriverEntryPointSuccess) {
+    GTEST_SKIP() << "this driver does not say whether a kernel is loaded";
+  }
+  cudaFunction_t function = nullptr;
+  ASSERT_EQ(cudaGetFuncBySymbol(&function, kernel_ref(BlockWaiter{}).gpu_entry), cudaSuccess);
+  int state = 0;
+  ASSERT_EQ(reinterpret_cast<IsLoaded>(entry)(&state, function), 0);
+  EXPECT_EQ(state, 1);
+}
+
+// A kernel of the program that ends only when this thread says so, after at most 10 s.
+struct Persistent {
+  const std::uint32_t* stop;
+  std::uint32_t* started;
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const std::uint64_t deadline = thread.clock_ns() + 10'000'000'000;
+    thread.store(started, 1);
+    while (thread.load(stop) == 0 && thread.clock_ns() < deadline) thread.sleep_ns(1'000);
+  }
+};
+
+TEST_F(OnGpu, NothingOfTheBackendWaitsForAKernelOfTheProgramWhenItEnds) {
+  auto& device = runtime->device(0);
+  auto flags = *Array<std::uint32_t>::make(device, 64, Memory::pinned_host);
+  auto other = *Runtime::create({.devices = "cuda:0"});
+  auto memory = Array<std::uint32_t>::make(device, 1000, Memory::device);
+  auto bell = device.make_doorbell();
+  ASSERT_TRUE(memory && bell);
+  const void* released = memory->data();
+  ASSERT_TRUE(launch(*stream, {1, 32}, Persistent{&flags[0], &flags[32]}));
+  while (std::atomic_ref(flags[32]).load() == 0) std::this_thread::yield();
+  const wicprof::TimeNs begin = wicprof::now_ns();
+  (void)(*bell)->close();
+  bell->reset();
+  *memory = {};
+  other.reset();
+  EXPECT_LT(wicprof::now_ns() - begin, 5 * wicprof::kSecond) << "waited for the kernel's deadline";
+  const auto again = Array<std::uint32_t>::make(device, 1000, Memory::device);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->data(), released) << "the memory is used again";
+  EXPECT_LT(wicprof::now_ns() - begin, 5 * wicprof::kSecond) << "waited for the kernel's deadline";
+  std::atomic_ref(flags[0]).store(1);
+  ASSERT_TRUE(stream->synchronize());
+}
+
+TEST_F(OnGpu, DoorbellsAreAsManyAsQueues) {
+  auto& device = runtime->device(0);
+  std::vector<std::unique_ptr<Doorbell>> bells;
+  std::string refusal;
+  for (int i = 0; i < 40 && refusal.empty(); ++i) {
+    auto bell = device.make_doorbell();
+    if (bell) {
+      bells.push_back(*std::move(bell));
+    } else {
+      refusal = bell.error().message;
+    }
+  }
+  EXPECT_NE(refusal.find("CUDA_DEVICE_MAX_CONNECTIONS"), std::string::npos) << bells.size() << ": " << refusal;
+  for (auto& bell : bells) EXPECT_TRUE(bell->close());
+  bells.clear();
+  EXPECT_TRUE(device.make_doorbell());
 }
 
 // The backend's own threads copy and query meanwhile: in the strictest mode, such calls of other threads end a capture.

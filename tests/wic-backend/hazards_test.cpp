@@ -11,6 +11,7 @@
 #include "wic/launch.h"
 #include "wic/runtime.h"
 #include "wic/signal.h"
+#include "wic/site.h"
 #include "wic/wait.h"
 
 namespace wic {
@@ -210,6 +211,31 @@ struct Watcher {
     }
   }
 };
+
+struct WaitsTwice {
+  Site set, unset;
+  const std::uint32_t *word, *never;
+  std::uint32_t* outcomes;  // as Waiter
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const WaitResult first = set.wait(thread, 1, word, AtLeast{1});
+    const WaitResult second = unset.wait(thread, 1, never, AtLeast{1});
+    const bool right = first && second.status == WaitStatus::deadline_passed;
+    thread.store(&outcomes[thread.block() * thread.block_size() + thread.index()], right ? 2 : 1);
+  }
+};
+
+TEST_P(Hazards, BlocksNeedNotBeWholeWarps) {
+  for (const std::uint32_t threads : {1u, 31u, 33u, 48u}) {
+    for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i] = 0;
+    std::atomic_ref(words[0]).store(1, std::memory_order_release);
+    ASSERT_TRUE(launch(*stream, {kBlocks, threads},
+                       WaitsTwice{runtime->site(site, kTimeout, 0), runtime->site(other, 1'000'000, 0), &words[0],
+                                  &words[32], outcomes.data()}));
+    const auto done = stream->synchronize();
+    ASSERT_TRUE(done) << done.error().message;
+    for (std::size_t i = 0; i < std::size_t{kBlocks} * threads; ++i) ASSERT_EQ(outcomes[i], 2u) << threads << ", " << i;
+  }
+}
 
 TEST_P(Hazards, WatchParksUntilTheWordChanges) {
   constexpr std::uint32_t kChanges = 20;

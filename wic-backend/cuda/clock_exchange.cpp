@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "cuda/cuda_error.h"
+#include "cuda/end_stream.h"
+#include "cuda/kept_memory.h"
 #include "protocol/time.h"
 
 namespace wic::cuda {
@@ -16,18 +18,15 @@ std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std:
 }  // namespace
 
 void ClockExchange::close() {
-  if (stream_ != nullptr) {
-    cudaStreamSynchronize(stream_);  // returns at the GPU thread's deadline at the latest
-    cudaStreamDestroy(stream_);
-  }
-  if (mailbox_ != nullptr) cudaFreeHost(mailbox_);
+  const bool ended = end_stream(stream_);  // the GPU thread has a deadline
+  release_kept(mailbox_, !ended);
   stream_ = nullptr;
   mailbox_ = nullptr;
 }
 
 wicprof::Result<> ClockExchange::open() {
   void* memory = nullptr;
-  if (const cudaError_t s = cudaHostAlloc(&memory, sizeof(ClockMailbox), cudaHostAllocPortable); s != cudaSuccess) {
+  if (const cudaError_t s = allocate_kept(&memory, sizeof(ClockMailbox), Memory::pinned_host); s != cudaSuccess) {
     return cuda_error("allocating pinned host memory", s);
   }
   std::memset(memory, 0, sizeof(ClockMailbox));

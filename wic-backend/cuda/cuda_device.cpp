@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 
 #include "cuda/clock_exchange.h"
@@ -12,8 +11,11 @@
 #include "cuda/cuda_error.h"
 #include "cuda/current_context.h"
 #include "cuda/driver_function.h"
+#include "cuda/end_stream.h"
+#include "cuda/kept_memory.h"
 #include "cuda/stream_memory.h"
 #include "protocol/uuid.h"
+#include "src/device/gpu_entries.h"
 #include "src/device/own_thread.h"
 
 namespace wic::cuda {
@@ -22,11 +24,12 @@ using wicprof::ok;
 
 namespace {
 
-// False if the driver does not know.
-bool loads_lazily() {
-  const auto loading_mode = driver_function<PFN_cuModuleGetLoadingMode_v11070>("cuModuleGetLoadingMode");
-  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
-  return loading_mode != nullptr && loading_mode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_LAZY_LOADING;
+// Loads all kernels of wic/launch.h now, in the current context (src/device/gpu_entries.h).
+void load_kernels() {
+  for (const void* entry : detail::gpu_entries()) {
+    cudaFuncAttributes unused{};
+    if (cudaFuncGetAttributes(&unused, entry) != cudaSuccess) cudaGetLastError();  // not compiled for this GPU
+  }
 }
 
 // Lets the calling thread's calls pass while a thread of the program captures a stream: without this, a call that might
@@ -110,8 +113,8 @@ class CudaDevice final : public Device {
   ~CudaDevice() override {
     const CurrentContext current(context_);
     clock_.close();
-    if (live_stream_ != nullptr) cudaStreamDestroy(live_stream_);
-    if (staging_ != nullptr) cudaFreeHost(staging_);
+    const bool ended = end_stream(live_stream_);
+    release_kept(staging_, !ended);
   }
 
   Result<> open() {
@@ -140,25 +143,25 @@ class CudaDevice final : public Device {
     properties_.shared_bytes_per_sm = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
     properties_.reserved_shared_bytes_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
     properties_.clock_khz = attribute(cudaDevAttrClockRate);
-    properties_.lazy_loading = loads_lazily();
     // Created early: while kernels wait for the host, no call may need the context's lock.
     if (const cudaError_t s = cudaStreamCreateWithFlags(&live_stream_, cudaStreamNonBlocking); s != cudaSuccess) {
       return cuda_error("making a stream", s);
     }
     void* staging = nullptr;
-    if (const cudaError_t s = cudaHostAlloc(&staging, kStagingWords * sizeof(std::uint32_t), cudaHostAllocDefault);
+    if (const cudaError_t s = allocate_kept(&staging, kStagingWords * sizeof(std::uint32_t), Memory::pinned_host);
         s != cudaSuccess) {
       return cuda_error("allocating pinned host memory", s);
     }
     staging_ = static_cast<std::uint32_t*>(staging);
     wic::prepare_own_threads(relax_stream_capture);
+    load_kernels();
     return clock_.open();
   }
 
   Result<void*> allocate(std::size_t bytes, Memory where) override {
     const CurrentContext current(context_);
     void* memory = nullptr;
-    const cudaError_t status = allocate_some(&memory, std::max<std::size_t>(bytes, 1), where);
+    const cudaError_t status = allocate_kept(&memory, std::max<std::size_t>(bytes, 1), where);
     if (status != cudaSuccess) return cuda_error("allocating memory", status);
     if (where != Memory::device) {
       std::memset(memory, 0, bytes);
@@ -168,20 +171,16 @@ class CudaDevice final : public Device {
       cudaError_t cleared = cudaMemsetAsync(memory, 0, bytes, live_stream_);
       if (cleared == cudaSuccess) cleared = cudaStreamSynchronize(live_stream_);
       if (cleared != cudaSuccess) {
-        cudaFree(memory);
+        release_kept(memory);
         return cuda_error("clearing memory", cleared);
       }
     }
     return memory;
   }
 
-  void release(void* memory, Memory where) override {
+  void release(void* memory, Memory) override {
     const CurrentContext current(context_);
-    if (where == Memory::pinned_host) {
-      cudaFreeHost(memory);
-    } else {
-      cudaFree(memory);
-    }
+    release_kept(memory, cudaStreamQuery(live_stream_) == cudaErrorNotReady);
   }
 
   Result<std::unique_ptr<Stream>> make_stream() override {
@@ -294,17 +293,6 @@ class CudaDevice final : public Device {
 
   static constexpr std::size_t kStagingWords = 8 * 1024;
 
-  static cudaError_t allocate_some(void** memory, std::size_t bytes, Memory where) {
-    switch (where) {
-      case Memory::device:
-        return cudaMalloc(memory, bytes);
-      case Memory::managed:
-        return cudaMallocManaged(memory, bytes);
-      default:
-        return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
-    }
-  }
-
   const int ordinal_;
   CUcontext context_ = nullptr;
   cudaStream_t live_stream_ = nullptr;
@@ -315,11 +303,6 @@ class CudaDevice final : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) {
-  // With lazy loading, the first launch of a kernel waits for running kernels: a deadlock if those wait for the new
-  // one. Has an effect only before CUDA's initialisation; keeps the user's own choice.
-  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  // A stream that waits for a doorbell must not block another stream in its hardware queue: 8 queues by default.
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {

@@ -1,13 +1,49 @@
 #include "cuda/cuda_doorbell.h"
 
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+
 #include "cuda/cuda_error.h"
 #include "cuda/current_context.h"
+#include "cuda/end_stream.h"
+#include "cuda/kept_memory.h"
 #include "cuda/stream_memory.h"
 
 namespace wic::cuda {
 
+namespace {
+
+constexpr const char* kConnections = "CUDA_DEVICE_MAX_CONNECTIONS";
+
+/// The hardware queues of a device, read by CUDA at its start: 8 unless the variable says otherwise, at most 32.
+int connections() {
+  const char* said = secure_getenv(kConnections);
+  const int number = said == nullptr ? 0 : std::atoi(said);
+  return number >= 1 && number <= 32 ? number : 8;
+}
+
+/// Adds to the number of doorbells of a context, and returns it.
+int count_doorbells(CUcontext context, int change) {
+  static std::mutex* const mutex = new std::mutex;
+  static auto* const counts = new std::map<CUcontext, int>;
+  const std::lock_guard lock(*mutex);
+  return (*counts)[context] += change;
+}
+
+}  // namespace
+
+CudaDoorbell::CudaDoorbell(CUcontext context) : context_(context), number_(count_doorbells(context, 1)) {}
+
 Result<std::unique_ptr<Doorbell>> CudaDoorbell::make(CUcontext context) {
   std::unique_ptr<CudaDoorbell> bell(new CudaDoorbell(context));
+  // A stream that waits for its doorbell blocks every stream behind it in its hardware queue.
+  if (bell->number_ > connections()) {
+    return wicprof::unavailable("a GPU wakes threads through " + std::to_string(connections()) +
+                                " doorbells at once; for more of them, set " + kConnections +
+                                "=32 before the program starts");
+  }
   if (Result<> opened = bell->open(); !opened) return opened.error();
   return Result<std::unique_ptr<Doorbell>>(std::move(bell));
 }
@@ -26,10 +62,9 @@ Result<> CudaDoorbell::open() {
   constexpr unsigned kSleeps = cudaEventBlockingSync | cudaEventDisableTiming;
   if (Result<> r = check("making an event", cudaEventCreateWithFlags(&woken_, kSleeps)); !r) return r;
   void* memory = nullptr;
-  if (Result<> r = check("allocating memory", cudaMalloc(&memory, 128)); !r) return r;
+  if (Result<> r = check("allocating memory", allocate_kept(&memory, 128, Memory::device)); !r) return r;
   word_ = static_cast<std::uint32_t*>(memory);
-  if (Result<> r = check("allocating memory", cudaHostAlloc(&memory, sizeof *read_, cudaHostAllocDefault)); !r)
-    return r;
+  if (Result<> r = check("allocating memory", allocate_kept(&memory, sizeof *read_, Memory::pinned_host)); !r) return r;
   read_ = static_cast<std::uint32_t*>(memory);
   *read_ = 0;
   if (Result<> r = check("clearing memory", cudaMemsetAsync(word_, 0, 128, stream_)); !r) return r;
@@ -41,13 +76,11 @@ Result<> CudaDoorbell::open() {
 CudaDoorbell::~CudaDoorbell() {
   const CurrentContext current(context_);
   if (woken_ != nullptr) cudaEventDestroy(woken_);
-  for (const cudaStream_t stream : {stream_, releasing_stream_}) {
-    if (stream == nullptr) continue;
-    cudaStreamSynchronize(stream);
-    cudaStreamDestroy(stream);
-  }
-  if (word_ != nullptr) cudaFree(word_);
-  if (read_ != nullptr) cudaFreeHost(read_);
+  const bool released = end_stream(releasing_stream_);
+  const bool ended = end_stream(stream_) && released;
+  release_kept(word_, !ended);
+  release_kept(read_, !ended);
+  count_doorbells(context_, -1);
 }
 
 Result<> CudaDoorbell::read_word() {

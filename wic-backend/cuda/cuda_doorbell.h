@@ -13,7 +13,8 @@ namespace wic::cuda {
 
 class CudaDoorbell final : public Doorbell {
  public:
-  /// On the GPU of `context`, which is the calling thread's current one.
+  /// On the GPU of `context`, which is the calling thread's current one. Error: the driver's streams cannot wait for
+  /// words, or there are as many doorbells as the device has queues.
   static Result<std::unique_ptr<Doorbell>> make(CUcontext context);
   ~CudaDoorbell() override;
 
@@ -23,7 +24,7 @@ class CudaDoorbell final : public Doorbell {
   Result<> close() override;
 
  private:
-  explicit CudaDoorbell(CUcontext context) : context_(context) {}
+  explicit CudaDoorbell(CUcontext context);
   Result<> open();
   /// Reads the word while no wait is in progress.
   Result<> read_word();
@@ -31,6 +32,7 @@ class CudaDoorbell final : public Doorbell {
   Result<> move_past();
 
   const CUcontext context_;
+  const int number_;               // of the doorbells of the context, when this one was made
   std::uint32_t* word_ = nullptr;  // device memory
   std::uint32_t* read_ = nullptr;  // pinned host memory: the word after the last wait
   cudaStream_t stream_ = nullptr;

@@ -32,8 +32,6 @@ struct DeviceProperties {
   std::uint32_t shared_bytes_per_sm = 0;
   std::uint32_t reserved_shared_bytes_per_block = 0;
   std::uint32_t clock_khz = 0;
-  /// CUDA loads each kernel at its first launch, which can wait until running kernels end.
-  bool lazy_loading = false;
 };
 
 /// What kernels of one device can do with the memory of another.

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "wic/device.h"
+#include "wic/gpu_entry.h"
 
 namespace wic {
 
@@ -44,6 +45,10 @@ const void* gpu_entry_of() {
     return reinterpret_cast<const void*>(&gpu_entry<Kernel>);
   }
 }
+
+// Before main(), for each kernel that a program names in kernel_ref() or launch().
+template <class Kernel>
+inline const bool kRegistered = register_gpu_entry(gpu_entry_of<Kernel>());
 #endif
 
 template <class Kernel>
@@ -58,6 +63,7 @@ template <class Kernel>
 KernelRef kernel_ref(const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) <= 4096);
 #if WIC_CUDA_COMPILER
+  static_cast<void>(detail::kRegistered<Kernel>);
   const void* gpu_entry = detail::gpu_entry_of<Kernel>();
 #else
   const void* gpu_entry = nullptr;

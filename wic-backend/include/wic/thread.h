@@ -35,7 +35,9 @@ class Thread {
 
   WIC_DEVICE std::uint32_t index() const;       ///< linear, within the block
   WIC_DEVICE std::uint32_t block_size() const;  ///< threads
-  WIC_DEVICE std::uint32_t block() const;       ///< linear, within the grid
+  /// What a barrier of the whole block counts: on a GPU whole warps, also the last one where it has fewer threads.
+  WIC_DEVICE std::uint32_t barrier_size() const;
+  WIC_DEVICE std::uint32_t block() const;  ///< linear, within the grid
   WIC_DEVICE std::uint32_t block_count() const;
   WIC_DEVICE std::uint32_t warp() const { return index() / kWarpSize; }
   WIC_DEVICE std::uint32_t lane() const { return index() % kWarpSize; }
@@ -45,9 +47,10 @@ class Thread {
   WIC_DEVICE void* shared() const;
   WIC_DEVICE GroupScratch& group_scratch(std::uint32_t barrier) const;
 
-  /// Waits until `threads` threads (a multiple of 32) have reached barrier `id`. Orders their memory accesses.
+  /// Waits until `threads` threads (a multiple of 32, or barrier_size()) have reached barrier `id`. Orders their memory
+  /// accesses.
   WIC_DEVICE void barrier(std::uint32_t id, std::uint32_t threads) const;
-  WIC_DEVICE void sync_block() const { barrier(0, block_size()); }
+  WIC_DEVICE void sync_block() const { barrier(0, barrier_size()); }
   /// Reconverges the lanes of a warp after divergence.
   WIC_DEVICE void sync_warp() const;
 
@@ -74,7 +77,8 @@ class Thread {
   // For memory that other threads access at the same time. Relaxed, system scope; naturally aligned addresses.
   WIC_DEVICE std::uint32_t load(const std::uint32_t* from) const;
   WIC_DEVICE std::uint64_t load(const std::uint64_t* from) const;
-  /// Loads four words from a 16-byte aligned address in one access.
+  /// Loads four words from a 16-byte aligned address in one access. Each word is whole, but the four may be of several
+  /// stores.
   WIC_DEVICE void load_quad(const std::uint32_t* from, std::uint32_t (&values)[4]) const;
   WIC_DEVICE void store(std::uint32_t* to, std::uint32_t value) const;
   WIC_DEVICE void store(std::uint64_t* to, std::uint64_t value) const;
@@ -106,7 +110,7 @@ class Thread {
   /// Rings a Doorbell of this device. The host thread that wakes sees all earlier writes.
   WIC_DEVICE void ring(std::uint32_t* bell) const;
   WIC_DEVICE bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) const;
-  /// Stores four words at once: a reader that sees the last word sees all four.
+  /// Stores four words at once, to a 16-byte aligned address: a reader that sees the last word sees all four.
   WIC_DEVICE void store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) const;
 
  private:

@@ -13,6 +13,9 @@ WIC_DEVICE inline std::uint32_t Thread::index() const {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 WIC_DEVICE inline std::uint32_t Thread::block_size() const { return blockDim.x * blockDim.y * blockDim.z; }
+WIC_DEVICE inline std::uint32_t Thread::barrier_size() const {
+  return (block_size() + kWarpSize - 1) / kWarpSize * kWarpSize;
+}
 WIC_DEVICE inline std::uint32_t Thread::block() const {
   return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
@@ -161,7 +164,11 @@ WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t
 }
 WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                           std::uint32_t d) const {
-  asm volatile("st.relaxed.sys.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  // One scalar access: PTX lets the parts of a vector arrive apart.
+  const std::uint64_t low = (std::uint64_t{b} << 32) | a, high = (std::uint64_t{d} << 32) | c;
+  asm volatile("{ .reg .b128 quad; mov.b128 quad, {%1, %2}; st.relaxed.sys.b128 [%0], quad; }" ::"l"(to), "l"(low),
+               "l"(high)
+               : "memory");
 }
 
 }  // namespace wic

@@ -6,6 +6,7 @@ namespace wic {
 
 WIC_DEVICE inline std::uint32_t Thread::index() const { return context_->thread; }
 WIC_DEVICE inline std::uint32_t Thread::block_size() const { return context_->block_size; }
+WIC_DEVICE inline std::uint32_t Thread::barrier_size() const { return context_->block_size; }
 WIC_DEVICE inline std::uint32_t Thread::block() const { return context_->block; }
 WIC_DEVICE inline std::uint32_t Thread::block_count() const { return context_->block_count; }
 WIC_DEVICE inline std::uint32_t Thread::sm() const { return context_->sm; }

@@ -210,7 +210,7 @@ WIC_DEVICE LoopResult wait_long(const Thread& thread, WaitContext wait, const Co
 // Groups of a wait as types, so that the compiler knows their barriers out of line, too: an SM has 64 barriers, and one
 // whose number is not a constant takes 16 in each block.
 struct WholeBlock {
-  WIC_DEVICE Group of(const Thread& thread, Pollers pollers) const { return {0, thread.block_size(), 0, pollers}; }
+  WIC_DEVICE Group of(const Thread& thread, Pollers pollers) const { return {0, thread.barrier_size(), 0, pollers}; }
 };
 template <std::uint32_t kBarrier>
 struct GroupAt {
@@ -259,8 +259,8 @@ WIC_DEVICE void record_wait(const Thread& thread, const WaitContext& wait, const
     write_record(thread, *wait.view,
                  {wicprof::WaitEvent::kKind, tally.strategy, result.status, wait.site, iteration, tally.polls,
                   wait.arrived_ns, thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value),
-                  word_tag(wait.word), static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers,
-                  tally.waited, ahead_plus_one(condition, result.value)});
+                  word_tag(wait.word), static_cast<std::uint8_t>((group.threads + kWarpSize - 1) / kWarpSize),
+                  group.pollers, tally.waited, ahead_plus_one(condition, result.value)});
   }
   // Preferably not the leader: it has done the polling already.
   if (tally.waited && result.status == WaitStatus::satisfied &&

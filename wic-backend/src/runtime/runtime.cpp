@@ -88,12 +88,6 @@ Result<> Runtime::State::open_devices(const RuntimeOptions& options, std::uint32
     Result<DeviceMemory> memory =
         DeviceMemory::make(std::move(device), records_per_sm(trace.attached(), observe_one_in));
     if (!memory) return memory.error();
-    if (memory->properties().lazy_loading) {
-      warning =
-          "CUDA loads kernels lazily in this program (it used CUDA before wic, or CUDA_MODULE_LOADING is set): the "
-          "first launch of a kernel can wait for running kernels, a deadlock if those wait for the new one; set "
-          "CUDA_MODULE_LOADING=EAGER";
-    }
     devices.push_back(*std::move(memory));
     board.add_device(devices.back().device(), devices.back().strategies(), devices.back().control());
   }

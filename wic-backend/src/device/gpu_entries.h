@@ -1,0 +1,12 @@
+// The kernels that a program may launch with wic/launch.h. Opening a GPU loads them all: with CUDA's lazy loading, the
+// first launch of a kernel waits for running kernels, a deadlock if those wait for the new one.
+#pragma once
+
+#include <vector>
+
+namespace wic::detail {
+
+/// Any thread; also before main().
+std::vector<const void*> gpu_entries();
+
+}  // namespace wic::detail
