@@ -76,6 +76,28 @@ TEST(RecordDrain, ClosingCountsUnfinishedRecords) {
   EXPECT_EQ(ring.drain.lost(), 2u);
 }
 
+// The writer of SM 0 has a new record ready whenever the last one was read.
+TEST(RecordDrain, AFastWriterDoesNotKeepTheReaderFromOtherRings) {
+  constexpr std::uint32_t kOther = 1'000'000;
+  std::vector<DeviceRecord> records(2 * kCapacity), other(kCapacity);
+  RecordDrain drain(records.data(), 2, kCapacity);
+  write(other, 0);
+  other[0].quads[3].payload[2] = kOther;
+  records[kCapacity] = other[0];  // the first of SM 1
+  std::uint32_t next = 0, of_other = 0;
+  write(records, next++);
+  drain.drain([&](const DeviceRecord& record) {
+    if (record.quads[3].payload[2] == kOther) {
+      ++of_other;
+    } else if (next < 1'000 * kCapacity) {
+      write(records, next++);
+    }
+  });
+  EXPECT_EQ(of_other, 1u);
+  EXPECT_LE(next, 4 * kCapacity);
+  EXPECT_EQ(drain.lost(), 0u);
+}
+
 TEST(RecordDrain, AFastWriterNeverYieldsAMixedRecord) {
   Ring ring;
   constexpr std::uint32_t kRecords = 200'000;

@@ -13,7 +13,7 @@
 
 namespace wic::simt {
 
-class SimtDevice final : public Device {
+class SimtDevice : public Device {
  public:
   SimtDevice(int ordinal, std::uint32_t sm_count);
   ~SimtDevice() override;

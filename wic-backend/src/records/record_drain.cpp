@@ -39,7 +39,9 @@ RecordDrain::Slot RecordDrain::read(std::uint32_t sm, std::uint32_t sequence, De
 
 std::size_t RecordDrain::drain_sm(std::uint32_t sm, const std::function<void(const DeviceRecord&)>& deliver) {
   std::size_t delivered = 0;
-  for (;;) {
+  // Two laps hold everything that a writer at rest has left; a writer as fast as this reader gets no more at once, so
+  // that the other SMs' rings are read in time.
+  for (std::uint64_t steps = 0; steps < 2 * std::uint64_t{capacity_}; ++steps) {
     DeviceRecord record;
     std::uint32_t newest = 0;
     switch (read(sm, next_[sm], record, newest)) {
@@ -61,6 +63,7 @@ std::size_t RecordDrain::drain_sm(std::uint32_t sm, const std::function<void(con
       }
     }
   }
+  return delivered;
 }
 
 std::size_t RecordDrain::drain(const std::function<void(const DeviceRecord&)>& deliver) {

@@ -1,5 +1,7 @@
 #include "src/runtime/control_loop.h"
 
+#include <chrono>
+
 #include "src/device/own_thread.h"
 
 namespace wic {
@@ -17,7 +19,11 @@ std::uint32_t wanted_word(const wicprof::ControlBlock& control, std::uint32_t nu
 ControlLoop::~ControlLoop() {
   stop_ = true;
   if (thread_.joinable()) {
-    wicprof::futex_wake_all(control().sequence);
+    // The thread may be about to sleep: one wake-up could come too early.
+    while (!ended_.load()) {
+      wicprof::futex_wake_all(control().sequence);
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
     thread_.join();
   }
   if (place_ != nullptr) wicprof::leave_runtime(control(), *place_);
@@ -47,7 +53,8 @@ void ControlLoop::add_site(SiteId site, const std::string& name) {
   numbers_.with([&](SiteWords& numbers) { numbers[site] = number; });
   // Another process may have declared the site before, and a toggle may have requested a strategy there.
   const std::uint32_t wanted = wanted_word(control(), number);
-  if (wanted != WantedWait::kNothing) (void)board_.want(site, WantedWait::unpack(wanted));
+  if (wanted == WantedWait::kNothing) return;
+  if (Result<> done = board_.want(site, WantedWait::unpack(wanted)); !done) report_failure(done.error());
 }
 
 Result<> ControlLoop::request(SiteId site, WantedWait wanted) {
@@ -71,6 +78,7 @@ void ControlLoop::run(Applied applied) {
     wicprof::futex_wait(control().sequence, applied.sequence, kCheckInterval);
     apply_news(applied);
   }
+  ended_ = true;
 }
 
 void ControlLoop::apply_news(Applied& applied) {
@@ -102,13 +110,14 @@ ControlLoop::SiteWords ControlLoop::wanted_sites() {
   return wanted;
 }
 
+void ControlLoop::report_failure(const wicprof::Error& error) {
+  trace_.write_notice(wicprof::NoticeSeverity::error, "a toggle failed: " + error.message);
+}
+
 void ControlLoop::change(SiteId site, std::uint32_t word, std::uint32_t sequence, TimeNs requested) {
   const WantedWait old = board_.wanted(site);
   const WantedWait wanted = WantedWait::unpack(word);
-  if (Result<> done = board_.want(site, wanted); !done) {
-    trace_.write_notice(wicprof::NoticeSeverity::error, "a toggle failed: " + done.error().message);
-    return;
-  }
+  if (Result<> done = board_.want(site, wanted); !done) return report_failure(done.error());
   if (site != 0 && old.pack() == wanted.pack()) return;  // the site was declared after the request, and has it already
   auto e = wicprof::make_event<wicprof::InterventionEvent>();
   e.site = site;

@@ -43,6 +43,7 @@ class ControlLoop {
   void run(Applied applied);
   void apply_news(Applied& applied);
   void change(SiteId site, std::uint32_t wanted_word, std::uint32_t sequence, TimeNs requested);
+  void report_failure(const wicprof::Error& error);
   SiteWords wanted_sites();
   wicprof::ControlBlock& control() const { return trace_.session().control(); }
 
@@ -50,7 +51,7 @@ class ControlLoop {
   TraceLink& trace_;
   wicprof::RuntimeControl* place_ = nullptr;  // in the control block; written by start() alone
   Guarded<SiteWords> numbers_;                // the control block's number of each site, 0 = none
-  std::atomic<bool> stop_{false};
+  std::atomic<bool> stop_{false}, ended_{false};
   std::thread thread_;
 };
 

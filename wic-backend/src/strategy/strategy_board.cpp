@@ -24,6 +24,18 @@ void StrategyBoard::add_device(Device& device, StrategyWord* words, ControlPage*
 }
 
 Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
+  const std::lock_guard writing(writing_);
+  const Result<SiteId> id = append(spec);
+  if (!id) return id;
+  if (Result<> written = write(*id, *id); !written) {
+    const std::lock_guard lock(mutex_);
+    sites_.pop_back();
+    return written.error();
+  }
+  return id;
+}
+
+Result<SiteId> StrategyBoard::append(const SiteSpec& spec) {
   const std::lock_guard lock(mutex_);
   if (spec.name.empty() || spec.name.size() >= wicprof::kMaxSiteName) {
     return bad_input("a wait site's name needs 1 to 47 bytes: '" + spec.name + "'");
@@ -34,12 +46,7 @@ Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
   if (sites_.size() == kMaxSites)
     return bad_input("a program can have 255 wait sites; '" + spec.name + "' is one more");
   sites_.push_back({SiteChooser(spec, limits_), WantedWait::kNothing});
-  const auto id = static_cast<SiteId>(sites_.size() - 1);
-  if (Result<> written = write(id, id); !written) {
-    sites_.pop_back();
-    return written.error();
-  }
-  return id;
+  return static_cast<SiteId>(sites_.size() - 1);
 }
 
 Result<> StrategyBoard::refusal(SiteId site, WantedWait wanted) const {
@@ -53,16 +60,23 @@ Result<> StrategyBoard::refusal(SiteId site, WantedWait wanted) const {
 }
 
 Result<> StrategyBoard::want(SiteId site, WantedWait wanted) {
+  const std::lock_guard writing(writing_);
+  Result<Range> changed =
+      change(site, [&](Site& each) { each.wanted = site == 0 ? WantedWait::kNothing : wanted.pack(); });
+  if (!changed) return changed.error();
+  if (site == 0) {
+    const std::lock_guard lock(mutex_);
+    program_ = wanted;
+  }
+  return write(changed->first, changed->last);
+}
+
+Result<StrategyBoard::Range> StrategyBoard::change(SiteId site, const std::function<void(Site&)>& edit) {
   const std::lock_guard lock(mutex_);
   if (site >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(site));
-  if (site != 0) {
-    sites_[site].wanted = wanted.pack();
-    return write(site, site);
-  }
-  program_ = wanted;
-  for (Site& each : sites_) each.wanted = WantedWait::kNothing;
-  if (sites_.size() == 1) return wicprof::ok();
-  return write(1, static_cast<SiteId>(sites_.size() - 1));
+  const Range range = site == 0 ? Range{1, static_cast<SiteId>(sites_.size() - 1)} : Range{site, site};
+  for (std::uint32_t id = range.first; id <= range.last; ++id) edit(sites_[id]);
+  return range;
 }
 
 WantedWait StrategyBoard::wanted(SiteId site) const {
@@ -72,13 +86,10 @@ WantedWait StrategyBoard::wanted(SiteId site) const {
 }
 
 Result<> StrategyBoard::set_lost(SiteId site, bool lost) {
-  const std::lock_guard lock(mutex_);
-  if (site >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(site));
-  if (sites_.size() == 1) return wicprof::ok();
-  const SiteId first = site == 0 ? 1 : site;
-  const SiteId last = site == 0 ? static_cast<SiteId>(sites_.size() - 1) : site;
-  for (SiteId id = first; id <= last; ++id) sites_[id].lost = lost;
-  return write(first, last);
+  const std::lock_guard writing(writing_);
+  Result<Range> changed = change(site, [&](Site& each) { each.lost = lost; });
+  if (!changed) return changed.error();
+  return write(changed->first, changed->last);
 }
 
 std::vector<SiteId> StrategyBoard::sites_fed_by(wicprof::DeviceId device) const {
@@ -124,14 +135,19 @@ StrategyId StrategyBoard::resolve(const Site& site) const {
 }
 
 Result<std::optional<Choice>> StrategyBoard::see(SiteId id, const SiteObservation& seen) {
-  const std::lock_guard lock(mutex_);
-  if (id == 0 || id >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(id));
-  Site& site = sites_[id];
-  if (!site.chooser.see(seen) || wanted(site).strategy != StrategyId::automatic) return std::optional<Choice>();
-  if (strategy(id) != site.chooser.now().strategy) {
+  Choice choice;
+  {
+    const std::lock_guard lock(mutex_);
+    if (id == 0 || id >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(id));
+    Site& site = sites_[id];
+    if (!site.chooser.see(seen) || wanted(site).strategy != StrategyId::automatic) return std::optional<Choice>();
+    choice = site.chooser.now();
+  }
+  if (strategy(id) != choice.strategy) {
+    const std::lock_guard writing(writing_);
     if (Result<> written = write(id, id); !written) return written.error();
   }
-  return std::optional<Choice>(site.chooser.now());
+  return std::optional<Choice>(choice);
 }
 
 Choice StrategyBoard::choice(SiteId site) const {
@@ -158,8 +174,10 @@ std::uint32_t StrategyBoard::next_word(SiteId id) const {
 }
 
 Result<> StrategyBoard::write(SiteId first, SiteId last) {
-  for (SiteId id = first; id <= last; ++id) {
-    words_[id].store(next_word(id), std::memory_order_release);
+  if (first > last) return wicprof::ok();  // the whole program, which has no site yet
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::uint32_t id = first; id <= last; ++id) words_[id].store(next_word(id), std::memory_order_release);
   }
   Result<> result = wicprof::ok();  // if one device fails, the others still get their words
   // An earlier write that arrives late would undo a steward's copy of the page.
@@ -171,7 +189,7 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
   std::vector<LiveWord> live;
   for (const Target& target : targets_) {
     live.clear();
-    for (SiteId id = first; id <= last; ++id) {
+    for (std::uint32_t id = first; id <= last; ++id) {
       live.push_back({&target.words[id].word, words_[id].load(std::memory_order_relaxed)});
     }
     if (Result<> started = target.device->start_live_write(live); !started) result = started;
@@ -183,6 +201,7 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
 }
 
 void StrategyBoard::publish(ControlPage& page) {
+  const std::lock_guard lock(mutex_);
   for (SiteId id = 1; id < sites_.size(); ++id) {
     std::atomic_ref(page.words[id - 1]).store(words_[id].load(std::memory_order_relaxed), std::memory_order_relaxed);
   }

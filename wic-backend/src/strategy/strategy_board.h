@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -16,7 +17,8 @@
 
 namespace wic {
 
-/// Any thread.
+/// Any thread. A change waits until the devices have taken it, up to seconds; the functions that only read never wait
+/// for that.
 class StrategyBoard {
  public:
   explicit StrategyBoard(wicprof::WantedWait program);
@@ -67,16 +69,25 @@ class StrategyBoard {
     bool lost = false;
   };
 
+  struct Range {
+    wicprof::SiteId first, last;  // none where the first is greater
+  };
+
+  Result<wicprof::SiteId> append(const SiteSpec& spec);
+  /// Site 0: all sites.
+  Result<Range> change(wicprof::SiteId site, const std::function<void(Site&)>& edit);
   wicprof::WantedWait wanted(const Site& site) const;
   wicprof::StrategyId resolve(const Site& site) const;
   bool atomics_lose_the_flag(const Site& site) const;
   std::uint32_t next_word(wicprof::SiteId id) const;
+  /// While holding writing_, not mutex_.
   Result<> write(wicprof::SiteId first, wicprof::SiteId last);
   void publish(ControlPage& page);
   static Result<> wait_for_own_write(const Target& target);
   Result<> wait_until_written(const Target& target);
 
-  mutable std::mutex mutex_;
+  std::mutex writing_;        // held by one change until the devices have taken it; locked before mutex_
+  mutable std::mutex mutex_;  // of the fields below
   wicprof::WantedWait program_;
   std::vector<Site> sites_;  // [0] is "no site"
   std::vector<Target> targets_;
