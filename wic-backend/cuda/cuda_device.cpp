@@ -65,9 +65,10 @@ class CudaEvent final : public Event {
 
 class CudaStream final : public Stream {
  public:
-  CudaStream(Device& device, CUcontext context, cudaStream_t stream)
-      : device_(device), context_(context), stream_(stream) {}
+  CudaStream(Device& device, CUcontext context, cudaStream_t stream, bool owned)
+      : device_(device), context_(context), stream_(stream), owned_(owned) {}
   ~CudaStream() override {
+    if (!owned_) return;
     const CurrentContext current(context_);
     cudaStreamDestroy(stream_);
   }
@@ -105,6 +106,7 @@ class CudaStream final : public Stream {
   Device& device_;
   CUcontext context_;
   cudaStream_t stream_;
+  const bool owned_;
 };
 
 class CudaDevice final : public Device {
@@ -118,7 +120,7 @@ class CudaDevice final : public Device {
   }
 
   Result<> open() {
-    Result<CUcontext> context = primary_context(ordinal_);
+    Result<CUcontext> context = program_context(ordinal_);
     if (!context) return context.error();
     context_ = *context;
     const CurrentContext current(context_);
@@ -131,7 +133,8 @@ class CudaDevice final : public Device {
     properties_.id = wicprof::cuda_device(ordinal_);
     properties_.kind = wicprof::DeviceKind::cuda;
     properties_.name = info.name;
-    properties_.sm_count = static_cast<std::uint32_t>(info.multiProcessorCount);
+    properties_.sm_count = attribute(cudaDevAttrMultiProcessorCount);  // under MPS, those that this process may use
+    properties_.shared_by_mps = attribute(cudaDevAttrMpsEnabled) != 0;
     properties_.memory_bytes = info.totalGlobalMem;
     properties_.compute_major = static_cast<std::uint16_t>(info.major);
     properties_.compute_minor = static_cast<std::uint16_t>(info.minor);
@@ -188,7 +191,12 @@ class CudaDevice final : public Device {
     cudaStream_t stream = nullptr;
     const cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (status != cudaSuccess) return cuda_error("making a stream", status);
-    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(*this, context_, stream));
+    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(*this, context_, stream, true));
+  }
+
+  Result<std::unique_ptr<Stream>> use_stream(void* stream) override {
+    return std::unique_ptr<Stream>(
+        std::make_unique<CudaStream>(*this, context_, static_cast<cudaStream_t>(stream), false));
   }
 
   Result<std::unique_ptr<Event>> make_event() override {
@@ -229,7 +237,7 @@ class CudaDevice final : public Device {
     return static_cast<std::uint32_t>(blocks_per_sm) * properties_.sm_count;
   }
 
-  Result<> start_live_write(std::span<const LiveWord> words) override {
+  Result<> start_live_write(Span<const LiveWord> words) override {
     const CurrentContext current(context_);
     // An earlier write that arrives late would undo a steward's later copy.
     if (const cudaError_t s = cudaStreamSynchronize(live_stream_); s != cudaSuccess) {
@@ -323,7 +331,7 @@ void enable_peer_access(const std::vector<int>& ordinals) {
     for (const int to : ordinals) {
       int can = 0;
       if (from == to || cudaDeviceCanAccessPeer(&can, from, to) != cudaSuccess || can == 0) continue;
-      const Result<CUcontext> context = primary_context(from);
+      const Result<CUcontext> context = program_context(from);
       if (!context) continue;
       const CurrentContext current(*context);
       if (cudaDeviceEnablePeerAccess(to, 0) == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();

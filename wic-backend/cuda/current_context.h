@@ -8,9 +8,10 @@
 
 namespace wic::cuda {
 
-/// The context that the CUDA runtime library uses on GPU number `ordinal`; creates the context if nobody has. The
-/// process keeps the context, since the runtime library keeps it, too. Error: no driver, no such GPU, no memory.
-wicprof::Result<CUcontext> primary_context(int ordinal);
+/// The context in which the program uses GPU number `ordinal`: the calling thread's current one, if it is of that GPU,
+/// else the one that the CUDA runtime library uses, which is created if nobody has. The process keeps the latter, since
+/// the runtime library keeps it, too. Error: no driver, no such GPU, no memory.
+wicprof::Result<CUcontext> program_context(int ordinal);
 
 /// Costs some tens of nanoseconds. Any thread; scopes nest.
 class CurrentContext {

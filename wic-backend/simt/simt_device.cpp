@@ -132,6 +132,10 @@ Result<std::unique_ptr<Stream>> SimtDevice::make_stream() {
   return std::unique_ptr<Stream>(std::make_unique<SimtStream>(*this));
 }
 
+Result<std::unique_ptr<Stream>> SimtDevice::use_stream(void*) {
+  return bad_input("the CPU device has no CUDA streams; make one with make_stream()");
+}
+
 Result<std::unique_ptr<Event>> SimtDevice::make_event() {
   return std::unique_ptr<Event>(std::make_unique<SimtEvent>());
 }
@@ -150,7 +154,7 @@ Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, cons
   return blocks_per_sm * static_cast<std::uint32_t>(sms_.size());
 }
 
-Result<> SimtDevice::start_live_write(std::span<const LiveWord> words) {
+Result<> SimtDevice::start_live_write(Span<const LiveWord> words) {
   for (const LiveWord& word : words) std::atomic_ref(*word.to).store(word.value, std::memory_order_release);
   return ok();
 }

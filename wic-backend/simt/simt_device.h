@@ -21,11 +21,12 @@ class SimtDevice : public Device {
   Result<void*> allocate(std::size_t bytes, Memory where) override;
   void release(void* memory, Memory where) override;
   Result<std::unique_ptr<Stream>> make_stream() override;
+  Result<std::unique_ptr<Stream>> use_stream(void* stream) override;
   Result<std::unique_ptr<Event>> make_event() override;
   Result<std::unique_ptr<Doorbell>> make_doorbell() override;
   PeerAccess peer_access(const Device& other) const override;
   Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override;
-  Result<> start_live_write(std::span<const LiveWord> words) override;
+  Result<> start_live_write(Span<const LiveWord> words) override;
   Result<bool> live_write_done() override { return true; }
   Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override;
   bool failed() override { return false; }

@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "wic/channel_layout.h"
 #include "wic/channel_spec.h"
@@ -25,6 +24,7 @@
 #include "wic/receiver.h"
 #include "wic/runtime.h"
 #include "wic/sender.h"
+#include "wic/span.h"
 
 namespace wic {
 
@@ -32,21 +32,20 @@ class Channel {
  public:
   struct HostPlace {
     WaitResult wait;
-    std::span<std::byte> data;  ///< max_bytes of pinned host memory; empty when the wait was not satisfied
+    Span<std::byte> data;  ///< max_bytes of pinned host memory; empty when the wait was not satisfied
   };
   struct HostMessage {
     WaitResult wait;
-    std::span<const std::byte> data;  ///< in place, until release(); empty when the wait was not satisfied
+    Span<const std::byte> data;  ///< in place, until release(); empty when the wait was not satisfied
   };
 
   /// Errors: an end that the runtime does not have, devices that cannot reach each other's memory, sizes out of range,
   /// pages in the wrong memory or too few of them, no memory, site names that are taken. The runtime must outlive the
   /// channel.
   ///
-  /// Allocates memory, and ~Channel() frees it; both may wait for running kernels. So make channels before you launch
-  /// kernels that wait for the CPU or for a later launch, and destroy them after those kernels have ended. The
-  /// channel's two sites stay with the runtime, even where make() fails after adding them: no later channel of this
-  /// runtime can have the name, and both count towards the limit on sites.
+  /// Allocates memory, which may wait for running kernels. So make channels before you launch kernels that wait for the
+  /// CPU or for a later launch. The channel's two sites stay with the runtime, even where make() fails after adding
+  /// them: no later channel of this runtime can have the name, and both count towards the limit on sites.
   static Result<std::unique_ptr<Channel>> make(Runtime& runtime, const ChannelSpec& spec);
   Channel(const Channel&) = delete;
   ~Channel();  ///< no kernel may be using an end, no thread may be waiting; see make()
@@ -86,9 +85,9 @@ class Channel {
   /// Waits for all of these tags; message() then returns each. With ChannelSpec::monitored, and unless the strategy at
   /// the site is `poll`, the thread sleeps until the last of the missing messages has arrived, and wakes once. A
   /// deadline that passes leaves nothing behind.
-  WaitResult receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs timeout);
+  WaitResult receive_all(Span<const Tag> tags, Cycle cycle, TimeNs timeout);
   /// A message that has been received and not released; empty for an invalid tag.
-  std::span<const std::byte> message(Tag tag, Cycle cycle) const;
+  Span<const std::byte> message(Tag tag, Cycle cycle) const;
   void release(Tag tag, Cycle cycle);
 
   /// How many calls of receive_all() sleep now. Any thread.

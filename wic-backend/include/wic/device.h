@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "wic/span.h"
 #include "wic/thread.h"
 #include "wic/types.h"
 
@@ -32,6 +32,8 @@ struct DeviceProperties {
   std::uint32_t shared_bytes_per_sm = 0;
   std::uint32_t reserved_shared_bytes_per_block = 0;
   std::uint32_t clock_khz = 0;
+  /// Other processes may run kernels beside this one's at any time (CUDA's Multi-Process Service).
+  bool shared_by_mps = false;
 };
 
 /// What kernels of one device can do with the memory of another.
@@ -124,6 +126,9 @@ class Device {
   virtual Result<void*> allocate(std::size_t bytes, Memory where) = 0;
   virtual void release(void* memory, Memory where) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
+  /// A stream of the program's own, a cudaStream_t of this GPU, which must outlive the result; ending the result leaves
+  /// the stream as it is. Error: the CPU device, which has no such streams.
+  virtual Result<std::unique_ptr<Stream>> use_stream(void* stream) = 0;
   virtual Result<std::unique_ptr<Event>> make_event() = 0;
   /// Error: the device cannot wake a host thread.
   virtual Result<std::unique_ptr<Doorbell>> make_doorbell() = 0;
@@ -137,7 +142,7 @@ class Device {
 
   /// Starts writing words of device memory, in order, while kernels read them. Waits only for an earlier write that is
   /// not done. One thread at a time calls this and the next two functions.
-  virtual Result<> start_live_write(std::span<const LiveWord> words) = 0;
+  virtual Result<> start_live_write(Span<const LiveWord> words) = 0;
   virtual Result<bool> live_write_done() = 0;
   /// Reads device memory while kernels run.
   virtual Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
@@ -161,7 +166,7 @@ struct PlannedLaunch {
 };
 /// Checks that the device holds all blocks of all these kernels at once, as kernels that wait for each other need. Does
 /// not count other running kernels. The error names the blocks that do not fit.
-Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches);
+Result<> check_co_resident(Device& device, Span<const PlannedLaunch> launches);
 
 /// Opens the devices that `spec` names: "simt:N" for N CPU devices, or "cuda:0", "cuda:0,cuda:1" and so on.
 /// Errors: unknown kind, no such GPU, built without CUDA.

@@ -37,9 +37,14 @@ __global__ void __launch_bounds__(Kernel::kMaxThreads, Kernel::kMinBlocksPerSm)
 #endif
 }
 
+template <class Kernel, class = void>
+inline constexpr bool kIsBounded = false;
+template <class Kernel>
+inline constexpr bool kIsBounded<Kernel, std::void_t<decltype(Kernel::kMaxThreads)>> = true;
+
 template <class Kernel>
 const void* gpu_entry_of() {
-  if constexpr (requires { Kernel::kMaxThreads; }) {
+  if constexpr (kIsBounded<Kernel>) {
     return reinterpret_cast<const void*>(&bounded_gpu_entry<Kernel>);
   } else {
     return reinterpret_cast<const void*>(&gpu_entry<Kernel>);

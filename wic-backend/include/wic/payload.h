@@ -7,9 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "wic/platform.h"
+#include "wic/span.h"
 
 namespace wic {
 
@@ -37,7 +37,7 @@ struct Payload {
 };
 
 /// The elements with these numbers (ascending), each of `element_bytes` bytes. Time linear in their count.
-inline Payload payload_of(std::span<const std::uint32_t> numbers, std::uint32_t element_bytes) {
+inline Payload payload_of(Span<const std::uint32_t> numbers, std::uint32_t element_bytes) {
   if (numbers.empty()) return {};
   std::uint32_t pieces = 1;
   std::size_t run = 1, first_run = 0;

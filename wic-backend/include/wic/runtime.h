@@ -92,10 +92,16 @@ class Runtime {
   /// Any thread.
   void signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value,
               const Payload& payload = {});
+  /// The same for a counter of 64 bits.
+  void signal(SiteId site, std::uint32_t iteration, std::uint64_t* word, std::uint64_t value,
+              const Payload& payload = {});
 
   /// A wait of a host thread. Spins in mode poll; in mode park sleeps through most of the time that earlier waits
   /// predict, then looks repeatedly, with naps between. Any thread.
   WaitResult wait_until(SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
+                        TimeNs timeout);
+  /// The same for a counter of 64 bits (see AtLeast64).
+  WaitResult wait_until(SiteId site, std::uint32_t iteration, const std::uint64_t* word, AtLeast64 condition,
                         TimeNs timeout);
 
   /// For host code that waits and releases by other means (wic/channel.h): writes the events of wait_until() and

@@ -14,5 +14,14 @@ WIC_DEVICE inline void signal(const Thread& thread, const DeviceView& view, Site
   thread.store_release(word, value);
   write_record(thread, view, signal_record(site, iteration, at, value, word_tag(word), payload));
 }
+/// The same for a counter of 64 bits. The trace has its lower half.
+WIC_DEVICE inline void signal(const Thread& thread, const DeviceView& view, SiteId site, std::uint32_t iteration,
+                              std::uint64_t* word, std::uint64_t value, const Payload& payload = {}) {
+  const std::uint64_t at = thread.clock_ns();
+  thread.store_release(word, value);
+  write_record(thread, view,
+               signal_record(site, iteration, at, static_cast<std::uint32_t>(value),
+                             word_tag(reinterpret_cast<const std::uint32_t*>(word)), payload));
+}
 
 }  // namespace wic

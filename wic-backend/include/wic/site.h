@@ -12,6 +12,7 @@
 #include "wic/signal.h"
 #include "wic/types.h"
 #include "wic/wait.h"
+#include "wic/wide_word.h"
 
 namespace wic {
 
@@ -33,10 +34,36 @@ struct Site {
                              const std::uint32_t* word, const Condition& condition) const {
     return wait_until(thread, view, group, id, iteration, word, condition, timeout_ns);
   }
+  /// The whole block waits for a counter of 64 bits (see AtLeast64).
+  WIC_DEVICE WaitResult wait(const Thread& thread, std::uint32_t iteration, const std::uint64_t* word,
+                             const AtLeast64& condition) const {
+    const WaitResult result = wait(thread, iteration, lower_half(word), condition.of_lower_half());
+    if (result) take_whole(thread, word);
+    return result;
+  }
+  /// The threads of `group` wait for such a counter.
+  WIC_DEVICE WaitResult wait(const Thread& thread, const Group& group, std::uint32_t iteration,
+                             const std::uint64_t* word, const AtLeast64& condition) const {
+    const WaitResult result = wait(thread, group, iteration, lower_half(word), condition.of_lower_half());
+    if (result) take_whole(thread, word);
+    return result;
+  }
   /// Releases the waiters of `word`: wic::signal(). One thread calls it.
   WIC_DEVICE void signal(const Thread& thread, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value,
                          const Payload& payload = {}) const {
     wic::signal(thread, view, id, iteration, word, value, payload);
+  }
+  /// The same for a counter of 64 bits.
+  WIC_DEVICE void signal(const Thread& thread, std::uint32_t iteration, std::uint64_t* word, std::uint64_t value,
+                         const Payload& payload = {}) const {
+    wic::signal(thread, view, id, iteration, word, value, payload);
+  }
+
+ private:
+  // PTX orders only accesses of the same size: this one acquires what the store of 64 bits released.
+  static WIC_DEVICE void take_whole(const Thread& thread, const std::uint64_t* word) {
+    static_cast<void>(thread.load(word));
+    thread.fence_acquire();
   }
 };
 static_assert(std::is_trivially_copyable_v<Site>);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "wic/platform.h"
+#include "wic/simt_atomic.h"
 #include "wic/simt_hooks.h"
 
 namespace wic {
@@ -92,6 +93,9 @@ class Thread {
   WIC_DEVICE void fence_release() const;
   /// The same, also for the host and other devices.
   WIC_DEVICE void fence_release_system() const;
+  /// Between this thread's accesses and those of the GPU's copy engine for tiles (TMA, cp.async.bulk), in both
+  /// directions: after a wait and before a bulk copy that reads the data, and after a bulk copy and before the signal.
+  WIC_DEVICE void fence_async_copies() const;
   /// Device and shared memory only: atomics on host memory lose updates where the device lacks host-native atomics.
   WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
   WIC_DEVICE std::uint64_t fetch_add(std::uint64_t* at, std::uint64_t value) const;

@@ -111,6 +111,7 @@ WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t va
 WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acquire.sys;" ::: "memory"); }
 WIC_DEVICE inline void Thread::fence_release() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 WIC_DEVICE inline void Thread::fence_release_system() const { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+WIC_DEVICE inline void Thread::fence_async_copies() const { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   std::uint32_t old;

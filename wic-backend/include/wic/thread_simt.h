@@ -34,38 +34,38 @@ WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
 
 WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {
   simt::before_access(simt::Access::load, from);
-  return std::atomic_ref<std::uint32_t>(*const_cast<std::uint32_t*>(from)).load(std::memory_order_acquire);
+  return simt::atomic(*from).load();
 }
 WIC_DEVICE inline std::uint64_t Thread::load(const std::uint64_t* from) const {
   simt::before_access(simt::Access::load, from);
-  return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(from)).load(std::memory_order_acquire);
+  return simt::atomic(*from).load();
 }
 WIC_DEVICE inline void Thread::load_quad(const std::uint32_t* from, std::uint32_t (&values)[4]) const {
   simt::before_access(simt::Access::load, from);
-  auto* const words = const_cast<std::uint32_t*>(from);
-  for (int i = 0; i < 4; ++i) values[i] = std::atomic_ref<std::uint32_t>(words[i]).load(std::memory_order_acquire);
+  for (int i = 0; i < 4; ++i) values[i] = simt::atomic(from[i]).load();
 }
 WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
   simt::before_access(simt::Access::store, to);
-  std::atomic_ref<std::uint32_t>(*to).store(value, std::memory_order_release);
+  simt::atomic(*to).store(value);
 }
 WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) const {
   simt::before_access(simt::Access::store, to);
-  std::atomic_ref<std::uint64_t>(*to).store(value, std::memory_order_release);
+  simt::atomic(*to).store(value);
 }
 WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acquires
 WIC_DEVICE inline void Thread::fence_release() const {}  // and every store releases
 WIC_DEVICE inline void Thread::fence_release_system() const {}
+WIC_DEVICE inline void Thread::fence_async_copies() const {}  // there are none
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   simt::before_access(simt::Access::atomic, at);
-  return std::atomic_ref<std::uint32_t>(*at).fetch_add(value, std::memory_order_acq_rel);
+  return simt::atomic(*at).fetch_add(value);
 }
 WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64_t value) const {
   simt::before_access(simt::Access::atomic, at);
-  return std::atomic_ref<std::uint64_t>(*at).fetch_add(value, std::memory_order_acq_rel);
+  return simt::atomic(*at).fetch_add(value);
 }
 WIC_DEVICE inline void Thread::add(std::uint64_t* at, std::uint64_t value) const { fetch_add(at, value); }
 WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
@@ -76,14 +76,14 @@ WIC_DEVICE inline std::uint32_t Thread::fetch_add_system(std::uint32_t* at, std:
 }
 WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
   simt::before_access(simt::Access::atomic, at);
-  return std::atomic_ref<std::uint32_t>(*at).exchange(value, std::memory_order_acq_rel);
+  return simt::atomic(*at).exchange(value);
 }
 WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const {
   return fetch_add(at, value);
 }
 WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {
   simt::switch_thread();
-  std::atomic_ref<std::uint32_t>(*at).fetch_xor(mask, std::memory_order_acq_rel);
+  simt::atomic(*at).fetch_xor(mask);
 }
 WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
   fetch_add(bell, 1);
@@ -92,7 +92,7 @@ WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {
   simt::before_access(simt::Access::atomic, at);
-  return std::atomic_ref<std::uint64_t>(*at).compare_exchange_strong(expected, desired, std::memory_order_acq_rel);
+  return simt::atomic(*at).compare_exchange(expected, desired);
 }
 WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                           std::uint32_t d) const {
@@ -102,7 +102,7 @@ WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32
   const std::uint32_t values[5] = {0, a, b, c, d};
   const int places[5] = {3, 0, 1, 2, 3};
   for (int i = 0; i < 5; ++i) {
-    std::atomic_ref<std::uint32_t>(words[places[i]]).store(values[i], std::memory_order_release);
+    simt::atomic(words[places[i]]).store(values[i]);
   }
 }
 

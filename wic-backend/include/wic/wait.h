@@ -1,6 +1,9 @@
 // wait_until: a group of threads waits until a word satisfies a condition or a deadline passes.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "wic/group.h"
 #include "wic/record.h"
 #include "wic/signal.h"
@@ -23,10 +26,34 @@ struct Differs {
   WIC_DEVICE bool operator()(std::uint32_t value) const { return value != seen; }
 };
 
+namespace detail {
+
+// What a condition or a strategy may define beside the rest. Not as requires expressions: programs may be C++17.
+template <class Condition, class = void>
+inline constexpr bool kRecordsAValue = false;
+template <class Condition>
+inline constexpr bool
+    kRecordsAValue<Condition, std::void_t<decltype(std::declval<const Condition&>().recorded_value(0u))>> = true;
+
+template <class Condition, class = void>
+inline constexpr bool kWantsAValue = false;
+template <class Condition>
+inline constexpr bool kWantsAValue<Condition, std::void_t<decltype(std::declval<const Condition&>().wanted_value())>> =
+    true;
+
+template <class Strategy, class = void>
+inline constexpr bool kBegins = false;
+template <class Strategy>
+inline constexpr bool kBegins<Strategy, std::void_t<decltype(std::declval<Strategy&>().begin(
+                                            std::declval<const Thread&>(), std::declval<const WaitContext&>()))>> =
+    true;
+
+}  // namespace detail
+
 /// The value that the trace records for a wait: the last one seen, unless the condition defines its own.
 template <class Condition>
 WIC_DEVICE std::uint32_t recorded_value(const Condition& condition, std::uint32_t seen) {
-  if constexpr (requires { condition.recorded_value(seen); }) {
+  if constexpr (detail::kRecordsAValue<Condition>) {
     return condition.recorded_value(seen);
   } else {
     return seen;
@@ -36,7 +63,7 @@ WIC_DEVICE std::uint32_t recorded_value(const Condition& condition, std::uint32_
 /// WaitEvent::ahead_plus_one of a wait that ended with the value `seen`.
 template <class Condition>
 WIC_DEVICE std::uint8_t ahead_plus_one(const Condition& condition, std::uint32_t seen) {
-  if constexpr (requires { condition.wanted_value(); }) {
+  if constexpr (detail::kWantsAValue<Condition>) {
     const std::uint32_t ahead = seen - condition.wanted_value();
     return ahead < 0xff ? static_cast<std::uint8_t>(ahead + 1) : std::uint8_t{0};
   } else {
@@ -88,7 +115,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
   std::uint64_t now = wait.arrived_ns;
   std::uint64_t look_at_strategy = 0;
   std::uint32_t clock_read = thread.cycles();
-  if constexpr (requires { strategy.begin(thread, wait); }) strategy.begin(thread, wait);
+  if constexpr (kBegins<Strategy>) strategy.begin(thread, wait);
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
     std::uint32_t strategy_word = wait.strategy_word;

@@ -338,7 +338,7 @@ Channel::HostMessage Channel::receive(Tag tag, Cycle cycle, TimeNs timeout) {
   return {wait, message(tag, cycle)};
 }
 
-WaitResult Channel::receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs timeout) {
+WaitResult Channel::receive_all(Span<const Tag> tags, Cycle cycle, TimeNs timeout) {
   State& s = *state_;
   const TimeNs begin = wicprof::now_ns(), deadline = deadline_after(begin, timeout);
   if (s.monitor == nullptr || s.runtime.strategy(s.data_site) == StrategyId::poll) {
@@ -359,7 +359,7 @@ WaitResult Channel::receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs t
   return {status, cycle};
 }
 
-std::span<const std::byte> Channel::message(Tag tag, Cycle cycle) const {
+Span<const std::byte> Channel::message(Tag tag, Cycle cycle) const {
   const Mailbox& box = state_->box;
   if (tag >= box.tags) return {};
   return {box.payload(tag, cycle), *box.length(tag, cycle)};

@@ -30,7 +30,7 @@ Monitor::~Monitor() {
   thread_.join();
 }
 
-WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
+WaitStatus Monitor::wait(Span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
                          const std::function<bool()>& producer_lost) {
   const wicprof::TimeNs end = deadline_after(wicprof::now_ns(), timeout);
   Activator::Sleeper sleeper;

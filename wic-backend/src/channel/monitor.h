@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "src/channel/availability_bitmap.h"
 #include "src/channel/pending_queue.h"
 #include "wic/device.h"
+#include "wic/span.h"
 #include "wic/wait.h"
 
 namespace wic {
@@ -31,7 +31,7 @@ class Monitor {
 
   /// Sleeps until the messages have arrived, `timeout` has passed, or the producer is lost (checked every 20 ms). Does
   /// not sleep if all have arrived already. The cycle two before the requested one must have arrived.
-  wicprof::WaitStatus wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
+  wicprof::WaitStatus wait(Span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
                            const std::function<bool()>& producer_lost);
 
   std::size_t pending() const;

@@ -5,7 +5,7 @@
 
 namespace wic {
 
-PendingQueue::Outcome PendingQueue::add(RequestId id, std::span<const Tag> tags, std::uint32_t cycle,
+PendingQueue::Outcome PendingQueue::add(RequestId id, Span<const Tag> tags, std::uint32_t cycle,
                                         const AvailabilityBitmap& arrived) {
   if (requests_.contains(id)) return Outcome::duplicate;
   Request request{cycle, {}};

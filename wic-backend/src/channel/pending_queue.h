@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "src/channel/availability_bitmap.h"
+#include "wic/span.h"
 
 namespace wic {
 
@@ -24,7 +24,7 @@ class PendingQueue {
 
   /// Adds a request for all of `tags` of one cycle. Repeated tags count once. An id is free again once its request is
   /// complete or cancelled.
-  Outcome add(RequestId id, std::span<const Tag> tags, std::uint32_t cycle, const AvailabilityBitmap& arrived);
+  Outcome add(RequestId id, Span<const Tag> tags, std::uint32_t cycle, const AvailabilityBitmap& arrived);
 
   /// Removes and returns the requests that missed only this tag, in the order of their addition. The time depends only
   /// on the requests that miss this tag.

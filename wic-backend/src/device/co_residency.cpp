@@ -5,7 +5,7 @@ namespace wic {
 // A device spreads a kernel's blocks evenly over its SMs. On the fullest SM each kernel takes a share: its blocks there
 // over the blocks that would fit there alone. If the shares add up to at most 1, all blocks fit, whatever resource
 // limits each kernel.
-Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches) {
+Result<> check_co_resident(Device& device, Span<const PlannedLaunch> launches) {
   const std::uint32_t sms = device.properties().sm_count;
   double share = 0;
   std::uint64_t blocks = 0;

@@ -13,6 +13,7 @@
 #include "src/runtime/device_memory.h"
 #include "src/runtime/drain_loop.h"
 #include "src/runtime/host_wait.h"
+#include "src/runtime/overlap.h"
 #include "src/runtime/producer_watch.h"
 #include "src/runtime/trace_link.h"
 #include "src/strategy/strategy_board.h"
@@ -39,6 +40,7 @@ struct Runtime::State {
 
   Result<> open(const RuntimeOptions& options);
   Result<> open_devices(const RuntimeOptions& options, std::uint32_t observe_one_in);
+  void warn_of_neighbours(const DeviceProperties& gpu);
   Result<SiteId> add_site(const SiteSpec& spec);
   Result<> set_wait(SiteId site, WantedWait wanted);
   DeviceView view(std::size_t index) const;
@@ -88,10 +90,23 @@ Result<> Runtime::State::open_devices(const RuntimeOptions& options, std::uint32
     Result<DeviceMemory> memory =
         DeviceMemory::make(std::move(device), records_per_sm(trace.attached(), observe_one_in));
     if (!memory) return memory.error();
+    if (memory->properties().kind == wicprof::DeviceKind::cuda) warn_of_neighbours(memory->properties());
     devices.push_back(*std::move(memory));
     board.add_device(devices.back().device(), devices.back().strategies(), devices.back().control());
   }
   return ok();
+}
+
+void Runtime::State::warn_of_neighbours(const DeviceProperties& gpu) {
+  std::string text = what_prevents_overlap([](const char* name) { return secure_getenv(name); });
+  if (text.empty() && gpu.shared_by_mps) {
+    text = gpu.name +
+           " is shared with other processes (MPS): their blocks take room at any time, so blocks that wait for each "
+           "other may not all fit; stop them, or give each process its SMs with CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
+  }
+  if (text.empty() || !warning.empty()) return;
+  warning = text;
+  if (trace.attached()) trace.write_notice(wicprof::NoticeSeverity::warning, text);
 }
 
 Result<SiteId> Runtime::State::add_site(const SiteSpec& spec) {
@@ -187,6 +202,21 @@ void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, 
   const TimeNs at = now_ns();
   std::atomic_ref(*word).store(value, std::memory_order_release);
   record_signal(site, iteration, word, at, value, payload);
+}
+
+void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint64_t* word, std::uint64_t value,
+                     const Payload& payload) {
+  const TimeNs at = now_ns();
+  std::atomic_ref(*word).store(value, std::memory_order_release);
+  record_signal(site, iteration, lower_half(word), at, static_cast<std::uint32_t>(value), payload);
+}
+
+WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::uint64_t* word, AtLeast64 condition,
+                               TimeNs timeout) {
+  const WaitResult result = wait_until(site, iteration, lower_half(word), condition.of_lower_half(), timeout);
+  // Accesses of the same size order each other: this one acquires what the store of 64 bits released.
+  if (result) static_cast<void>(std::atomic_ref(*const_cast<std::uint64_t*>(word)).load(std::memory_order_acquire));
+  return result;
 }
 
 WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
