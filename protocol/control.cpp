@@ -114,10 +114,20 @@ WantedWait program_wait(const ControlBlock& control) {
   return WantedWait::unpack(wanted != WantedWait::kNothing ? wanted : control.own.load(std::memory_order_relaxed));
 }
 
-std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted) {
+WantedWait host_wait(const ControlBlock& control) {
+  const std::uint32_t wanted = control.host_wanted.load(std::memory_order_relaxed);
+  return wanted == WantedWait::kNothing ? WantedWait{} : host_part(WantedWait::unpack(wanted));
+}
+
+std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted, WaitSide side) {
   if (site == 0) {
-    for (SiteControl& s : control.sites) s.wanted.store(WantedWait::kNothing, std::memory_order_relaxed);
-    control.wanted.store(wanted.pack(), std::memory_order_relaxed);
+    for (SiteControl& s : control.sites) {
+      const bool of_host = s.side.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(WaitSide::host);
+      if (side != (of_host ? WaitSide::device : WaitSide::host))
+        s.wanted.store(WantedWait::kNothing, std::memory_order_relaxed);
+    }
+    if (side != WaitSide::host) control.wanted.store(device_part(wanted).pack(), std::memory_order_relaxed);
+    if (side != WaitSide::device) control.host_wanted.store(host_part(wanted).pack(), std::memory_order_relaxed);
   } else {
     control.sites[site].wanted.store(wanted.pack(), std::memory_order_relaxed);
   }

@@ -32,10 +32,27 @@ struct WantedWait {
   }
 };
 
+/// The part of a change of the whole program that is about warps and declared sites: a strategy of host threads leaves
+/// the choice to the backend.
+constexpr WantedWait device_part(WantedWait wanted) {
+  return is_host_strategy(wanted.strategy) ? WantedWait{wanted.mode, default_strategy(wanted.mode)} : wanted;
+}
+/// The part that is about host threads in calls of CUDA, which wait by `hybrid` unless one of their strategies is
+/// named.
+constexpr WantedWait host_part(WantedWait wanted) {
+  if (wanted.mode == Mode::poll) return {Mode::poll, StrategyId::poll};
+  return {Mode::park, is_host_strategy(wanted.strategy) ? wanted.strategy : StrategyId::hybrid};
+}
+/// How a host thread waits by a word of the control block; `poll`: the program's own way.
+constexpr StrategyId host_strategy(std::uint32_t word) {
+  return word == WantedWait::kNothing ? StrategyId::poll : host_part(WantedWait::unpack(word)).strategy;
+}
+
 struct SiteControl {
   std::atomic<std::uint32_t> wanted;  ///< WantedWait::pack(), or kNothing to follow the whole program's
   std::atomic<std::uint32_t> naming;  ///< 0 = free, kNamed = the name is complete, else twice the pid of its writer
   char name[kMaxSiteName];            ///< NUL-terminated
+  std::atomic<std::uint32_t> side;    ///< WaitSide::host: a place in the program that calls CUDA; else a declared site
 
   static constexpr std::uint32_t kNamed = 1;
 };
@@ -51,7 +68,8 @@ inline constexpr std::uint32_t kMaxRuntimes = 16;  ///< each also needs its own 
 struct ControlBlock {
   // Written by the tool.
   alignas(64) std::atomic<std::uint32_t> sequence;  ///< a futex: incremented after every change of what is wanted
-  std::atomic<std::uint32_t> wanted;                ///< for the whole program
+  std::atomic<std::uint32_t> wanted;                ///< for the whole program, but host threads in calls of CUDA
+  std::atomic<std::uint32_t> host_wanted;           ///< for host threads in calls of CUDA
   std::atomic<std::int64_t> requested_ns;           ///< when the last change was requested
   std::atomic<std::uint32_t> capturing{1};          ///< a futex. 0: collectors record nothing now
   std::atomic<std::uint32_t> capture_changes;       ///< 1: the tool will change `capturing` while the program runs
@@ -60,6 +78,7 @@ struct ControlBlock {
   alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: incremented when a runtime has applied a state
   std::atomic<std::uint32_t> own;                       ///< how a runtime waits while nothing is requested
   std::atomic<std::uint32_t> site_count;                ///< sites 1..site_count may have names
+  std::atomic<std::int64_t> host_wake_ns;  ///< from the end of a sleep until the thread runs, as measured there
 
   RuntimeControl runtimes[kMaxRuntimes];
   alignas(64) SiteControl sites[kMaxSites];
@@ -92,10 +111,14 @@ void report_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_
 
 /// How the whole program waits: the requested way, else the way that a runtime reported.
 WantedWait program_wait(const ControlBlock& control);
+/// How its host threads wait in calls of CUDA.
+WantedWait host_wait(const ControlBlock& control);
 
 /// Requests a way of waiting for `site`, or for the whole program if 0, which clears the requests for single sites;
-/// wakes the program. Returns the new sequence. One caller at a time.
-std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted);
+/// wakes the program. `side`: of the whole program, only the waits of that side. Returns the new sequence. One caller
+/// at a time.
+std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted,
+                           WaitSide side = WaitSide::both);
 
 /// Waits until every runtime of the session has applied `sequence`. False: `timeout` passed first, or the session has
 /// no runtime. Does not wait for a runtime whose process has ended.

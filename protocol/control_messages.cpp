@@ -43,10 +43,18 @@ Json to_json(const SessionStatus& s) {
 Json to_json(const ToggleReply& r) {
   Json before = Json::array();
   for (const WayOfWaiting& way : r.before) {
-    before.push_back({{"site", way.site}, {"mode", mode_name(way.mode)}, {"strategy", strategy_name(way.strategy)}});
+    before.push_back({{"site", way.site},
+                      {"side", side_name(way.side)},
+                      {"mode", mode_name(way.mode)},
+                      {"strategy", strategy_name(way.strategy)}});
   }
-  return {{"before", before}, {"mode", mode_name(r.mode)},   {"strategy", strategy_name(r.strategy)},
-          {"site", r.site},   {"requested_ns", r.requested}, {"effective_ns", r.effective}};
+  return {{"before", before},
+          {"mode", mode_name(r.mode)},
+          {"strategy", strategy_name(r.strategy)},
+          {"site", r.site},
+          {"side", side_name(r.side)},
+          {"requested_ns", r.requested},
+          {"effective_ns", r.effective}};
 }
 
 Json error_answer(const Error& error) {
@@ -64,6 +72,11 @@ bool read_wait(const Json& json, Message& message) {
   message.mode = *mode;
   message.strategy = *strategy;
   return true;
+}
+
+// A wic-prof that knows no sides changes the waits in kernels, which are then both.
+WaitSide side_of(const Json& json) {
+  return side_from_name(json.value("side", std::string())).value_or(WaitSide::both);
 }
 
 Error bad_answer(const std::string& socket_path) {
@@ -120,12 +133,14 @@ Result<ToggleReply> read_toggle_answer(const std::string& line, const std::strin
   ToggleReply reply;
   if (!read_wait(json, reply)) return bad_answer(socket_path);
   reply.site = json.at("site");
+  reply.side = side_of(json);
   reply.requested = json.at("requested_ns");
   reply.effective = json.at("effective_ns");
   for (const Json& item : json.value("before", Json::array())) {
     WayOfWaiting way;
     if (!read_wait(item, way)) return bad_answer(socket_path);
     way.site = item.value("site", std::string());
+    way.side = side_of(item);
     reply.before.push_back(std::move(way));
   }
   return reply;
@@ -150,7 +165,8 @@ Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleReque
                                        one_line({{"request", "toggle"},
                                                  {"mode", mode_name(request.mode)},
                                                  {"strategy", strategy_name(request.strategy)},
-                                                 {"site", request.site}}),
+                                                 {"site", request.site},
+                                                 {"side", side_name(request.side)}}),
                                        kToggleTimeout);
   return line ? read_toggle_answer(*line, socket_path) : line.error();
 }
@@ -175,6 +191,7 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
       return one_line(error_answer(bad_input("a toggle needs a mode and a strategy that this wic-prof knows")));
     }
     toggle.site = request.value("site", std::string());
+    toggle.side = side_of(request);
     const Result<ToggleReply> reply = handler.toggle(toggle);
     return one_line(reply ? Json{{"ok", true}, {"toggle", to_json(*reply)}} : error_answer(reply.error()));
   }

@@ -43,7 +43,8 @@ struct SessionStatus {
 struct ToggleRequest {
   Mode mode = Mode::park;
   StrategyId strategy = StrategyId::automatic;
-  std::string site;  ///< empty = the whole program
+  std::string site;                ///< empty = the whole program
+  WaitSide side = WaitSide::both;  ///< of the whole program: which of its waits
 };
 
 /// How the whole program or one site waits.
@@ -51,6 +52,7 @@ struct WayOfWaiting {
   std::string site;  ///< empty = the whole program
   Mode mode = Mode::poll;
   StrategyId strategy = StrategyId::poll;
+  WaitSide side = WaitSide::both;  ///< of the whole program: which of its waits
 };
 
 struct ToggleReply {
@@ -62,6 +64,7 @@ struct ToggleReply {
   /// What the change replaced: first the way of the site or the whole program, then those of single sites that a
   /// change of the whole program clears. Empty if the session belongs to an older wic-prof.
   std::vector<WayOfWaiting> before = {};
+  WaitSide side = WaitSide::both;
 };
 
 /// Compares both modes in the running program, in turn (cli/record/ab_schedule.h).

@@ -24,7 +24,7 @@
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 6;
+inline constexpr std::uint32_t kSessionVersion = 7;
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"

@@ -18,6 +18,10 @@ enum class StrategyId : std::uint8_t {
   leader_mbarrier = 5,
   leader_mbarrier_hint = 6,
   naive = 7,
+  // Ways in which wic-prof waits in the place of a host thread's call (collector/waits/wait_plan.h).
+  spin = 64,        ///< asks without a pause
+  block = 65,       ///< sleeps and asks in between
+  hybrid = 66,      ///< sleeps for the part of the wait that it predicts, then polls, then sleeps and asks
   automatic = 255,  ///< the backend chooses one of the others, site by site
 };
 
@@ -38,8 +42,22 @@ inline constexpr std::array kStrategies{
     StrategyName{StrategyId::automatic, "auto"},
 };
 
+/// The strategies of host threads that wait in calls of CUDA.
+inline constexpr std::array kHostStrategies{
+    StrategyName{StrategyId::spin, "spin"},
+    StrategyName{StrategyId::block, "block"},
+    StrategyName{StrategyId::hybrid, "hybrid"},
+};
+
+constexpr bool is_host_strategy(StrategyId id) {
+  return id == StrategyId::spin || id == StrategyId::block || id == StrategyId::hybrid;
+}
+
 constexpr std::string_view strategy_name(StrategyId id) {
   for (const StrategyName& s : kStrategies) {
+    if (s.id == id) return s.name;
+  }
+  for (const StrategyName& s : kHostStrategies) {
     if (s.id == id) return s.name;
   }
   return "unknown";
@@ -47,6 +65,9 @@ constexpr std::string_view strategy_name(StrategyId id) {
 
 constexpr std::optional<StrategyId> strategy_from_name(std::string_view name) {
   for (const StrategyName& s : kStrategies) {
+    if (s.name == name) return s.id;
+  }
+  for (const StrategyName& s : kHostStrategies) {
     if (s.name == name) return s.id;
   }
   return std::nullopt;
@@ -60,6 +81,24 @@ constexpr std::string_view mode_name(Mode mode) { return mode == Mode::poll ? "p
 constexpr std::optional<Mode> mode_from_name(std::string_view name) {
   if (name == "poll") return Mode::poll;
   if (name == "park") return Mode::park;
+  return std::nullopt;
+}
+
+/// Which waits a change of the whole program is about.
+enum class WaitSide : std::uint8_t {
+  both = 0,
+  device = 1,  ///< warps, and host threads at sites that the program declares
+  host = 2,    ///< host threads in calls of CUDA
+};
+
+constexpr std::string_view side_name(WaitSide side) {
+  return side == WaitSide::device ? "device" : side == WaitSide::host ? "host" : "both";
+}
+
+constexpr std::optional<WaitSide> side_from_name(std::string_view name) {
+  if (name == "both") return WaitSide::both;
+  if (name == "device") return WaitSide::device;
+  if (name == "host") return WaitSide::host;
   return std::nullopt;
 }
 

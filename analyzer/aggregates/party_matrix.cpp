@@ -238,7 +238,7 @@ PartyMatrix PartyMatrices::matrix(PartyBy by, const WaitFilter& filter) const {
       continue;
     }
     const WorkItem* work =
-        wait.site == 0 ? index_.waited_for({wait.begin, wait.end, wait.process, wait.correlation}) : nullptr;
+        wait.in_call() ? index_.waited_for({wait.begin, wait.end, wait.process, wait.correlation}) : nullptr;
     if (work == nullptr) {
       add(assigner.waiter(wait), {}, one, std::nullopt, wait.polls);
     } else {

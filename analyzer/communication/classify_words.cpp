@@ -83,7 +83,7 @@ std::vector<std::string> record_words(const Traffic& traffic) {
 
 std::string no_messages_words(const TraceModel& model, const Traffic& traffic) {
   const bool host =
-      std::any_of(model.host_waits.begin(), model.host_waits.end(), [](const auto& w) { return w.site != 0; });
+      std::any_of(model.host_waits.begin(), model.host_waits.end(), [](const auto& w) { return !w.in_call(); });
   if (model.waits.empty() && !host) {
     return "the trace holds no waits at wait sites, so it does not show who waits for whom";
   }

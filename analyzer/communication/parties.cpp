@@ -32,7 +32,9 @@ Index<SiteId> all_sites(const TraceModel& model) {
         for (const auto& row : model.waits) add(row.site);
       },
       [&](const auto& add) {
-        for (const auto& row : model.host_waits) add(row.site);
+        for (const auto& row : model.host_waits) {
+          if (!row.in_call()) add(row.site);
+        }
       });
 }
 
@@ -156,7 +158,7 @@ void PartyMap::add_roles() {
   for (const auto& row : model_.signals) add(row.device, row.block, row.site, false);
   for (const auto& row : model_.waits) add(row.device, row.block, row.site, true);
   for (const auto& row : model_.host_waits) {
-    if (row.site != 0) add(kHostDevice, row.thread, row.site, true);
+    if (!row.in_call()) add(kHostDevice, row.thread, row.site, true);
   }
   std::sort(acts.begin(), acts.end());
   acts.erase(std::unique(acts.begin(), acts.end()), acts.end());

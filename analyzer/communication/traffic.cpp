@@ -463,7 +463,9 @@ class Gatherer {
       }
     };
     for (std::size_t i = 0; i < model_.waits.size(); ++i) check(model_.waits[i], matched[i]);
-    for (std::size_t i = 0; i < model_.host_waits.size(); ++i) check(model_.host_waits[i], host_matched[i]);
+    for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
+      if (!model_.host_waits[i].in_call()) check(model_.host_waits[i], host_matched[i]);
+    }
     traffic_.unmatched = missing.size();
     if (known + missing.size() > 0) {
       matched_share_ = static_cast<double>(known) / static_cast<double>(known + missing.size());

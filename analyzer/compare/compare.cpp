@@ -14,6 +14,7 @@
 #include "analyzer/compare/timed_units.h"
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/measure/statistics.h"
+#include "analyzer/trace/modes.h"
 #include "analyzer/waits/matching.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
@@ -403,7 +404,8 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   // A run counts as waiting in the way in which it ends.
   run.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
   run.strategy = default_strategy(run.mode);
-  for (const store::InterventionRow& row : model.interventions) {
+  const std::vector<store::InterventionRow> interventions = program_interventions(model);
+  for (const store::InterventionRow& row : interventions) {
     if (row.site != 0) continue;
     run.mode = row.new_mode;
     run.strategy = row.new_strategy;
@@ -423,7 +425,7 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   run.command = one_line(model.meta_value("command"));
   run.started_ns = number_of(model.meta_value("started_ns"));
   note_losses(model, run.notes);
-  const auto whole = std::count_if(model.interventions.begin(), model.interventions.end(),
+  const auto whole = std::count_if(interventions.begin(), interventions.end(),
                                    [](const auto& row) { return row.old_mode != row.new_mode && row.site == 0; });
   if (whole > 0) {
     run.notes.push_back(fmt::format(

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/trace/modes.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -24,7 +25,7 @@ bool changes(const store::InterventionRow& row) {
 /// The site whose interventions cut the trace; 0: those on the whole program do.
 SiteId site_of_cuts(const TraceModel& model, std::vector<std::string>& notes) {
   std::map<SiteId, std::size_t> by_site;
-  for (const store::InterventionRow& row : model.interventions) {
+  for (const store::InterventionRow& row : program_interventions(model)) {
     if (!changes(row)) continue;
     if (row.site == 0) return 0;
     ++by_site[row.site];
@@ -83,7 +84,7 @@ Segment first_segment(const TraceModel& model, SiteId site) {
   first.begin_ns = model.begin;
   first.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
   first.strategy = default_strategy(first.mode);
-  for (const store::InterventionRow& row : model.interventions) {
+  for (const store::InterventionRow& row : program_interventions(model)) {
     if (row.site != site || !changes(row)) continue;
     first.begin_ns = std::min(model.begin, row.requested);  // the earlier rows may be missing
     first.mode = row.old_mode;
@@ -126,7 +127,7 @@ std::vector<Segment> phases_of_schedule(const TraceModel& model) {
   const std::string text = model.meta_value("ab_phases");
   // A strategy that the interventions name; the schedule has one for all of its parked phases.
   StrategyId parked = default_strategy(Mode::park);
-  for (const store::InterventionRow& row : model.interventions) {
+  for (const store::InterventionRow& row : program_interventions(model)) {
     if (row.site == 0 && row.new_mode == Mode::park) parked = row.new_strategy;
   }
   std::vector<Segment> phases;
@@ -145,7 +146,7 @@ std::vector<Segment> phases_of_schedule(const TraceModel& model) {
 
 /// Sets apart what single sites did during the phases.
 void follow_sites(const TraceModel& model, std::vector<Segment>& phases) {
-  for (const store::InterventionRow& row : model.interventions) {
+  for (const store::InterventionRow& row : program_interventions(model)) {
     if (row.site == 0 || !changes(row)) continue;
     for (Segment& phase : phases) {
       const bool within = row.requested < phase.end_ns && row.effective > phase.begin_ns;
@@ -166,7 +167,7 @@ std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::str
   const SiteId site = site_of_cuts(model, notes);
   Segment current = first_segment(model, site);
   Apart apart(site);
-  for (const store::InterventionRow& row : model.interventions) {
+  for (const store::InterventionRow& row : program_interventions(model)) {
     const bool cuts = row.site == site && changes(row);
     if (!changes(row) && row.site != 0) continue;
     Segment next = current;

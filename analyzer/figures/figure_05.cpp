@@ -32,7 +32,7 @@ Figure figure<5>(const FigureInput& input) {
       checks[{wait.site, trace->modes.at(wait.site, wait.arrived)}].push_back(wait.polls);
     }
     for (const store::HostWaitRow& wait : model.host_waits) {
-      if (wait.site == 0 || !wait.polls) continue;
+      if (wait.in_call() || !wait.polls) continue;
       checks[{wait.site, trace->modes.at(wait.site, wait.begin)}].push_back(*wait.polls);
     }
     for (const SiteWaits& part : trace->waits.sites()) {

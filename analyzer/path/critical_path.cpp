@@ -82,7 +82,7 @@ class Walk {
       thread.blocked.push_back({wait.end, static_cast<std::uint32_t>(edge.signal), wait.site});
     }
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site == 0) threads_[wait.thread].calls.push_back({wait.begin, wait.end, wait.process, wait.correlation});
+      if (wait.in_call()) threads_[wait.thread].calls.push_back({wait.begin, wait.end, wait.process, wait.correlation});
     }
     for (auto& [id, thread] : threads_) {
       sort_if_needed(thread.blocked, [](const Blocked& a, const Blocked& b) { return a.resumed < b.resumed; });
@@ -121,7 +121,7 @@ class Walk {
       if (later(wait.resumed)) on_block(wait.device, wait.block, wait.resumed);
     }
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site != 0 && later(wait.end)) on_thread(wait.thread, wait.end);
+      if (!wait.in_call() && later(wait.end)) on_thread(wait.thread, wait.end);
     }
     for (const auto& [stream, items] : work_) {
       for (const WorkItem& item : items) {

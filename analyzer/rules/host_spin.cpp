@@ -20,6 +20,7 @@ constexpr double kSpinning = 0.8;
 constexpr double kWorthNaming = 0.01;
 
 struct HostWaits {
+  std::string_view call;  ///< empty at a site that the program declares
   std::uint64_t count = 0;
   TimeNs wall = 0, cpu = 0;
 };
@@ -32,6 +33,7 @@ std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const RuleInput&
     any_cpu = true;
     if (wait.end <= input.ground.begin || wait.begin >= input.ground.end) continue;  // start-up and tear-down
     HostWaits& waits = all[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
+    if (wait.in_call()) waits.call = wait.call;
     ++waits.count;
     waits.wall += std::max<TimeNs>(0, wait.end - wait.begin);
     waits.cpu += *wait.cpu;
@@ -66,10 +68,15 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
                                site == 0 ? "in" : "at", name, format_duration(waits.cpu), format_duration(waits.wall));
     finding.evidence = fmt::format("{}; CPU time is {} of the wall time", count_of(waits.count, "wait"),
                                    format_percent(static_cast<double>(waits.cpu) / static_cast<double>(waits.wall)));
-    finding.remedy = site == 0
-                         ? "call cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first other CUDA call, "
-                           "if the program tolerates wake-ups some microseconds later"
-                         : park_command(model.site_name(site));
+    if (waits.call.empty()) {
+      finding.remedy = park_command(model.site_name(site));
+    } else if (site != 0) {
+      finding.remedy = "wic-prof toggle park --side host";
+    } else {  // recorded without the places that wait, which a toggle needs
+      finding.remedy =
+          "call cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first other CUDA call, if the program "
+          "tolerates wake-ups some microseconds later";
+    }
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -1,27 +1,55 @@
 #include "analyzer/trace/modes.h"
 
 #include <algorithm>
+#include <set>
 
 namespace wicprof::analyzer {
 
+namespace {
+
+bool of_host(const store::InterventionRow& row) { return row.site == 0 && row.side == WaitSide::host; }
+
+}  // namespace
+
+std::vector<store::InterventionRow> program_interventions(const TraceModel& model) {
+  const bool others = std::any_of(model.interventions.begin(), model.interventions.end(),
+                                  [](const auto& row) { return row.site == 0 && !of_host(row); });
+  std::vector<store::InterventionRow> rows;
+  for (const store::InterventionRow& row : model.interventions) {
+    if (!others || !of_host(row)) rows.push_back(row);
+  }
+  return rows;
+}
+
 Modes::Modes(const TraceModel& model) : begin_(model.begin), end_(model.end) {
   first_ = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
-  for (const store::InterventionRow& row : model.interventions) {
+  const std::vector<store::InterventionRow> rows = program_interventions(model);
+  for (const store::InterventionRow& row : rows) {
     if (row.site == 0) {
       first_ = row.old_mode;
       break;
     }
   }
   changes_[0];
-  for (const store::InterventionRow& row : model.interventions) {
+  for (const store::InterventionRow& row : rows) {
     if (row.site != 0) changes_[row.site];
+  }
+  // Places in calls of CUDA follow the changes of host threads where a trace has both kinds.
+  std::set<SiteId> calls;
+  if (rows.size() != model.interventions.size()) {
+    for (const store::SiteRow& site : model.sites) {
+      if (site.side == SiteSide::host) calls.insert(site.id);
+    }
+    for (const SiteId site : calls) changes_[site];
   }
   for (const store::InterventionRow& row : model.interventions) {
     const Change change{row.requested, row.effective, row.new_mode};
     if (row.site != 0) {
       changes_[row.site].push_back(change);
-    } else {
-      for (auto& [site, changes] : changes_) changes.push_back(change);  // applies to every site
+      continue;
+    }
+    for (auto& [site, changes] : changes_) {  // applies to every site of its side
+      if (calls.empty() || calls.contains(site) == of_host(row)) changes.push_back(change);
     }
   }
 }

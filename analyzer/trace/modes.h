@@ -1,4 +1,7 @@
 // The mode of each site at each time, from the trace's first mode and its interventions.
+//
+// A change of the whole program is one of warps and declared sites, one of host threads in calls of CUDA, or two at
+// once, one of each. In a trace with both, the program's own mode is that of its warps and declared sites.
 #pragma once
 
 #include <map>
@@ -8,6 +11,10 @@
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
+
+/// The interventions that speak for the whole program or for single sites: without those of host threads on the whole
+/// program where others exist. In order of time.
+std::vector<store::InterventionRow> program_interventions(const TraceModel& model);
 
 class Modes {
  public:

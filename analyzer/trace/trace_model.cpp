@@ -50,7 +50,7 @@ Extent extent_of(const TraceModel& model) {
   for (const auto& kernel : model.kernels) extent.add(kernel.start, kernel.end);
   for (const auto& copy : model.copies) extent.add(copy.start, copy.end);
   for (const auto& wait : model.host_waits) {
-    if (wait.site != 0) extent.add(wait.begin, wait.end);
+    if (!wait.in_call()) extent.add(wait.begin, wait.end);
   }
   if (extent.any) return extent;
   // Without activity on a device, the activity of host threads counts.

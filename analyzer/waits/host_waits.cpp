@@ -47,6 +47,7 @@ std::vector<HostWaitStats> host_wait_stats(const TraceModel& model) {
   for (const store::HostWaitRow& wait : model.host_waits) {
     auto& [stats, times] = by_place[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
     stats.site = wait.site;
+    if (stats.call.empty()) stats.call = std::string_view(wait.call);
     const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
     times.push_back(took);
     stats.total_ns += took;

@@ -39,7 +39,7 @@ std::optional<Interval> iteration_window(const TraceModel& model, const std::vec
   }
   for (const store::WaitRow& wait : model.waits) window.end = std::max(window.end, wait.resumed);
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site != 0) window.end = std::max(window.end, wait.end);
+    if (!wait.in_call()) window.end = std::max(window.end, wait.end);
   }
   return window;
 }

@@ -63,7 +63,7 @@ std::set<SiteId> tagged_sites(const TraceModel& model) {
     if (wait.word) waited.add(wait.site, *wait.word);
   }
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.word && wait.site != 0) waited.add(wait.site, *wait.word);
+    if (wait.word && !wait.in_call()) waited.add(wait.site, *wait.word);
   }
   for (const store::SignalRow& signal : model.signals) {
     if (signal.word) signalled.add(signal.site, *signal.word);
@@ -239,7 +239,7 @@ class Matcher {
     }
     for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
-      if (wait.site == 0 || wait.status != WaitStatus::satisfied) continue;
+      if (wait.in_call() || wait.status != WaitStatus::satisfied) continue;
       add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word},
           keys_of(wait.site, wait.wanted, wait.value, wait.iteration));
     }

@@ -129,7 +129,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
   }
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow& wait = model.host_waits[i];
-    if (wait.site == 0) continue;
+    if (!waiters.counts(wait)) continue;
     Gathered& site = all[wait.site];
     const TimeNs took = length(wait.begin, wait.end);
     site.host_durations.push_back(took);

@@ -151,7 +151,7 @@ std::vector<IterationWaits> WaitModel::iterations() const {
     add(waiters_.slot_of_wait(i), model_.waits[i].arrived, model_.waits[i].resumed);
   }
   for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
-    if (model_.host_waits[i].site == 0) continue;
+    if (!waiters_.counts(model_.host_waits[i])) continue;
     add(waiters_.slot_of_host_wait(i), model_.host_waits[i].begin, model_.host_waits[i].end);
   }
   for (const WakeEdge& edge : matching_.edges) {
@@ -216,7 +216,7 @@ void WaitModel::sum_up(const Modes& modes) {
   }
   for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
     const store::HostWaitRow& wait = model_.host_waits[i];
-    if (wait.site == 0) continue;
+    if (!waiters_.counts(wait)) continue;
     WaitSums& sums = part_of(wait.site, wait.begin, waiters_.of_host_wait(i)).sums;
     const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
     ++sums.waits;

@@ -46,6 +46,8 @@ class Groups {
 }  // namespace
 
 Waiters::Waiters(const TraceModel& model) {
+  calls_count_ = model.waits.empty() && std::all_of(model.host_waits.begin(), model.host_waits.end(),
+                                                    [](const store::HostWaitRow& wait) { return wait.in_call(); });
   number_waiters(model);
   list_waits();
   number_iterations(model);
@@ -68,7 +70,7 @@ void Waiters::number_waiters(const TraceModel& model) {
   }
   of_host_wait_.reserve(model.host_waits.size());
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == 0) {
+    if (!counts(wait)) {
       of_host_wait_.push_back(kNone);
       continue;
     }
@@ -116,8 +118,7 @@ void Waiters::number_iterations(const TraceModel& model) {
   }
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow& wait = model.host_waits[i];
-    if (wait.site != 0)
-      note_arrival(groups.number(wait.site, kHostDevice), of_host_wait_[i], wait.iteration, wait.begin);
+    if (counts(wait)) note_arrival(groups.number(wait.site, kHostDevice), of_host_wait_[i], wait.iteration, wait.begin);
   }
   for (Group& group : groups.list) group.runs = boundaries_of(std::move(group.restarts));
 
@@ -149,7 +150,7 @@ void Waiters::number_iterations(const TraceModel& model) {
   slot_of_host_wait_.reserve(model.host_waits.size());
   for (const store::HostWaitRow& wait : model.host_waits) {
     slot_of_host_wait_.push_back(
-        wait.site == 0 ? kNone : slot_for(groups.number(wait.site, kHostDevice), wait.iteration, wait.begin, wait.end));
+        counts(wait) ? slot_for(groups.number(wait.site, kHostDevice), wait.iteration, wait.begin, wait.end) : kNone);
   }
 }
 

@@ -31,8 +31,13 @@ class Waiters {
  public:
   explicit Waiters(const TraceModel& model);
 
-  /// Host waits in calls (site 0) have neither waiter nor slot.
+  /// Host waits that do not count at a site (counts()) have neither waiter nor slot.
   static constexpr std::uint32_t kNone = FlatIndex::kNone;
+
+  /// Whether a host wait counts as a wait at its site, in the statistics and iterations of sites: always where the
+  /// program declares the site. Where the site is the caller of a CUDA call, only in a trace without waits at declared
+  /// sites, since those are what such a program is about.
+  bool counts(const store::HostWaitRow& wait) const { return wait.site != 0 && (calls_count_ || !wait.in_call()); }
 
   const std::vector<Waiter>& list() const { return waiters_; }
   /// The waiter's index in list(), by index into TraceModel::waits or host_waits.
@@ -59,6 +64,7 @@ class Waiters {
   void list_waits();
   void number_iterations(const TraceModel& model);
 
+  bool calls_count_ = false;
   FlatIndex index_;
   std::vector<Waiter> waiters_;
   std::vector<std::uint32_t> of_wait_, of_host_wait_;

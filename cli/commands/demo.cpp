@@ -71,6 +71,7 @@ int demo(DemoOptions options) {
   plan.ab->seed = static_cast<std::uint64_t>(now_ns());
   plan.ab->end_program = true;
   plan.phases = {{plan.ab->poll, 0}};
+  plan.side = WaitSide::device;
   const Result<RunOutcome> outcome = run_app(plan);
   if (!outcome) return fail(outcome.error());
   if (outcome->recording) return fail(*outcome->recording);

@@ -37,6 +37,7 @@ struct RunOptions {
   RunPlan plan;
   std::string mode;
   std::string strategy;
+  std::string side;
   std::string schedule;
   bool ab = false;
   std::string ab_time = "1m";
@@ -86,6 +87,11 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   plan.schedule_text = options.schedule;
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return park.error();
+  const Result<WaitSide> side = wanted_side(options.side, park->strategy);
+  if (!side) return side.error();
+  if (options.ab && !options.side.empty())
+    return bad_input("--ab compares the waits that iterations of the program's wait sites time; leave --side out");
+  plan.side = options.ab ? WaitSide::device : *side;
   if (options.ab && options.repeat == 1) {
     if (const Result<> read = read_ab(options, *park, plan); !read) return read;
   } else if (!options.schedule.empty()) {
@@ -262,12 +268,19 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
                                       "the program's own choice")
                           ->type_name("MODE")
                           ->check(CLI::IsMember({"poll", "park"}));
+  verb.add_option(
+          "--side", options->side,
+          "which waits the modes are about: host (host threads in calls of CUDA), device (all others), or both; "
+          "default: both")
+      ->type_name("SIDE")
+      ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
   verb.add_option(
           "--schedule", options->schedule,
           "modes with their durations, such as poll:2s,park:2s (ms, s, m), counted from the start of the program's "
-          "wic runtime; the last mode stays until the program ends")
+          "wic runtime, or from the first wait of a host thread in a call of CUDA; the last mode stays until the "
+          "program ends")
       ->type_name("LIST")
       ->excludes(mode);
   CLI::Option* const ab =

@@ -22,7 +22,7 @@ namespace wicprof::cli {
 namespace {
 
 struct ToggleOptions {
-  std::string mode, strategy, session, site;
+  std::string mode, strategy, session, site, side;
   std::string time = "1m";
   std::string precision = "1%";
   std::string format = "text";
@@ -32,6 +32,7 @@ struct ToggleOptions {
 std::string command_of(const ToggleOptions& options) {
   std::string command = "wic-prof toggle " + options.mode;
   if (!options.site.empty()) command += " --site " + shell_word(options.site);
+  if (!options.side.empty()) command += " --side " + options.side;
   if (!options.strategy.empty()) command += " --strategy " + shell_word(options.strategy);
   return command;
 }
@@ -56,9 +57,11 @@ std::vector<std::string> undo_commands(const ToggleReply& reply, const std::stri
     ToggleOptions options;
     options.mode = mode_name(way.mode);
     options.site = way.site;
+    if (way.side != WaitSide::both) options.side = side_name(way.side);
     // Poll has no strategies to choose from.
-    if (way.mode == Mode::park && way.strategy != default_strategy(Mode::park))
-      options.strategy = strategy_name(way.strategy);
+    const bool by_default = way.strategy == default_strategy(Mode::park) ||
+                            (way.side == WaitSide::host && way.strategy == StrategyId::hybrid);
+    if (way.mode == Mode::park && !by_default) options.strategy = strategy_name(way.strategy);
     commands.push_back(command_of(options) + " --session " + session);
   }
   return commands;
@@ -74,7 +77,8 @@ bool changes_nothing(const ToggleReply& reply) {
 int compare_modes(const ToggleOptions& options) {
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return fail(park.error());
-  if (!options.site.empty()) return fail(bad_input("ab compares the whole program; leave --site out"));
+  if (!options.site.empty() || !options.side.empty())
+    return fail(bad_input("ab compares the whole program; leave --site and --side out"));
   const Result<AbTimes> times = read_ab_times(options.time, options.precision);
   if (!times) return fail(times.error());
   const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
@@ -102,13 +106,19 @@ int compare_modes(const ToggleOptions& options) {
                       "\n");
 }
 
+std::string waits_of(WaitSide side) {
+  if (side == WaitSide::both) return "all its waits";
+  return side == WaitSide::host ? "its host threads' waits in calls of CUDA"
+                                : "all its waits but those in calls of CUDA";
+}
+
 std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed) {
   const SessionStatus& status = changed.status;
   const TimeNs took = reply.effective - reply.requested;
-  std::string text = fmt::format("{}: {} {}\n", program_of(status),
-                                 reply.site.empty() ? std::string("all its waits")
-                                                    : fmt::format("its waits at '{}'", analyzer::one_line(reply.site)),
-                                 way_text(reply.mode, reply.strategy));
+  std::string text = fmt::format(
+      "{}: {} {}\n", program_of(status),
+      reply.site.empty() ? waits_of(reply.side) : fmt::format("its waits at '{}'", analyzer::one_line(reply.site)),
+      way_text(reply.mode, reply.strategy));
   text += fmt::format("in effect {:.3f} ms after the request", static_cast<double>(took) / kMillisecond);
   if (status.started != 0) {
     text += fmt::format(", {:.3f} s after the start of the recording",
@@ -127,10 +137,12 @@ std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed
     before.push_back({{"site", way.site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(way.site)},
                       {"mode", mode_name(way.mode)},
                       {"strategy", strategy_name(way.strategy)}});
+    if (way.side != WaitSide::both) before.back()["side"] = side_name(way.side);
   }
   const nlohmann::ordered_json json = {
       {"session", changed.session.name},
       {"site", reply.site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(reply.site)},
+      {"side", side_name(reply.side)},
       {"mode", mode_name(reply.mode)},
       {"strategy", strategy_name(reply.strategy)},
       {"requested_ns", reply.requested},
@@ -148,10 +160,16 @@ int toggle(const ToggleOptions& options) {
   if (options.mode == "ab") return compare_modes(options);
   const Result<WantedWait> wanted = wanted_wait(options.mode, options.strategy);
   if (!wanted) return fail(wanted.error());
+  const Result<WaitSide> side = wanted_side(options.side, wanted->strategy);
+  if (!side) return fail(side.error());
+  if (!options.side.empty() && !options.site.empty()) {
+    return fail(bad_input("a site belongs to one side; leave --side out"));
+  }
   const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
   if (!chosen) return fail(chosen.error());
   const SessionInfo& session = chosen->session;
-  const Result<ToggleReply> reply = ask_toggle(session.socket_path, {wanted->mode, wanted->strategy, options.site});
+  const Result<ToggleReply> reply =
+      ask_toggle(session.socket_path, {wanted->mode, wanted->strategy, options.site, *side});
   if (!reply) {
     return fail({reply.error().kind, fmt::format("session '{}': {}", session.name, reply.error().message)});
   }
@@ -171,6 +189,10 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
                   "the session to change; default: the only one that was started in this folder or this terminal")
       ->type_name("NAME");
   verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
+  verb.add_option("--side", options->side,
+                  "which waits: host (host threads in calls of CUDA), device (all others), or both; default: both")
+      ->type_name("SIDE")
+      ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
   verb.add_option("--for", options->time, "with ab: compare at most this long (ms, s, m)")

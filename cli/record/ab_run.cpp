@@ -38,7 +38,7 @@ std::optional<std::string> AbRun::follow(TimeNs now, TimeNs attached) {
   const std::optional<WantedWait> next = schedule_->look(now, attached, meter_.peek());
   if (!next) return std::nullopt;
   requested_ = now;
-  const std::uint32_t sequence = switchboard_.request(*next);
+  const std::uint32_t sequence = switchboard_.request(*next, WaitSide::device);
   if (!schedule_->over()) {
     sequence_ = sequence;
     return std::nullopt;

@@ -122,7 +122,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   SessionHeader& header = session->map().header();
   const std::string name = header.name;
   Switchboard switchboard(session->map().control());
-  if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait);
+  if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait, plan.side);
   const CapturePlan& capture = plan.capture;
   CaptureWindow window(session->map().control(), capture);
 
@@ -322,6 +322,8 @@ Result<RunOutcome> record(const RunPlan& plan) {
       warn(fmt::format("nothing was compared: the program {}",
                        outcome.attached ? "ended before the first phase; let it run longer" : no_runtime));
     }
+    if (const std::int64_t wake = session->map().control().host_wake_ns.load(std::memory_order_relaxed); wake > 0)
+      recorder->set_meta("host_wake_ns", std::to_string(wake));
     recorder->set_meta("ended_ns", std::to_string(now_ns()));
     if (!outcome.left_running) recorder->set_meta("app_status", std::to_string(outcome.end.status));
     if (outcome.end.signal) recorder->set_meta("app_signal", std::to_string(*outcome.end.signal));

@@ -21,10 +21,11 @@ struct RunPlan {
   std::vector<std::string> words;  ///< the program and its arguments
   std::string output;              ///< a pattern (output_name.h); empty = <program>.%p.wicprof
   bool overwrite = false;
-  std::vector<Phase> phases;  ///< the first applies from the start; empty = the program's own choice
-  std::string schedule_text;  ///< as the user wrote it; empty without a schedule
-  std::optional<AbPlan> ab;   ///< compares both modes from the start
-  std::string name;           ///< of the session; empty = the program's name
+  std::vector<Phase> phases;       ///< the first applies from the start; empty = the program's own choice
+  WaitSide side = WaitSide::both;  ///< which waits the phases are about
+  std::string schedule_text;       ///< as the user wrote it; empty without a schedule
+  std::optional<AbPlan> ab;        ///< compares both modes from the start
+  std::string name;                ///< of the session; empty = the program's name
   std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
   CapturePlan capture;
   bool quiet = false;

@@ -116,7 +116,7 @@ void Supervision::follow_schedule() {
   const TimeNs attached = drain_.attached();
   if (attached == 0) return;
   if (const std::optional<WantedWait> wait = schedule_.due(now_ns(), attached)) {
-    sequence_ = switchboard_.request(*wait);
+    sequence_ = switchboard_.request(*wait, plan_.side);
     apply_deadline_ = now_ns() + kApplyTimeout;
   }
   if (sequence_ && switchboard_.applied(*sequence_)) sequence_.reset();

@@ -12,9 +12,14 @@ constexpr TimeNs kToggleTimeout = 2 * kSecond;  // a running program takes well 
 constexpr TimeNs kCheckInterval = 50 * kMillisecond;  // how often a waiting toggle checks whether the program has ended
 }  // namespace
 
-std::uint32_t Switchboard::request(WantedWait wanted) {
+void Switchboard::start_with(WantedWait wanted, WaitSide side) {
+  if (side != WaitSide::host) control_.wanted.store(device_part(wanted).pack(), std::memory_order_release);
+  if (side != WaitSide::device) control_.host_wanted.store(host_part(wanted).pack(), std::memory_order_release);
+}
+
+std::uint32_t Switchboard::request(WantedWait wanted, WaitSide side) {
   const std::lock_guard lock(mutex_);
-  return request_wait(control_, 0, wanted);
+  return request_wait(control_, 0, wanted, side);
 }
 
 bool Switchboard::applied(std::uint32_t sequence) const { return wait_applied(control_, sequence, 0); }
@@ -34,8 +39,11 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   const std::lock_guard lock(mutex_);
   if (attached_runtimes(control_) == 0) {
     return unavailable(
-        "this app has no wic runtime (or has not started it yet), so it has nothing to toggle; only waits written "
-        "with wic::wait_until (wic-backend/include/wic) can be switched");
+        "this app has no wic runtime (or has not started it yet), and no host thread of it has waited in a call of "
+        "CUDA "
+        "that wic-prof records, so it has nothing to toggle; waits written with wic::wait_until "
+        "(wic-backend/include/wic) "
+        "and waits in calls such as cudaStreamSynchronize can be switched");
   }
   const std::vector<std::string> names = site_names();
   if (names.empty()) {
@@ -51,8 +59,8 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
           fmt::format("this app has no wait site '{}'; its sites: {}", request.site, fmt::join(names, ", ")));
     }
   }
-  std::vector<WayOfWaiting> before = ways_before(site, request.site);
-  const std::uint32_t sequence = request_wait(control_, site, {request.mode, request.strategy});
+  std::vector<WayOfWaiting> before = ways_before(site, request);
+  const std::uint32_t sequence = request_wait(control_, site, {request.mode, request.strategy}, request.side);
   const TimeNs requested = control_.requested_ns.load(std::memory_order_relaxed);
   const TimeNs deadline = requested + kToggleTimeout;
   while (!wait_applied(control_, sequence, kCheckInterval)) {
@@ -65,21 +73,35 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
           "pending and takes effect as soon as the app continues");
     }
   }
-  return ToggleReply{request.mode, request.strategy,         request.site,
-                     requested,    last_effective(control_), std::move(before)};
+  return ToggleReply{request.mode,      request.strategy, request.site, requested, last_effective(control_),
+                     std::move(before), request.side};
 }
 
-std::vector<WayOfWaiting> Switchboard::ways_before(std::uint32_t site, const std::string& name) const {
+std::vector<WayOfWaiting> Switchboard::ways_before(std::uint32_t site, const ToggleRequest& request) const {
   const auto own_way = [&](std::uint32_t of) { return control_.sites[of].wanted.load(std::memory_order_relaxed); };
-  WantedWait way = program_wait(control_);
-  if (site != 0 && own_way(site) != WantedWait::kNothing) way = WantedWait::unpack(own_way(site));
-  std::vector<WayOfWaiting> before{{name, way.mode, way.strategy}};
-  if (site != 0) return before;
+  const auto of_host = [&](std::uint32_t of) {
+    return control_.sites[of].side.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(WaitSide::host);
+  };
+  const WantedWait device = program_wait(control_), host = host_wait(control_);
+  if (site != 0) {
+    WantedWait way = of_host(site) ? host : device;
+    if (own_way(site) != WantedWait::kNothing) way = WantedWait::unpack(own_way(site));
+    return {{request.site, way.mode, way.strategy, WaitSide::both}};
+  }
+  std::vector<WayOfWaiting> before;
+  const bool together = request.side == WaitSide::both && host_part(device).pack() == host.pack();
+  if (request.side != WaitSide::host) {
+    before.push_back({"", device.mode, device.strategy, together ? WaitSide::both : WaitSide::device});
+  }
+  if (request.side != WaitSide::device && !together) {
+    before.push_back({"", host.mode, host.strategy, WaitSide::host});
+  }
   for (const std::string& other : site_names()) {
     const std::uint32_t cleared = find_site(control_, other.c_str());
     if (cleared == 0 || own_way(cleared) == WantedWait::kNothing) continue;
+    if (request.side == (of_host(cleared) ? WaitSide::device : WaitSide::host)) continue;
     const WantedWait own = WantedWait::unpack(own_way(cleared));
-    before.push_back({other, own.mode, own.strategy});
+    before.push_back({other, own.mode, own.strategy, WaitSide::both});
   }
   return before;
 }

@@ -19,10 +19,10 @@ class Switchboard {
   explicit Switchboard(ControlBlock& control) : control_(control) {}
 
   /// Sets the mode and strategy that the program starts with.
-  void start_with(WantedWait wanted) { control_.wanted.store(wanted.pack(), std::memory_order_release); }
+  void start_with(WantedWait wanted, WaitSide side = WaitSide::both);
 
   /// Requests a change for the whole program without waiting. Returns the sequence number for applied().
-  std::uint32_t request(WantedWait wanted);
+  std::uint32_t request(WantedWait wanted, WaitSide side = WaitSide::both);
 
   /// Requests a change and waits until the program has applied it. Errors: the program has no wic runtime, has no wait
   /// sites, does not know the site, ended, or did not apply the change within 2 s.
@@ -40,7 +40,7 @@ class Switchboard {
 
  private:
   /// What a change of the site, or of the whole program for 0, replaces (ToggleReply::before).
-  std::vector<WayOfWaiting> ways_before(std::uint32_t site, const std::string& name) const;
+  std::vector<WayOfWaiting> ways_before(std::uint32_t site, const ToggleRequest& request) const;
 
   ControlBlock& control_;
   std::mutex mutex_;  // request_wait() takes one caller at a time

@@ -12,7 +12,23 @@ namespace wicprof::cli {
 std::string strategy_list() {
   std::string list;
   for (const StrategyName& s : kStrategies) list += fmt::format("{}{}", list.empty() ? "" : ", ", s.name);
+  list += "; for host threads in calls of CUDA ";
+  for (const StrategyName& s : kHostStrategies)
+    list += fmt::format("{}{}", s.id == kHostStrategies.front().id ? "" : ", ", s.name);
   return list;
+}
+
+Result<WaitSide> wanted_side(const std::string& side, StrategyId strategy) {
+  if (side.empty()) return WaitSide::both;
+  const std::optional<WaitSide> parsed = side_from_name(side);
+  if (!parsed) return bad_input(fmt::format("unknown side '{}'; the sides are host, device and both", side));
+  const bool of_device =
+      strategy != StrategyId::poll && strategy != StrategyId::automatic && !is_host_strategy(strategy);
+  if ((*parsed == WaitSide::device && is_host_strategy(strategy)) || (*parsed == WaitSide::host && of_device)) {
+    return bad_input(fmt::format("'{}' is not a strategy of the side {}; the strategies are {}",
+                                 strategy_name(strategy), side_name(*parsed), strategy_list()));
+  }
+  return *parsed;
 }
 
 Result<WantedWait> park_wait(const std::string& strategy) {

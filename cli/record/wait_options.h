@@ -9,6 +9,9 @@
 
 namespace wicprof::cli {
 
+/// Empty `side` = both. Errors: an unknown name; a strategy that the waits of that side do not have.
+Result<WaitSide> wanted_side(const std::string& side, StrategyId strategy);
+
 /// Empty `mode` = poll, empty `strategy` = the mode's default. Errors: an unknown name, a strategy for poll.
 Result<WantedWait> wanted_wait(const std::string& mode, const std::string& strategy);
 
@@ -23,7 +26,7 @@ struct AbTimes {
 /// "30s" and "1%". Errors: anything else; 100 % and more.
 Result<AbTimes> read_ab_times(const std::string& time, const std::string& precision);
 
-/// "poll, backoff, ...".
+/// "poll, backoff, ...; for calls of CUDA spin, block, hybrid".
 std::string strategy_list();
 
 }  // namespace wicprof::cli

@@ -1,14 +1,25 @@
 // Host threads that wait in a synchronizing call, including synchronous copies. Uses callbacks rather than records,
 // because only the waiting thread can read its CPU time, which separates spinning waits from sleeping ones, and its
-// scheduling delay.
+// scheduling delay; and because only that thread can wait in the call's place, once a toggle asks for that.
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <iterator>
+#include <optional>
+#include <string>
 
 #include "collector/cupti/call_names.h"
+#include "collector/program/caller.h"
 #include "collector/program/run_delay.h"
 #include "collector/sources/list.h"
+#include "collector/waits/host_control.h"
+#include "collector/waits/parking.h"
+#include "collector/waits/plain_events.h"
+#include "collector/waits/predictor.h"
+#include "collector/waits/wait_sites.h"
+#include "protocol/events/choice.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/time.h"
 
@@ -19,26 +30,91 @@ namespace {
 struct WaitingCall {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
+  Awaited awaited;
 };
 
+constexpr auto kRuntimeCall = CUPTI_CB_DOMAIN_RUNTIME_API;
+constexpr auto kDriverCall = CUPTI_CB_DOMAIN_DRIVER_API;
+
 constexpr WaitingCall kWaitingCalls[] = {
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020},
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaThreadSynchronize_v3020},
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020},
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000},
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize},
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020},
-    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, Awaited::device},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaThreadSynchronize_v3020, Awaited::device},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, Awaited::stream},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000, Awaited::stream},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, Awaited::event},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, Awaited::device},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, Awaited::device},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, Awaited::stream},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, Awaited::stream},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, Awaited::event},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, Awaited::copy},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds, Awaited::copy},
 };
+
+/// What the driver is about to wait for; nothing where wic-prof cannot wait in its place. A copy to the device does not
+/// wait for earlier work, and one between host and device of managed memory need not.
+std::optional<Awaitable> awaitable_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* params) {
+  if (domain != kDriverCall) return std::nullopt;
+  const auto stream_of = [](CUstream stream, CUstream default_stream) {
+    return stream == nullptr ? default_stream : stream;
+  };
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz: {
+      if (params == nullptr) return std::nullopt;
+      const bool per_thread = id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz;
+      const CUstream stream = static_cast<const cuStreamSynchronize_params*>(params)->hStream;
+      return Awaitable{Awaited::stream, stream_of(stream, per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY)};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize:
+      if (params == nullptr) return std::nullopt;
+      return Awaitable{Awaited::event, nullptr, static_cast<const cuEventSynchronize_params*>(params)->hEvent};
+    case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize:
+      return Awaitable{Awaited::device};
+    case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2:
+      if (params == nullptr) return std::nullopt;
+      return Awaitable{Awaited::device, nullptr, nullptr, static_cast<const cuCtxSynchronize_v2_params*>(params)->ctx};
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2:
+      return Awaitable{Awaited::copy, CU_STREAM_LEGACY};
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds:
+      return Awaitable{Awaited::copy, CU_STREAM_PER_THREAD};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Launches, from which `hybrid` knows for what work a thread waits. Enabled while `hybrid` may come into force.
+constexpr CUpti_CallbackId kLaunches[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+};
+
+bool is_launch(CUpti_CallbackId id) {
+  return std::find(std::begin(kLaunches), std::end(kLaunches), id) != std::end(kLaunches);
+}
+
+void add_launch(AwaitedWork& work, CUpti_CallbackId id, const void* params) {
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz) {
+    const auto& p = *static_cast<const cuLaunchKernel_params*>(params);
+    work.add(p.f, {p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY, p.blockDimZ}, now_ns());
+  } else if (id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz) {
+    work.add(static_cast<const cuGraphLaunch_ptsz_params*>(params)->hGraphExec, {}, now_ns());
+  } else {
+    const auto& p = *static_cast<const cuLaunchKernelEx_params*>(params);
+    const CUlaunchConfig& c = *p.config;
+    work.add(p.f, {c.gridDimX, c.gridDimY, c.gridDimZ, c.blockDimX, c.blockDimY, c.blockDimZ}, now_ns());
+  }
+}
+
+// Which events of the program block: seen from their creation on.
+constexpr CUpti_CallbackId kEventCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuEventCreate,
+                                            CUPTI_DRIVER_TRACE_CBID_cuEventDestroy,
+                                            CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2};
 
 // The calling thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
 struct OpenWait {
@@ -47,50 +123,162 @@ struct OpenWait {
   TimeNs cpu = 0;
   Switches switches;
   TimeNs run_delay = -1;
+  PlaceOfWait place;
+  // Of waiting in the call's place.
+  StrategyId strategy = StrategyId::poll;
+  std::uint32_t polls = 0, naps = 0;
+  std::optional<Forecast> forecast;
+  HybridWay way = HybridWay::learning;
 };
+
+// What `hybrid` knows on one thread. Outlives the wait.
+struct Experience {
+  AwaitedWork work;  // launched since the last wait
+  Predictor predictor;
+};
+
 thread_local OpenWait open_wait;
 thread_local RunDelay run_delay;
+thread_local Caller thread_caller;
+thread_local bool calling_driver = false;  // our own calls of the driver are not the program's
+static_assert(std::size(kWaitingCalls) <= Caller::kCalls);
+
+Experience& experience() {
+  thread_local Experience of_thread;
+  return of_thread;
+}
 
 std::uint32_t thread_id() {
   thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
   return id;
 }
 
+// Sleeps on the word that a toggle wakes.
+class WaitingHere final : public Waiting {
+ public:
+  WaitingHere(const HostControl& control, std::uint32_t site) : control_(control), site_(site) {}
+  StrategyId wanted() override {
+    sequence_ = control_.sequence();  // before the question, so that no change is missed
+    return control_.wanted(site_);
+  }
+  void sleep(TimeNs time) override {
+    if (!exact_) exact_.emplace();
+    control_.sleep(sequence_, time);
+  }
+  TimeNs now() override { return now_ns(); }
+
+ private:
+  const HostControl& control_;
+  std::uint32_t site_;
+  std::uint32_t sequence_ = 0;
+  std::optional<ExactSleeps> exact_;
+};
+
 class HostWaits final : public Source {
  public:
-  HostWaits() : Source("host_waits", {}) {}
+  explicit HostWaits(ControlBlock* control) : Source("host_waits", {}), sites_(control), control_(control, sites_) {}
+
+  Result<> prepare(const Cupti& cupti) override {
+    // Always on, since an event may be created long before a toggle asks for its flags.
+    for (const CUpti_CallbackId id : kEventCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
+    control_.on_hybrid([cupti](bool on) {
+      for (const CUpti_CallbackId id : kLaunches)
+        cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
+    });
+    return ok();
+  }
 
   Result<> enable(const Cupti& cupti) override {
     std::string missing;
     for (std::size_t i = 0; i < std::size(kWaitingCalls); ++i) {
-      const auto [domain, id] = kWaitingCalls[i];
+      const auto [domain, id, awaited] = kWaitingCalls[i];
       names_[i] = call_name(cupti.api, domain, id);
       const std::string what = "cuptiEnableCallback(" + names_[i] + ")";
       Result<> enabled = cupti_call(cupti.api, what, cupti.api.enable_callback(1, cupti.subscriber, domain, id));
       if (!enabled && missing.empty()) missing = enabled.error().message;
     }
+    cupti_ = reinterpret_cast<const void*>(cupti.api.enable_callback);
     return missing.empty() ? ok() : unavailable(missing);
   }
 
   void disable(const Cupti& cupti) override {
-    for (const auto [domain, id] : kWaitingCalls) cupti.api.enable_callback(0, cupti.subscriber, domain, id);
+    for (const auto [domain, id, awaited] : kWaitingCalls) cupti.api.enable_callback(0, cupti.subscriber, domain, id);
   }
 
-  void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
-                EventSink& sink) override {
-    const std::string* name = name_of(domain, id);
-    if (name == nullptr) return;
+  // Not inlined, so that its frame lies at one place of each path to it (collector/program/caller.h).
+  __attribute__((noinline)) void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                          const CUpti_CallbackData& data, EventSink& sink) override {
+    if (calling_driver) return;
+    const std::optional<std::uint32_t> number = number_of(domain, id);
+    if (!number) return note(domain, id, data);
     OpenWait& wait = open_wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
-      if (wait.depth++ == 0) {
-        wait.switches = Switches::now();
-        wait.run_delay = run_delay.read(wait.switches);
-        wait.cpu = thread_cpu_ns();
-        wait.begin = now_ns();
-      }
+      if (wait.depth++ == 0) begin(wait, place(*number, __builtin_frame_address(0), sink), sink);
+      if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams)) park_here(wait, *what);
       return;
     }
     if (wait.depth == 0 || --wait.depth > 0) return;  // entered before the callbacks were enabled, or not the outermost
+    end(wait, *number, data.correlationId, sink);
+  }
+
+  void finish(EventSink&) override { control_.stop(); }
+
+ private:
+  /// Events that are created and destroyed, and launches.
+  void note(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    if (domain != kDriverCall || data.functionParams == nullptr) return;
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuEventCreate) {
+      const auto& params = *static_cast<const cuEventCreate_params*>(data.functionParams);
+      if (data.callbackSite == CUPTI_API_EXIT && params.phEvent != nullptr) {
+        plain_events_.created(*params.phEvent, params.Flags);
+      }
+    } else if (id == CUPTI_DRIVER_TRACE_CBID_cuEventDestroy || id == CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2) {
+      if (data.callbackSite == CUPTI_API_ENTER) {
+        plain_events_.destroyed(static_cast<const cuEventDestroy_v2_params*>(data.functionParams)->hEvent);
+      }
+    } else if (data.callbackSite == CUPTI_API_ENTER && is_launch(id)) {
+      add_launch(experience().work, id, data.functionParams);
+    }
+  }
+
+  void begin(OpenWait& wait, PlaceOfWait place, EventSink& sink) {
+    control_.begin(sink);
+    wait.place = place;
+    wait.strategy = StrategyId::poll;
+    wait.polls = wait.naps = 0;
+    wait.forecast.reset();
+    wait.switches = Switches::now();
+    wait.run_delay = run_delay.read(wait.switches);
+    wait.cpu = thread_cpu_ns();
+    wait.begin = now_ns();
+  }
+
+  void park_here(OpenWait& wait, const Awaitable& what) {
+    const std::uint32_t site = sites_.session_number(wait.place.site);
+    const StrategyId strategy = control_.wanted(site);
+    if (strategy == StrategyId::poll) return;
+    if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
+    calling_driver = true;
+    const DriverApi& driver = DriverApi::loaded();
+    if (may_park(driver, what)) {
+      wait.strategy = strategy;
+      const SleepCosts costs = control_.costs();
+      wait.forecast = experience().predictor.forecast(wait.place.site, experience().work, wait.begin);
+      const auto plan_for = [&](StrategyId of) {
+        wait.strategy = of;
+        const WaitPlan plan = plan_of(of, wait.forecast, costs);
+        wait.way = way_of(wait.forecast, plan);
+        return plan;
+      };
+      WaitingHere waiting(control_, site);
+      const Parked parked = park(driver, what, strategy, plan_for, waiting, wait.begin);
+      wait.polls += parked.polls;
+      wait.naps += parked.naps;
+    }
+    calling_driver = false;
+  }
+
+  void end(OpenWait& wait, std::uint32_t number, std::uint32_t correlation, EventSink& sink) {
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;
@@ -99,26 +287,70 @@ class HostWaits final : public Source {
     const TimeNs delay = run_delay.read(switches);
     event.involuntary_switches = static_cast<std::uint32_t>(switches.involuntary - wait.switches.involuntary);
     event.run_delay_ns = delay < 0 || wait.run_delay < 0 ? -1 : delay - wait.run_delay;
-    event.call = sink.text(*name);
+    event.site = wait.place.site;
+    event.iteration = wait.place.iteration;
+    event.call = sink.text(names_[number]);
     event.thread = thread_id();
-    event.correlation = data.correlationId;
+    event.correlation = correlation;
     event.status = WaitStatus::satisfied;
+    event.awaited = kWaitingCalls[number].awaited;
+    event.strategy = static_cast<std::uint8_t>(wait.strategy);
+    event.polls = wait.polls;
+    event.naps = wait.naps;
+    if (wait.forecast) event.predicted_ns = wait.forecast->left;
+    if (wait.strategy == StrategyId::hybrid) learn(wait, event.end_ns, sink);
     sink.write_or_hold(event);
   }
 
- private:
-  const std::string* name_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
-    for (std::size_t i = 0; i < std::size(kWaitingCalls); ++i) {
-      if (kWaitingCalls[i].domain == domain && kWaitingCalls[i].id == id) return &names_[i];
-    }
-    return nullptr;
+  void learn(const OpenWait& wait, TimeNs end, EventSink& sink) {
+    Experience& known = experience();
+    known.predictor.observe(wait.place.site, known.work, wait.begin, end);
+    known.work = {};
+    if (wait.place.site == 0 || !wait.forecast) return;
+    // A place's way is a choice of the trace. Only changes are written, so the table of them stays small.
+    const std::uint32_t place = wait.place.site - WaitSites::kFirst;
+    const auto way = static_cast<std::uint8_t>(wait.way);
+    if (ways_[place].exchange(way, std::memory_order_relaxed) == way) return;
+    if (choices_[place].fetch_add(1, std::memory_order_relaxed) >= kMostChoices) return;
+    auto event = make_event<ChoiceEvent>();
+    event.site = wait.place.site;
+    event.strategy = static_cast<std::uint32_t>(StrategyId::hybrid);
+    event.at_ns = end;
+    event.reason = sink.text(reason_of(wait.way, *wait.forecast, control_.costs()));
+    event.waits = wait.forecast->waits;
+    event.median_wait_ns = wait.forecast->left;
+    event.look_ns = -1;
+    sink.write_or_hold(event);
   }
 
+  PlaceOfWait place(std::uint32_t number, const void* frame, EventSink& sink) {
+    const CudaCall call{number, kWaitingCalls[number].domain == kRuntimeCall, names_[number], cupti_};
+    const void* const from =
+        thread_caller.find(call, frame, [&](const void* address) { return sites_.known(number, address); });
+    return sites_.enter(number, names_[number], from, sink);
+  }
+
+  static std::optional<std::uint32_t> number_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    for (std::uint32_t i = 0; i < std::size(kWaitingCalls); ++i) {
+      if (kWaitingCalls[i].domain == domain && kWaitingCalls[i].id == id) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// Changes of a place's way beyond this are not written: lengths between two ways would make one per wait.
+  static constexpr std::uint32_t kMostChoices = 16;
+
+  WaitSites sites_;
+  HostControl control_;
+  PlainEvents plain_events_;
+  const void* cupti_ = nullptr;  // an address in CUPTI
   std::string names_[std::size(kWaitingCalls)];
+  std::atomic<std::uint8_t> ways_[WaitSites::kMost] = {};
+  std::atomic<std::uint32_t> choices_[WaitSites::kMost] = {};
 };
 
 }  // namespace
 
-std::unique_ptr<Source> make_host_waits() { return std::make_unique<HostWaits>(); }
+std::unique_ptr<Source> make_host_waits(ControlBlock* control) { return std::make_unique<HostWaits>(control); }
 
 }  // namespace wicprof::collector

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/sources/source.h"
+#include "protocol/control.h"
 
 namespace wicprof::collector {
 
@@ -15,7 +16,8 @@ struct Selection {
 };
 
 /// `words`: names of sources, "none", or "cuda" for all sources that the list marks as part of it.
-Selection select_sources(const std::vector<std::string>& words);
+/// `control`: the session's; nullptr: none.
+Selection select_sources(const std::vector<std::string>& words, ControlBlock* control = nullptr);
 
 /// All words, comma-separated, for messages.
 std::string known_words();
@@ -24,7 +26,7 @@ std::unique_ptr<Source> make_devices();
 std::unique_ptr<Source> make_kernels();
 std::unique_ptr<Source> make_copies();
 std::unique_ptr<Source> make_calls();
-std::unique_ptr<Source> make_host_waits();
+std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr);
 std::unique_ptr<Source> make_syncs();
 std::unique_ptr<Source> make_events();
 std::unique_ptr<Source> make_overhead();

@@ -26,7 +26,7 @@ std::optional<std::size_t> last_ended(const List& list, TimeNs time, Match match
 std::optional<EventRef> before_signal(const analyzer::TraceModel& model, const store::SignalRow& signal) {
   if (signal.device == kHostDevice) {  // the trace does not record which thread
     const auto found = last_ended(
-        model.host_waits, signal.at, [](const auto& w) { return w.site != 0; }, &store::HostWaitRow::end);
+        model.host_waits, signal.at, [](const auto& w) { return !w.in_call(); }, &store::HostWaitRow::end);
     return found ? std::optional(ref(EventKind::host_wait, *found)) : std::nullopt;
   }
   const auto found = last_ended(

@@ -121,7 +121,8 @@ void add_facts(Facts& facts, const TraceModel& model, const store::SignalRow& ro
 }
 
 void add_facts(Facts& facts, const TraceModel& model, const store::HostWaitRow& row) {
-  facts.add(row.site != 0 ? "site" : "call", row.site != 0 ? model.site_name(row.site) : row.call.text());
+  if (row.site != 0) facts.add("site", model.site_name(row.site));
+  if (row.in_call()) facts.add("call", row.call.text());
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.begin, row.end);
   if (row.cpu) facts.add("CPU time", format_duration(*row.cpu));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "protocol/events/header.h"
+#include "protocol/strategy.h"
 
 namespace wicprof {
 
@@ -17,7 +18,8 @@ struct InterventionEvent {
   std::int64_t effective_ns;
   std::uint8_t old_mode;  ///< protocol/control.h: Mode
   std::uint8_t new_mode;
-  std::uint8_t reserved[6];
+  WaitSide side;  ///< of a change of the whole program: what it is about; `host` also for a single place in a call
+  std::uint8_t reserved[5];
 };
 
 }  // namespace wicprof

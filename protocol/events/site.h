@@ -20,6 +20,12 @@ enum class SitePurpose : std::uint8_t {
   acknowledgement = 2,  ///< that a channel's producer may continue
 };
 
+/// What waits at a site.
+enum class SiteSide : std::uint8_t {
+  unknown = 0,  ///< as the program declares the site: warps, host threads, or both
+  host = 1,     ///< host threads, in a call of CUDA
+};
+
 /// Who releases or waits at a site: 0 = not known, 1 = the CPU, 2 and up = the program's devices in the program's
 /// order, where one device may appear several times.
 using SiteEnd = std::uint8_t;
@@ -35,7 +41,10 @@ struct SiteEvent {
   std::uint8_t words;  ///< distinct words waited on at this site: 1, or 0 for one per waiter
   SitePurpose purpose;
   SiteEnd releasing, waiting;
-  std::uint8_t reserved[2];
+  SiteSide side;
+  std::uint8_t reserved;
+  TextId place;  ///< of a call: "MODULE+0xOFFSET", the address to which the call returns; 0 = not known
+  std::uint32_t reserved2;
 };
 
 }  // namespace wicprof

@@ -193,9 +193,11 @@ class Gatherer {
       ranges[{range.process, range.thread}].push_back(
           {{range.start, range.end}, Doing::range, labels_.number(range.name)});
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site != 0) continue;
+      if (!wait.in_call()) continue;
       waits[{wait.process, wait.thread}].push_back(
-          {{wait.begin, wait.end}, Doing::host_waiting, labels_.number(wait.call)});
+          {{wait.begin, wait.end},
+           Doing::host_waiting,
+           labels_.number(wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site))});
     }
     for (const store::CallRow& call : model_.calls)
       calls[{call.process, call.thread}].push_back({{call.start, call.end}, Doing::calling, labels_.number(call.name)});

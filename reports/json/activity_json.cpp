@@ -56,7 +56,7 @@ Json kernel_value(const KernelStats& kernel) {
 }
 
 Json host_wait_value(const HostWaitStats& stats) {
-  return {{"call", stats.site == 0 ? Json(stats.name) : Json(nullptr)},
+  return {{"call", stats.call.empty() ? Json(nullptr) : Json(stats.call)},
           {"site", stats.site == 0 ? Json(nullptr) : Json(stats.name)},
           {"count", stats.count},
           {"total_ns", stats.total_ns},

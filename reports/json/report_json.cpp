@@ -58,7 +58,8 @@ std::string render_as<struct JsonReport>(const ReportInput& input) {
   value["kernels"] = value["analysis"]["kernels"];
   value["host_waits"] = Json::array();
   for (const HostWaitStats& call : host_calls(input.analysis)) {
-    value["host_waits"].push_back({{"call", call.name},
+    value["host_waits"].push_back({{"call", call.call.empty() ? call.name : call.call},
+                                   {"site", call.site == 0 ? Json(nullptr) : Json(call.name)},
                                    {"count", call.count},
                                    {"total_ns", call.total_ns},
                                    {"p50_ns", call.p50_ns},

@@ -12,7 +12,7 @@ namespace wicprof::reports {
 std::vector<HostWaitStats> host_calls(const Analysis& analysis) {
   std::vector<HostWaitStats> calls;
   std::copy_if(analysis.host_waits.begin(), analysis.host_waits.end(), std::back_inserter(calls),
-               [](const HostWaitStats& stats) { return stats.site == 0; });
+               [](const HostWaitStats& stats) { return stats.site == 0 || !stats.call.empty(); });
   return calls;
 }
 
@@ -59,7 +59,9 @@ std::string choice_text(const SiteStats& site) {
 }
 
 std::string intervention_text(const TraceModel& model, const store::InterventionRow& row) {
-  const std::string where = row.site == 0 ? "" : " at " + one_line(model.site_name(row.site));
+  const std::string where = row.site != 0                ? " at " + one_line(model.site_name(row.site))
+                            : row.side == WaitSide::host ? " of host threads in calls of CUDA"
+                                                         : "";
   return fmt::format("{} -> {}{}", way_name(row.old_mode, row.old_strategy), way_name(row.new_mode, row.new_strategy),
                      where);
 }

@@ -220,6 +220,52 @@ TEST(HostWaits, CpuTimeSeparatesSpinningFromSleeping) {
   EXPECT_EQ(stats.front().involuntary_switches, 2u);
 }
 
+void add_site(Program& program, SiteId id, const char* name) {
+  store::SiteRow site{};
+  site.id = id;
+  site.name = name;
+  program.model.sites.push_back(site);
+}
+
+TEST(HostWaits, EachPlaceThatMakesACallHasItsOwnFigures) {
+  Program program;
+  add_site(program, 300, "cudaStreamSynchronize in step");
+  add_site(program, 301, "cudaStreamSynchronize in check");
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    for (const SiteId site : {300u, 301u}) {
+      const TimeNs begin = i * 10 * kMs + (site == 301u ? 5 * kMs : 0);
+      store::HostWaitRow& wait = program.host_wait("cudaStreamSynchronize", {begin, begin + kMs}, kMs);
+      wait.site = site;
+      wait.iteration = i;
+    }
+  }
+  const Analysis alone = analyze(program.settled());
+  ASSERT_EQ(alone.host_waits.size(), 2u);
+  EXPECT_EQ(alone.host_waits[0].call, "cudaStreamSynchronize");
+  EXPECT_NE(alone.host_waits[0].name, alone.host_waits[1].name);
+  // Such a program has no sites of its own, so the calls count as sites: with waits, and with iterations to compare.
+  ASSERT_EQ(alone.sites.size(), 2u);
+  EXPECT_EQ(alone.sites[0].host_count, 4u);
+  ASSERT_TRUE(alone.iterations);
+  EXPECT_EQ(alone.iterations->list.size(), 3u);
+  const auto spins = std::count_if(alone.findings.begin(), alone.findings.end(), [](const Finding& f) {
+    return f.rule == "host_spin" && f.text.find("cudaStreamSynchronize in ") != std::string::npos;
+  });
+  EXPECT_EQ(spins, 2);
+
+  // Where the program declares a site, that is what the sites' figures are about.
+  add_site(program, 1, "halo");
+  store::HostWaitRow own{};
+  own.site = 1;
+  own.begin = 0;
+  own.end = kMs;
+  program.model.host_waits.push_back(own);
+  const Analysis beside = analyze(program.settled());
+  ASSERT_EQ(beside.sites.size(), 1u);
+  EXPECT_EQ(beside.sites[0].name, "halo");
+  EXPECT_EQ(beside.host_waits.size(), 3u);
+}
+
 const Finding* descheduled(const Analysis& analysis) {
   const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [](const Finding& f) { return f.rule == "host_descheduled"; });

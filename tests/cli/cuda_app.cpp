@@ -5,6 +5,10 @@
 //   kernels N                launch N kernels
 //   stream SECONDS           launch a kernel every ms for that time
 //   range NAME SECONDS       the same within an NVTX range
+//   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
+//                            does; WHAT: stream, event, blocking_event (cudaEventBlockingSync), device,
+//                            blocking_context, captured_stream
+//   unasked WORDS... end     take these actions; exit with status 96 if wic-prof asks the driver meanwhile
 //   flush                    wait until all events are flushed
 //   fork WORDS... end        a child takes these actions; the program waits for it
 //   chain N WORDS...         take these actions N times, each time after an exec of itself
@@ -76,6 +80,73 @@ void marker(CUpti_ActivityFlag flag, const char* name) {
   cupti->add(&record, sizeof record);
 }
 
+template <class Function>
+Function driver(const char* name) {
+  return reinterpret_cast<Function>(dlsym(dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_NOLOAD), name));
+}
+
+// The driver's own way: it spins until the work is done.
+void wait_in_driver(CUpti_CallbackId id, const void* params, std::uint64_t until) {
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, id, ++correlation, params);
+  while (now() < until) {
+  }
+  cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, id, correlation, params);
+}
+
+// In place of the runtime's functions: those that are linked into a program have these names.
+void wait_in_runtime(CUpti_CallbackId runtime, CUpti_CallbackId id, const void* params, std::uint64_t until) {
+  cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, ++correlation);
+  const std::uint32_t outer = correlation;
+  wait_in_driver(id, params, until);
+  cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, outer);
+}
+
+void create_event(CUevent event, unsigned flags) {
+  const cuEventCreate_params params{&event, flags};
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventCreate, ++correlation, &params);
+  cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventCreate, correlation, &params);
+}
+
+std::uint64_t launch(double milliseconds) {
+  const cuLaunchKernel_params params{
+      reinterpret_cast<CUfunction>(64), 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, nullptr};
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, ++correlation, &params);
+  cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, correlation, &params);
+  KernelRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.correlationId = correlation;
+  record.start = now();
+  record.end = record.start + static_cast<std::uint64_t>(milliseconds * 1e6);
+  record.name = "_Z4workPf";
+  cupti->add(&record, sizeof record);
+  driver<void (*)(long long)>("fake_cuda_busy_until")(static_cast<long long>(record.end));
+  return record.end;
+}
+
+__attribute__((noinline)) void wait_for_work(const std::string& what, int times, double milliseconds) {
+  const auto event = reinterpret_cast<CUevent>(16);
+  if (what.ends_with("event")) create_event(event, what == "event" ? 0 : CU_EVENT_BLOCKING_SYNC);
+  driver<void (*)(unsigned)>("fake_cuda_context_flags")(what == "blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
+  driver<void (*)(int)>("fake_cuda_capture_status")(what == "captured_stream" ? CU_STREAM_CAPTURE_STATUS_ACTIVE : 0);
+  for (int i = 0; i < times; ++i) {
+    const std::uint64_t end = launch(milliseconds);
+    if (what.ends_with("event")) {
+      const cuEventSynchronize_params params{event};
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+                      &params, end);
+    } else if (what == "device") {
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+                      nullptr, end);
+    } else {
+      const cuStreamSynchronize_params params{nullptr};
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+                      &params, end);
+    }
+  }
+}
+
+int asked() { return driver<int (*)()>("fake_cuda_queries")(); }
+
 void flush() {
   const int goal = cupti->flushes() + 2;  // one may be in progress
   for (int i = 0; cupti->flushes() < goal && i < 20'000; ++i) usleep(1000);
@@ -122,6 +193,16 @@ int run(const std::string& program, const Words& words) {
       marker(CUPTI_ACTIVITY_FLAG_MARKER_START, name.c_str());
       stream(std::stod(next()));
       marker(CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
+    }
+    if (word == "wait") {
+      const std::string what = next();
+      const int times = std::stoi(next());
+      wait_for_work(what, times, std::stod(next()));
+    }
+    if (word == "unasked") {
+      const int before = asked();
+      if (const int status = run(program, block(words, at)); status != 0) return status;
+      if (asked() != before) return 96;
     }
     if (word == "flush") flush();
     if (word == "fork") {

@@ -1,8 +1,11 @@
 // A minimal CUDA driver: cuInit() loads the library that CUDA_INJECTION64_PATH names
 // and calls its InitializeInjection(), once per process. It has a GPU for each letter in WICPROF_FAKE_GPUS, whose uuid
-// is of that letter.
+// is of that letter. All of its work is one kernel, which runs until the time that the program sets.
 #include <dlfcn.h>
 
+#include <time.h>
+
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +15,20 @@ namespace {
 const char* gpus() {
   const char* letters = std::getenv("WICPROF_FAKE_GPUS");
   return letters == nullptr ? "" : letters;
+}
+
+constexpr int kNotReady = 600;
+
+std::atomic<long long> busy_until{0};  // on CLOCK_MONOTONIC
+std::atomic<int> queries{0};
+std::atomic<unsigned> context_flags{0};
+std::atomic<int> capture_status{0};
+
+int query() {
+  ++queries;
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec < busy_until ? kNotReady : 0;
 }
 
 bool exists(int device) { return device >= 0 && device < static_cast<int>(std::strlen(gpus())); }
@@ -57,3 +74,39 @@ extern "C" int cuDeviceGetAttribute(int* value, int attribute, int device) {
   *value = attribute == 16 ? 132 : 0;  // multiprocessors
   return exists(device) ? 0 : 101;
 }
+
+// For the program under test.
+extern "C" void fake_cuda_busy_until(long long time) { busy_until = time; }
+extern "C" int fake_cuda_queries() { return queries; }
+extern "C" void fake_cuda_context_flags(unsigned flags) { context_flags = flags; }
+extern "C" void fake_cuda_capture_status(int status) { capture_status = status; }
+
+extern "C" int cuStreamQuery(void*) { return query(); }
+extern "C" int cuEventQuery(void*) { return query(); }
+extern "C" int cuStreamIsCapturing(void*, int* status) {
+  *status = capture_status;
+  return 0;
+}
+extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {
+  thread_local int current = 0;
+  const int before = current;
+  current = *mode;
+  *mode = before;
+  return 0;
+}
+extern "C" int cuCtxGetFlags(unsigned* flags) {
+  *flags = context_flags;
+  return 0;
+}
+extern "C" int cuCtxGetCurrent(void** context) {
+  static int one = 0;
+  *context = &one;
+  return 0;
+}
+extern "C" int cuEventCreate(void** event, unsigned) {
+  static int one = 0;
+  *event = &one;
+  return 0;
+}
+extern "C" int cuEventDestroy_v2(void*) { return 0; }
+extern "C" int cuCtxRecordEvent(void*, void*) { return 0; }

@@ -25,7 +25,12 @@ CUpti_TimestampCallbackFunc clock_callback = nullptr;
 CUpti_BuffersCallbackRequestFunc requested = nullptr;
 CUpti_BuffersCallbackCompleteFunc completed = nullptr;
 std::set<CUpti_ActivityKind> kinds;
+std::mutex callbacks_mutex;
 std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
+bool is_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  const std::lock_guard lock(callbacks_mutex);
+  return callbacks.contains({domain, id});
+}
 std::atomic<int> flushes{0}, forced_flushes{0};
 std::atomic<bool> has_context{false}, in_resource_callback{false};
 bool subscribed = false, counters_configured = false, event_times = false, all_syncs = true, zeroed = false;
@@ -90,22 +95,30 @@ void add(const void* record, std::size_t bytes) {
   }
 }
 
-void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, CUpti_ApiCallbackSite site) {
-  if (callback == nullptr || !callbacks.contains({domain, id})) return;
+void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, CUpti_ApiCallbackSite site,
+          const void* params = nullptr) {
+  if (callback == nullptr || !is_enabled(domain, id)) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.correlationId = correlation;
+  data.functionParams = params;
   callback(callback_data, domain, id, &data);
 }
 
 constexpr FakeCuptiControls kControls = {
     add,
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_ENTER); },
+    [](auto domain, auto id, auto correlation, const void* params) {
+      call(domain, id, correlation, CUPTI_API_ENTER, params);
+    },
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_EXIT); },
+    [](auto domain, auto id, auto correlation, const void* params) {
+      call(domain, id, correlation, CUPTI_API_EXIT, params);
+    },
     [] {
       CUpti_ResourceData data{};
       has_context = true;
-      if (callback != nullptr && callbacks.contains({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED})) {
+      if (callback != nullptr && is_enabled(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
         in_resource_callback = true;
         callback(callback_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
         in_resource_callback = false;
@@ -153,7 +166,9 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
 }
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId id) {
+  const std::lock_guard lock(callbacks_mutex);
   if (enable != 0) callbacks.insert({domain, id});
+  if (enable == 0) callbacks.erase({domain, id});
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
@@ -161,6 +176,10 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
     *name = "cudaLaunchKernel_v7000";
   } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020) {
     *name = "cudaDeviceSynchronize_v3020";
+  } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020) {
+    *name = "cudaStreamSynchronize_v3020";
+  } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020) {
+    *name = "cudaEventSynchronize_v3020";
   } else {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }

@@ -14,7 +14,9 @@ inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 struct FakeCuptiControls {
   void (*add)(const void* record, std::size_t bytes);  ///< adds a record if its kind is enabled
   void (*enter)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
+  void (*enter_with)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, const void* params);
   void (*leave)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
+  void (*leave_with)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, const void* params);
   void (*context_created)();
   int (*flushes)();         ///< number of completed cuptiActivityFlushAll(0)
   int (*forced_flushes)();  ///< like flushes(), with the forced flag

@@ -174,6 +174,45 @@ void synchronize(std::uint32_t correlation) {
   cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kId, correlation);
 }
 
+}  // namespace
+
+// In the place of the runtime that is linked into a program: its functions have names, and call CUPTI.
+extern "C" __attribute__((noinline)) cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  constexpr auto kId = CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
+  cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, kId, 70);
+  cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kId, 70);
+  return cudaSuccess;
+}
+
+namespace {
+
+volatile int kept = 0;  // so that no call is the last action of its function, and each has a frame
+
+__attribute__((noinline)) void first_step() { kept = kept + cudaStreamSynchronize(nullptr); }
+__attribute__((noinline)) void second_step() {
+  kept = kept + cudaStreamSynchronize(nullptr);
+  kept = kept + cudaStreamSynchronize(nullptr);
+}
+
+// One place, reached on stacks of different depth.
+void deeper(int levels) {
+  if (levels > 0) {
+    deeper(levels - 1);
+  } else {
+    first_step();
+  }
+  kept = kept + 1;
+}
+
+int places_scenario() {
+  for (int i = 0; i < 3; ++i) {
+    deeper(i);
+    second_step();
+  }
+  std::thread(first_step).join();
+  return 0;
+}
+
 void wait_for_flushes(int more) {
   const int goal = cupti->flushes() + more;
   while (cupti->flushes() < goal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -285,5 +324,6 @@ int main(int argc, char** argv) {
   if (scenario == "fork") return fork_scenario(true);
   if (scenario == "fork, parent silent") return fork_scenario(false);
   if (scenario == "threads") return threads_scenario();
+  if (scenario == "places") return places_scenario();
   return 2;
 }

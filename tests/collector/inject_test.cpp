@@ -25,6 +25,7 @@
 #include "protocol/events/nvtx.h"
 #include "protocol/events/overhead.h"
 #include "protocol/events/process.h"
+#include "protocol/events/site.h"
 #include "protocol/events/sync.h"
 #include "protocol/events/uvm.h"
 #include "protocol/session.h"
@@ -277,6 +278,28 @@ TEST_F(Inject, EverythingArrivesByTheProgramsExit) {
   ASSERT_EQ(ranges.size(), 2u);
   EXPECT_EQ(delivered.text(ranges[1].name), "open at exit");
   EXPECT_GE(ranges[1].end_ns, ranges[1].start_ns);
+}
+
+TEST_F(Inject, EachPlaceThatWaitsIsASite) {
+  const Delivered delivered = deliver("places", with_fake());
+  std::map<SiteId, std::string> names;
+  for (const SiteEvent& site : delivered.all<SiteEvent>()) {
+    EXPECT_EQ(site.side, SiteSide::host);
+    EXPECT_EQ(delivered.text(site.place).find("wicprof_collector_guest+0x"), 0u) << delivered.text(site.place);
+    names[site.site] = delivered.text(site.name);
+    EXPECT_NE(find_site(session_->map().control(), names[site.site].c_str()), 0u);  // a toggle finds it
+  }
+  std::map<std::string, std::vector<std::uint32_t>> iterations;
+  for (const HostWaitEvent& wait : delivered.all<HostWaitEvent>()) {
+    EXPECT_EQ(delivered.text(wait.call), "cudaStreamSynchronize");
+    EXPECT_EQ(wait.awaited, Awaited::stream);
+    iterations[names.at(wait.site)].push_back(wait.iteration);
+  }
+  using Numbers = std::vector<std::uint32_t>;
+  const std::map<std::string, Numbers> expected = {{"cudaStreamSynchronize in first_step", {0, 1, 2, 0}},
+                                                   {"cudaStreamSynchronize in second_step", {0, 1, 2}},
+                                                   {"cudaStreamSynchronize in second_step#2", {0, 1, 2}}};
+  EXPECT_EQ(iterations, expected);
 }
 
 TEST_F(Inject, CompleteRecordsArriveWithoutExitHandlers) {

@@ -43,7 +43,7 @@ ROOMS = {
     "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
     "store": ["sqlite", "format", "summaries", "write", "read"],
     "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
-    "collector": ["program", "cupti", "translate", "sources", "."],
+    "collector": ["program", "cupti", "translate", "waits", "sources", "."],
     "gui": ["view", "tracks", "source", "app", "window", "panels", "."],
     "cli": ["terminal", "files", "sessions", "window", "record", "checks", "ci", "commands", "."],
 }

@@ -128,6 +128,8 @@ TEST_F(RoundTrip, Site) {
   e.purpose = SitePurpose::acknowledgement;
   e.releasing = kFirstDeviceEnd + 1;
   e.waiting = kHostEnd;
+  e.side = SiteSide::host;
+  e.place = 9;
   add(e);
   const auto rows = finish().rows<SiteTable>();
   ASSERT_TRUE(rows);
@@ -137,6 +139,8 @@ TEST_F(RoundTrip, Site) {
   EXPECT_EQ(r.name, "halo west");
   EXPECT_EQ(r.word_memory, WordMemory::pinned_host);
   EXPECT_EQ(r.pollers, Pollers::each_thread);
+  EXPECT_EQ(r.side, SiteSide::host);
+  EXPECT_EQ(r.place, "halo west");
   EXPECT_EQ(r.words, 1u);
   EXPECT_EQ(r.purpose, SitePurpose::acknowledgement);
   EXPECT_EQ(r.releasing, kFirstDeviceEnd + 1);
@@ -260,6 +264,10 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   call.correlation = 99;
   call.involuntary_switches = HostWaitEvent::kUnknownSwitches;
   call.run_delay_ns = -1;
+  call.awaited = Awaited::stream;
+  call.strategy = 2;
+  call.naps = 3;
+  call.predicted_ns = 120;
   add(call);
   const auto rows = finish().rows<HostWaitTable>();
   ASSERT_TRUE(rows);
@@ -277,6 +285,16 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   EXPECT_EQ(site.status, WaitStatus::deadline_passed);
   EXPECT_EQ(site.value, 11u);
   EXPECT_EQ(site.wanted, 9u);
+  EXPECT_FALSE(site.in_call());
+  EXPECT_EQ(site.awaited, Awaited::unknown);
+  EXPECT_EQ(site.strategy, StrategyId::poll);
+  EXPECT_EQ(site.naps, std::nullopt);
+  EXPECT_EQ(site.predicted, std::nullopt);
+  EXPECT_TRUE(rows->at(1).in_call());
+  EXPECT_EQ(rows->at(1).awaited, Awaited::stream);
+  EXPECT_EQ(rows->at(1).strategy, StrategyId::predicted_sleep);
+  EXPECT_EQ(rows->at(1).naps, 3u);
+  EXPECT_EQ(rows->at(1).predicted, 120);
   EXPECT_EQ(rows->at(1).value, std::nullopt);
   EXPECT_EQ(rows->at(1).wanted, std::nullopt);
   EXPECT_EQ(rows->at(1).site, 0u);

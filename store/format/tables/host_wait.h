@@ -1,14 +1,15 @@
 #pragma once
 
 #include "protocol/events/host_wait.h"
+#include "protocol/strategy.h"
 #include "store/format/column.h"
 
 namespace wicprof::store {
 
 struct HostWaitRow {
   RowId id;
-  SiteId site;  ///< 0 for a call
-  Name call;    ///< empty for a site
+  SiteId site;  ///< of a call: the place in the program that makes it; 0 = not known
+  Name call;    ///< empty for a wait in the program's own code
   std::uint32_t thread, iteration;
   TimeNs begin, end;
   std::optional<TimeNs> cpu;
@@ -21,6 +22,13 @@ struct HostWaitRow {
   ProcessId process = 0;
   std::optional<std::uint32_t> value = {};   ///< of the word, when the wait ended; nothing for a call
   std::optional<std::uint32_t> wanted = {};  ///< the value that the wait wanted; empty where the condition names none
+  Awaited awaited = Awaited::unknown;        ///< of a call
+  StrategyId strategy = StrategyId::poll;    ///< how wic-prof waited in the call's place; poll = the program's own way
+  std::optional<std::uint32_t> naps = {};    ///< times that wic-prof slept in the call's place
+  std::optional<TimeNs> predicted = {};      ///< the wait's length as predicted at its begin
+
+  /// Whether the thread waited in a call of CUDA, not at a site that the program declares.
+  bool in_call() const { return site == 0 || !call.empty(); }
 };
 
 struct HostWaitTable {
@@ -49,7 +57,9 @@ struct HostWaitTable {
       column::nullable<Event::kUnknownSwitches>("involuntary_switches", &Event::involuntary_switches,
                                                 &Row::involuntary_switches),
       column::unless_negative("run_delay_ns", &Event::run_delay_ns, &Row::run_delay),
-      column::known_if("value", &Event::site, &Event::value, &Row::value).since_version(6),
+      column::known_if(
+          "value", [](const Event& event) { return event.site != 0 && event.call == 0; }, &Event::value, &Row::value)
+          .since_version(6),
       column::special(
           "wanted",
           [](const Event& event, const Lookup&) {
@@ -57,6 +67,10 @@ struct HostWaitTable {
           },
           &Row::wanted)
           .since_version(6),
+      column::nullable("awaited", &Event::awaited, &Row::awaited).since_version(7),
+      column::nullable("strategy_id", &Event::strategy, &Row::strategy).since_version(7),
+      column::nullable("naps", &Event::naps, &Row::naps).since_version(7),
+      column::nullable("predicted_ns", &Event::predicted_ns, &Row::predicted).since_version(7),
   };
 };
 

@@ -12,6 +12,7 @@ struct InterventionRow {
   Mode old_mode, new_mode;
   StrategyId old_strategy, new_strategy;
   TimeNs requested, effective;
+  WaitSide side = WaitSide::both;  ///< `host`: a change of host threads' waits in calls of CUDA
 };
 
 struct InterventionTable {
@@ -35,6 +36,7 @@ struct InterventionTable {
       column::known("new_strategy_id", &Event::new_strategy, &Row::new_strategy),
       column::known("requested_ns", &Event::requested_ns, &Row::requested),
       column::known("effective_ns", &Event::effective_ns, &Row::effective),
+      column::nullable("side", &Event::side, &Row::side).since_version(7),
   };
 };
 

@@ -13,6 +13,8 @@ struct SiteRow {
   std::uint32_t words;
   SitePurpose purpose = SitePurpose::unknown;
   SiteEnd releasing = 0, waiting = 0;  ///< 0 = not known
+  SiteSide side = SiteSide::unknown;
+  std::string place = {};  ///< of a call: "MODULE+0xOFFSET"; empty = not known
 };
 
 struct SiteTable {
@@ -33,6 +35,8 @@ struct SiteTable {
       column::known("purpose", &Event::purpose, &Row::purpose),
       column::nullable("releasing", &Event::releasing, &Row::releasing),
       column::nullable("waiting", &Event::waiting, &Row::waiting),
+      column::nullable("side", &Event::side, &Row::side).since_version(7),
+      column::text("place_id", &Event::place, &Row::place).since_version(7),
   };
 };
 

@@ -1,0 +1,121 @@
+#include "collector/program/caller.h"
+
+#include <dlfcn.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+
+#include "collector/program/place_name.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+/// Frames of one stack, the innermost first: ours, CUPTI's, the driver's, the runtime's, then the program's. CUPTI,
+/// driver and runtime together have fewer than ten.
+constexpr std::size_t kMostFrames = 32;
+
+struct Frame {
+  const void* returns_to = nullptr;
+  const void* slot = nullptr;  // where on the stack that address lies
+};
+
+struct Stack {
+  std::array<Frame, kMostFrames> frames;
+  std::size_t count = 0;
+};
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* to) {
+  Stack& stack = *static_cast<Stack*>(to);
+  if (stack.count == stack.frames.size()) return _URC_END_OF_STACK;
+  const auto address = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+  const void* slot = nullptr;
+#ifdef __x86_64__
+  // The return address lies just below the place where the caller's stack ended before its call.
+  slot = reinterpret_cast<const void*>(_Unwind_GetCFA(context) - sizeof(void*));
+#endif
+  stack.frames[stack.count++] = {address, slot};
+  return _URC_NO_REASON;
+}
+
+/// Start of the module that holds an address; nullptr for none.
+const void* module_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
+}
+
+bool is_library_of_cuda(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return false;
+  std::string_view path = info.dli_fname;
+  path = path.substr(path.rfind('/') + 1);
+  return path.starts_with("libcuda.so") || path.starts_with("libcupti.so") || path.starts_with("libcudart.so");
+}
+
+/// Whether an address lies in the runtime that is linked into the program. Its functions keep the names of the calls;
+/// the names of its inner functions are hashes.
+bool in_static_runtime(const void* address, std::string_view call) {
+  const std::string function = function_at(address).name;
+  return function.starts_with("libcudart_static_") || function == call ||
+         (function.starts_with(call) &&
+          std::string_view(function).substr(call.size()).starts_with("_pt"));  // _ptsz, _ptds
+}
+
+bool has_name(const void* address) { return !function_at(address).name.empty(); }
+
+/// The first frame of the program; nullptr if the stack ends before.
+const Frame* programs_frame(const Stack& stack, const CudaCall& call) {
+  const void* const own = module_of(reinterpret_cast<const void*>(&add_frame));
+  const void* const cupti = module_of(call.cupti);
+  bool runtime = false;  // its library's frames are skipped
+  std::size_t at = 0;
+  for (; at < stack.count; ++at) {
+    const void* const address = static_cast<const char*>(stack.frames[at].returns_to) - 1;  // within the call
+    const void* const module = module_of(address);
+    const bool of_cuda = module == cupti || is_library_of_cuda(address);
+    if (module == nullptr || (module != own && !of_cuda)) break;
+    Dl_info info{};
+    if (of_cuda && dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
+      runtime = runtime || std::string_view(info.dli_fname).find("libcudart.so") != std::string_view::npos;
+    }
+  }
+  if (call.runtime && !runtime) {
+    const auto address_of = [&](std::size_t i) {
+      return static_cast<const void*>(static_cast<const char*>(stack.frames[i].returns_to) - 1);
+    };
+    if (at < stack.count && !has_name(address_of(at))) {
+      ++at;  // a stripped program: the call's own function is one frame
+    } else {
+      while (at < stack.count && in_static_runtime(address_of(at), call.name)) ++at;
+    }
+  }
+  return at < stack.count ? &stack.frames[at] : nullptr;
+}
+
+}  // namespace
+
+const void* Caller::unwind(const CudaCall& call, const void* frame) {
+  ++unwound_;
+  Stack stack;
+  _Unwind_Backtrace(add_frame, &stack);
+  const Frame* const found = programs_frame(stack, call);
+  if (found == nullptr) return nullptr;
+  if (found->slot != nullptr && found->slot > frame &&
+      *static_cast<const void* const*>(found->slot) == found->returns_to) {
+    auto& distances = distances_[call.number];
+    const std::ptrdiff_t distance = static_cast<const char*>(found->slot) - static_cast<const char*>(frame);
+    if (std::find(std::begin(distances), std::end(distances), distance) == std::end(distances)) {
+      auto free = std::find(std::begin(distances), std::end(distances), 0);
+      if (free == std::end(distances)) --free;
+      *free = distance;
+      // The shortest first: a longer one could lie beyond the stack's end on a thread that took a shorter path.
+      std::sort(std::begin(distances), free + 1);
+    }
+  }
+  return found->returns_to;
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,51 @@
+// Who called CUDA: the address in the program to which the current call returns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace wicprof::collector {
+
+/// A call of CUDA's libraries that callbacks report.
+struct CudaCall {
+  std::uint32_t number = 0;     ///< distinguishes the calls for the cache; below Caller::kCalls
+  bool runtime = false;         ///< of the runtime (cudaStreamSynchronize), not of the driver (cuStreamSynchronize)
+  std::string_view name;        ///< as the program's linker knows it
+  const void* cupti = nullptr;  ///< an address in CUPTI, whose frames are not the program's
+};
+
+/// Finds callers. One object per thread, used by that thread alone, since it remembers where on the thread's stack the
+/// return addresses of the calls lie: reading one such word takes a few nanoseconds, and unwinding the stack some
+/// microseconds.
+class Caller {
+ public:
+  static constexpr std::size_t kCalls = 32;
+
+  /// The return address in the program of the CUDA call that the thread is in; nullptr if the stack cannot be unwound
+  /// that far. `frame`: __builtin_frame_address(0) of one and the same function at every call. `known`: whether an
+  /// address that the thread found earlier on the same path is a caller of this call. Call within the callback.
+  template <class Known>
+  const void* find(const CudaCall& call, const void* frame, Known&& known) {
+    for (const std::ptrdiff_t distance : distances_[call.number]) {
+      if (distance == 0) break;
+      const void* const address = *reinterpret_cast<const void* const*>(static_cast<const char*>(frame) + distance);
+      if (known(address)) return address;
+    }
+    return unwind(call, frame);
+  }
+
+  /// How often find() had to unwind the stack.
+  std::uint64_t unwound() const { return unwound_; }
+
+ private:
+  const void* unwind(const CudaCall& call, const void* frame);
+
+  /// A call reaches its callback on few paths, of which each has frames of one size. Not calibrated.
+  static constexpr std::size_t kPaths = 4;
+
+  std::ptrdiff_t distances_[kCalls][kPaths] = {};  // from `frame` to the return address, the shortest first; 0: none
+  std::uint64_t unwound_ = 0;
+};
+
+}  // namespace wicprof::collector

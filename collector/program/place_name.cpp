@@ -1,0 +1,143 @@
+#include "collector/program/place_name.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "collector/program/symbol_name.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+/// A file mapped for reading.
+class MappedFile {
+ public:
+  explicit MappedFile(const char* path) {
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat status {};
+    if (fstat(file, &status) == 0 && status.st_size > 0) {
+      bytes_ = static_cast<std::size_t>(status.st_size);
+      memory_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory_ == MAP_FAILED) memory_ = nullptr;
+    }
+    close(file);
+  }
+  ~MappedFile() {
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  /// `count` objects at an offset; nullptr if the file ends before.
+  template <class T>
+  const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
+    if (memory_ == nullptr || offset > bytes_ || count > (bytes_ - offset) / sizeof(T) || offset % alignof(T) != 0)
+      return nullptr;
+    return reinterpret_cast<const T*>(static_cast<const char*>(memory_) + offset);
+  }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// The function at an address of the file, by its full symbol table; empty without one.
+std::string symbol_in(const MappedFile& file, std::uint64_t address) {
+  const auto* header = file.at<ElfW(Ehdr)>(0);
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_shentsize != sizeof(ElfW(Shdr)))
+    return {};
+  const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+  if (sections == nullptr) return {};
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const ElfW(Shdr)& table = sections[i];
+    if (table.sh_type != SHT_SYMTAB || table.sh_link >= header->e_shnum) continue;
+    const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
+    const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
+    const ElfW(Shdr)& names = sections[table.sh_link];
+    const char* texts = file.at<char>(names.sh_offset, names.sh_size);
+    if (symbols == nullptr || texts == nullptr) return {};
+    for (std::uint64_t s = 0; s < count; ++s) {
+      const ElfW(Sym)& symbol = symbols[s];
+      const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
+      if (!function || address < symbol.st_value || address - symbol.st_value >= symbol.st_size) continue;
+      if (symbol.st_name >= names.sh_size) return {};
+      return std::string(texts + symbol.st_name, strnlen(texts + symbol.st_name, names.sh_size - symbol.st_name));
+    }
+    return {};
+  }
+  return {};
+}
+
+/// Removes what brackets enclose, except in names such as operator().
+std::string without_brackets(std::string_view name) {
+  std::string kept;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (name.substr(i).starts_with("operator()")) {
+      if (depth == 0) kept += "operator()";
+      i += 9;
+    } else if (name.substr(i).starts_with("(anonymous namespace)")) {
+      i += 20 + (name.substr(i + 21).starts_with("::") ? 2 : 0);
+    } else if (c == '<' || c == '(') {
+      ++depth;
+    } else if ((c == '>' || c == ')') && depth > 0) {
+      --depth;
+    } else if (depth == 0) {
+      kept += c;
+    }
+  }
+  if (kept.ends_with(" const")) kept.resize(kept.size() - 6);
+  const std::size_t space = kept.rfind(' ');  // after the return type of a template
+  return space == std::string::npos || kept.find("operator") != std::string::npos ? kept : kept.substr(space + 1);
+}
+
+}  // namespace
+
+FunctionAt function_at(const void* address) {
+  FunctionAt function;
+  Dl_info info{};
+  const link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(const_cast<link_map**>(&map)), RTLD_DL_LINKMAP) == 0 ||
+      map == nullptr)
+    return function;
+  function.offset = reinterpret_cast<std::uintptr_t>(address) - map->l_addr;
+  // The program itself has an empty name in the list of modules.
+  const bool program = map->l_name == nullptr || *map->l_name == '\0';
+  const char* path = program ? "/proc/self/exe" : map->l_name;
+  char target[4096] = {};
+  const char* shown = path;
+  if (program && readlink(path, target, sizeof target - 1) > 0) shown = target;
+  const char* slash = std::strrchr(shown, '/');
+  function.module = slash == nullptr ? shown : slash + 1;
+  function.name = symbol_in(MappedFile(path), function.offset);
+  if (function.name.empty() && info.dli_sname != nullptr) function.name = info.dli_sname;
+  return function;
+}
+
+std::string short_function(std::string_view symbol, std::size_t most) {
+  std::string name = without_brackets(readable_symbol(symbol));
+  for (std::size_t colon = 0; name.size() > most && (colon = name.find("::")) != std::string::npos;)
+    name.erase(0, colon + 2);
+  if (name.size() > most) name.resize(most);
+  return name;
+}
+
+std::string place_text(const FunctionAt& function) {
+  if (function.module.empty()) return {};
+  char offset[24];
+  std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(function.offset));
+  return function.module + offset;
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,134 @@
+#include "collector/waits/host_control.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+
+#include "protocol/events/intervention.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+constexpr TimeNs kCheckInterval = 200 * kMillisecond;  // how often the thread looks without being woken
+
+StrategyId strategy_of(std::uint32_t word) { return host_strategy(word); }
+
+Mode mode_of(std::uint32_t word) { return strategy_of(word) == StrategyId::poll ? Mode::poll : Mode::park; }
+
+}  // namespace
+
+ExactSleeps::ExactSleeps() : before_(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)) {
+  if (before_ > 0) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
+ExactSleeps::~ExactSleeps() {
+  if (before_ > 0) prctl(PR_SET_TIMERSLACK, before_, 0, 0, 0);
+}
+
+TimeNs measure_wake() {
+  constexpr TimeNs kNap = 50'000;
+  std::array<TimeNs, 21> late{};
+  const ExactSleeps exact;
+  const std::atomic<std::uint32_t> never{0};
+  for (TimeNs& one : late) {
+    const TimeNs begin = now_ns();
+    futex_wait(never, 0, kNap);
+    one = std::max<TimeNs>(0, now_ns() - begin - kNap);
+  }
+  std::nth_element(late.begin(), late.begin() + late.size() / 2, late.end());
+  return late[late.size() / 2];
+}
+
+void HostControl::begin_once(EventSink& sink) {
+  const std::lock_guard lock(mutex_);
+  if (begun_.exchange(true) || control_ == nullptr || stopped_) return;
+  sink_ = &sink;
+  const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
+  place_ = join_runtime(*control_, control_, sequence);
+  if (place_ == nullptr) return;  // the session has too many runtimes: waits follow the words, and nobody reports
+  // The thread takes no signals of the program.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this, sequence] {
+    pthread_setname_np(pthread_self(), "wicprof-hosts");
+    Applied applied;
+    applied.sequence = sequence;
+    applied.program = control_->host_wanted.load(std::memory_order_relaxed);
+    wake_.store(measure_wake(), std::memory_order_relaxed);
+    control_->host_wake_ns.store(wake_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    follow_hybrid();
+    while (!stopped_.load()) {
+      futex_wait(control_->sequence, applied.sequence, kCheckInterval);
+      apply(applied);
+    }
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void HostControl::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  if (!thread_.joinable()) return;
+  futex_wake_all(control_->sequence);
+  thread_.join();
+  leave_runtime(*control_, *place_);
+}
+
+void HostControl::apply(Applied& applied) {
+  const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
+  if (sequence == applied.sequence) return;
+  follow_hybrid();
+  const std::uint32_t program = control_->host_wanted.load(std::memory_order_relaxed);
+  if (program != applied.program) {
+    report(0, applied.program, program, sequence);
+    std::fill(std::begin(applied.sites), std::end(applied.sites), WantedWait::kNothing);
+  }
+  for (SiteId i = 0; i < WaitSites::kMost; ++i) {
+    const std::uint32_t number = sites_.session_number(WaitSites::kFirst + i);
+    if (number == 0) continue;
+    const std::uint32_t word = control_->sites[number].wanted.load(std::memory_order_relaxed);
+    if (word == applied.sites[i]) continue;
+    if (word != WantedWait::kNothing) {
+      report(WaitSites::kFirst + i, applied.sites[i] == WantedWait::kNothing ? program : applied.sites[i], word,
+             sequence);
+    }
+    applied.sites[i] = word;
+  }
+  applied.program = program;
+  applied.sequence = sequence;
+  report_applied(*control_, *place_, sequence);
+}
+
+/// Whether the whole program or any site is to wait by `hybrid`, which needs to know the launches.
+void HostControl::follow_hybrid() {
+  bool hybrid = strategy_of(control_->host_wanted.load(std::memory_order_relaxed)) == StrategyId::hybrid;
+  for (SiteId i = 0; i < WaitSites::kMost && !hybrid; ++i) {
+    const std::uint32_t number = sites_.session_number(WaitSites::kFirst + i);
+    hybrid = number != 0 &&
+             strategy_of(control_->sites[number].wanted.load(std::memory_order_relaxed)) == StrategyId::hybrid;
+  }
+  if (hybrid == hybrid_) return;
+  hybrid_ = hybrid;
+  if (of_hybrid_) of_hybrid_(hybrid);
+}
+
+void HostControl::report(SiteId site, std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence) {
+  auto event = make_event<InterventionEvent>();
+  event.site = site;
+  event.sequence = sequence;
+  event.old_strategy = static_cast<std::uint32_t>(strategy_of(old_word));
+  event.new_strategy = static_cast<std::uint32_t>(strategy_of(new_word));
+  event.old_mode = static_cast<std::uint8_t>(mode_of(old_word));
+  event.new_mode = static_cast<std::uint8_t>(mode_of(new_word));
+  event.side = WaitSide::host;
+  event.requested_ns = control_->requested_ns.load(std::memory_order_relaxed);
+  event.effective_ns = now_ns();
+  sink_->write_or_hold(event);
+}
+
+}  // namespace wicprof::collector

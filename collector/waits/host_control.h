@@ -1,0 +1,95 @@
+// What the session wants of host threads that wait in calls of CUDA, and the thread that reports each change as
+// applied.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "collector/waits/wait_plan.h"
+#include "collector/waits/wait_sites.h"
+#include "protocol/control.h"
+#include "protocol/event_sink.h"
+
+namespace wicprof::collector {
+
+/// One per process. Waiting threads read the session's words themselves, so that a change is in effect as soon as the
+/// tool has written it: for the next wait, and for a wait in which wic-prof sleeps, which the change wakes.
+class HostControl {
+ public:
+  /// `control`: the session's; nullptr: nothing is ever wanted. `sites` must outlive it.
+  HostControl(ControlBlock* control, const WaitSites& sites) : control_(control), sites_(sites) {}
+  HostControl(const HostControl&) = delete;
+  HostControl& operator=(const HostControl&) = delete;
+
+  /// `of_hybrid`: called with true when `hybrid` may come into force, and with false when it no longer is. On the
+  /// control's thread.
+  void on_hybrid(std::function<void(bool)> of_hybrid) { of_hybrid_ = std::move(of_hybrid); }
+
+  /// Joins the session as a runtime and starts the thread. Any thread, any number of times, but not within cuInit().
+  void begin(EventSink& sink) {
+    if (!begun_.load(std::memory_order_acquire)) begin_once(sink);
+  }
+
+  /// Ends the thread and all waiting of ours. Call once, at the program's end.
+  void stop();
+
+  /// How to wait at a site now: `poll` is the program's own way.
+  StrategyId wanted(std::uint32_t session_number) const {
+    if (control_ == nullptr || stopped_.load(std::memory_order_relaxed)) return StrategyId::poll;
+    std::uint32_t word = 0;
+    if (session_number != 0) word = control_->sites[session_number].wanted.load(std::memory_order_relaxed);
+    if (word == WantedWait::kNothing) word = control_->host_wanted.load(std::memory_order_relaxed);
+    return host_strategy(word);
+  }
+
+  /// The futex that every change of what is wanted wakes.
+  std::uint32_t sequence() const { return control_->sequence.load(std::memory_order_acquire); }
+  void sleep(std::uint32_t sequence, TimeNs time) const { futex_wait(control_->sequence, sequence, time); }
+
+  SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed)}; }
+
+ private:
+  struct Applied {
+    std::uint32_t sequence = 0, program = WantedWait::kNothing;
+    std::uint32_t sites[WaitSites::kMost] = {};
+  };
+
+  void begin_once(EventSink& sink);
+  void run();
+  void apply(Applied& applied);
+  void follow_hybrid();
+  void report(SiteId site, std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence);
+
+  ControlBlock* control_;
+  const WaitSites& sites_;
+  std::function<void(bool)> of_hybrid_;
+  EventSink* sink_ = nullptr;
+  RuntimeControl* place_ = nullptr;
+  std::mutex mutex_;  // of begin_once() and stop()
+  std::atomic<bool> begun_{false}, stopped_{false};
+  std::atomic<TimeNs> wake_{SleepCosts{}.wake};
+  std::thread thread_;
+  bool hybrid_ = false;  // of the thread
+};
+
+/// The time from the end of a sleep until the thread runs, on this machine now: the median of a few sleeps. Takes about
+/// two milliseconds.
+TimeNs measure_wake();
+
+/// Timer slack of the calling thread at its least for the object's lifetime: by default Linux ends a sleep up to 50 us
+/// late.
+class ExactSleeps {
+ public:
+  ExactSleeps();
+  ~ExactSleeps();
+  ExactSleeps(const ExactSleeps&) = delete;
+  ExactSleeps& operator=(const ExactSleeps&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace wicprof::collector

@@ -1,0 +1,99 @@
+#include "collector/waits/wait_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace wicprof::collector {
+
+namespace {
+
+/// Share of its length that a nap may add to a wait under `hybrid`. A nap ends, on average, in its middle, which leaves
+/// half a percent: half of the loss that `hybrid` may have against spinning.
+constexpr TimeNs kHybridShare = 100;
+/// Under `block` the CPU counts for more than the wait's length. Naps of 50 us added 0.04 ms to waits of 5 ms and took
+/// 6 % of a CPU on the host of an H200.
+constexpr TimeNs kBlockShare = 64;
+constexpr TimeNs kBlockNap = 50'000;
+/// Below this, a nap costs more CPU time than it saves. Not calibrated.
+constexpr TimeNs kShortestNap = 10'000;
+
+/// A wait is longer than its mean and so many mean absolute deviations in one case of a thousand, if lengths are normal
+/// (four of these are 3.2 standard deviations). TCP's timeout uses four, too.
+constexpr TimeNs kDeviations = 4;
+/// Part of the shortest recent wait that counts as safe to sleep: kernels that get faster do so by steps.
+constexpr double kSafePart = 0.9;
+/// Waking up adds its cost to the wait. It adds less than one percent to waits longer than so many times that cost, so
+/// only shorter uncertainties are worth polling through; the paper's rule (poll up to the expected time if that is less
+/// than the most that is worth polling, else block) with the measured cost.
+constexpr TimeNs kPollWakes = 100;
+/// A thread that polls longer at a stretch loses its CPU to others on a shared machine: a quarter of a slice of 4 ms.
+/// Not calibrated.
+constexpr TimeNs kLongestPoll = 1'000'000;
+
+WaitPlan hybrid(const std::optional<Forecast>& forecast, const SleepCosts& costs) {
+  const TimeNs worth_polling = std::min(kPollWakes * costs.wake, kLongestPoll);
+  WaitPlan plan;
+  plan.shortest_nap = std::max(costs.wake, kShortestNap);
+  plan.nap_share = kHybridShare;
+  plan.poll_until = worth_polling;
+  if (!forecast) return plan;
+  const TimeNs spread = kDeviations * forecast->deviation;
+  const TimeNs earliest =
+      std::max(forecast->left - spread, static_cast<TimeNs>(kSafePart * static_cast<double>(forecast->least)));
+  const TimeNs latest = forecast->left + spread;
+  // The thread wakes up late, and not always by the same time. A sleep as short as its own cost saves nothing.
+  if (const TimeNs safe = earliest - 2 * costs.wake; safe > costs.wake) plan.sleep = safe;
+  // The driver polls memory and sees the end a microsecond before a thread that asks. A wait that is left to it cannot
+  // be cut short, so only a wait that will end soon is left to it.
+  plan.to_driver = latest - plan.sleep <= worth_polling;
+  plan.poll_until = plan.sleep + 3 * costs.wake;
+  return plan;
+}
+
+std::string time_text(TimeNs time) {
+  char text[32];
+  const bool long_one = time >= kMillisecond;
+  std::snprintf(text, sizeof text, long_one ? "%.3g ms" : "%.3g us",
+                static_cast<double>(time) / static_cast<double>(long_one ? kMillisecond : 1000));
+  return text;
+}
+
+}  // namespace
+
+TimeNs WaitPlan::nap(TimeNs passed) const {
+  return shortest_nap == 0 ? 0 : std::min(std::max(passed / nap_share, shortest_nap), kLongestNap);
+}
+
+WaitPlan plan_of(StrategyId strategy, const std::optional<Forecast>& forecast, const SleepCosts& costs) {
+  if (strategy == StrategyId::spin) return {};
+  if (strategy != StrategyId::block) return hybrid(forecast, costs);
+  WaitPlan plan;
+  plan.shortest_nap = kBlockNap;
+  plan.nap_share = kBlockShare;
+  return plan;
+}
+
+HybridWay way_of(const std::optional<Forecast>& forecast, const WaitPlan& plan) {
+  if (!forecast) return HybridWay::learning;
+  if (!plan.to_driver) return HybridWay::naps;
+  return plan.sleep == 0 ? HybridWay::polls : HybridWay::sleeps_then_polls;
+}
+
+std::string reason_of(HybridWay way, const Forecast& forecast, const SleepCosts& costs) {
+  const std::string length = "waits last " + time_text(forecast.left) + ", on average " +
+                             time_text(forecast.deviation) + " more or less, and waking up takes " +
+                             time_text(costs.wake);
+  switch (way) {
+    case HybridWay::learning:
+      return "too few waits yet";
+    case HybridWay::polls:
+      return length + ": too short to sleep, so the call itself waits";
+    case HybridWay::sleeps_then_polls:
+      return length + ": sleeps for the part that is safe, then the call itself waits";
+    case HybridWay::naps:
+      return length + ": sleeps for the part that is safe, then sleeps and asks in turn, since the end is uncertain";
+  }
+  return {};
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,45 @@
+// How a host thread waits under each strategy: when it sleeps, when it polls, when it leaves the wait to the driver.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "collector/waits/predictor.h"
+#include "protocol/strategy.h"
+#include "protocol/time.h"
+
+namespace wicprof::collector {
+
+/// What sleeping costs on this machine, as measured there. In ns.
+struct SleepCosts {
+  TimeNs wake = 50'000;  ///< from the end of a sleep until the thread runs; the default where nobody has measured yet
+};
+
+/// A nap is at most this long, so that a toggle takes effect within a millisecond also if its wake-up is missed.
+inline constexpr TimeNs kLongestNap = 500'000;
+
+/// The steps of one wait. Times in ns from the wait's begin.
+struct WaitPlan {
+  TimeNs sleep = 0;         ///< first sleep until then; 0: do not
+  bool to_driver = false;   ///< then leave the wait to the program's own call
+  TimeNs poll_until = 0;    ///< else ask without a pause until then, and nap between questions afterwards
+  TimeNs shortest_nap = 0;  ///< 0: never nap
+  TimeNs nap_share = 100;   ///< a nap is at most one in so many parts of what has passed, or the shortest nap
+
+  /// The length of the next nap, which grows with the wait: a wait then ends late by a bounded share of its length, and
+  /// a long wait costs few questions.
+  TimeNs nap(TimeNs passed) const;
+};
+
+/// The plan of `spin`, `block` or, for any other strategy, `hybrid`. `forecast`: nothing where the place is not known
+/// well enough.
+WaitPlan plan_of(StrategyId strategy, const std::optional<Forecast>& forecast, const SleepCosts& costs);
+
+/// What `hybrid` does at a place.
+enum class HybridWay : std::uint8_t { learning, polls, sleeps_then_polls, naps };
+HybridWay way_of(const std::optional<Forecast>& forecast, const WaitPlan& plan);
+/// The reason, in words for people.
+std::string reason_of(HybridWay way, const Forecast& forecast, const SleepCosts& costs);
+
+}  // namespace wicprof::collector

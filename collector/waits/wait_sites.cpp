@@ -1,0 +1,92 @@
+#include "collector/waits/wait_sites.h"
+
+#include "collector/program/place_name.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+/// What one thread knows of the places where it waits: a table without locks. A place that finds no room replaces
+/// another, which then begins to count its waits anew.
+struct ThreadsPlaces {
+  static constexpr std::size_t kPlaces = 64, kTries = 8;
+  struct Place {
+    std::uint64_t key = 0;
+    SiteId site = 0;
+    std::uint32_t waits = 0;
+  };
+  std::array<Place, kPlaces> places;
+
+  /// The place with that key, else the one to use for it.
+  Place& at(std::uint64_t key) {
+    const std::size_t first = (key * 0x9e3779b97f4a7c15u) >> 58;
+    for (std::size_t i = 0; i < kTries; ++i) {
+      Place& place = places[(first + i) % kPlaces];
+      if (place.key == key || place.key == 0) return place;
+    }
+    return places[first];
+  }
+};
+thread_local ThreadsPlaces threads_places;
+
+std::uint64_t key_of(std::uint32_t number, const void* caller) {
+  return (static_cast<std::uint64_t>(number + 1) << 56) ^ reinterpret_cast<std::uintptr_t>(caller);
+}
+
+/// "cudaStreamSynchronize in step", within the length that a session's table has for a name.
+std::string name_of(std::string_view call, const FunctionAt& function) {
+  std::string name(call);
+  constexpr std::string_view kIn = " in ";
+  constexpr std::size_t kCounter = 3;  // "#17"
+  if (name.size() + kIn.size() + kCounter >= kMaxSiteName) return name.substr(0, kMaxSiteName - 1 - kCounter);
+  const std::size_t left = kMaxSiteName - 1 - kCounter - kIn.size() - name.size();
+  std::string where = short_function(function.name, left);
+  if (where.empty()) where = place_text(function).substr(0, left);
+  if (where.empty()) where = "unknown code";
+  return name.append(kIn).append(where);
+}
+
+}  // namespace
+
+bool WaitSites::known(std::uint32_t number, const void* caller) const {
+  const std::uint64_t key = key_of(number, caller);
+  return threads_places.at(key).key == key;
+}
+
+PlaceOfWait WaitSites::enter(std::uint32_t number, std::string_view call, const void* caller, EventSink& sink) {
+  if (caller == nullptr) return {};
+  const std::uint64_t key = key_of(number, caller);
+  ThreadsPlaces::Place& place = threads_places.at(key);
+  if (place.key != key) place = {key, declare(number, call, caller, sink), 0};
+  return {place.site, place.waits++};
+}
+
+SiteId WaitSites::declare(std::uint32_t number, std::string_view call, const void* caller, EventSink& sink) {
+  const std::uint64_t key = key_of(number, caller);
+  const std::lock_guard lock(mutex_);
+  if (const auto found = sites_.find(key); found != sites_.end()) return found->second;
+  if (next_ == kFirst + kMost) return sites_[key] = 0;
+  const SiteId site = next_++;
+  const FunctionAt function = function_at(static_cast<const char*>(caller) - 1);  // within the call
+  const std::string base = name_of(call, function);
+  std::string name = base;
+  for (int more = 2; !names_.insert(name).second; ++more) name = base + "#" + std::to_string(more);
+  if (control_ != nullptr) {
+    const std::uint32_t in_session = register_site(*control_, name.c_str());
+    if (in_session != 0) control_->sites[in_session].side.store(static_cast<std::uint32_t>(WaitSide::host));
+    session_numbers_[site - kFirst].store(in_session, std::memory_order_relaxed);
+  }
+  auto event = make_event<SiteEvent>();
+  event.site = site;
+  event.name = sink.text(name);
+  event.side = SiteSide::host;
+  event.place = sink.text(place_text(function));
+  sink.write_or_hold(event);
+  return sites_[key] = site;
+}
+
+std::uint32_t WaitSites::session_number(SiteId site) const {
+  return site < kFirst || site >= kFirst + kMost ? 0 : session_numbers_[site - kFirst].load(std::memory_order_relaxed);
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,125 @@
+"""Host threads that wait in calls of CUDA, in a program that nobody changed: wait sites, the toggle, and what stays.
+
+The program, its driver and its CUPTI are fakes; the collector and wic-prof are real.
+"""
+
+import json
+import unittest
+
+import harness
+
+# name, mode and figures of each wait
+WAITS = ("SELECT s.value, w.strategy_id, w.polls, w.naps, w.cpu_ns, w.end_ns - w.begin_ns, w.awaited, w.iteration "
+         "FROM host_wait w LEFT JOIN site p ON p.id = w.site_id LEFT JOIN string s ON s.id = p.name_id ORDER BY w.id")
+SPIN, BLOCK, HYBRID = 64, 65, 66
+# Each way in which a program keeps its waits for itself.
+KEPT = ("blocking_event", "blocking_context", "captured_stream")
+
+
+class HostWaits(harness.Case):
+    def waits(self):
+        return self.query("t.wicprof", WAITS)
+
+    def record(self, *words, options=()):
+        result = self.run_cuda("load", "context", *words, "exit", "0", options=options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_each_place_is_a_site(self):
+        self.record("wait", "stream", "5", "1", "wait", "event", "3", "1", "wait", "device", "2", "1")
+        waits = self.waits()
+        self.assertEqual([(wait[0], wait[6], wait[7]) for wait in waits],
+                         [("cudaStreamSynchronize in wait_in_runtime", 1, i) for i in range(5)] +
+                         [("cudaEventSynchronize in wait_in_runtime", 2, i) for i in range(3)] +
+                         [("cudaDeviceSynchronize in wait_in_runtime", 3, i) for i in range(2)])
+        self.assertTrue(all(wait[1] is None and wait[3] is None for wait in waits), waits)  # the program's own way
+        self.assertEqual(self.query("t.wicprof", "SELECT DISTINCT side FROM site"), [(1,)])
+        analysis = json.loads(self.wic_prof("analyze", "t.wicprof", "--format=json").stdout)
+        self.assertEqual({site["site"] for site in analysis["sites"]}, {wait[0] for wait in waits})
+        self.assertIn("cudaStreamSynchronize in wait_in_runtime",
+                      {wait["site"] for wait in analysis["host_waits"]})
+
+    def test_poll_is_the_programs_own_way(self):
+        self.record("unasked", "wait", "stream", "3", "2", "wait", "event", "3", "2", "wait", "device", "3", "2", "end",
+                    options=("--mode", "poll"))
+
+    def test_block_sleeps_in_the_calls_place(self):
+        for what in ("stream", "event", "device"):
+            self.record("wait", what, "3", "60", options=("--mode", "park", "--side=host", "--strategy=block"))
+            for name, strategy, polls, naps, cpu, length, _, _ in self.waits():
+                self.assertEqual(strategy, BLOCK)
+                self.assertGreater(naps, 10)
+                self.assertGreater(polls, 10)
+                self.assertLess(cpu, length / 2)  # a wait that spins takes all of it
+
+    def test_spin_asks_without_a_pause(self):
+        self.record("wait", "stream", "2", "20", options=("--mode", "park", "--strategy=spin"))
+        for _, strategy, polls, naps, _, _, _, _ in self.waits():
+            self.assertEqual((strategy, naps), (SPIN, None))
+            self.assertGreater(polls, 100)
+
+    def test_hybrid_predicts_and_gives_its_reason(self):
+        self.record("wait", "stream", "60", "10", options=("--mode", "park", "--side=host"))
+        waits = self.waits()
+        self.assertTrue(all(wait[1] == HYBRID for wait in waits))
+        predicted = self.query("t.wicprof", "SELECT predicted_ns FROM host_wait ORDER BY id")
+        self.assertEqual([row[0] for row in predicted[:3]], [None] * 3)
+        self.assertTrue(all(row[0] for row in predicted[4:]), predicted)
+        self.assertGreater(int(self.meta("t.wicprof")["host_wake_ns"]), 0)
+        reasons = self.query("t.wicprof", "SELECT r.value FROM choice c JOIN string r ON r.id = c.reason_id")
+        self.assertTrue(reasons)
+        self.assertIn("waking up takes", reasons[0][0])
+        analysis = self.wic_prof("analyze", "t.wicprof", "--format=json").stdout
+        self.assertIn("waking up takes", analysis)
+
+    def test_what_the_program_asked_for_stays(self):
+        for what in KEPT:
+            with self.subTest(what=what):
+                self.record("unasked", "wait", what, "3", "20", "end",
+                            options=("--mode", "park", "--side=host", "--strategy=block"))
+                self.assertEqual([wait[1] for wait in self.waits()], [None] * 3)
+
+    def test_the_child_of_a_fork_waits_by_itself(self):
+        self.record("wait", "stream", "2", "5", "fork", "unasked", "wait", "stream", "3", "20", "end", "end",
+                    options=("--mode", "park", "--strategy=block"))
+        self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 2)
+
+    def test_schedule_changes_the_running_program(self):
+        self.record("wait", "stream", "150", "5",
+                    options=("--schedule", "poll:200ms,park:200ms,poll:10s", "--side=host", "--strategy=block"))
+        strategies = [wait[1] for wait in self.waits()]
+        changes = [now for before, now in zip([0] + strategies, strategies) if before != now]
+        self.assertEqual(changes, [None, BLOCK, None])
+        rows = self.query("t.wicprof", "SELECT old_mode, new_mode, side, effective_ns - requested_ns FROM intervention "
+                                       "ORDER BY id")
+        self.assertEqual([row[:3] for row in rows], [(0, 1, 2), (1, 0, 2)])
+        compared = json.loads(self.wic_prof("compare", "t.wicprof", "--format=json").stdout)
+        self.assertEqual(len(compared["segments"]), 3)
+        self.assertGreater(compared["before"]["iterations"], 5)
+        self.assertGreater(compared["after"]["iterations"], 5)
+
+    def test_toggle_in_the_middle_of_a_wait(self):
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10", "WICPROF_TEST_CUPTI": ""})
+        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "mid", "--mode", "park", "--side=host",
+                         "--strategy=block", "--", harness.CUDA_APP, "load", "context", "wait", "stream", "1", "5",
+                         "wait", "stream", "1", "3000", "exit", "0")
+        site = "cudaStreamSynchronize in wait_in_runtime"
+        self.until(lambda: any(site in session.get("sites", []) for session in self.sessions()), "the site")
+        refused = self.wic_prof("toggle", "park", "--side=device", "--strategy=hybrid", "--session=mid")
+        self.assert_refused(refused, 2, "not a strategy of the side device")
+        answer = json.loads(self.wic_prof("toggle", "poll", "--side=host", "--session=mid", "--format=json").stdout)
+        self.assertEqual((answer["side"], answer["mode"]), ("host", "poll"))
+        self.assertEqual(answer["undo"], ["wic-prof toggle park --side host --strategy block --session mid"])
+        done = self.finish(run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.query("t.wicprof", "SELECT old_strategy_id, new_mode, side, effective_ns FROM intervention")
+        self.assertEqual([row[:3] for row in rows], [(BLOCK, 0, 2)])
+        during = self.number("t.wicprof", f"SELECT count(*) FROM host_wait WHERE begin_ns < {rows[0][3]} "
+                                          f"AND end_ns > {rows[0][3]}")
+        self.assertEqual(during, 1)  # it took effect while the second wait went on
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Host threads of an unchanged program, toggled while it runs: the program's own way, block and hybrid in turn.
+
+    host_waits.py BUILD OUT      on a GPU, at most 150 s; needs BUILD/bin/wic-prof and BUILD/bin/host_waits_app
+
+Writes OUT/host_waits.json: one row per case, with its bars. `late_us` is the time by which an iteration is longer
+than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
+Prints PASS or FAIL.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD, OUT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+WIC_PROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "host_waits_app"
+ENDS = time.monotonic() + 140
+WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
+PHASE = 0.7  # seconds per phase
+ROUNDS = 2
+GROUP = pathlib.Path("/sys/fs/cgroup/wicprof_host_waits")
+
+work = pathlib.Path(tempfile.mkdtemp())
+environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}
+
+
+def wic_prof(*words, timeout=60):
+    return subprocess.run(["timeout", str(timeout), WIC_PROF, *words], env=environment, cwd=work, text=True,
+                          capture_output=True)
+
+
+def toggle(way):
+    mode, strategy = WAYS[way]
+    words = ["toggle", mode, "--side=host", "--session=host", "--format=json"]
+    answer = wic_prof(*words, *(["--strategy", strategy] if strategy else []), timeout=10)
+    if answer.returncode != 0:
+        raise RuntimeError(answer.stderr)
+    return json.loads(answer.stdout)
+
+
+def record(what, microseconds, spread, quota=None):
+    """Runs the program while it is toggled. Returns the phases as (way, begin_ns, end_ns), and the toggles' delays."""
+    order = list(WAYS) * ROUNDS
+    seconds = 1.0 + PHASE * len(order) * (1 if quota is None else 1.5)
+    words = ["run", "-q", "-f", "-o", "t.wicprof", "--name", "host", "--", APP, what, str(microseconds), str(spread),
+             f"{seconds:.2f}"]
+    run = subprocess.Popen(["timeout", "60", WIC_PROF, *words], env=environment, cwd=work, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    phases, delays = [], []
+    try:
+        session = None
+        while run.poll() is None and time.monotonic() < ENDS:
+            listed = json.loads(wic_prof("sessions", "--format=json", timeout=10).stdout)["sessions"]
+            session = next((s for s in listed if s["name"] == "host" and s["wic_runtime"]), None)
+            if session:
+                break
+            time.sleep(0.05)
+        if session is None:
+            raise RuntimeError("the program did not join the session: " + run.communicate()[0][-500:])
+        if quota is not None:
+            (GROUP / "cpu.max").write_text(f"{int(quota * 100_000)} 100000")
+            (GROUP / "cgroup.procs").write_text(str(session["pid"]))
+        for way in order:
+            answer = toggle(way)
+            delays.append(answer["took_ns"])
+            begin = answer["effective_ns"] + 50_000_000  # without the first waits after the change
+            time.sleep(PHASE)
+            phases.append((way, begin, time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
+    finally:
+        output = run.communicate(timeout=60)[0] if run.poll() is None else run.stdout.read()
+    if run.returncode != 0:
+        raise RuntimeError(f"the program ended with {run.returncode}: {output[-500:]}")
+    return phases, delays
+
+
+def figures(phases):
+    database = sqlite3.connect(work / "t.wicprof")
+    kernels = database.execute("SELECT k.start_ns, k.end_ns FROM kernel k JOIN string s ON s.id = k.name_id "
+                               "WHERE s.value LIKE '%busy%' ORDER BY k.start_ns").fetchall()
+    waits = database.execute("SELECT w.begin_ns, w.end_ns, w.cpu_ns, w.strategy_id, w.naps, n.value FROM host_wait w "
+                             "LEFT JOIN site p ON p.id = w.site_id LEFT JOIN string n ON n.id = p.name_id "
+                             "ORDER BY w.begin_ns").fetchall()
+    found = {}
+    for way in WAYS:
+        late, lengths, cpu, wall, strategies = [], [], 0, 0, set()
+        for begin, end in (phase[1:] for phase in phases if phase[0] == way):
+            mine = [wait for wait in waits if begin <= wait[0] and wait[1] <= end]
+            at, before = 0, None
+            for wait in mine:
+                while at < len(kernels) and kernels[at][1] <= wait[1]:
+                    at += 1
+                kernel = kernels[at - 1] if at else None
+                if kernel is None or kernel[1] < wait[0] - 1_000_000 or kernel[0] < begin:
+                    continue
+                if before is not None:
+                    late.append(wait[1] - before - (kernel[1] - kernel[0]))
+                    lengths.append(kernel[1] - kernel[0])
+                before = wait[1]
+                strategies.add(wait[3])
+                cpu += wait[2] or 0
+                wall += wait[1] - wait[0]
+        if not late:
+            raise RuntimeError(f"no waits were recorded while the program waited by {way}")
+        found[way] = {"waits": len(late), "kernel_us": statistics.mean(lengths) / 1e3,
+                      "late_us": statistics.mean(late) / 1e3, "late_p99_us": sorted(late)[int(len(late) * 0.99)] / 1e3,
+                      "cpu_share": cpu / wall, "cpu_us_per_wait": cpu / len(late) / 1e3,
+                      "strategies": sorted(s or 0 for s in strategies)}
+    sites = sorted({wait[5] for wait in waits if wait[5]})
+    wake = database.execute("SELECT value FROM meta WHERE key = 'host_wake_ns'").fetchone()
+    return found, sites, int(wake[0]) if wake else None
+
+
+def speed(found, way, over):
+    """How many times as fast as another way, for the hybrid's kernels."""
+    kernel = found["hybrid"]["kernel_us"]
+    return (kernel + found[over]["late_us"]) / (kernel + found[way]["late_us"])
+
+
+def case(rows, name, what, microseconds, spread, quota=None):
+    if time.monotonic() > ENDS - 12:
+        rows.append({"case": name, "skipped": "no time left"})
+        return
+    try:
+        phases, delays = record(what, microseconds, spread, quota)
+        found, sites, wake = figures(phases)
+    except Exception as error:  # the other cases go on
+        subprocess.run(["sleep", "1"], check=False)
+        rows.append({"case": name, "holds": False, "error": str(error)[-600:]})
+        print(f"{name}: {error}", flush=True)
+        return
+    over_spin, over_block = speed(found, "hybrid", "spin"), speed(found, "hybrid", "block")
+    bars = {"over_block": 0.98}
+    bars["over_spin"] = {None: 0.99, 0.5: 1.8, 0.2: 4.0}[quota]
+    holds = over_spin >= bars["over_spin"] and over_block >= bars["over_block"]
+    if microseconds >= 5000 and quota is None:
+        bars["cpu_share"] = 0.25
+        holds = holds and found["hybrid"]["cpu_share"] <= 0.25
+    row = {"case": name, "what": what, "kernel_us": microseconds, "spread": spread, "quota": quota, "ways": found,
+           "hybrid_over_spin": over_spin, "hybrid_over_block": over_block, "bars": bars, "holds": bool(holds),
+           "toggle_ms": [delay / 1e6 for delay in delays], "sites": sites, "wake_us": wake / 1e3 if wake else None}
+    rows.append(row)
+    print(f"{name}: hybrid over spin {over_spin:.4f}, over block {over_block:.4f}; CPU " +
+          ", ".join(f"{way} {one['cpu_share']:.3f}" for way, one in found.items()) + "; late us " +
+          ", ".join(f"{way} {one['late_us']:.1f}" for way, one in found.items()) + f"; holds {holds}", flush=True)
+
+
+def cost_of_a_call(rows):
+    """ns of a call without work: without the source host_waits, and with it while the program's own way is in force."""
+    costs = {}
+    for words in ("kernels", "kernels,host_waits"):
+        values = []
+        for _ in range(3):
+            result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--", APP,
+                              "idle", "100000", timeout=20)
+            if result.returncode == 0:
+                values.append(float(result.stdout.split()[-1]))
+        costs[words] = min(values) if values else None
+    without, with_source = costs["kernels"], costs["kernels,host_waits"]
+    known = without is not None and with_source is not None
+    rows.append({"case": "cost of a synchronizing call", "without_ns": without, "with_ns": with_source,
+                 "cost_ns": with_source - without if known else None, "bars": {"cost_ns": 500},
+                 "holds": bool(known and with_source - without <= 500)})
+    print(json.dumps(rows[-1]), flush=True)
+
+
+def quota_possible():
+    try:
+        controllers = pathlib.Path("/sys/fs/cgroup/cgroup.subtree_control")
+        if "cpu" not in controllers.read_text().split():
+            controllers.write_text("+cpu")
+        GROUP.mkdir(exist_ok=True)
+        (GROUP / "cpu.max").write_text("max 100000")
+        return None
+    except OSError as error:
+        return str(error)
+
+
+def main():
+    OUT.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for what, microseconds, spread in (("stream", 5000, 0), ("stream", 5000, 0.5), ("stream", 200, 0),
+                                       ("stream", 20, 0), ("stream", 200, 0.5), ("stream", 20, 0.5)):
+        case(rows, f"{what} {microseconds} us" + (" +-50 %" if spread else ""), what, microseconds, spread)
+    for what in ("device", "event", "copy"):
+        case(rows, f"{what} 5000 us", what, 5000, 0)
+    cost_of_a_call(rows)
+    why_not = quota_possible()
+    for quota in (0.5, 0.2):
+        name = f"stream 5000 us under a quota of {quota} CPU"
+        if why_not:
+            rows.append({"case": name, "skipped": why_not})
+        else:
+            case(rows, name, "stream", 5000, 0, quota)
+    (OUT / "host_waits.json").write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    measured = [row for row in rows if "skipped" not in row]
+    for row in rows:
+        print(row["case"], "skipped: " + row["skipped"] if "skipped" in row else "holds" if row["holds"] else "MISSED")
+    print("PASS" if measured and all(row["holds"] for row in measured) else "FAIL")
+
+
+signal.alarm(150)
+main()

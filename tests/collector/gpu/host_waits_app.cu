@@ -1,0 +1,90 @@
+// A plain CUDA program with the runtime linked in: launches a kernel of a known length and waits for it, over and over.
+//   host_waits_app WHAT MICROSECONDS SPREAD SECONDS
+//     WHAT: stream, event, device, copy; SPREAD: 0.5 = 50 % more or less
+//   host_waits_app idle CALLS
+//     prints the nanoseconds of one cudaStreamSynchronize without work
+// Prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+constexpr unsigned long long kLongest = 100'000'000;  // ns: no kernel runs longer
+
+__global__ void busy(unsigned long long ns, unsigned* count) {
+  unsigned long long begin, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - begin < ns && now - begin < kLongest);
+  ++*count;
+}
+
+void check(cudaError_t result, const char* what) {
+  if (result == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(result));
+  std::exit(3);
+}
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+struct Work {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  unsigned* count = nullptr;
+};
+
+__attribute__((noinline)) void step(const Work& work, const std::string& what, unsigned long long ns) {
+  busy<<<1, 1, 0, what == "copy" ? nullptr : work.stream>>>(ns, work.count);
+  if (what == "stream") {
+    check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
+  } else if (what == "event") {
+    check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
+    check(cudaEventSynchronize(work.event), "cudaEventSynchronize");
+  } else if (what == "device") {
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  } else {
+    unsigned seen = 0;
+    check(cudaMemcpy(&seen, work.count, sizeof seen, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+}
+
+int idle(const Work& work, long calls) {
+  for (int i = 0; i < 1000; ++i) check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
+  const double begin = seconds();
+  for (long i = 0; i < calls; ++i) check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
+  std::printf("%.1f\n", (seconds() - begin) / static_cast<double>(calls) * 1e9);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const std::string what = argv[1];
+  Work work;
+  check(cudaStreamCreateWithFlags(&work.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  check(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
+  check(cudaMalloc(&work.count, sizeof(unsigned)), "cudaMalloc");
+  check(cudaMemset(work.count, 0, sizeof(unsigned)), "cudaMemset");
+  if (what == "idle") return idle(work, std::atol(argv[2]));
+  if (argc < 5) return 2;
+  const double length = std::atof(argv[2]) * 1e3, spread = std::atof(argv[3]);
+  const double end = seconds() + std::atof(argv[4]);
+  unsigned long long random = 88172645463325252ull;
+  unsigned waits = 0;
+  while (seconds() < end) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    const double part = static_cast<double>(random >> 11) / 9007199254740992.0;  // 0 to 1
+    step(work, what, static_cast<unsigned long long>(length * (1 + spread * (2 * part - 1))));
+    ++waits;
+  }
+  unsigned counted = 0;
+  check(cudaMemcpy(&counted, work.count, sizeof counted, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  std::printf("waits %u, kernels %s\n", waits, counted == waits ? "all" : "LOST");
+  return counted == waits ? 0 : 4;
+}
