@@ -12,9 +12,7 @@ namespace wicprof::cli {
 std::string strategy_list() {
   std::string list;
   for (const StrategyName& s : kStrategies) list += fmt::format("{}{}", list.empty() ? "" : ", ", s.name);
-  list += "; for host threads in calls of CUDA ";
-  for (const StrategyName& s : kHostStrategies)
-    list += fmt::format("{}{}", s.id == kHostStrategies.front().id ? "" : ", ", s.name);
+  for (const StrategyName& s : kHostStrategies) list += fmt::format(", {}", s.name);
   return list;
 }
 

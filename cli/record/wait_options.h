@@ -26,7 +26,7 @@ struct AbTimes {
 /// "30s" and "1%". Errors: anything else; 100 % and more.
 Result<AbTimes> read_ab_times(const std::string& time, const std::string& precision);
 
-/// "poll, backoff, ...; for calls of CUDA spin, block, hybrid".
+/// "poll, backoff, ..., spin, block, hybrid".
 std::string strategy_list();
 
 }  // namespace wicprof::cli

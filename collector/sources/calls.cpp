@@ -1,10 +1,13 @@
 // Calls of the driver and of the runtime.
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 
 #include "collector/cupti/call_names.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
+#include "collector/waits/own_calls.h"
 
 namespace wicprof::collector {
 
@@ -27,6 +30,15 @@ constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
 };
 
+// What the collector calls itself (collector/waits/parking.cpp), apart from calls that are not recorded at all.
+constexpr CUpti_CallbackId kOwnDriverCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,       CUPTI_DRIVER_TRACE_CBID_cuEventQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing, CUPTI_DRIVER_TRACE_CBID_cuStreamGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetFlags,       CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode,
+    CUPTI_DRIVER_TRACE_CBID_cuEventCreate,       CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxRecordEvent,
+};
+
 class Calls final : public Source {
  public:
   Calls() : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {}
@@ -46,12 +58,21 @@ class Calls final : public Source {
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const CallRecord&>(any);
+    if (is_own(record)) return true;
     const auto event = translate(record, name_of(record, batch));
     if (event) batch.write(*event);
     return event.has_value();
   }
 
  private:
+  /// Calls that wic-prof makes while it waits in the place of a call of the program.
+  static bool is_own(const CallRecord& record) {
+    const bool asks =
+        record.kind == CUPTI_ACTIVITY_KIND_DRIVER &&
+        std::find(std::begin(kOwnDriverCalls), std::end(kOwnDriverCalls), record.cbid) != std::end(kOwnDriverCalls);
+    return asks && OwnCalls::of_process().made(record.threadId, static_cast<TimeNs>(record.start));
+  }
+
   TextId name_of(const CallRecord& record, EventBatch& batch) {
     const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
     const auto domain = driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;

@@ -15,6 +15,7 @@
 #include "collector/program/run_delay.h"
 #include "collector/sources/list.h"
 #include "collector/waits/host_control.h"
+#include "collector/waits/own_calls.h"
 #include "collector/waits/parking.h"
 #include "collector/waits/plain_events.h"
 #include "collector/waits/predictor.h"
@@ -174,6 +175,10 @@ class WaitingHere final : public Waiting {
   std::optional<ExactSleeps> exact_;
 };
 
+/// A thread that gives up its CPU is away for longer. So a call that finds its work done, as most do in a program that
+/// asks often, needs no system calls at its end.
+constexpr TimeNs kTooShortToSleep = 3 * kMicrosecond;
+
 class HostWaits final : public Source {
  public:
   explicit HostWaits(ControlBlock* control) : Source("host_waits", {}), sites_(control), control_(control, sites_) {}
@@ -259,6 +264,7 @@ class HostWaits final : public Source {
     if (strategy == StrategyId::poll) return;
     if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
     calling_driver = true;
+    const OwnCalls::Span own(OwnCalls::of_process(), thread_id());
     const DriverApi& driver = DriverApi::loaded();
     if (may_park(driver, what)) {
       wait.strategy = strategy;
@@ -282,11 +288,16 @@ class HostWaits final : public Source {
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;
-    event.cpu_ns = thread_cpu_ns() - wait.cpu;
-    const Switches switches = Switches::now();
-    const TimeNs delay = run_delay.read(switches);
-    event.involuntary_switches = static_cast<std::uint32_t>(switches.involuntary - wait.switches.involuntary);
-    event.run_delay_ns = delay < 0 || wait.run_delay < 0 ? -1 : delay - wait.run_delay;
+    if (event.end_ns - wait.begin < kTooShortToSleep) {
+      event.cpu_ns = event.end_ns - wait.begin;
+      event.run_delay_ns = wait.run_delay < 0 ? -1 : 0;
+    } else {
+      event.cpu_ns = thread_cpu_ns() - wait.cpu;
+      const Switches switches = Switches::now();
+      const TimeNs delay = run_delay.read(switches);
+      event.involuntary_switches = static_cast<std::uint32_t>(switches.involuntary - wait.switches.involuntary);
+      event.run_delay_ns = delay < 0 || wait.run_delay < 0 ? -1 : delay - wait.run_delay;
+    }
     event.site = wait.place.site;
     event.iteration = wait.place.iteration;
     event.call = sink.text(names_[number]);

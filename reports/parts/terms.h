@@ -96,6 +96,12 @@ inline constexpr Term kStrategyTerms[] = {
     {"backoff", "a strategy of park: all pollers go on reading, with sleeps that double up to 8 us"},
     {"predicted_sleep",
      "a strategy of park: sleeps for four fifths of the time that earlier waits predict, then reads"},
+    {"block",
+     "a strategy of park for host threads in calls of CUDA: sleeps, and asks in between whether the work is done"},
+    {"hybrid",
+     "a strategy of park for host threads in calls of CUDA, and auto there: sleeps for the part of the wait that it "
+     "predicts, then polls, or sleeps and asks in turn where the end is uncertain"},
+    {"spin", "a strategy of park for host threads in calls of CUDA: asks without a pause whether the work is done"},
     {"leader_bar_sync", "a strategy of park: one thread per block reads the word, the others stand at a barrier"},
     {"leader_mbarrier", "a strategy of park: one thread per block reads the word, the others wait at an mbarrier"},
     {"leader_mbarrier_hint",

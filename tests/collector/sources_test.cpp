@@ -12,6 +12,7 @@
 
 #include "collector/cupti/records.h"
 #include "collector/program/environment.h"
+#include "collector/waits/own_calls.h"
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"
@@ -190,6 +191,37 @@ TEST(Sources, NestedCallsAreOneHostWait) {
   EXPECT_GE(events[0].end_ns, events[0].begin_ns);
   EXPECT_GE(events[0].cpu_ns, 0);
   EXPECT_EQ(events[0].status, WaitStatus::satisfied);
+}
+
+TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  CuptiApi api = api_with(no_name);
+  const auto calls = make_calls();
+  ASSERT_TRUE(calls->enable({api, nullptr}));
+  CallRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  record.threadId = 77;
+  {
+    EventBatch batch(sink);
+    const auto at = [&](CUpti_CallbackId id, std::uint32_t thread, TimeNs time) {
+      record.cbid = id;
+      record.threadId = thread;
+      record.start = static_cast<std::uint64_t>(time);
+      record.end = record.start + 100;
+      EXPECT_TRUE(calls->record(Raw(record).activity(), batch));
+    };
+    const TimeNs before = now_ns() - 1;
+    {
+      const OwnCalls::Span own(OwnCalls::of_process(), 77);
+      at(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 77, now_ns());  // ours; the span is still open
+      at(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 77, now_ns());
+    }
+    at(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 77, before);
+    at(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 77, now_ns() + 1);
+    at(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 78, now_ns());
+  }
+  EXPECT_EQ(memory.read().all<CallEvent>().size(), 4u);
 }
 
 TEST(Sources, AReusedAddressOfANameIsNoticed) {

@@ -111,7 +111,7 @@ TEST_F(HostileTrace, APlainTableAndAPlainIndexOfTheUserAreNoHarm) {
 TEST_F(HostileTrace, ALongTextIsShownByItsBeginAndItsLength) {
   change(
       "INSERT INTO string VALUES (900, printf('%.*c', 200000, 'x')); "
-      "INSERT INTO site VALUES (1, 900, 0, 0, 0, 0, NULL, NULL);"
+      "INSERT INTO site VALUES (1, 900, 0, 0, 0, 0, NULL, NULL, NULL, NULL);"
       "INSERT INTO meta (key, value) VALUES ('app', printf('%.*c', 200000, 'y'))");
   const Result<Reader> reader = Reader::open(path_);
   ASSERT_TRUE(reader) << reader.error().message;
