@@ -25,6 +25,8 @@ Json to_json(const SessionStatus& s) {
           {"tool_pid", s.tool_pid},
           {"mode", mode_name(s.mode)},
           {"strategy", strategy_name(s.strategy)},
+          {"host_mode", mode_name(s.host_mode)},
+          {"host_strategy", strategy_name(s.host_strategy)},
           {"events", s.events},
           {"waits", s.waits},
           {"lost", s.lost},
@@ -103,6 +105,8 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   const Json& json = answer->at("status");
   SessionStatus s;
   if (!read_wait(json, s)) return bad_answer(socket_path);
+  s.host_mode = mode_from_name(json.value("host_mode", std::string())).value_or(Mode::poll);
+  s.host_strategy = strategy_from_name(json.value("host_strategy", std::string())).value_or(StrategyId::poll);
   s.name = json.at("name");
   s.app = json.at("app");
   s.output = json.at("output");

@@ -24,6 +24,8 @@ struct SessionStatus {
   pid_t tool_pid = 0;
   Mode mode = Mode::poll;
   StrategyId strategy = StrategyId::poll;
+  Mode host_mode = Mode::poll;  ///< of host threads in calls of CUDA
+  StrategyId host_strategy = StrategyId::poll;
   std::uint64_t events = 0;
   std::uint64_t waits = 0;
   std::uint64_t lost = 0;

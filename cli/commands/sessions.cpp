@@ -28,6 +28,8 @@ Json to_json(const SessionAnswer& answer) {
           {"app", s.app},
           {"mode", mode_name(s.mode)},
           {"strategy", strategy_name(s.strategy)},
+          {"host_mode", mode_name(s.host_mode)},
+          {"host_strategy", strategy_name(s.host_strategy)},
           {"events", s.events},
           {"waits", s.waits},
           {"drops", s.lost},

@@ -223,6 +223,9 @@ Result<RunOutcome> record(const RunPlan& plan) {
     s.tool_pid = getpid();
     s.mode = wanted.mode;
     s.strategy = wanted.strategy;
+    const WantedWait of_host = host_wait(session->map().control());
+    s.host_mode = of_host.mode;
+    s.host_strategy = of_host.strategy;
     s.events = progress.events;
     s.waits = progress.waits;
     s.lost = progress.lost;

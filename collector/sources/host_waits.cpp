@@ -142,6 +142,12 @@ thread_local OpenWait open_wait;
 thread_local RunDelay run_delay;
 thread_local Caller thread_caller;
 thread_local bool calling_driver = false;  // our own calls of the driver are not the program's
+struct CallingDriver {
+  CallingDriver() { calling_driver = true; }
+  ~CallingDriver() { calling_driver = false; }
+  CallingDriver(const CallingDriver&) = delete;
+  CallingDriver& operator=(const CallingDriver&) = delete;
+};
 static_assert(std::size(kWaitingCalls) <= Caller::kCalls);
 
 Experience& experience() {
@@ -263,25 +269,29 @@ class HostWaits final : public Source {
     const StrategyId strategy = control_.wanted(site);
     if (strategy == StrategyId::poll) return;
     if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
-    calling_driver = true;
+    wait.strategy = strategy;
+    const SleepCosts costs = control_.costs();
+    wait.forecast = experience().predictor.forecast(wait.place.site, experience().work, wait.begin);
+    const auto plan_for = [&](StrategyId of) {
+      wait.strategy = of;
+      const WaitPlan plan = plan_of(of, wait.forecast, costs);
+      wait.way = way_of(wait.forecast, plan);
+      return plan;
+    };
+    if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0)
+      return;  // a short one: costs nothing
+    const CallingDriver guard;
     const OwnCalls::Span own(OwnCalls::of_process(), thread_id());
     const DriverApi& driver = DriverApi::loaded();
     if (may_park(driver, what)) {
-      wait.strategy = strategy;
-      const SleepCosts costs = control_.costs();
-      wait.forecast = experience().predictor.forecast(wait.place.site, experience().work, wait.begin);
-      const auto plan_for = [&](StrategyId of) {
-        wait.strategy = of;
-        const WaitPlan plan = plan_of(of, wait.forecast, costs);
-        wait.way = way_of(wait.forecast, plan);
-        return plan;
-      };
       WaitingHere waiting(control_, site);
       const Parked parked = park(driver, what, strategy, plan_for, waiting, wait.begin);
       wait.polls += parked.polls;
       wait.naps += parked.naps;
+    } else {
+      wait.strategy = StrategyId::poll;
+      wait.forecast.reset();
     }
-    calling_driver = false;
   }
 
   void end(OpenWait& wait, std::uint32_t number, std::uint32_t correlation, EventSink& sink) {

@@ -29,9 +29,9 @@ ExactSleeps::~ExactSleeps() {
   if (before_ > 0) prctl(PR_SET_TIMERSLACK, before_, 0, 0, 0);
 }
 
-TimeNs measure_wake() {
+SleepCosts measure_sleeps() {
   constexpr TimeNs kNap = 50'000;
-  std::array<TimeNs, 21> late{};
+  std::array<TimeNs, 41> late{};
   const ExactSleeps exact;
   const std::atomic<std::uint32_t> never{0};
   for (TimeNs& one : late) {
@@ -39,8 +39,8 @@ TimeNs measure_wake() {
     futex_wait(never, 0, kNap);
     one = std::max<TimeNs>(0, now_ns() - begin - kNap);
   }
-  std::nth_element(late.begin(), late.begin() + late.size() / 2, late.end());
-  return late[late.size() / 2];
+  std::sort(late.begin(), late.end());
+  return {late[late.size() / 2], late[late.size() * 95 / 100]};
 }
 
 void HostControl::begin_once(EventSink& sink) {
@@ -59,7 +59,9 @@ void HostControl::begin_once(EventSink& sink) {
     Applied applied;
     applied.sequence = sequence;
     applied.program = control_->host_wanted.load(std::memory_order_relaxed);
-    wake_.store(measure_wake(), std::memory_order_relaxed);
+    const SleepCosts measured = measure_sleeps();
+    wake_.store(measured.wake, std::memory_order_relaxed);
+    late_.store(measured.late, std::memory_order_relaxed);
     control_->host_wake_ns.store(wake_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     follow_hybrid();
     while (!stopped_.load()) {

@@ -49,7 +49,7 @@ class HostControl {
   std::uint32_t sequence() const { return control_->sequence.load(std::memory_order_acquire); }
   void sleep(std::uint32_t sequence, TimeNs time) const { futex_wait(control_->sequence, sequence, time); }
 
-  SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed)}; }
+  SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed), late_.load(std::memory_order_relaxed)}; }
 
  private:
   struct Applied {
@@ -70,14 +70,13 @@ class HostControl {
   RuntimeControl* place_ = nullptr;
   std::mutex mutex_;  // of begin_once() and stop()
   std::atomic<bool> begun_{false}, stopped_{false};
-  std::atomic<TimeNs> wake_{SleepCosts{}.wake};
+  std::atomic<TimeNs> wake_{SleepCosts{}.wake}, late_{SleepCosts{}.late};
   std::thread thread_;
   bool hybrid_ = false;  // of the thread
 };
 
-/// The time from the end of a sleep until the thread runs, on this machine now: the median of a few sleeps. Takes about
-/// two milliseconds.
-TimeNs measure_wake();
+/// What sleeps cost on this machine now: the median and the 95th percentile of some. Takes about four milliseconds.
+SleepCosts measure_sleeps();
 
 /// Timer slack of the calling thread at its least for the object's lifetime: by default Linux ends a sleep up to 50 us
 /// late.

@@ -42,7 +42,7 @@ WaitPlan hybrid(const std::optional<Forecast>& forecast, const SleepCosts& costs
       std::max(forecast->left - spread, static_cast<TimeNs>(kSafePart * static_cast<double>(forecast->least)));
   const TimeNs latest = forecast->left + spread;
   // The thread wakes up late, and not always by the same time. A sleep as short as its own cost saves nothing.
-  if (const TimeNs safe = earliest - 2 * costs.wake; safe > costs.wake) plan.sleep = safe;
+  if (const TimeNs safe = earliest - costs.late - costs.wake; safe > costs.wake) plan.sleep = safe;
   // The driver polls memory and sees the end a microsecond before a thread that asks. A wait that is left to it cannot
   // be cut short, so only a wait that will end soon is left to it.
   plan.to_driver = latest - plan.sleep <= worth_polling;

@@ -13,7 +13,9 @@ namespace wicprof::collector {
 
 /// What sleeping costs on this machine, as measured there. In ns.
 struct SleepCosts {
-  TimeNs wake = 50'000;  ///< from the end of a sleep until the thread runs; the default where nobody has measured yet
+  // The defaults hold until they have been measured.
+  TimeNs wake = 50'000;   ///< from the end of a sleep until the thread runs, typically
+  TimeNs late = 100'000;  ///< the same in one case of twenty
 };
 
 /// A nap is at most this long, so that a toggle takes effect within a millisecond also if its wake-up is missed.

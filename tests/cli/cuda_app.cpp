@@ -6,8 +6,10 @@
 //   stream SECONDS           launch a kernel every ms for that time
 //   range NAME SECONDS       the same within an NVTX range
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
-//                            does; WHAT: stream, event, blocking_event (cudaEventBlockingSync), device,
-//                            blocking_context, captured_stream
+//                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
+//                            (cudaEventBlockingSync), device, other_context, blocking_context, captured_stream
+//   asked_of NUMBER          exit with status 97 unless wic-prof's last question was about the stream or context with
+//                            that handle
 //   unasked WORDS... end     take these actions; exit with status 96 if wic-prof asks the driver meanwhile
 //   flush                    wait until all events are flushed
 //   fork WORDS... end        a child takes these actions; the program waits for it
@@ -134,6 +136,13 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       const cuEventSynchronize_params params{event};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
                       &params, end);
+    } else if (what == "other_context") {
+      const cuCtxSynchronize_v2_params params{reinterpret_cast<CUcontext>(77)};
+      wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, &params, end);
+    } else if (what == "per_thread_stream") {
+      const cuStreamSynchronize_ptsz_params params{nullptr};
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
+                      CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, &params, end);
     } else if (what == "device") {
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
                       nullptr, end);
@@ -198,6 +207,10 @@ int run(const std::string& program, const Words& words) {
       const std::string what = next();
       const int times = std::stoi(next());
       wait_for_work(what, times, std::stod(next()));
+    }
+    if (word == "asked_of") {
+      const auto handle = reinterpret_cast<std::uintptr_t>(driver<void* (*)()>("fake_cuda_asked_of")());
+      if (handle != std::stoul(next())) return 97;
     }
     if (word == "unasked") {
       const int before = asked();

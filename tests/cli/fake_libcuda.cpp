@@ -23,6 +23,7 @@ std::atomic<long long> busy_until{0};  // on CLOCK_MONOTONIC
 std::atomic<int> queries{0};
 std::atomic<unsigned> context_flags{0};
 std::atomic<int> capture_status{0};
+std::atomic<void*> asked_of{nullptr};  // the stream or context of the last question
 
 int query() {
   ++queries;
@@ -81,7 +82,12 @@ extern "C" int fake_cuda_queries() { return queries; }
 extern "C" void fake_cuda_context_flags(unsigned flags) { context_flags = flags; }
 extern "C" void fake_cuda_capture_status(int status) { capture_status = status; }
 
-extern "C" int cuStreamQuery(void*) { return query(); }
+extern "C" void* fake_cuda_asked_of() { return asked_of; }
+
+extern "C" int cuStreamQuery(void* stream) {
+  asked_of = stream;
+  return query();
+}
 extern "C" int cuEventQuery(void*) { return query(); }
 extern "C" int cuStreamIsCapturing(void*, int* status) {
   *status = capture_status;
@@ -109,4 +115,7 @@ extern "C" int cuEventCreate(void** event, unsigned) {
   return 0;
 }
 extern "C" int cuEventDestroy_v2(void*) { return 0; }
-extern "C" int cuCtxRecordEvent(void*, void*) { return 0; }
+extern "C" int cuCtxRecordEvent(void* context, void*) {
+  asked_of = context;
+  return 0;
+}

@@ -79,6 +79,13 @@ class HostWaits(harness.Case):
                             options=("--mode", "park", "--side=host", "--strategy=block"))
                 self.assertEqual([wait[1] for wait in self.waits()], [None] * 3)
 
+    def test_default_streams_and_contexts_are_the_calls_own(self):
+        legacy, per_thread, context = "1", "2", "77"  # CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, the call's argument
+        self.record("wait", "stream", "1", "5", "asked_of", legacy, "wait", "per_thread_stream", "1", "5", "asked_of",
+                    per_thread, "wait", "other_context", "1", "5", "asked_of", context,
+                    options=("--mode", "park", "--side=host", "--strategy=block"))
+        self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 3)
+
     def test_the_child_of_a_fork_waits_by_itself(self):
         self.record("wait", "stream", "2", "5", "fork", "unasked", "wait", "stream", "3", "20", "end", "end",
                     options=("--mode", "park", "--strategy=block"))

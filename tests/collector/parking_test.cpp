@@ -107,7 +107,11 @@ class Parking : public testing::Test {
   }
   Parked wait_here(StrategyId strategy) {
     return park(
-        api_, what_, strategy, [&](StrategyId of) { return plan_of(of, forecast_, {5'000}); }, *here_, 0);
+        api_, what_, strategy,
+        [&](StrategyId of) {
+          return plan_of(of, forecast_, {5'000, 10'000});
+        },
+        *here_, 0);
   }
 
   DriverApi api_ = fake_driver();

@@ -11,7 +11,7 @@
 namespace wicprof::collector {
 namespace {
 
-constexpr SleepCosts kCosts{10'000};  // of a thread that wakes 10 us late
+constexpr SleepCosts kCosts{10'000, 20'000};  // of a thread that wakes 10 us late
 
 TEST(Series, FollowsItsValuesAndForgets) {
   Series series;

@@ -58,7 +58,7 @@ def record(what, microseconds, spread, quota=None):
         session = None
         while run.poll() is None and time.monotonic() < ENDS:
             listed = json.loads(wic_prof("sessions", "--format=json", timeout=10).stdout)["sessions"]
-            session = next((s for s in listed if s["name"] == "host" and s["wic_runtime"]), None)
+            session = next((s for s in listed if s["name"] == "host" and s.get("wic_runtime")), None)
             if session:
                 break
             time.sleep(0.05)
