@@ -17,6 +17,7 @@ inline constexpr Command kCommands[] = {
     {"report", "write a report about a trace", declare<struct ReportVerb>},
     {"gui", "browse traces, live or recorded, and toggle the mode", declare<struct GuiVerb>},
     {"ci", "repeated runs against limits, for build services", declare<struct CiVerb>},
+    {"rewrite", "which loops of a PTX text wait, and the text with their patch", declare<struct RewriteVerb>},
     {"explain", "what a word in the outputs means", declare<struct ExplainVerb>},
     {"doctor", "what this machine can and cannot do", declare<struct DoctorVerb>},
     {"demo", "poll against park on a bundled sample", declare<struct DemoVerb>},

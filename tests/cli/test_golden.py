@@ -24,6 +24,8 @@ RECORDED = ("hot_flag.poll", "hot_flag.park", "bare_poll", "c_h3d.poll")
 # Documents for machines: the width of the terminal does not matter.
 ANSWERS = {
     "analyze.json": ["analyze", "both.wicprof", "--format", "json"],
+    "rewrite.json": ["rewrite", "flag.ptx", "--format", "json"],
+    "patched.ptx": ["rewrite", "flag.ptx", "-o", "-"],
     "compare.json": ["compare", "both.wicprof", "--format", "json"],
     "compare_two.json": ["compare", "poll.wicprof", "park.wicprof", "--format", "json"],
     "report.md": ["report", "both.wicprof", "--format", "md"],
@@ -46,6 +48,7 @@ SCREENS = {
     "compare": ["compare", "both.wicprof"],
     "compare_two": ["compare", "poll.wicprof", "park.wicprof"],
     "compare_hot_flag": ["compare", "hot_flag.poll.wicprof", "hot_flag.park.wicprof"],
+    "rewrite": ["rewrite", "flag.ptx"],
     "explain": ["explain"],
     "explain_share": ["explain", "share"],
     "help": ["--help"],
@@ -72,6 +75,7 @@ class Golden(harness.Case):
 
     def setUp(self):
         super().setUp()
+        shutil.copy(harness.SOURCE / "tests" / "cli" / "flag.ptx", self.work)
         for mode in ("both", "poll", "park"):
             trace = self.work / f"{mode}.wicprof"
             subprocess.run([MAKE_TRACE, trace, "48", mode], check=True)

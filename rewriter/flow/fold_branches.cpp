@@ -1,0 +1,142 @@
+#include "rewriter/flow/fold_branches.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace wicprof::rewriter {
+
+namespace {
+
+constexpr int kDeepest = 64;
+// Values up to this are the same in each integer type, whatever conversions do.
+constexpr std::int64_t kLargest = 127;
+
+class Folder {
+ public:
+  explicit Folder(Program& program)
+      : program_(program),
+        definitions_(static_cast<std::size_t>(program.variables)),
+        asked_(definitions_.size(), false),
+        answers_(definitions_.size()) {
+    for (const Instruction& instruction : program.code) {
+      for (const int variable : instruction.defines)
+        definitions_[static_cast<std::size_t>(variable)].push_back(&instruction);
+    }
+  }
+
+  void fold() {
+    // All answers first: they refer to the instructions as they are.
+    std::vector<std::optional<bool>> taken(program_.code.size());
+    for (std::size_t i = 0; i < program_.code.size(); ++i) {
+      const Instruction& instruction = program_.code[i];
+      if (instruction.effect != Effect::branch || instruction.guard < 0) continue;
+      Operand guard;
+      guard.kind = OperandKind::variable;
+      guard.variable = instruction.guard;
+      const std::optional<std::int64_t> value = known(guard, 0);
+      if (value) taken[i] = (*value != 0) != instruction.guard_negated;
+    }
+    for (std::size_t i = 0; i < program_.code.size(); ++i) {
+      if (!taken[i]) continue;
+      program_.code[i].guard = -1;
+      if (!*taken[i]) clear(program_.code[i]);
+    }
+    remove_unreached();
+  }
+
+ private:
+  static void clear(Instruction& instruction) {
+    instruction.opcode = "mov";
+    instruction.effect = Effect::compute;
+    instruction.guard = -1;
+    instruction.defines.clear();
+    instruction.sources.clear();
+    instruction.targets.clear();
+    instruction.has_address = instruction.moves = instruction.partial = false;
+  }
+
+  std::optional<std::int64_t> known(const Operand& operand, int depth) {
+    if (operand.kind == OperandKind::constant) {
+      if (operand.constant < 0 || operand.constant > kLargest) return std::nullopt;
+      return operand.constant;
+    }
+    if (operand.kind != OperandKind::variable || depth > kDeepest) return std::nullopt;
+    const auto variable = static_cast<std::size_t>(operand.variable);
+    if (asked_[variable]) return answers_[variable];
+    asked_[variable] = true;  // a value that depends on itself is not known
+    const std::vector<const Instruction*>& writers = definitions_[variable];
+    if (writers.size() == 1) answers_[variable] = result_of(*writers.front(), depth);
+    return answers_[variable];
+  }
+
+  std::optional<std::int64_t> result_of(const Instruction& from, int depth) {
+    if (from.guard >= 0 || from.partial || from.defines.size() != 1 || from.effect != Effect::compute)
+      return std::nullopt;
+    const std::string_view mnemonic = mnemonic_of(from.opcode);
+    if (mnemonic == "isspacep") {
+      if (has_modifier(from.opcode, "local")) return 0;
+      return std::nullopt;
+    }
+    if (from.sources.empty()) return std::nullopt;
+    const std::optional<std::int64_t> first = known(from.sources[0], depth + 1);
+    if (from.moves) return first;
+    if (mnemonic == "cvt" && from.sources.size() == 1 && is_integer(from.opcode)) return first;
+    if (mnemonic == "not" && has_modifier(from.opcode, "pred") && first) return *first == 0 ? 1 : 0;
+    if (mnemonic == "selp" && from.sources.size() == 3) {
+      const std::optional<std::int64_t> condition = known(from.sources[2], depth + 1);
+      if (!condition) return std::nullopt;
+      return known(from.sources[*condition != 0 ? 0 : 1], depth + 1);
+    }
+    if (from.sources.size() != 2 || !first) return std::nullopt;
+    const std::optional<std::int64_t> second = known(from.sources[1], depth + 1);
+    if (!second) return std::nullopt;
+    if (mnemonic == "and") return *first & *second;
+    if (mnemonic == "or") return *first | *second;
+    if (mnemonic != "setp" || !is_integer(from.opcode)) return std::nullopt;
+    if (has_modifier(from.opcode, "eq")) return *first == *second ? 1 : 0;
+    if (has_modifier(from.opcode, "ne")) return *first != *second ? 1 : 0;
+    if (has_modifier(from.opcode, "lt")) return *first < *second ? 1 : 0;
+    if (has_modifier(from.opcode, "le")) return *first <= *second ? 1 : 0;
+    if (has_modifier(from.opcode, "gt")) return *first > *second ? 1 : 0;
+    if (has_modifier(from.opcode, "ge")) return *first >= *second ? 1 : 0;
+    return std::nullopt;
+  }
+
+  static bool is_integer(std::string_view opcode) {
+    for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32"}) {
+      if (has_modifier(opcode, type)) return false;
+    }
+    return true;
+  }
+
+  void remove_unreached() {
+    std::vector<bool> reached(program_.code.size(), false);
+    std::vector<std::size_t> open{0};
+    while (!open.empty()) {
+      const std::size_t i = open.back();
+      open.pop_back();
+      if (i >= program_.code.size() || reached[i]) continue;
+      reached[i] = true;
+      const Instruction& instruction = program_.code[i];
+      for (const int target : instruction.targets) open.push_back(static_cast<std::size_t>(target));
+      const bool ends = instruction.effect == Effect::branch || instruction.effect == Effect::indexed ||
+                        instruction.effect == Effect::leave;
+      if (!ends || instruction.guard >= 0) open.push_back(i + 1);
+    }
+    // The last instruction leaves the function, and stays.
+    for (std::size_t i = 0; i + 1 < program_.code.size(); ++i) {
+      if (!reached[i]) clear(program_.code[i]);
+    }
+  }
+
+  Program& program_;
+  std::vector<std::vector<const Instruction*>> definitions_;  ///< per variable
+  std::vector<bool> asked_;
+  std::vector<std::optional<std::int64_t>> answers_;
+};
+
+}  // namespace
+
+void fold_branches(Program& program) { Folder(program).fold(); }
+
+}  // namespace wicprof::rewriter

@@ -1,0 +1,166 @@
+#include "rewriter/flow/graph.h"
+
+#include <algorithm>
+#include <set>
+
+namespace wicprof::rewriter {
+
+namespace {
+
+bool ends_block(const Instruction& instruction) {
+  return instruction.effect == Effect::branch || instruction.effect == Effect::indexed ||
+         instruction.effect == Effect::leave;
+}
+
+/// The blocks in reverse postorder of a depth-first search, and the edges that go back to a block on the search's path.
+struct Order {
+  std::vector<int> blocks;
+  std::vector<std::pair<int, int>> retreating;
+};
+
+Order order_of(const Graph& graph) {
+  Order order;
+  const std::size_t count = graph.blocks.size();
+  std::vector<char> state(count, 0);  // 1: on the path, 2: done
+  std::vector<std::pair<int, std::size_t>> path{{0, 0}};
+  state[0] = 1;
+  while (!path.empty()) {
+    auto& [block, next] = path.back();
+    const std::vector<int>& after = graph.blocks[static_cast<std::size_t>(block)].after;
+    if (next == after.size()) {
+      state[static_cast<std::size_t>(block)] = 2;
+      order.blocks.push_back(block);
+      path.pop_back();
+      continue;
+    }
+    const int to = after[next++];
+    char& seen = state[static_cast<std::size_t>(to)];
+    if (seen == 1) order.retreating.emplace_back(block, to);
+    if (seen != 0) continue;
+    seen = 1;
+    path.emplace_back(to, 0);
+  }
+  std::reverse(order.blocks.begin(), order.blocks.end());
+  return order;
+}
+
+void find_dominators(Graph& graph, const Order& order) {
+  // Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm.
+  std::vector<int> position(graph.blocks.size(), -1);
+  for (std::size_t i = 0; i < order.blocks.size(); ++i) {
+    position[static_cast<std::size_t>(order.blocks[i])] = static_cast<int>(i);
+  }
+  graph.dominator.assign(graph.blocks.size(), -1);
+  graph.dominator[0] = 0;
+  const auto at = [&](int block) -> int& { return graph.dominator[static_cast<std::size_t>(block)]; };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const int block : order.blocks) {
+      if (block == 0) continue;
+      int common = -1;
+      for (int before : graph.blocks[static_cast<std::size_t>(block)].before) {
+        if (at(before) < 0) continue;
+        if (common < 0) {
+          common = before;
+          continue;
+        }
+        while (before != common) {
+          while (position[static_cast<std::size_t>(before)] > position[static_cast<std::size_t>(common)]) {
+            before = at(before);
+          }
+          while (position[static_cast<std::size_t>(common)] > position[static_cast<std::size_t>(before)]) {
+            common = at(common);
+          }
+        }
+      }
+      if (common != at(block)) {
+        at(block) = common;
+        changed = true;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool Graph::dominates(int a, int b) const {
+  while (b != a) {
+    const int next = dominator[static_cast<std::size_t>(b)];
+    if (next == b || next < 0) return false;
+    b = next;
+  }
+  return true;
+}
+
+Graph graph_of(const Program& program) {
+  const std::vector<Instruction>& code = program.code;
+  std::vector<bool> begins(code.size() + 1, false);
+  begins[0] = true;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!ends_block(code[i])) continue;
+    begins[i + 1] = true;
+    for (const int target : code[i].targets) begins[static_cast<std::size_t>(target)] = true;
+  }
+  Graph graph;
+  graph.block_of.assign(code.size(), 0);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (begins[i]) graph.blocks.push_back({i, i, {}, {}});
+    graph.blocks.back().end = i + 1;
+    graph.block_of[i] = static_cast<int>(graph.blocks.size()) - 1;
+  }
+  for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
+    Block& block = graph.blocks[b];
+    const Instruction& last = code[block.end - 1];
+    std::set<int> after;
+    for (const int target : last.targets) {
+      if (static_cast<std::size_t>(target) < code.size()) {
+        after.insert(graph.block_of[static_cast<std::size_t>(target)]);
+      }
+    }
+    const bool always = ends_block(last) && last.guard < 0;
+    if (!always && block.end < code.size()) after.insert(static_cast<int>(b) + 1);
+    block.after.assign(after.begin(), after.end());
+    for (const int to : after) graph.blocks[static_cast<std::size_t>(to)].before.push_back(static_cast<int>(b));
+  }
+  find_dominators(graph, order_of(graph));
+  return graph;
+}
+
+std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
+  std::vector<Loop> loops;
+  for (const auto& [tail, header] : order_of(graph).retreating) {
+    if (!graph.dominates(header, tail)) {
+      irreducible.push_back(tail);
+      continue;
+    }
+    Loop loop;
+    loop.header = header;
+    loop.tail = tail;
+    loop.contains.assign(graph.blocks.size(), false);
+    loop.contains[static_cast<std::size_t>(header)] = true;
+    std::vector<int> open;
+    if (tail != header) {
+      loop.contains[static_cast<std::size_t>(tail)] = true;
+      open.push_back(tail);
+    }
+    while (!open.empty()) {
+      const int block = open.back();
+      open.pop_back();
+      for (const int before : graph.blocks[static_cast<std::size_t>(block)].before) {
+        if (graph.dominator[static_cast<std::size_t>(before)] < 0) continue;  // never reached
+        if (loop.contains[static_cast<std::size_t>(before)]) continue;
+        loop.contains[static_cast<std::size_t>(before)] = true;
+        open.push_back(before);
+      }
+    }
+    for (std::size_t b = 0; b < loop.contains.size(); ++b) {
+      if (loop.contains[b]) loop.blocks.push_back(static_cast<int>(b));
+    }
+    loops.push_back(std::move(loop));
+  }
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const Loop& a, const Loop& b) { return a.blocks.size() < b.blocks.size(); });
+  return loops;
+}
+
+}  // namespace wicprof::rewriter

@@ -1,0 +1,700 @@
+#include "rewriter/flow/program.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "rewriter/flow/fold_branches.h"
+
+namespace wicprof::rewriter {
+
+namespace {
+
+// Functions that libraries wrap around one load are four to seven calls deep without optimization.
+constexpr int kDeepestCall = 12;
+constexpr std::size_t kMostInlined = 20'000;  // instructions of one function
+
+bool is_clock(std::string_view name) { return name.starts_with("%clock") || name.starts_with("%globaltimer"); }
+
+std::optional<std::int64_t> integer_of(std::string_view text) {
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (hexadecimal) text.remove_prefix(2);
+  if (text.ends_with("U")) text.remove_suffix(1);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+using Tokens = std::vector<Token>;
+
+/// The operands of an instruction: its tokens after the opcode, split at commas outside brackets.
+std::vector<Tokens> operands_of(const Tokens& tokens) {
+  std::vector<Tokens> operands;
+  Tokens current;
+  int depth = 0;
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    if (text == "(" || text == "[" || text == "{") ++depth;
+    if (text == ")" || text == "]" || text == "}") --depth;
+    if (text == "," && depth == 0) {
+      operands.push_back(std::move(current));
+      current.clear();
+    } else {
+      current.push_back(tokens[i]);
+    }
+  }
+  if (!current.empty()) operands.push_back(std::move(current));
+  return operands;
+}
+
+/// The names that a function declares, by scope.
+class Names {
+ public:
+  explicit Names(const Function& function) : function_(function) {
+    for (const Statement& statement : function.statements) {
+      if (statement.kind == StatementKind::declaration) declare(statement);
+    }
+  }
+
+  /// The number of a register within its function; -1 for a name that is not a register.
+  int register_of(std::string_view name, int scope) {
+    for (; scope >= 0; scope = function_.scopes[static_cast<std::size_t>(scope)]) {
+      if (!declares(registers_, ranges_, scope, name)) continue;
+      return numbers_.try_emplace({scope, name}, static_cast<int>(numbers_.size())).first->second;
+    }
+    return -1;
+  }
+  /// The scope that declares a variable in parameter or local memory; -1: none.
+  int memory_scope_of(std::string_view name, int scope) const {
+    for (; scope >= 0; scope = function_.scopes[static_cast<std::size_t>(scope)]) {
+      if (memory_.contains({scope, name})) return scope;
+    }
+    return -1;
+  }
+
+ private:
+  using Key = std::pair<int, std::string_view>;
+
+  static bool declares(const std::set<Key>& names, const std::map<Key, std::int64_t>& ranges, int scope,
+                       std::string_view name) {
+    if (names.contains({scope, name})) return true;
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+    if (digits == name.size() || digits == 0) return false;
+    const auto range = ranges.find({scope, name.substr(0, digits)});
+    if (range == ranges.end()) return false;
+    const std::optional<std::int64_t> number = integer_of(name.substr(digits));
+    return number && *number < range->second;
+  }
+
+  void declare(const Statement& statement) {
+    const Tokens& tokens = statement.tokens;
+    const std::string_view space = tokens.front().text;
+    for (std::size_t i = 1; i < tokens.size(); ++i) {
+      if (tokens[i].text == "=") break;  // an initializer
+      if (tokens[i].kind != TokenKind::word || tokens[i].text.front() == '.') continue;
+      const Key key{statement.scope, tokens[i].text};
+      if (space == ".reg") {
+        if (i + 2 < tokens.size() && tokens[i + 1].text == "<") {
+          ranges_[key] = integer_of(tokens[i + 2].text).value_or(0);
+        } else {
+          registers_.insert(key);
+        }
+      } else {
+        if (space == ".param" || space == ".local") memory_.insert(key);
+      }
+    }
+  }
+
+  const Function& function_;
+  std::set<Key> registers_, memory_;
+  std::map<Key, std::int64_t> ranges_;
+  std::map<Key, int> numbers_;
+};
+
+class Builder {
+ public:
+  Builder(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls)
+      : module_(module), outer_(function), inline_calls_(inline_calls.begin(), inline_calls.end()) {
+    for (const Function& each : module.functions) {
+      if (each.has_body) bodies_.emplace(each.name, &each);
+    }
+  }
+
+  Program build() {
+    add_body(outer_, {}, {}, 0, 0);
+    for (const auto& [instruction, label] : branches_) {
+      const auto found = labels_.find(label);
+      if (found == labels_.end()) {
+        fail("a branch to a label that does not exist");
+        break;
+      }
+      program_.code[instruction].targets.push_back(found->second);
+    }
+    if (program_.problem.empty()) {
+      fold_branches(program_);
+      find_local_memory();
+      fold_branches(program_);
+    }
+    return std::move(program_);
+  }
+
+ private:
+  // A label: the inlined call that it belongs to, its scope, its name.
+  using Label = std::tuple<int, int, std::string_view>;
+  /// A place in parameter memory: who declares it. Its offset comes beside it.
+  using Base = int;
+
+  void fail(const std::string& problem) {
+    if (program_.problem.empty()) program_.problem = problem;
+  }
+  int new_variable() { return program_.variables++; }
+
+  int parameter_variable(Base base, std::int64_t offset) {
+    const auto [place, added] = parameters_.try_emplace({base, offset}, program_.variables);
+    if (added) ++program_.variables;
+    return place->second;
+  }
+
+  Base base_of(int instance, int scope, std::string_view name) {
+    const auto [place, added] = bases_.try_emplace({instance, scope, name}, next_base_);
+    if (added) ++next_base_;
+    return place->second;
+  }
+
+  struct Frame {
+    const Function* function = nullptr;
+    Names* names = nullptr;
+    int instance = 0;
+    int depth = 0;
+    std::map<std::string_view, Base> bound;  ///< the function's parameters and results -> places of the caller
+    std::set<std::pair<int, std::string_view>> labels;
+  };
+
+  /// Adds a function's body. `arguments` and `results` are places of the caller; the outermost body has none.
+  void add_body(const Function& function, const std::vector<Base>& arguments, const std::vector<Base>& results,
+                int depth, std::size_t call_statement) {
+    Names names(function);
+    Frame frame{&function, &names, next_instance_++, depth, {}, {}};
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+      frame.bound[function.parameters[i].name] =
+          i < arguments.size() ? arguments[i] : base_of(frame.instance, -1, function.parameters[i].name);
+    }
+    for (std::size_t i = 0; i < function.results.size(); ++i) {
+      frame.bound[function.results[i].name] =
+          i < results.size() ? results[i] : base_of(frame.instance, -1, function.results[i].name);
+    }
+    for (const Statement& statement : function.statements) {
+      if (statement.kind == StatementKind::label) frame.labels.insert({statement.scope, statement.opcode()});
+    }
+    stack_.insert(function.name);
+    const std::size_t before = current_statement_;
+    for (std::size_t i = 0; i < function.statements.size() && program_.problem.empty(); ++i) {
+      const Statement& statement = function.statements[i];
+      current_statement_ = depth == 0 ? i : call_statement;
+      if (statement.kind == StatementKind::label) {
+        labels_[{frame.instance, statement.scope, statement.opcode()}] = static_cast<int>(program_.code.size());
+      } else if (statement.kind == StatementKind::instruction) {
+        add_statement(frame, statement, i);
+      }
+    }
+    current_statement_ = before;
+    stack_.erase(function.name);
+    if (depth == 0) {
+      Instruction end;
+      end.opcode = "ret";
+      end.effect = Effect::leave;
+      end.statement = function.statements.size();
+      program_.code.push_back(end);
+    } else {
+      labels_[{frame.instance, -2, "end"}] = static_cast<int>(program_.code.size());
+    }
+  }
+
+  int register_of(Frame& frame, std::string_view name, int scope) {
+    const int local = frame.names->register_of(name, scope);
+    if (local < 0) return -1;
+    const auto [place, added] = registers_.try_emplace({frame.instance, local}, program_.variables);
+    if (added) ++program_.variables;
+    return place->second;
+  }
+
+  Operand operand_of(Frame& frame, const Tokens& tokens, int scope) {
+    Operand operand;
+    if (tokens.empty()) return operand;
+    const Token& first = tokens.front();
+    if (first.kind == TokenKind::number || ((first.text == "-" || first.text == "~") && tokens.size() == 2)) {
+      const std::optional<std::int64_t> value = integer_of(tokens.back().text);
+      if (value) {
+        operand.kind = OperandKind::constant;
+        operand.constant = first.text == "-" ? -*value : first.text == "~" ? ~*value : *value;
+      }
+      return operand;
+    }
+    const Token& name = first.text == "!" && tokens.size() == 2 ? tokens.back() : first;
+    if (name.kind != TokenKind::word) return operand;
+    std::string_view text = name.text;
+    int variable = register_of(frame, text, scope);
+    if (variable < 0 && text.find('.') != std::string_view::npos) {  // an element of a vector
+      variable = register_of(frame, text.substr(0, text.find('.')), scope);
+    }
+    if (variable >= 0) {
+      operand.kind = OperandKind::variable;
+      operand.variable = variable;
+    } else if (text.front() == '%') {
+      operand.kind = is_clock(text) ? OperandKind::clock : OperandKind::special;
+    } else {
+      operand.kind = OperandKind::symbol;
+      operand.constant = frame.instance;
+    }
+    operand.name = text;
+    return operand;
+  }
+
+  /// The operands inside { } of a vector, or between | of a pair; the operand itself otherwise.
+  std::vector<Tokens> elements_of(const Tokens& tokens) {
+    std::vector<Tokens> elements;
+    Tokens current;
+    for (const Token& token : tokens) {
+      if (token.text == "{" || token.text == "}") continue;
+      if (token.text == "," || token.text == "|") {
+        elements.push_back(std::move(current));
+        current.clear();
+      } else {
+        current.push_back(token);
+      }
+    }
+    elements.push_back(std::move(current));
+    return elements;
+  }
+
+  void add_statement(Frame& frame, const Statement& statement, std::size_t index) {
+    Instruction instruction;
+    instruction.opcode = statement.opcode();
+    instruction.effect = effect_of(instruction.opcode);
+    instruction.statement = current_statement_;
+    instruction.inlined = frame.depth > 0;
+    instruction.place = statement.place;
+    if (!statement.guard.empty()) {
+      instruction.guard = register_of(frame, statement.guard, statement.scope);
+      instruction.guard_negated = statement.guard_negated;
+      if (instruction.guard < 0) return fail("a predicate that is not declared");
+    }
+    const std::vector<Tokens> operands = operands_of(statement.tokens);
+    for (const Tokens& operand : operands) {
+      if (operand.empty()) return fail("an empty operand");
+    }
+    switch (instruction.effect) {
+      case Effect::branch:
+        if (operands.size() != 1 || operands[0].size() != 1) return fail("a branch without one label");
+        return add_branch(frame, instruction, operands[0][0].text, statement.scope);
+      case Effect::indexed:
+        return add_indexed_branch(frame, instruction, operands, statement.scope);
+      case Effect::leave:
+        if (mnemonic_of(instruction.opcode) == "ret" && frame.depth > 0) {
+          instruction.opcode = "bra";
+          instruction.effect = Effect::branch;
+          branches_.push_back({program_.code.size(), Label{frame.instance, -2, "end"}});
+        }
+        program_.code.push_back(std::move(instruction));
+        return;
+      case Effect::call:
+        return add_call(frame, instruction, statement, operands, index);
+      default:
+        break;
+    }
+    if (is_parameter_access(instruction.opcode))
+      return add_parameter_access(frame, instruction, operands, statement.scope);
+    const bool writes = writes_first_operand(instruction.opcode);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Tokens& tokens = operands[i];
+      if (tokens.front().text == "[") {
+        if (!add_address(frame, instruction, tokens, statement.scope)) return;
+        continue;
+      }
+      for (const Tokens& element : elements_of(tokens)) {
+        const Operand operand = operand_of(frame, element, statement.scope);
+        if (i == 0 && writes) {
+          if (operand.kind == OperandKind::variable) {
+            instruction.defines.push_back(operand.variable);
+          } else if (element.empty() || element.front().text != "_") {
+            return fail("a result that is not a declared register");
+          }
+          if (operand.kind == OperandKind::variable && operand.name.find('.') != std::string_view::npos) {
+            instruction.partial = true;
+          }
+        } else {
+          instruction.sources.push_back(operand);
+        }
+      }
+    }
+    // match.all and shfl write a second result, which elements_of() separated at its `|`.
+    instruction.moves = mnemonic_of(instruction.opcode) == "mov" && instruction.defines.size() == 1 &&
+                        instruction.sources.size() == 1 && !instruction.partial;
+    program_.code.push_back(std::move(instruction));
+  }
+
+  bool add_address(Frame& frame, Instruction& instruction, const Tokens& tokens, int scope) {
+    if (tokens.size() < 3 || tokens.back().text != "]") {
+      fail("an address without its bracket");
+      return false;
+    }
+    Tokens base{tokens[1]};
+    std::size_t at = 2;
+    std::int64_t offset = 0;
+    bool plain = true;
+    while (at + 1 < tokens.size()) {
+      const std::string_view text = tokens[at].text;
+      if ((text == "+" || text == "-") && at + 2 < tokens.size()) {
+        std::int64_t sign = text == "-" ? -1 : 1;
+        ++at;
+        if (tokens[at].text == "-" && at + 2 < tokens.size()) {
+          sign = -sign;
+          ++at;
+        }
+        const std::optional<std::int64_t> value = integer_of(tokens[at].text);
+        if (!value) plain = false;
+        offset += sign * value.value_or(0);
+        ++at;
+      } else {
+        plain = false;  // texture coordinates, tensor coordinates
+        const Operand operand = operand_of(frame, {tokens[at]}, scope);
+        if (operand.kind == OperandKind::variable) instruction.sources.push_back(operand);
+        ++at;
+      }
+    }
+    const Operand address = operand_of(frame, base, scope);
+    if (instruction.has_address) {
+      instruction.sources.push_back(address);  // a second address
+      return true;
+    }
+    instruction.has_address = true;
+    instruction.address = address;
+    if (!plain) instruction.address.kind = address.kind == OperandKind::variable ? address.kind : OperandKind::other;
+    instruction.offset = offset;
+    return true;
+  }
+
+  void add_branch(Frame& frame, Instruction& instruction, std::string_view label, int scope) {
+    for (; scope >= 0; scope = frame.function->scopes[static_cast<std::size_t>(scope)]) {
+      if (!frame.labels.contains({scope, label})) continue;
+      branches_.push_back({program_.code.size(), Label{frame.instance, scope, label}});
+      program_.code.push_back(std::move(instruction));
+      return;
+    }
+    fail("a branch to a label that does not exist");
+  }
+
+  void add_indexed_branch(Frame& frame, Instruction& instruction, const std::vector<Tokens>& operands, int scope) {
+    if (operands.size() != 2) return fail("an indexed branch of unknown form");
+    instruction.sources.push_back(operand_of(frame, operands[0], scope));
+    // The list of targets stands behind a label.
+    const Statement* list = nullptr;
+    for (std::size_t i = 0; i + 1 < frame.function->statements.size(); ++i) {
+      const Statement& statement = frame.function->statements[i];
+      if (statement.kind == StatementKind::label && statement.opcode() == operands[1][0].text &&
+          frame.function->statements[i + 1].kind == StatementKind::targets) {
+        list = &frame.function->statements[i + 1];
+      }
+    }
+    if (list == nullptr) return fail("an indexed branch without its list of targets");
+    const std::size_t at = program_.code.size();
+    for (std::size_t i = 1; i < list->tokens.size(); ++i) {
+      if (list->tokens[i].kind != TokenKind::word) continue;
+      int found = -1;
+      for (int s = list->scope; s >= 0 && found < 0; s = frame.function->scopes[static_cast<std::size_t>(s)]) {
+        if (frame.labels.contains({s, list->tokens[i].text})) found = s;
+      }
+      if (found < 0) return fail("a branch to a label that does not exist");
+      branches_.push_back({at, Label{frame.instance, found, list->tokens[i].text}});
+    }
+    program_.code.push_back(std::move(instruction));
+  }
+
+  static bool is_parameter_access(std::string_view opcode) {
+    const std::string_view mnemonic = mnemonic_of(opcode);
+    return (mnemonic == "ld" || mnemonic == "st") && has_modifier(opcode, "param");
+  }
+
+  /// ld.param and st.param, one move per element.
+  void add_parameter_access(Frame& frame, Instruction& instruction, const std::vector<Tokens>& operands, int scope) {
+    const bool loads = instruction.effect == Effect::load;
+    if (operands.size() != 2) return fail("a parameter access of unknown form");
+    const Tokens& place = operands[loads ? 1 : 0];
+    Instruction probe;
+    if (place.empty() || place.front().text != "[" || !add_address(frame, probe, place, scope)) {
+      return fail("a parameter access of unknown form");
+    }
+    if (probe.address.kind == OperandKind::variable) {
+      // Parameters of kernels that are read through a pointer: constant memory.
+      instruction.effect = loads ? Effect::load : Effect::store;
+      instruction.has_address = true;
+      instruction.address = probe.address;
+      instruction.offset = probe.offset;
+      for (const Tokens& element : elements_of(operands[loads ? 0 : 1])) {
+        const Operand operand = operand_of(frame, element, scope);
+        if (!loads) {
+          instruction.sources.push_back(operand);
+        } else if (operand.kind == OperandKind::variable) {
+          instruction.defines.push_back(operand.variable);
+        }
+      }
+      program_.code.push_back(std::move(instruction));
+      return;
+    }
+    const Base base = parameter_base(frame, probe.address.name, scope);
+    std::int64_t offset = probe.offset;
+    for (const Tokens& element : elements_of(operands[loads ? 0 : 1])) {
+      Instruction move = instruction;
+      move.effect = Effect::compute;
+      move.moves = true;
+      const Operand operand = operand_of(frame, element, scope);
+      Operand parameter;
+      parameter.kind = OperandKind::variable;
+      parameter.variable = parameter_variable(base, offset);
+      offset += bytes_of_type(instruction.opcode);
+      if (loads) {
+        if (operand.kind != OperandKind::variable) continue;
+        move.defines = {operand.variable};
+        move.sources = {parameter};
+      } else {
+        move.defines = {parameter.variable};
+        move.sources = {operand};
+      }
+      program_.code.push_back(std::move(move));
+    }
+  }
+
+  Base parameter_base(Frame& frame, std::string_view name, int scope) {
+    const int declared = frame.names->memory_scope_of(name, scope);
+    if (declared >= 0) return base_of(frame.instance, declared, name);
+    const auto bound = frame.bound.find(name);
+    if (bound != frame.bound.end()) return bound->second;
+    return base_of(frame.instance, -1, name);
+  }
+
+  static std::vector<std::string_view> names_in(const Tokens& tokens, bool& plain) {
+    std::vector<std::string_view> names;
+    for (const Token& token : tokens) {
+      if (token.kind == TokenKind::word) {
+        names.push_back(token.text);
+      } else if (token.kind != TokenKind::punctuation) {
+        plain = false;
+      }
+    }
+    return names;
+  }
+
+  void add_call(Frame& frame, Instruction& instruction, const Statement& statement, const std::vector<Tokens>& operands,
+                std::size_t index) {
+    // call (results), name, (arguments), prototype
+    std::size_t at = 0;
+    bool plain = true;
+    std::vector<std::string_view> results, arguments;
+    if (at < operands.size() && operands[at].front().text == "(") results = names_in(operands[at++], plain);
+    if (at >= operands.size() || operands[at].empty()) return fail("a call of unknown form");
+    instruction.callee = operands[at].front().text;
+    ++at;
+    if (at < operands.size() && operands[at].front().text == "(") arguments = names_in(operands[at++], plain);
+    if (at < operands.size()) plain = false;  // an indirect call
+    // Results that are registers change with the call.
+    for (const std::string_view name : results) {
+      const int variable = register_of(frame, name, statement.scope);
+      if (variable >= 0) {
+        instruction.defines.push_back(variable);
+        plain = false;
+      }
+    }
+    const auto body = bodies_.find(instruction.callee);
+    const bool wanted = frame.depth > 0 || inline_calls_.contains(index);
+    if (wanted && plain && instruction.guard < 0 && body != bodies_.end() && !stack_.contains(instruction.callee) &&
+        frame.depth < kDeepestCall &&
+        program_.code.size() + body->second->statements.size() < kMostInlined + outer_.statements.size()) {
+      std::vector<Base> given, got;
+      for (const std::string_view name : arguments) given.push_back(parameter_base(frame, name, statement.scope));
+      for (const std::string_view name : results) got.push_back(parameter_base(frame, name, statement.scope));
+      add_body(*body->second, given, got, frame.depth + 1, current_statement_);
+      return;
+    }
+    // What a call that stays a call returns is new each time.
+    for (const std::string_view name : results) {
+      const Base base = parameter_base(frame, name, statement.scope);
+      for (std::int64_t offset = 0; offset < 16; ++offset) {
+        instruction.defines.push_back(parameter_variable(base, offset));
+      }
+    }
+    program_.code.push_back(std::move(instruction));
+  }
+
+  /// Where a pointer into a function's own local memory points: the base and the offset.
+  struct LocalPlace {
+    std::pair<std::string_view, std::int64_t> object;  ///< its name, and which call of its function it belongs to
+    std::int64_t offset = 0;
+  };
+
+  /// Accesses to local memory at a known place become moves.
+  void find_local_memory() {
+    std::vector<int> definitions(static_cast<std::size_t>(program_.variables), 0);
+    std::vector<const Instruction*> definition(static_cast<std::size_t>(program_.variables), nullptr);
+    for (const Instruction& instruction : program_.code) {
+      for (const int variable : instruction.defines) {
+        ++definitions[static_cast<std::size_t>(variable)];
+        definition[static_cast<std::size_t>(variable)] = &instruction;
+      }
+    }
+    const auto place_of = [&](const Operand& operand, auto&& self, int depth) -> std::optional<LocalPlace> {
+      if (depth > 64) return std::nullopt;
+      if (operand.kind == OperandKind::symbol) {
+        // nvcc names each function's local memory so.
+        if (operand.name.find("__local_depot") == std::string_view::npos) return std::nullopt;
+        return LocalPlace{{operand.name, operand.constant}, 0};
+      }
+      if (operand.kind != OperandKind::variable) return std::nullopt;
+      const auto variable = static_cast<std::size_t>(operand.variable);
+      if (definitions[variable] != 1) return std::nullopt;
+      const Instruction& from = *definition[variable];
+      if (from.guard >= 0 || from.partial || from.defines.size() != 1 || from.sources.empty()) return std::nullopt;
+      const std::string_view mnemonic = mnemonic_of(from.opcode);
+      if (from.moves || mnemonic == "cvta") return self(from.sources[0], self, depth + 1);
+      if (mnemonic == "add" && from.sources.size() == 2 && from.sources[1].kind == OperandKind::constant) {
+        std::optional<LocalPlace> place = self(from.sources[0], self, depth + 1);
+        if (place) place->offset += from.sources[1].constant;
+        return place;
+      }
+      return std::nullopt;
+    };
+    struct Access {
+      std::size_t instruction;
+      LocalPlace place;
+      std::int64_t bytes;
+    };
+    // Pointers may themselves be kept in local memory, so each round can find more.
+    for (int round = 0; round < 8; ++round) {
+      std::vector<Access> accesses;
+      for (std::size_t i = 0; i < program_.code.size(); ++i) {
+        const Instruction& instruction = program_.code[i];
+        if (!instruction.has_address || (instruction.effect != Effect::load && instruction.effect != Effect::store)) {
+          continue;
+        }
+        const std::optional<LocalPlace> place = place_of(instruction.address, place_of, 0);
+        if (!place) continue;
+        const auto elements = static_cast<std::int64_t>(std::max<std::size_t>(
+            1, instruction.effect == Effect::load ? instruction.defines.size() : instruction.sources.size()));
+        accesses.push_back({i,
+                            {place->object, place->offset + instruction.offset},
+                            elements * std::max(1, bytes_of_type(instruction.opcode))});
+      }
+      if (accesses.empty()) break;
+      bool changed = false;
+      for (const Access& access : accesses) {
+        Instruction& instruction = program_.code[access.instruction];
+        const bool loads = instruction.effect == Effect::load;
+        if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) continue;
+        Operand slot;
+        slot.kind = OperandKind::variable;
+        bool whole = true;
+        slot.variable = local_variable(access.place, access.bytes, whole);
+        instruction.effect = Effect::compute;
+        instruction.has_address = false;
+        instruction.moves = whole;
+        instruction.partial = !whole && !loads;
+        if (loads) {
+          instruction.sources = {slot};
+        } else {
+          instruction.defines = {slot.variable};
+        }
+        changed = true;
+      }
+      if (!changed) break;
+      definitions.assign(static_cast<std::size_t>(program_.variables), 0);
+      definition.assign(static_cast<std::size_t>(program_.variables), nullptr);
+      for (const Instruction& instruction : program_.code) {
+        for (const int variable : instruction.defines) {
+          ++definitions[static_cast<std::size_t>(variable)];
+          definition[static_cast<std::size_t>(variable)] = &instruction;
+        }
+      }
+    }
+  }
+
+  /// The variable of a place in local memory. Places that overlap without being the same share one variable, of which
+  /// each access is a part: `whole` becomes false.
+  int local_variable(const LocalPlace& place, std::int64_t bytes, bool& whole) {
+    Slot wanted{place.object, place.offset, place.offset + bytes, -1, true};
+    std::set<int> shared;
+    for (auto slot = slots_.begin(); slot != slots_.end();) {
+      if (slot->object != wanted.object || wanted.begin >= slot->end || wanted.end <= slot->begin) {
+        ++slot;
+        continue;
+      }
+      if (slot->begin <= place.offset && slot->end >= place.offset + bytes &&
+          (!slot->whole || (slot->begin == place.offset && slot->end == place.offset + bytes))) {
+        whole = slot->whole;
+        return slot->variable;
+      }
+      wanted.begin = std::min(wanted.begin, slot->begin);
+      wanted.end = std::max(wanted.end, slot->end);
+      wanted.whole = false;
+      shared.insert(slot->variable);
+      slots_.erase(slot);
+      slot = slots_.begin();  // the wider place may overlap with others
+    }
+    wanted.variable = shared.empty() ? new_variable() : *shared.begin();
+    if (!shared.empty()) share_variable(shared, wanted.variable);
+    slots_.push_back(wanted);
+    whole = wanted.whole;
+    return wanted.variable;
+  }
+
+  /// Earlier accesses took their places for whole; now each is a part of one variable.
+  void share_variable(const std::set<int>& variables, int one) {
+    for (Instruction& instruction : program_.code) {
+      for (Operand& source : instruction.sources) {
+        if (source.kind != OperandKind::variable || !variables.contains(source.variable)) continue;
+        source.variable = one;
+        instruction.moves = false;
+      }
+      for (int& variable : instruction.defines) {
+        if (!variables.contains(variable)) continue;
+        variable = one;
+        instruction.moves = false;
+        instruction.partial = true;
+      }
+    }
+  }
+
+  struct Slot {
+    std::pair<std::string_view, std::int64_t> object;
+    std::int64_t begin, end;
+    int variable;
+    bool whole;
+  };
+
+  const Module& module_;
+  const Function& outer_;
+  std::set<std::size_t> inline_calls_;
+  std::map<std::string_view, const Function*> bodies_;
+  Program program_;
+  std::map<Label, int> labels_;
+  std::vector<std::pair<std::size_t, Label>> branches_;
+  std::map<std::pair<int, int>, int> registers_;
+  std::map<std::pair<Base, std::int64_t>, int> parameters_;
+  std::map<Label, Base> bases_;
+  std::set<std::string_view> stack_;
+  std::vector<Slot> slots_;
+  std::size_t current_statement_ = 0;
+  int next_instance_ = 0;
+  Base next_base_ = 0;
+};
+
+}  // namespace
+
+Program program_of(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls) {
+  return Builder(module, function, inline_calls).build();
+}
+
+}  // namespace wicprof::rewriter

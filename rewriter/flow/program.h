@@ -1,0 +1,62 @@
+// A function as instructions over numbered variables: registers, parameters and the places in local memory whose
+// address is known. Calls inside loops are replaced by the bodies of the functions that they call, as far as those are
+// known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rewriter/flow/effects.h"
+#include "rewriter/text/module.h"
+
+namespace wicprof::rewriter {
+
+enum class OperandKind {
+  variable,
+  constant,
+  clock,    ///< %clock, %clock64, %globaltimer
+  special,  ///< another special register, which stays as it is while the thread runs
+  symbol,   ///< the address of a variable of the module, or of a function
+  other,    ///< a constant that is not an integer
+};
+
+struct Operand {
+  OperandKind kind = OperandKind::other;
+  int variable = -1;
+  std::int64_t constant = 0;
+  std::string_view name;  ///< of a symbol or a special register
+};
+
+struct Instruction {
+  std::string_view opcode;
+  Effect effect = Effect::unknown;
+  int guard = -1;  ///< variable of the predicate; -1: always executed
+  bool guard_negated = false;
+  std::vector<int> defines;
+  std::vector<Operand> sources;  ///< without the address
+  bool has_address = false;
+  Operand address;  ///< the base; its `constant` is not used
+  std::int64_t offset = 0;
+  bool moves =
+      false;  ///< its one result is its one source: mov, and accesses to variables in parameters and local memory
+  bool partial = false;       ///< writes a part of its variable
+  std::vector<int> targets;   ///< of branches: indices of instructions
+  std::size_t statement = 0;  ///< in Function::statements; of an inlined instruction, the call
+  bool inlined = false;
+  std::string_view callee;  ///< of a call that stays a call
+  SourcePlace place;
+};
+
+struct Program {
+  std::vector<Instruction> code;  ///< the last one leaves the function
+  int variables = 0;
+  std::string problem;  ///< why the function could not be understood; empty: it was
+};
+
+/// The function as a program; `module` and `function` must outlive it. `inline_calls` holds the indices of the
+/// statements whose calls are to be replaced; empty: none.
+Program program_of(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls);
+
+}  // namespace wicprof::rewriter

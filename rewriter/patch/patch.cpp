@@ -1,0 +1,127 @@
+#include "rewriter/patch/patch.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+namespace wicprof::rewriter {
+
+namespace {
+
+// What the patch inserts stands between these. The original contains neither, because it contains no kMark.
+constexpr std::string_view kMark = "__wic_";
+constexpr std::string_view kBegin = "/*__wic_begin*/";
+constexpr std::string_view kEnd = "/*__wic_end*/";
+
+// nanosleep needs sm_70 and version 6.3 of the language.
+constexpr int kFirstArchitecture = 70;
+constexpr int kFirstMajor = 6, kFirstMinor = 3;
+
+/// FNV-1a, 64 bits. The table's name must differ from that of other modules that are linked with this one.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+struct Insertion {
+  std::size_t at = 0;  ///< byte of the original
+  std::string text;
+};
+
+std::string marked(const std::string& text) { return std::string(kBegin) + text + std::string(kEnd); }
+
+/// The visit. `n` counts the thread's rounds in the function's waits; its highest bit says that the last visit slept,
+/// so that this one stands for one round instead of kRoundsPerRead.
+std::string visit(const Site& site, const std::string& table, std::string_view guard, bool guard_negated) {
+  const std::string number = std::to_string(site.number);
+  const std::string skip = "$__wic_go_on_" + number;
+  const std::string entry = table + "+" + std::to_string(site.number * kSiteBytes);
+  const std::string rounds = table + "+" + std::to_string(site.number * kSiteBytes + kSiteRounds);
+  std::string text = "\n{\n.reg .pred %__wic_p;\n.reg .b32 %__wic_r;\n.reg .b64 %__wic_d;\n";
+  if (!guard.empty()) text += std::string(guard_negated ? "@" : "@!") + std::string(guard) + " bra " + skip + ";\n";
+  text += "add.u32 %__wic_n, %__wic_n, 1;\n";
+  text += "and.b32 %__wic_r, %__wic_n, " + std::to_string(kRoundsPerRead - 1) + ";\n";
+  text += "setp.ne.u32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
+  text += "setp.lt.s32 %__wic_p, %__wic_n, 0;\n";
+  text += "selp.b64 %__wic_d, 1, " + std::to_string(kRoundsPerRead) + ", %__wic_p;\n";
+  text += "mov.u32 %__wic_n, 0;\n";
+  text += "ld.volatile.global.u32 %__wic_r, [" + entry + "];\n";
+  text += "setp.eq.u32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
+  text += "setp.ge.s32 %__wic_p, %__wic_r, 0;\n";
+  text += "@!%__wic_p red.global.add.u64 [" + rounds + "], %__wic_d;\n";
+  text += "and.b32 %__wic_r, %__wic_r, 0x7fffffff;\n";
+  if (site.loop->pause != Pause::none) {
+    const unsigned longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
+    text += "setp.eq.u32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
+    // The next round's visit adds 1 and finds a multiple of kRoundsPerRead again.
+    text += "mov.u32 %__wic_n, " + std::to_string(0x8000'0000u + kRoundsPerRead - 1) + ";\n";
+    text += "min.u32 %__wic_r, %__wic_r, " + std::to_string(longest) + ";\n";
+    text += "nanosleep.u32 %__wic_r;\n";
+  }
+  return text + skip + ":\n}\n";
+}
+
+/// Where the visit stands, and under which guard.
+Insertion place_visit(const Function& function, const Site& site, const std::string& table) {
+  const Statement& statement = function.statements[site.loop->back_edge];
+  if (site.loop->falls_through) return {statement.range.end, marked(visit(site, table, {}, false))};
+  return {statement.range.begin, marked(visit(site, table, statement.guard, statement.guard_negated))};
+}
+
+}  // namespace
+
+Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts) {
+  if (module.text.find(kMark) != std::string_view::npos) {
+    return bad_input("the module uses names that begin with " + std::string(kMark) + ": perhaps it is patched already");
+  }
+  if (module.target_architecture < kFirstArchitecture || !module.is_64_bit ||
+      std::pair(module.version_major, module.version_minor) < std::pair(kFirstMajor, kFirstMinor)) {
+    return bad_input("the module is for " + std::string(module.target) +
+                     "; a patch needs sm_70 or later, 64-bit addresses and version 6.3 of PTX or later");
+  }
+  Patch patch;
+  char name[40];
+  std::snprintf(name, sizeof name, "__wic_sites_%016llx", static_cast<unsigned long long>(hash_of(module.text)));
+  patch.table = name;
+  std::vector<Insertion> insertions;
+  for (const FunctionVerdicts& verdict : verdicts) {
+    const std::size_t before = patch.sites.size();
+    for (const LoopVerdict& loop : verdict.loops) {
+      if (loop.verdict != Verdict::wait) continue;
+      patch.sites.push_back({patch.sites.size(), verdict.function->name, &loop});
+      insertions.push_back(place_visit(*verdict.function, patch.sites.back(), patch.table));
+    }
+    if (patch.sites.size() == before) continue;
+    insertions.push_back({verdict.function->body.begin + 1, marked("\n.reg .b32 %__wic_n;\nmov.u32 %__wic_n, 0;\n")});
+  }
+  if (!patch.sites.empty()) {
+    insertions.push_back({module.after_header, marked("\n.visible .global .align 8 .b8 " + patch.table + "[" +
+                                                      std::to_string(patch.sites.size() * kSiteBytes) + "];\n")});
+  }
+  std::stable_sort(insertions.begin(), insertions.end(),
+                   [](const Insertion& a, const Insertion& b) { return a.at < b.at; });
+  std::size_t copied = 0;
+  for (const Insertion& insertion : insertions) {
+    patch.text += module.text.substr(copied, insertion.at - copied);
+    patch.text += insertion.text;
+    copied = insertion.at;
+  }
+  patch.text += module.text.substr(copied);
+  return patch;
+}
+
+std::string strip(std::string_view text) {
+  std::string original;
+  while (true) {
+    const std::size_t begin = text.find(kBegin);
+    original += text.substr(0, begin);
+    if (begin == std::string_view::npos) return original;
+    const std::size_t end = text.find(kEnd, begin);
+    if (end == std::string_view::npos) return original;
+    text.remove_prefix(end + kEnd.size());
+  }
+}
+
+}  // namespace wicprof::rewriter

@@ -1,0 +1,418 @@
+#include "rewriter/waits/recognize.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "rewriter/flow/graph.h"
+#include "rewriter/flow/program.h"
+#include "rewriter/flow/reads_after.h"
+#include "rewriter/waits/values.h"
+#include "rewriter/waits/ways_out.h"
+
+namespace wicprof::rewriter {
+
+namespace {
+
+// The analysis of a loop takes time that grows with the square of the loop's length. Waits are short: the longest of
+// the test sets has some 300 instructions. The limit is ten times as high; not calibrated.
+constexpr std::size_t kLongestLoop = 3'000;
+
+// Calls that end the program, so that what they do does not matter.
+bool ends_the_program(std::string_view callee) { return callee == "__assertfail" || callee == "__trap"; }
+
+class LoopJudge {
+ public:
+  LoopJudge(const Program& program, const Graph& graph, const std::vector<Loop>& loops, const Loop& loop)
+      : program_(program), graph_(graph), loops_(loops), loop_(loop) {}
+
+  LoopVerdict judge() {
+    if (program_.code[last()].effect == Effect::indexed) return answer(Verdict::unknown, "an indexed branch goes back");
+    if (const std::optional<std::string> why = cannot_wait()) return answer(Verdict::not_a_wait, *why);
+    if (length_ > kLongestLoop) return answer(Verdict::unknown, "the loop is too long to be understood");
+    const LoopValues values(program_, graph_, loop_);
+    ways_out(values);
+    if (deciding_.empty() && !hardware_) return answer(Verdict::not_a_wait, no_wait_reason());
+    if (deciding_.empty()) {
+      return answer(Verdict::wait_not_patchable, "the loop waits by an instruction that waits in hardware");
+    }
+    for (const std::size_t poll : deciding_) {
+      result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
+    }
+    if (!doubtful_.empty()) return answer(Verdict::unknown, doubtful_);
+    if (const std::optional<std::string> why = forbidden(values)) return answer(Verdict::wait_not_patchable, *why);
+    if (const std::optional<std::string> why = collected(values)) return answer(Verdict::unknown, *why);
+    result_.pause = pause_of(values);
+    return answer(Verdict::wait, pause_reason_);
+  }
+
+ private:
+  std::size_t last() const { return graph_.blocks[static_cast<std::size_t>(loop_.tail)].end - 1; }
+  std::size_t first() const { return graph_.blocks[static_cast<std::size_t>(loop_.header)].begin; }
+
+  template <class Visit>
+  void each_instruction(Visit visit) const {
+    each_instruction_of(loop_, visit);
+  }
+  template <class Visit>
+  void each_instruction_of(const Loop& loop, Visit visit) const {
+    for (const int b : loop.blocks) {
+      const Block& block = graph_.blocks[static_cast<std::size_t>(b)];
+      for (std::size_t i = block.begin; i < block.end; ++i) visit(i, program_.code[i]);
+    }
+  }
+
+  LoopVerdict answer(Verdict verdict, std::string reason) {
+    result_.verdict = verdict;
+    result_.reason = std::move(reason);
+    result_.place = program_.code[last()].place;
+    for (const Poll& poll : result_.polls) {
+      if (poll.place.line == 0) continue;
+      result_.place = poll.place;
+      break;
+    }
+    return std::move(result_);
+  }
+
+  /// Whether a loop that does what this one does can be no wait, whatever its values are.
+  std::optional<std::string> cannot_wait() {
+    bool reads = false, fence = false, weak = false;
+    each_instruction([&](std::size_t, const Instruction& instruction) {
+      ++length_;
+      fence |= instruction.effect == Effect::fence;
+      if (instruction.effect == Effect::atomic || instruction.effect == Effect::hardware_wait) reads = true;
+      if (instruction.effect != Effect::load) return;
+      const bool strong = has_modifier(instruction.opcode, "volatile") || has_modifier(instruction.opcode, "relaxed") ||
+                          has_modifier(instruction.opcode, "acquire") || has_modifier(instruction.opcode, "mmio") ||
+                          has_modifier(instruction.opcode, "cv") || has_modifier(instruction.opcode, "cg");
+      (strong ? reads : weak) = true;
+    });
+    if (reads || (weak && fence)) return std::nullopt;
+    return weak ? "the loop reads memory by ordinary loads only" : "the loop reads no memory that others write";
+  }
+
+  void ways_out(const LoopValues& values) {
+    bool any = false;
+    for (const Comparison& comparison : comparisons_of(program_, graph_, loop_, values)) {
+      any = true;
+      const std::uint32_t sources = comparison.value.sources;
+      if (sources & kHardware) {
+        hardware_ = true;
+        continue;
+      }
+      if (sources & (kSequence | kCarried | kVaries)) {
+        if (doubtful_.empty()) {
+          doubtful_ = sources & kVaries ? "a way out depends on a load whose address changes from round to round"
+                                        : "a way out depends on values that the loop computes from round to round";
+          doubtful_ += at_line(comparison.instruction);
+        }
+        continue;
+      }
+      if (comparison.value.polls.empty()) {
+        if (sources & (kClock | kCounter)) bounded_ = true;
+        continue;
+      }
+      if (sources & (kCounter | kClock)) {
+        bounded_ = true;  // a limit that stands in memory
+        continue;
+      }
+      if (polls_a_word_twice(values, comparison.value.polls)) {
+        doubtful_ = "a way out compares two loads of one word" + at_line(comparison.instruction);
+        continue;
+      }
+      deciding_.insert(comparison.value.polls.begin(), comparison.value.polls.end());
+    }
+    has_way_out_ = any;
+  }
+
+  /// Whether two of the polls read one word one after the other, as the reader of a sequence lock does. Polls on two
+  /// ways through the loop are alternatives.
+  bool polls_a_word_twice(const LoopValues& values, const std::set<std::size_t>& polls) const {
+    // Two addresses are equal where the same instructions wrote the same variable.
+    using Place = std::tuple<std::vector<std::size_t>, int, std::int64_t>;
+    std::map<Place, std::vector<std::size_t>> places;
+    for (const std::size_t poll : polls) {
+      const Instruction& instruction = program_.code[poll];
+      if (!instruction.has_address || instruction.address.kind != OperandKind::variable) continue;
+      const int variable = instruction.address.variable;
+      std::vector<std::size_t>& same = places[{values.writers_of(poll, variable), variable, instruction.offset}];
+      for (const std::size_t other : same) {
+        const int a = graph_.block_of[other], b = graph_.block_of[poll];
+        if (graph_.dominates(a, b) || graph_.dominates(b, a)) return true;
+      }
+      same.push_back(poll);
+    }
+    return false;
+  }
+
+  std::string no_wait_reason() const {
+    if (!doubtful_.empty()) return doubtful_;
+    if (!has_way_out_) return "the loop has no way out";
+    return bounded_ ? "a counter, a clock or a limit decides the way out" : "no load of the loop decides the way out";
+  }
+
+  std::string at_line(std::size_t index) const {
+    const Instruction& instruction = program_.code[index];
+    std::string text = " (" + std::string(instruction.opcode);
+    if (instruction.place.line != 0) text += ", source line " + std::to_string(instruction.place.line);
+    return text + ")";
+  }
+
+  /// What the loop does beside waiting that a patch must not repeat later than the program does.
+  std::optional<std::string> forbidden(const LoopValues& values) const {
+    std::optional<std::string> found;
+    each_instruction([&](std::size_t i, const Instruction& instruction) {
+      if (found) return;
+      switch (instruction.effect) {
+        case Effect::compute:
+        case Effect::load:
+        case Effect::fence:
+        case Effect::sleep:
+        case Effect::warp:
+        case Effect::branch:
+        case Effect::indexed:
+        case Effect::leave:
+          return;
+        case Effect::atomic:
+          if (values.reading_of(i) == Reading::changes) found = "the loop changes memory" + at_line(i);
+          return;
+        case Effect::call:
+          if (!ends_the_program(instruction.callee)) {
+            found = "the loop calls " + std::string(instruction.callee) + ", which is not understood";
+          }
+          return;
+        case Effect::store:
+        case Effect::reduction:
+          found = "the loop writes memory" + at_line(i);
+          return;
+        case Effect::barrier:
+          found = "the loop has a barrier" + at_line(i);
+          return;
+        case Effect::hardware_wait:
+          found = "the loop waits by an instruction that waits in hardware" + at_line(i);
+          return;
+        case Effect::asynchronous:
+        case Effect::other_memory:
+        case Effect::unknown:
+          found = "the loop does something else than polling" + at_line(i);
+          return;
+      }
+    });
+    return found;
+  }
+
+  /// What the program goes on with that the loop collected from round to round: such a loop does work.
+  std::optional<std::string> collected(const LoopValues& values) const {
+    std::set<int> written;
+    each_instruction([&](std::size_t, const Instruction& instruction) {
+      written.insert(instruction.defines.begin(), instruction.defines.end());
+    });
+    for (const int exit : exits_of(program_, graph_, loop_)) {
+      const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
+      for (const int variable : written) {
+        Operand operand;
+        operand.kind = OperandKind::variable;
+        operand.variable = variable;
+        const Value value = values.value_of(block.end - 1, operand);
+        if ((value.sources & (kSequence | kCarried | kVaries | kWeak)) == 0) continue;
+        for (const int after : block.after) {
+          if (loop_.contains[static_cast<std::size_t>(after)]) continue;
+          if (reads_after(program_, graph_, after, variable)) {
+            return "the program goes on with a value that the loop collects from round to round";
+          }
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether the address is one of shared memory, as far as the function tells.
+  bool is_shared(const Instruction& poll) const {
+    if (has_modifier(poll.opcode, "shared")) return true;
+    std::set<int> seen;
+    std::vector<Operand> open{poll.address};
+    while (!open.empty()) {
+      const Operand operand = open.back();
+      open.pop_back();
+      if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
+      for (const Instruction& instruction : program_.code) {
+        if (std::find(instruction.defines.begin(), instruction.defines.end(), operand.variable) ==
+            instruction.defines.end()) {
+          continue;
+        }
+        if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
+        if (instruction.effect != Effect::compute) continue;
+        open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
+      }
+    }
+    return false;
+  }
+
+  bool sleeps_by_the_clock() const {
+    const std::set<int> own(loop_.blocks.begin(), loop_.blocks.end());
+    for (const Loop& outer : loops_) {
+      if (!std::all_of(own.begin(), own.end(), [&](int b) { return outer.contains[static_cast<std::size_t>(b)]; })) {
+        continue;
+      }
+      std::size_t length = 0;
+      bool sleeps = false;
+      each_instruction_of(outer, [&](std::size_t, const Instruction& instruction) {
+        ++length;
+        sleeps |= instruction.effect == Effect::sleep;
+      });
+      if (!sleeps || length > kLongestLoop) continue;
+      const LoopValues values(program_, graph_, outer);
+      bool by_clock = false;
+      each_instruction_of(outer, [&](std::size_t i, const Instruction& instruction) {
+        if (instruction.effect != Effect::sleep) return;
+        for (const Operand& source : instruction.sources) {
+          if (values.value_of(i, source).sources & kClock) by_clock = true;
+        }
+      });
+      if (by_clock) return true;
+    }
+    return false;
+  }
+
+  Pause pause_of(const LoopValues& values) {
+    if (sleeps_by_the_clock()) {
+      pause_reason_ = "the program's own pause follows the clock: rounds are counted, nothing sleeps";
+      return Pause::none;
+    }
+    pause_reason_ = "a load decides the way out, and the loop does nothing else";
+    Pause pause = Pause::any;
+    each_instruction([&](std::size_t i, const Instruction& instruction) {
+      if (instruction.effect == Effect::warp) {
+        pause_reason_ = "lanes of the warp exchange values in the loop: sleeps stay short";
+        pause = Pause::brief;
+      } else if (instruction.effect == Effect::atomic && values.reading_of(i) == Reading::attempt) {
+        pause_reason_ = "the loop takes a lock or a token: sleeps stay short";
+        pause = Pause::brief;
+      } else if (deciding_.contains(i) && is_shared(instruction)) {
+        pause_reason_ = "the word is in shared memory: sleeps stay short";
+        pause = Pause::brief;
+      }
+    });
+    return pause;
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  const std::vector<Loop>& loops_;
+  const Loop& loop_;
+  LoopVerdict result_;
+  std::size_t length_ = 0;
+  std::set<std::size_t> deciding_;
+  std::string doubtful_, pause_reason_;
+  bool hardware_ = false, bounded_ = false, has_way_out_ = false;
+};
+
+/// The statements that call functions inside loops.
+std::vector<std::size_t> calls_inside_loops(const Program& program, const Graph& graph) {
+  std::vector<int> irreducible;
+  std::set<std::size_t> calls;
+  for (const Loop& loop : loops_of(graph, irreducible)) {
+    for (const int b : loop.blocks) {
+      const Block& block = graph.blocks[static_cast<std::size_t>(b)];
+      for (std::size_t i = block.begin; i < block.end; ++i) {
+        if (program.code[i].effect == Effect::call) calls.insert(program.code[i].statement);
+      }
+    }
+  }
+  return {calls.begin(), calls.end()};
+}
+
+void place_back_edge(const Module& module, const Function& function, const Program& program, const Graph& graph,
+                     int header, int tail, LoopVerdict& verdict) {
+  const std::size_t first = graph.blocks[static_cast<std::size_t>(header)].begin;
+  const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(tail)].end - 1];
+  verdict.back_edge = last.statement;
+  verdict.falls_through =
+      std::find(last.targets.begin(), last.targets.end(), static_cast<int>(first)) == last.targets.end() ||
+      last.inlined;
+  const auto line = [&](std::size_t statement) {
+    if (statement >= function.statements.size()) return line_of(module.text, function.body.end);
+    return line_of(module.text, function.statements[statement].range.begin);
+  };
+  verdict.first_line = line(program.code[first].statement);
+  verdict.last_line = line(last.statement);
+}
+
+FunctionVerdicts recognize_function(const Module& module, const Function& function) {
+  FunctionVerdicts verdicts;
+  verdicts.function = &function;
+  Program program = program_of(module, function, {});
+  if (program.problem.empty()) {
+    const std::vector<std::size_t> calls = calls_inside_loops(program, graph_of(program));
+    if (!calls.empty()) program = program_of(module, function, calls);
+  }
+  if (!program.problem.empty()) {
+    verdicts.problem = program.problem;
+    return verdicts;
+  }
+  const Graph graph = graph_of(program);
+  std::vector<int> irreducible;
+  const std::vector<Loop> loops = loops_of(graph, irreducible);
+  for (const Loop& loop : loops) {
+    const Instruction& first = program.code[graph.blocks[static_cast<std::size_t>(loop.header)].begin];
+    const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(loop.tail)].end - 1];
+    // A loop of a function that was inlined: its own function has it.
+    if (first.inlined && last.inlined && first.statement == last.statement) continue;
+    LoopVerdict verdict = LoopJudge(program, graph, loops, loop).judge();
+    place_back_edge(module, function, program, graph, loop.header, loop.tail, verdict);
+    verdicts.loops.push_back(std::move(verdict));
+  }
+  for (const int tail : irreducible) {
+    const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(tail)].end - 1];
+    if (last.inlined) continue;
+    LoopVerdict verdict;
+    verdict.reason = "the loop has two entries";
+    verdict.place = last.place;
+    place_back_edge(module, function, program, graph, tail, tail, verdict);
+    verdicts.loops.push_back(std::move(verdict));
+  }
+  std::stable_sort(verdicts.loops.begin(), verdicts.loops.end(),
+                   [](const LoopVerdict& a, const LoopVerdict& b) { return a.back_edge < b.back_edge; });
+  return verdicts;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::wait:
+      return "wait";
+    case Verdict::wait_not_patchable:
+      return "wait_not_patchable";
+    case Verdict::not_a_wait:
+      return "not_a_wait";
+    case Verdict::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view name_of(Pause pause) {
+  switch (pause) {
+    case Pause::none:
+      return "none";
+    case Pause::brief:
+      return "brief";
+    case Pause::any:
+      break;
+  }
+  return "any";
+}
+
+std::vector<FunctionVerdicts> recognize(const Module& module) {
+  std::vector<FunctionVerdicts> all;
+  for (const Function& function : module.functions) {
+    if (function.has_body) all.push_back(recognize_function(module, function));
+  }
+  return all;
+}
+
+}  // namespace wicprof::rewriter

@@ -1,0 +1,60 @@
+// Which loops of a module wait for another thread's store, and what a patch may do in them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rewriter/text/module.h"
+
+namespace wicprof::rewriter {
+
+enum class Verdict {
+  wait,                ///< the loop waits, and a visit at its back edge changes no result
+  wait_not_patchable,  ///< the loop waits, but does more than that
+  not_a_wait,
+  unknown,  ///< the loop is not understood; it stays as it is
+};
+
+/// How long a visit at the loop's back edge may sleep.
+enum class Pause {
+  none,   ///< not at all: the program sleeps by the clock already; rounds are counted
+  brief,  ///< lanes of the same warp, or other waiters, may have to go on first
+  any,
+};
+
+/// An instruction that reads the word that the loop waits for.
+struct Poll {
+  std::string_view opcode;
+  SourcePlace place;  ///< of a poll in a function that the loop calls: the place in that function
+};
+
+/// One back edge, with its natural loop.
+struct LoopVerdict {
+  Verdict verdict = Verdict::unknown;
+  std::string reason;  ///< one line
+  Pause pause = Pause::none;
+  std::vector<Poll> polls;                    ///< of a wait
+  SourcePlace place;                          ///< of the first poll; of the back edge where nothing is polled
+  std::size_t first_line = 0, last_line = 0;  ///< of the PTX text: the header and the back edge
+  /// The statement that goes back: a branch, or the last statement before the header where the code falls through.
+  std::size_t back_edge = 0;
+  bool falls_through = false;
+};
+
+struct FunctionVerdicts {
+  const Function* function = nullptr;
+  std::string problem;  ///< why the function is not understood; empty: it is
+  std::vector<LoopVerdict> loops;
+};
+
+/// The verdicts of all functions with a body, in the order of the text. `module` must outlive the result.
+std::vector<FunctionVerdicts> recognize(const Module& module);
+
+/// "wait", "wait_not_patchable", "not_a_wait", "unknown".
+std::string_view name_of(Verdict verdict);
+/// "none", "brief", "any".
+std::string_view name_of(Pause pause);
+
+}  // namespace wicprof::rewriter

@@ -1,0 +1,107 @@
+// Where the values of one loop come from: from loads of this round, from counters, from a clock, from elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "rewriter/flow/graph.h"
+#include "rewriter/flow/program.h"
+
+namespace wicprof::rewriter {
+
+/// What a value of a loop depends on. Values that depend on nothing here are the same in every round.
+enum Source : std::uint32_t {
+  kCounter = 1u << 0,      ///< a counter that the loop carries from round to round, with steps of one constant
+  kSequence = 1u << 1,     ///< another sequence of integers: a doubled pause, a random number, a function of a counter
+  kClock = 1u << 2,        ///< a clock
+  kWeak = 1u << 3,         ///< a load that the compiler and the caches need not repeat
+  kVaries = 1u << 4,       ///< a load whose address changes from round to round
+  kCarried = 1u << 5,      ///< anything else that the loop carries from round to round
+  kHardware = 1u << 6,     ///< the result of an instruction that waits in hardware
+  kWithinRound = 1u << 7,  ///< a counter of an inner loop, which begins anew in every round
+  kTable = 1u << 8,        ///< a counter that goes round in a few words
+  kEarlier = 1u << 9,      ///< what a load of the round before returned
+};
+
+struct Value {
+  std::uint32_t sources = 0;    ///< of Source
+  std::set<std::size_t> polls;  ///< the loads and atomics of the loop that it depends on: indices of instructions
+
+  void add(const Value& other) {
+    sources |= other.sources;
+    polls.insert(other.polls.begin(), other.polls.end());
+  }
+};
+
+/// How an instruction reads memory that others write.
+enum class Reading {
+  none,
+  weak,      ///< an ordinary load
+  constant,  ///< memory that nobody writes while the kernel runs
+  strong,    ///< volatile, relaxed, acquire; an atomic that leaves the value as it is
+  attempt,   ///< an atomic that changes the word if it has the value that the program waits for
+  changes,   ///< an atomic that changes memory
+};
+
+/// The values of one loop's instructions.
+class LoopValues {
+ public:
+  LoopValues(const Program& program, const Graph& graph, const Loop& loop);
+
+  Reading reading_of(std::size_t instruction) const;
+  /// The value of a source of an instruction of the loop, where the instruction reads it.
+  Value value_of(std::size_t instruction, const Operand& operand) const;
+  /// What the instruction computes for its results.
+  const Value& result_of(std::size_t instruction) const;
+  /// The address of a load, a store or an atomic.
+  Value address_of(std::size_t instruction) const { return value_of(instruction, program_.code[instruction].address); }
+
+  /// The instructions of the loop that may have written what the instruction reads. An index of npos stands for the
+  /// value at the beginning of the round.
+  std::vector<std::size_t> writers_of(std::size_t instruction, int variable) const;
+  /// The instructions that write the variable last in a round that goes on with another one.
+  std::vector<std::size_t> last_writers_of(int variable) const;
+  bool written_in_loop(int variable) const { return header_node_.contains(variable); }
+  /// The constant that the operand always has.
+  bool constant_of(const Operand& operand, std::int64_t& value) const;
+
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+ private:
+  struct Node {
+    std::size_t instruction = npos;  ///< npos: the value of a variable at the beginning of the round
+    int variable = -1;
+  };
+  using Set = std::vector<std::uint64_t>;
+
+  void number_nodes();
+  void find_reaching();
+  void step(std::size_t instruction, Set& reaching) const;
+  Set reaching_at(std::size_t instruction) const;
+  std::vector<int> nodes_of(const Set& reaching, int variable) const;
+  std::vector<int> inputs_of(int node) const;
+  void evaluate();
+  Value cycle_value(const std::vector<int>& cycle, const std::set<int>& members) const;
+  Value node_value(int node) const;
+
+  const Program& program_;
+  const Graph& graph_;
+  const Loop& loop_;
+  bool fenced_ = false;  ///< every round has a fence
+  std::vector<Node> nodes_;
+  std::map<int, int> header_node_;  ///< per variable that the loop writes
+  std::map<int, std::vector<int>> nodes_of_variable_;
+  std::map<std::size_t, std::vector<int>> nodes_of_instruction_;
+  std::vector<Set> at_begin_;  ///< per block of the graph
+  Set at_back_edge_;
+  std::vector<std::vector<int>> inputs_;  ///< per node
+  std::vector<Value> values_;
+  std::map<std::size_t, Value> results_;
+  std::map<int, std::vector<const Instruction*>> definitions_;  ///< in the whole program
+};
+
+}  // namespace wicprof::rewriter

@@ -1,0 +1,194 @@
+#include "rewriter/waits/ways_out.h"
+
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace wicprof::rewriter {
+
+namespace {
+
+// Conditions are nested this deeply at most; nvcc's code without optimization needs about ten steps per condition.
+constexpr int kDeepest = 40;
+
+bool joins_conditions(std::string_view mnemonic) {
+  static const std::set<std::string_view> kJoins = {"and", "or", "xor", "not", "mov", "cvt", "vote"};
+  return kJoins.contains(mnemonic);
+}
+
+class Search {
+ public:
+  Search(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values)
+      : program_(program), graph_(graph), loop_(loop), values_(values) {}
+
+  std::vector<Comparison> run() {
+    for (const int block : exits_of(program_, graph_, loop_)) branch_of(block);
+    // Where a condition has several writers, the branches inside the loop decide which of them counts.
+    if (several_writers_) {
+      for (const int block : loop_.blocks) branch_of(block);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void branch_of(int block) {
+    const std::size_t last = graph_.blocks[static_cast<std::size_t>(block)].end - 1;
+    const Instruction& instruction = program_.code[last];
+    if (instruction.effect == Effect::indexed) {
+      for (const Operand& source : instruction.sources) add(last, values_.value_of(last, source));
+    }
+    if (instruction.guard >= 0) condition(last, variable(instruction.guard), 0);
+  }
+
+  static Operand variable(int number) {
+    Operand operand;
+    operand.kind = OperandKind::variable;
+    operand.variable = number;
+    return operand;
+  }
+
+  void add(std::size_t instruction, Value value) {
+    if (!added_.insert(instruction).second) return;
+    found_.push_back({instruction, std::move(value)});
+  }
+
+  /// The writers of a variable that an instruction reads; those of the round before where the value is as old as that.
+  std::vector<std::size_t> writers(std::size_t reader, int read) const {
+    std::set<std::size_t> all;
+    for (const std::size_t writer : values_.writers_of(reader, read)) {
+      if (writer != LoopValues::npos) {
+        all.insert(writer);
+        continue;
+      }
+      for (const std::size_t last : values_.last_writers_of(read)) {
+        if (last != LoopValues::npos) all.insert(last);
+      }
+    }
+    return {all.begin(), all.end()};
+  }
+
+  /// Whether the operand is a condition: true or false, as a predicate or as an integer.
+  bool is_condition(std::size_t reader, const Operand& operand) const {
+    std::set<std::pair<std::size_t, int>> seen;
+    return is_condition(reader, operand, seen);
+  }
+  bool is_condition(std::size_t reader, const Operand& operand, std::set<std::pair<std::size_t, int>>& seen) const {
+    if (operand.kind == OperandKind::constant) return true;
+    if (operand.kind != OperandKind::variable) return false;
+    if (!seen.insert({reader, operand.variable}).second) return true;  // nothing else speaks against it so far
+    const std::vector<std::size_t> all = writers(reader, operand.variable);
+    if (all.empty()) return false;
+    for (const std::size_t writer : all) {
+      const Instruction& instruction = program_.code[writer];
+      const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+      if (mnemonic == "setp" || mnemonic == "set") continue;
+      if (mnemonic == "selp" && instruction.sources.size() == 3 &&
+          instruction.sources[0].kind == OperandKind::constant &&
+          instruction.sources[1].kind == OperandKind::constant) {
+        continue;
+      }
+      if (!joins_conditions(mnemonic) && !instruction.moves) return false;
+      for (const Operand& source : instruction.sources) {
+        if (mnemonic == "vote" && &source != &instruction.sources.front()) break;  // the mask
+        if (!is_condition(writer, source, seen)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether the operand's value is moved there on several ways.
+  bool has_several_origins(std::size_t reader, Operand operand) const {
+    std::set<std::size_t> seen;
+    while (operand.kind == OperandKind::variable) {
+      const std::vector<std::size_t> all = writers(reader, operand.variable);
+      if (all.size() != 1) return all.size() > 1;
+      reader = all.front();
+      if (!program_.code[reader].moves || !seen.insert(reader).second) return false;
+      operand = program_.code[reader].sources.front();
+    }
+    return false;
+  }
+
+  void condition(std::size_t reader, const Operand& operand, int depth) {
+    if (operand.kind != OperandKind::variable || !values_.written_in_loop(operand.variable)) return;
+    if (!visited_.insert({reader, operand.variable}).second) return;
+    const std::vector<std::size_t> all = writers(reader, operand.variable);
+    if (all.size() > 1) several_writers_ = true;
+    for (const std::size_t writer : all) {
+      const Instruction& instruction = program_.code[writer];
+      if (instruction.guard >= 0) condition(writer, variable(instruction.guard), depth + 1);
+      const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+      if (depth > kDeepest) {
+        add(writer, values_.result_of(writer));
+      } else if (mnemonic == "setp" || mnemonic == "set") {
+        comparison(writer, depth);
+      } else if (mnemonic == "selp" && instruction.sources.size() == 3 &&
+                 instruction.sources[0].kind == OperandKind::constant &&
+                 instruction.sources[1].kind == OperandKind::constant) {
+        condition(writer, instruction.sources[2], depth + 1);
+      } else if (joins_conditions(mnemonic) || instruction.moves) {
+        const std::size_t count = mnemonic == "vote" ? 1 : instruction.sources.size();
+        for (std::size_t i = 0; i < count && i < instruction.sources.size(); ++i) {
+          condition(writer, instruction.sources[i], depth + 1);
+        }
+      } else {
+        add(writer, values_.result_of(writer));
+      }
+    }
+  }
+
+  void comparison(std::size_t index, int depth) {
+    const Instruction& instruction = program_.code[index];
+    if (instruction.sources.size() < 2) return add(index, values_.result_of(index));
+    if (instruction.sources.size() > 2) condition(index, instruction.sources[2], depth + 1);
+    Value value;
+    bool taken_apart = false;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Operand& operand = instruction.sources[i];
+      const Operand& other = instruction.sources[1 - i];
+      if (operand.kind == OperandKind::variable && other.kind == OperandKind::constant &&
+          is_condition(index, operand)) {
+        condition(index, operand, depth + 1);
+        taken_apart = true;
+      } else {
+        const Value own = values_.value_of(index, operand);
+        // A value of several origins: the branches between them decide too, unless the value is a count.
+        if (operand.kind == OperandKind::variable && (own.sources & (kCounter | kSequence | kCarried)) == 0 &&
+            has_several_origins(index, operand)) {
+          several_writers_ = true;
+        }
+        value.add(own);
+      }
+    }
+    if (!taken_apart) add(index, std::move(value));
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  const Loop& loop_;
+  const LoopValues& values_;
+  std::vector<Comparison> found_;
+  std::set<std::size_t> added_;
+  std::set<std::pair<std::size_t, int>> visited_;
+  bool several_writers_ = false;
+};
+
+}  // namespace
+
+std::vector<int> exits_of(const Program& program, const Graph& graph, const Loop& loop) {
+  std::vector<int> exits;
+  for (const int b : loop.blocks) {
+    const Block& block = graph.blocks[static_cast<std::size_t>(b)];
+    bool leaves = program.code[block.end - 1].effect == Effect::leave;
+    for (const int after : block.after) leaves |= !loop.contains[static_cast<std::size_t>(after)];
+    if (leaves) exits.push_back(b);
+  }
+  return exits;
+}
+
+std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
+                                       const LoopValues& values) {
+  return Search(program, graph, loop, values).run();
+}
+
+}  // namespace wicprof::rewriter

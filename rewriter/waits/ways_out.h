@@ -1,0 +1,25 @@
+// What decides whether a loop goes on: the comparisons behind the branches that leave it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rewriter/waits/values.h"
+
+namespace wicprof::rewriter {
+
+/// One comparison behind a branch that leaves the loop.
+struct Comparison {
+  std::size_t instruction = 0;  ///< which compares
+  Value value;                  ///< what its operands depend on
+};
+
+/// The blocks of the loop that have a successor outside, or that may leave the function.
+std::vector<int> exits_of(const Program& program, const Graph& graph, const Loop& loop);
+
+/// The comparisons that decide whether the loop is left. Conditions joined by "and", "or", "not" or a vote are taken
+/// apart.
+std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
+                                       const LoopValues& values);
+
+}  // namespace wicprof::rewriter

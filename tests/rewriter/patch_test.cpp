@@ -1,0 +1,70 @@
+// The patch and its removal.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ptx_texts.h"
+#include "rewriter/patch/patch.h"
+
+namespace wicprof::rewriter {
+namespace {
+
+constexpr const char* kFlag = "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
+
+TEST(RewriterPatch, StandsBeforeTheBackEdgeAndCanBeTakenOut) {
+  const std::string text = kernel(kFlag);
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
+  ASSERT_TRUE(patched) << patched.error().message;
+  ASSERT_EQ(patched->sites.size(), 1u);
+  EXPECT_EQ(patched->sites[0].function, "k");
+  EXPECT_NE(patched->text.find("@!%p1 bra $__wic_go_on_0;"), std::string::npos);
+  EXPECT_NE(patched->text.find("/*__wic_end*/@%p1 bra $L;"), std::string::npos);
+  EXPECT_EQ(strip(patched->text), text);
+}
+
+TEST(RewriterPatch, LeavesAModuleWithoutWaitsAsItIs) {
+  const std::string text = kernel("add.s32 %r2, %r1, 1;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  EXPECT_EQ(patched->text, text);
+}
+
+TEST(RewriterPatch, StandsBehindTheLastStatementWhereTheCodeFallsThrough) {
+  const std::string text = kernel(
+      "bra.uni $H; $T: setp.eq.s32 %p2, %r2, %r1; @%p2 bra $D;"
+      "$H: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $T; $D:");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
+  ASSERT_TRUE(patched);
+  ASSERT_EQ(patched->sites.size(), 1u);
+  EXPECT_NE(patched->text.find("@%p2 bra $D;/*__wic_begin*/"), std::string::npos) << patched->text;
+  EXPECT_EQ(strip(patched->text), text);
+}
+
+TEST(RewriterPatch, RefusesAPatchedModuleAndAnOldTarget) {
+  const std::string text = kernel(kFlag);
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> once = patch(*module, verdicts);
+  ASSERT_TRUE(once);
+  const Result<Module> again = read_module(once->text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(patch(*again, recognize(*again)));
+
+  std::string old = text;
+  old.replace(old.find("sm_90"), 5, "sm_60");
+  const Result<Module> early = read_module(old);
+  ASSERT_TRUE(early);
+  EXPECT_FALSE(patch(*early, recognize(*early)));
+}
+
+}  // namespace
+}  // namespace wicprof::rewriter

@@ -1,0 +1,203 @@
+// Verdicts on small loops.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ptx_texts.h"
+#include "rewriter/waits/recognize.h"
+
+namespace wicprof::rewriter {
+namespace {
+
+/// "verdict pause" of each loop of the kernel, in the order of the back edges; the reasons on failure.
+std::vector<std::string> verdicts_of(const std::string& body, std::string* reasons = nullptr) {
+  const std::string text = kernel(body);
+  const Result<Module> module = read_module(text);
+  EXPECT_TRUE(module) << (module ? "" : module.error().message);
+  std::vector<std::string> found;
+  if (!module) return found;
+  for (const FunctionVerdicts& function : recognize(*module)) {
+    EXPECT_EQ(function.problem, "");
+    for (const LoopVerdict& loop : function.loops) {
+      found.push_back(std::string(name_of(loop.verdict)));
+      if (loop.verdict == Verdict::wait) found.back() += " " + std::string(name_of(loop.pause));
+      if (reasons != nullptr) *reasons += loop.reason + "\n";
+    }
+  }
+  return found;
+}
+
+void expect(const std::string& body, const std::vector<std::string>& wanted) {
+  std::string reasons;
+  EXPECT_EQ(verdicts_of(body, &reasons), wanted) << body << "\n" << reasons;
+}
+
+TEST(RewriterRecognize, FlagsAreWaits) {
+  expect("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
+  expect("$L: ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, %r1; @%p1 bra $L;", {"wait any"});
+  expect("$L: atom.global.add.u32 %r2, [%rd1], 0; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
+  expect("$L: membar.gl; ld.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
+}
+
+TEST(RewriterRecognize, OtherWordsMayStandBehindTheBranch) {
+  expect("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; @%p1 bra $D; bra.uni $L; $D:", {"wait any"});
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; selp.u32 %r3, 1, 0, %p1;"
+      "setp.eq.s32 %p2, %r3, 0; @!%p2 bra $D; bra.uni $L; $D:",
+      {"wait any"});
+}
+
+TEST(RewriterRecognize, ADeadlineLeavesAWaitAWait) {
+  const std::string counter =
+      "mov.u32 %r3, 0; $L: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0;"
+      "add.s32 %r3, %r3, 1; setp.gt.u32 %p2, %r3, 1000; or.pred %p3, %p1, %p2; @!%p3 bra $L;";
+  expect(counter, {"wait any"});
+  expect(
+      "mov.u64 %rd3, %clock64; $L: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; @%p1 bra $D;"
+      "mov.u64 %rd4, %clock64; sub.s64 %rd5, %rd4, %rd3; setp.lt.s64 %p2, %rd5, 1000; @%p2 bra $L; $D:",
+      {"wait any"});
+}
+
+TEST(RewriterRecognize, LocksAndVotesSleepBriefly) {
+  expect("$L: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait brief"});
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; vote.sync.any.pred %p2, %p1, -1;"
+      "@%p2 bra $L;",
+      {"wait brief"});
+  expect("$L: ld.volatile.shared.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait brief"});
+}
+
+TEST(RewriterRecognize, APauseByTheClockIsCountedOnly) {
+  expect(
+      "mov.u64 %rd3, %globaltimer; $L: mov.u64 %rd4, %globaltimer; sub.s64 %rd5, %rd4, %rd3;"
+      "cvt.u32.u64 %r4, %rd5; nanosleep.u32 %r4;"
+      "ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;",
+      {"wait none"});
+}
+
+TEST(RewriterRecognize, WaitsThatDoMoreStayAsTheyAre) {
+  const std::string poll = "ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
+  expect("$L: st.volatile.global.u32 [%rd1+8], 1; " + poll, {"wait_not_patchable"});
+  expect("$L: bar.sync 0; " + poll, {"wait_not_patchable"});
+  expect("$L: red.global.add.u32 [%rd1+8], 1; " + poll, {"wait_not_patchable"});
+  expect("$L: call.uni helper; " + poll, {"wait_not_patchable"});
+  expect("$L: mbarrier.try_wait.parity.shared.b64 %p1, [%rd1], 0; @!%p1 bra $L;", {"wait_not_patchable"});
+  expect("$L: mbarrier.test_wait.shared::cta.b64 %p1, [%rd1], %rd2; @!%p1 bra $L;", {"wait_not_patchable"});
+}
+
+TEST(RewriterRecognize, WorkIsNoWait) {
+  // A limit in memory.
+  expect(
+      "mov.u32 %r3, 0; $L: add.s32 %r3, %r3, 1; ld.volatile.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r3, %r2;"
+      "@%p1 bra $L;",
+      {"not_a_wait"});
+  // A search.
+  expect(
+      "mov.u64 %rd3, %rd1; $L: ld.volatile.global.u32 %r2, [%rd3]; add.s64 %rd3, %rd3, 4;"
+      "setp.ne.s32 %p1, %r2, 0; @%p1 bra $L;",
+      {"not_a_wait"});
+  // A list.
+  expect("mov.u64 %rd3, %rd1; $L: ld.volatile.global.u64 %rd3, [%rd3]; setp.ne.s64 %p1, %rd3, 0; @%p1 bra $L;",
+         {"not_a_wait"});
+  // An update by compare and exchange.
+  expect(
+      "ld.global.u32 %r2, [%rd1]; $L: add.s32 %r3, %r2, 1; atom.global.cas.b32 %r4, [%rd1], %r2, %r3;"
+      "setp.ne.s32 %p1, %r4, %r2; mov.u32 %r2, %r4; @%p1 bra $L;",
+      {"not_a_wait"});
+  // A queue.
+  expect("$L: atom.global.add.u32 %r2, [%rd1], 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra $L;", {"not_a_wait"});
+}
+
+TEST(RewriterRecognize, AWaitThatCollectsAValueIsUnknown) {
+  expect(
+      "mov.u32 %r3, 0; $L: ld.volatile.global.u32 %r2, [%rd1]; add.s32 %r3, %r3, %r2; setp.eq.s32 %p1, %r2, 0;"
+      "@%p1 bra $L; st.global.u32 [%rd1], %r3;",
+      {"unknown"});
+}
+
+TEST(RewriterRecognize, ASequenceLockIsUnknown) {
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; ld.global.u32 %r5, [%rd1+8]; membar.gl;"
+      "ld.volatile.global.u32 %r3, [%rd1]; setp.ne.s32 %p1, %r2, %r3; @%p1 bra $L; st.global.u32 [%rd1], %r5;",
+      {"not_a_wait"});
+}
+
+TEST(RewriterRecognize, LoopsWithOneHeaderAreJudgedApart) {
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; @%p1 bra $L;"
+      "atom.global.cas.b32 %r3, [%rd1], 0, 1; setp.ne.s32 %p2, %r3, 0; @%p2 bra $L;",
+      {"wait any", "wait brief"});
+}
+
+TEST(RewriterRecognize, TheBranchThatChoosesAValueDecides) {
+  // found = ~0; do { if (the flag is set) found = 1; } while (found == ~0), as nvcc writes it without optimization.
+  expect(
+      "mov.u32 %r3, -1; $L: mov.u32 %r4, %r3; ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0;"
+      "@%p1 bra $E; mov.u32 %r5, 1; bra.uni $J; $E: mov.u32 %r5, %r4; $J: mov.u32 %r3, %r5;"
+      "setp.eq.s32 %p2, %r3, -1; @%p2 bra $L;",
+      {"wait any"});
+}
+
+TEST(RewriterRecognize, WhatIsNeverReachedDoesNotCount) {
+  const std::string rest =
+      "@%p2 bra $A; st.volatile.global.u32 [%rd1+8], 1;"
+      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
+  expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, 5; " + rest, {"wait any"});
+  expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, 6; " + rest, {"wait_not_patchable"});
+  expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, %r1; " + rest, {"wait_not_patchable"});
+  expect("$L: isspacep.local %p3, %rd1; not.pred %p2, %p3; " + rest, {"wait any"});
+}
+
+// A wrapper that keeps the value in its own local memory, as nvcc writes it without optimization, is called twice.
+TEST(RewriterRecognize, CallsInsideLoopsAreFollowed) {
+  const std::string wrapper = R"(.func (.param .b32 func_retval0) wrapper(.param .b64 wrapper_param_0)
+{
+.local .align 4 .b8 __local_depot7[8];
+.reg .b64 %SP;
+.reg .b64 %SPL;
+.reg .b32 %r<4>;
+.reg .b64 %rd<4>;
+mov.u64 %SPL, __local_depot7;
+cvta.local.u64 %SP, %SPL;
+ld.param.u64 %rd1, [wrapper_param_0];
+ld.volatile.u32 %r1, [%rd1];
+st.u32 [%SP+4], %r1;
+ld.u32 %r2, [%SP+4];
+st.param.b32 [func_retval0+0], %r2;
+ret;
+}
+)";
+  const auto call = [](const std::string& address, const std::string& result) {
+    return "{ .param .b64 param0; st.param.b64 [param0+0], " + address +
+           "; .param .b32 retval0; call.uni (retval0), wrapper, (param0); ld.param.b32 " + result +
+           ", [retval0+0]; }\n";
+  };
+  const std::string text = kernel("$L: " + call("%rd1", "%r2") + "setp.ne.s32 %p1, %r2, 0; @%p1 bra $D;" +
+                                      call("%rd2", "%r3") + "setp.eq.s32 %p2, %r3, 0; @%p2 bra $L; $D:",
+                                  wrapper);
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module) << module.error().message;
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  ASSERT_EQ(verdicts.size(), 2u);
+  ASSERT_EQ(verdicts[1].loops.size(), 1u);
+  EXPECT_EQ(name_of(verdicts[1].loops[0].verdict), "wait") << verdicts[1].loops[0].reason;
+}
+
+TEST(RewriterRecognize, ScopesHideRegisters) {
+  // The inner %p1 is another register than the one that decides.
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0;"
+      "{ .reg .pred %p1; setp.eq.s32 %p1, %r1, 5; } @%p1 bra $L;",
+      {"wait any"});
+}
+
+TEST(RewriterRecognize, ALoopWithTwoEntriesIsUnknown) {
+  expect(
+      "setp.eq.s32 %p1, %r1, 0; @%p1 bra $B; $A: ld.volatile.global.u32 %r2, [%rd1];"
+      "$B: setp.eq.s32 %p2, %r2, 0; @%p2 bra $A;",
+      {"unknown"});
+}
+
+}  // namespace
+}  // namespace wicprof::rewriter

@@ -1,0 +1,69 @@
+// PTX text as tokens and statements.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ptx_texts.h"
+#include "rewriter/text/module.h"
+
+namespace wicprof::rewriter {
+namespace {
+
+TEST(RewriterText, ReadsHeaderFunctionsAndStatements) {
+  const std::string text = kernel("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module) << module.error().message;
+  EXPECT_EQ(module->target, "sm_90");
+  EXPECT_EQ(module->target_architecture, 90);
+  EXPECT_EQ(module->version_major, 8);
+  ASSERT_EQ(module->functions.size(), 2u);
+  EXPECT_FALSE(module->functions[0].has_body);
+  const Function& function = module->functions[1];
+  EXPECT_TRUE(function.is_entry);
+  EXPECT_EQ(function.name, "k");
+  ASSERT_EQ(function.parameters.size(), 2u);
+  EXPECT_EQ(function.parameters[1].name, "k_param_1");
+  const Statement& branch = function.statements[function.statements.size() - 2];
+  EXPECT_EQ(branch.opcode(), "bra");
+  EXPECT_EQ(branch.guard, "%p1");
+  EXPECT_EQ(branch.range.of(text), "@%p1 bra $L;");
+}
+
+TEST(RewriterText, ReadsSourcePlacesWithInlining) {
+  const std::string text = kernel(
+      ".loc 1 12 3\nadd.s32 %r2, %r1, 1;\n"
+      ".loc 1 20 3, function_name $info0, inlined_at 1 15 7\nadd.s32 %r3, %r1, 1;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module) << module.error().message;
+  std::vector<int> lines;
+  for (const Statement& statement : module->functions[1].statements) {
+    if (statement.opcode() == "add.s32") lines.push_back(statement.place.line);
+  }
+  EXPECT_EQ(lines, (std::vector<int>{12, 15}));
+}
+
+TEST(RewriterText, RefusesWhatItDoesNotKnowWithTheLine) {
+  for (const std::string& text :
+       {std::string("hello"), std::string(""), kernel("= ;"), kernel("\x01"), kernel("/* no end"), kernel("{"),
+        std::string(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(")}) {
+    const Result<Module> module = read_module(text);
+    ASSERT_FALSE(module) << text;
+    EXPECT_FALSE(module.error().message.empty());
+  }
+  const Result<Module> module = read_module(kernel("= ;"));
+  ASSERT_FALSE(module);
+  EXPECT_NE(module.error().message.find("line 19"), std::string::npos) << module.error().message;
+}
+
+TEST(RewriterText, RefusesEveryPrefixOrReadsIt) {
+  const std::string text = kernel("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;");
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const std::string part = text.substr(0, length);
+    const Result<Module> module = read_module(part);
+    if (!module) continue;
+    for (const Function& function : module->functions) EXPECT_LE(function.body.end, length);
+  }
+}
+
+}  // namespace
+}  // namespace wicprof::rewriter
