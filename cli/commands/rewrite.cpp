@@ -1,12 +1,17 @@
-// wic-prof rewrite: which loops of a PTX text wait, and the text with the patch of those loops.
+// wic-prof rewrite: which loops of the PTX in a file wait, and the text with the patch of those loops.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -21,6 +26,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "reports/text/screen.h"
+#include "rewriter/images/device_code.h"
 #include "rewriter/patch/patch.h"
 
 namespace wicprof::cli {
@@ -33,16 +39,51 @@ using rewriter::Verdict;
 
 constexpr std::array kVerdicts = {Verdict::wait, Verdict::wait_not_patchable, Verdict::unknown, Verdict::not_a_wait};
 
+// A program can hold gigabytes of device code, of which PTX is a small part; a larger file is more likely a mistake.
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{8} << 30;  // bytes
+
 struct RewriteOptions {
   std::string file;
   std::string format = "text";
+  std::optional<std::size_t> module;
   Output patched{.name = ""};
 };
 
-Result<std::string> ptx_text(const std::string& path) {
+/// One PTX text of the file, with its verdicts. Its address is kept: the parts refer to each other.
+struct PtxModule {
+  std::size_t number = 0;
+  int architecture = 0;      ///< of a fat binary's entry; 0: the file is PTX text
+  bool relocatable = false;  ///< linked with other modules before it runs
+  std::string text;
+  std::optional<Error> problem;  ///< why the text stays as it is
+  rewriter::Module module;
+  std::vector<FunctionVerdicts> functions;
+  rewriter::Patch patch;
+};
+
+/// A kernel whose PTX the file does not hold.
+struct MachineCodeKernel {
+  std::string symbol;
+  std::set<int> architectures;
+};
+
+struct Contents {
+  bool is_text = false;
+  std::vector<std::unique_ptr<PtxModule>> modules;
+  std::vector<MachineCodeKernel> machine_code_only;
+  std::set<std::string> kernels_with_ptx;
+  std::vector<std::string> unread;  ///< entries of the fat binary that could not be read
+};
+
+Result<std::string> bytes_of(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return bad_input(fmt::format("{}: no such file", path));
-  if (S_ISDIR(info.st_mode)) return bad_input(fmt::format("{} is a folder; name a file of PTX text", path));
+  if (S_ISDIR(info.st_mode)) {
+    return bad_input(fmt::format("{} is a folder; name a file of PTX text, a program or a library", path));
+  }
+  if (static_cast<std::uintmax_t>(info.st_size) > kLargestFile) {
+    return bad_input(fmt::format("{} has more than {} bytes", path, kLargestFile));
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -50,12 +91,87 @@ Result<std::string> ptx_text(const std::string& path) {
   return std::move(text).str();
 }
 
-std::size_t count_of(const std::vector<FunctionVerdicts>& functions, Verdict verdict) {
+void judge(PtxModule& ptx) {
+  Result<rewriter::Module> module = rewriter::read_module(ptx.text);
+  if (!module) {
+    ptx.problem = module.error();
+    return;
+  }
+  ptx.module = *std::move(module);
+  ptx.functions = rewriter::recognize(ptx.module);
+  Result<rewriter::Patch> patch = rewriter::patch(ptx.module, ptx.functions);
+  if (patch) {
+    ptx.patch = *std::move(patch);
+  } else {
+    ptx.problem = patch.error();
+  }
+}
+
+Contents contents_of(const rewriter::DeviceCode& code) {
+  Contents contents;
+  contents.is_text = code.is_text;
+  std::map<std::string, std::set<int>> machine_code;
+  for (const rewriter::FatEntry& entry : code.entries) {
+    if (entry.kind == rewriter::ImageKind::cubin) {
+      const Result<std::vector<std::string>> kernels = rewriter::kernels_of(entry);
+      if (!kernels) {
+        contents.unread.push_back(
+            fmt::format("machine code for sm_{}: {}", entry.architecture, kernels.error().message));
+        continue;
+      }
+      for (const std::string& kernel : *kernels) machine_code[kernel].insert(entry.architecture);
+    } else if (entry.kind == rewriter::ImageKind::ptx) {
+      Result<std::string> text = rewriter::ptx_of(entry);
+      if (!text) {
+        contents.unread.push_back(fmt::format("PTX for sm_{}: {}", entry.architecture, text.error().message));
+        continue;
+      }
+      auto ptx = std::make_unique<PtxModule>();
+      ptx->number = contents.modules.size();
+      ptx->architecture = entry.architecture;
+      ptx->relocatable = entry.relocatable;
+      ptx->text = *std::move(text);
+      judge(*ptx);
+      for (const rewriter::Function& function : ptx->module.functions) {
+        if (function.is_entry && function.has_body) contents.kernels_with_ptx.emplace(function.name);
+      }
+      contents.modules.push_back(std::move(ptx));
+    }
+  }
+  for (auto& [symbol, architectures] : machine_code) {
+    if (!contents.kernels_with_ptx.contains(symbol)) contents.machine_code_only.push_back({symbol, architectures});
+  }
+  return contents;
+}
+
+std::size_t count_of(const PtxModule& ptx, Verdict verdict) {
   std::size_t count = 0;
-  for (const FunctionVerdicts& function : functions) {
+  for (const FunctionVerdicts& function : ptx.functions) {
     for (const LoopVerdict& loop : function.loops) count += loop.verdict == verdict ? 1 : 0;
   }
   return count;
+}
+
+std::size_t count_of(const Contents& contents, Verdict verdict) {
+  std::size_t count = 0;
+  for (const auto& ptx : contents.modules) count += count_of(*ptx, verdict);
+  return count;
+}
+
+template <class Counted>
+std::string totals_text(const Counted& counted) {
+  std::string totals;
+  for (const Verdict verdict : kVerdicts) {
+    totals += fmt::format("{}{} {}", totals.empty() ? "" : ", ", count_of(counted, verdict), name_of(verdict));
+  }
+  return totals;
+}
+
+template <class Counted>
+nlohmann::ordered_json totals_json(const Counted& counted) {
+  nlohmann::ordered_json totals;
+  for (const Verdict verdict : kVerdicts) totals[std::string(name_of(verdict))] = count_of(counted, verdict);
+  return totals;
 }
 
 std::string source_of(const rewriter::Module& module, const rewriter::SourcePlace& place) {
@@ -64,22 +180,16 @@ std::string source_of(const rewriter::Module& module, const rewriter::SourcePlac
   return analyzer::one_line(fmt::format("{}:{}", file->second, place.line));
 }
 
-std::string verdicts_text(const std::string& path, const rewriter::Module& module,
-                          const std::vector<FunctionVerdicts>& functions, const reports::Screen& screen) {
-  std::string totals;
-  for (const Verdict verdict : kVerdicts) {
-    totals += fmt::format("{}{} {}", totals.empty() ? "" : ", ", count_of(functions, verdict), name_of(verdict));
-  }
-  std::string text = reports::paragraph(
-      screen, fmt::format("{}: PTX for {}; loops: {}", analyzer::one_line(path), module.target, totals), 0, 2);
-  for (const FunctionVerdicts& function : functions) {
+std::string functions_text(const PtxModule& ptx, const reports::Screen& screen) {
+  std::string text;
+  for (const FunctionVerdicts& function : ptx.functions) {
     std::string loops;
     if (!function.problem.empty()) {
       loops += reports::paragraph(screen, fmt::format("not understood: {}", function.problem), 2, 4);
     }
     for (const LoopVerdict& loop : function.loops) {
       if (loop.verdict == Verdict::not_a_wait) continue;
-      std::string where = source_of(module, loop.place);
+      std::string where = source_of(ptx.module, loop.place);
       if (!where.empty()) where = ", " + where;
       std::string pause;
       if (loop.verdict == Verdict::wait) pause = fmt::format(", pause {}", name_of(loop.pause));
@@ -98,31 +208,89 @@ std::string verdicts_text(const std::string& path, const rewriter::Module& modul
   return text;
 }
 
+/// What makes the compiler keep PTX, for kernels of which a file has machine code only.
+std::string cure_of(const Contents& contents) {
+  int architecture = 0;
+  for (const MachineCodeKernel& kernel : contents.machine_code_only) {
+    if (!kernel.architectures.empty()) architecture = std::max(architecture, *kernel.architectures.rbegin());
+  }
+  if (contents.machine_code_only.empty()) return {};
+  const std::string flag =
+      architecture == 0 ? "-arch=native" : fmt::format("-gencode arch=compute_{0},code=compute_{0}", architecture);
+  return fmt::format(
+      "build with PTX: give nvcc {0}, or set NVCC_APPEND_FLAGS='{0}' for the build; Triton keeps the PTX beside its "
+      ".cubin files (TRITON_CACHE_DIR, by default ~/.triton/cache)",
+      flag);
+}
+
+std::string contents_text(const std::string& path, const Contents& contents, const reports::Screen& screen) {
+  const std::string file = analyzer::one_line(path);
+  if (contents.is_text) {
+    const PtxModule& ptx = *contents.modules.front();
+    return reports::paragraph(
+               screen, fmt::format("{}: PTX for {}; loops: {}", file, ptx.module.target, totals_text(ptx)), 0, 2) +
+           functions_text(ptx, screen);
+  }
+  const std::size_t with_ptx = contents.kernels_with_ptx.size();
+  std::string text =
+      reports::paragraph(screen,
+                         fmt::format("{}: {} of {} kernels have PTX, in {} module{}; loops: {}", file, with_ptx,
+                                     with_ptx + contents.machine_code_only.size(), contents.modules.size(),
+                                     contents.modules.size() == 1 ? "" : "s", totals_text(contents)),
+                         0, 2);
+  for (const auto& ptx : contents.modules) {
+    const std::string functions = functions_text(*ptx, screen);
+    if (functions.empty() && !ptx->problem) continue;  // a module without a wait needs no lines
+    text += reports::paragraph(screen,
+                               fmt::format("module {}: PTX for sm_{}{}; loops: {}", ptx->number, ptx->architecture,
+                                           ptx->relocatable ? ", linked with others (-rdc)" : "", totals_text(*ptx)),
+                               0, 2);
+    if (ptx->problem) {
+      text += reports::paragraph(screen, "not patched: " + analyzer::one_line(ptx->problem->message), 2, 4);
+    }
+    text += functions;
+  }
+  for (const std::string& problem : contents.unread) {
+    text += reports::paragraph(screen, "not read: " + analyzer::one_line(problem), 0, 2);
+  }
+  if (contents.machine_code_only.empty()) return text;
+  text += reports::paragraph(screen, "Machine code only, so that samples alone show how these kernels wait:", 0, 2);
+  for (const MachineCodeKernel& kernel : contents.machine_code_only) {
+    std::string architectures;
+    for (const int each : kernel.architectures) {
+      architectures += fmt::format("{}sm_{}", architectures.empty() ? "" : ", ", each);
+    }
+    text += reports::paragraph(
+        screen, fmt::format("kernel {} ({})", analyzer::one_line(analyzer::demangled(kernel.symbol)), architectures), 2,
+        4);
+  }
+  return text + reports::paragraph(screen, "To patch them: " + cure_of(contents), 0, 2);
+}
+
 nlohmann::ordered_json place_json(const rewriter::Module& module, const rewriter::SourcePlace& place) {
   const auto file = module.files.find(place.file);
   if (place.line == 0 || file == module.files.end()) return nullptr;
   return {{"file", file->second}, {"line", place.line}};
 }
 
-std::string verdicts_json(const std::string& path, const rewriter::Module& module,
-                          const std::vector<FunctionVerdicts>& functions, const rewriter::Patch& patch) {
+nlohmann::ordered_json module_json(const PtxModule& ptx) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const FunctionVerdicts& function : functions) {
+  for (const FunctionVerdicts& function : ptx.functions) {
     nlohmann::ordered_json loops = nlohmann::ordered_json::array();
     for (const LoopVerdict& loop : function.loops) {
       nlohmann::ordered_json polls = nlohmann::ordered_json::array();
       for (const rewriter::Poll& poll : loop.polls) {
-        polls.push_back({{"instruction", poll.opcode}, {"source", place_json(module, poll.place)}});
+        polls.push_back({{"instruction", poll.opcode}, {"source", place_json(ptx.module, poll.place)}});
       }
       nlohmann::ordered_json site = nullptr;
-      for (const rewriter::Site& each : patch.sites) {
+      for (const rewriter::Site& each : ptx.patch.sites) {
         if (each.loop == &loop) site = each.number;
       }
       loops.push_back({{"verdict", name_of(loop.verdict)},
                        {"reason", loop.reason},
                        {"pause", name_of(loop.pause)},
                        {"site", site},
-                       {"source", place_json(module, loop.place)},
+                       {"source", place_json(ptx.module, loop.place)},
                        {"ptx_lines", {loop.first_line, loop.last_line}},
                        {"polls", polls}});
     }
@@ -132,14 +300,52 @@ std::string verdicts_json(const std::string& path, const rewriter::Module& modul
                     {"problem", function.problem},
                     {"loops", loops}});
   }
-  nlohmann::ordered_json totals;
-  for (const Verdict verdict : kVerdicts) totals[std::string(name_of(verdict))] = count_of(functions, verdict);
-  const nlohmann::ordered_json document = {{"file", path},
-                                           {"target", module.target},
-                                           {"totals", totals},
-                                           {"table", patch.sites.empty() ? "" : patch.table},
-                                           {"functions", list}};
+  return {{"number", ptx.number},
+          {"target", ptx.module.target},
+          {"relocatable", ptx.relocatable},
+          {"problem", ptx.problem ? ptx.problem->message : ""},
+          {"totals", totals_json(ptx)},
+          {"table", ptx.patch.sites.empty() ? "" : ptx.patch.table},
+          {"functions", list}};
+}
+
+std::string contents_json(const std::string& path, const Contents& contents) {
+  nlohmann::ordered_json modules = nlohmann::ordered_json::array(), machine_code = modules;
+  for (const auto& ptx : contents.modules) modules.push_back(module_json(*ptx));
+  for (const MachineCodeKernel& kernel : contents.machine_code_only) {
+    machine_code.push_back({{"name", analyzer::demangled(kernel.symbol)},
+                            {"symbol", kernel.symbol},
+                            {"architectures", kernel.architectures}});
+  }
+  const nlohmann::ordered_json document = {
+      {"file", path},
+      {"totals", totals_json(contents)},
+      {"kernels", {{"with_ptx", contents.kernels_with_ptx.size()}, {"machine_code_only", machine_code.size()}}},
+      {"modules", modules},
+      {"machine_code_only", machine_code},
+      {"cure", cure_of(contents)},
+      {"unread", contents.unread}};
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// The module whose patched text is asked for.
+Result<const PtxModule*> chosen_module(const Contents& contents, const RewriteOptions& options) {
+  if (contents.modules.empty()) return bad_input(fmt::format("{} holds no PTX", options.file));
+  if (!options.module && contents.modules.size() > 1) {
+    return bad_input(fmt::format("{} holds {} PTX modules, and -o writes one: name it with --module, from 0 to {}",
+                                 options.file, contents.modules.size(), contents.modules.size() - 1));
+  }
+  const std::size_t number = options.module.value_or(0);
+  if (number >= contents.modules.size()) {
+    return bad_input(fmt::format("{} has no PTX module {}; its modules have the numbers 0 to {}", options.file, number,
+                                 contents.modules.size() - 1));
+  }
+  const PtxModule* const chosen = contents.modules[number].get();
+  if (chosen->problem) {
+    return Error{chosen->problem->kind,
+                 fmt::format("{}: {}", options.file, analyzer::one_line(chosen->problem->message))};
+  }
+  return chosen;
 }
 
 int rewrite(const RewriteOptions& options) {
@@ -149,23 +355,23 @@ int rewrite(const RewriteOptions& options) {
     if (!prepared) return fail(prepared.error());
     output = *std::move(prepared);
   }
-  const Result<std::string> text = ptx_text(options.file);
-  if (!text) return fail(text.error());
+  const Result<std::string> bytes = bytes_of(options.file);
+  if (!bytes) return fail(bytes.error());
   const auto refuse = [&](const Error& error) {
     return fail(Error{error.kind, fmt::format("{}: {}", options.file, analyzer::one_line(error.message))});
   };
-  const Result<rewriter::Module> module = rewriter::read_module(*text);
-  if (!module) return refuse(module.error());
-  const std::vector<FunctionVerdicts> functions = rewriter::recognize(*module);
-  const Result<rewriter::Patch> patch = rewriter::patch(*module, functions);
-  if (!patch) return refuse(patch.error());
+  const Result<rewriter::DeviceCode> code = rewriter::read_device_code(*bytes);
+  if (!code) return refuse(code.error());
+  const Contents contents = contents_of(*code);
+  if (contents.is_text && contents.modules.front()->problem) return refuse(*contents.modules.front()->problem);
   if (!output.name.empty()) {
-    if (const Result<> written = write_output(output, patch->text); !written) return fail(written.error());
+    const Result<const PtxModule*> chosen = chosen_module(contents, options);
+    if (!chosen) return fail(chosen.error());
+    if (const Result<> written = write_output(output, (*chosen)->patch.text); !written) return fail(written.error());
     if (output.name == "-") return 0;
   }
-  return print_answer(options.format == "json"
-                          ? verdicts_json(options.file, *module, functions, *patch)
-                          : verdicts_text(options.file, *module, functions, screen_of(STDOUT_FILENO)));
+  return print_answer(options.format == "json" ? contents_json(options.file, contents)
+                                               : contents_text(options.file, contents, screen_of(STDOUT_FILENO)));
 }
 
 }  // namespace
@@ -173,8 +379,11 @@ int rewrite(const RewriteOptions& options) {
 template <>
 VerbBody declare<struct RewriteVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<RewriteOptions>();
-  verb.add_option("FILE", options->file, "PTX text, as nvcc -ptx writes it")->required();
+  verb.add_option("FILE", options->file, "PTX text, as nvcc -ptx writes it; a program or a library; .fatbin, .cubin")
+      ->required();
   add_output(verb, options->patched);
+  verb.add_option("--module", options->module, "the PTX module that -o writes, where the file holds several")
+      ->type_name("N");
   add_format(verb, options->format);
   add_example(verb, "wic-prof rewrite kernels.ptx -o patched.ptx");
   return [options] { return rewrite(*options); };

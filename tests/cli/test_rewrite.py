@@ -1,11 +1,36 @@
-"""rewrite: verdicts about the loops of a PTX text, and the patched text."""
+"""rewrite: verdicts about the loops of the PTX in a file, and the patched text."""
 
 import json
 import shutil
+import struct
 
 import harness
 
 FLAG = harness.SOURCE / "tests" / "cli" / "flag.ptx"  # one wait, and one wait that writes memory
+
+
+PTX_ENTRY, CUBIN_ENTRY = 1, 2
+
+
+def fat_binary(*entries):
+    """Of pairs (kind, bytes), for sm_90, stored as they are."""
+    payload = b""
+    for kind, data in entries:
+        data += bytes(-len(data) % 8)
+        payload += struct.pack("<HHIQIIHHIIIQQQ", kind, 0x0101, 64, len(data), 0, 0, 0, 9, 90, 0, 0, 0x11, 0, 0) + data
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(payload)) + payload
+
+
+def cubin(kernel):
+    """A cubin for sm_90 with one kernel."""
+    names = b"\0" + kernel.encode() + b"\0"
+    symbol = struct.pack("<IBBHQQ", 1, 0x12, 0x10, 0, 0, 0)
+    tables = 64 + len(names) + len(symbol)
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 190, 1, 0, 0, tables, 90 << 8, 64, 0, 0, 64,
+                         3, 0)
+    sections = [(0, 0, 0, 0), (3, 64, len(names), 0), (2, 64 + len(names), len(symbol), 1)]
+    return header + names + symbol + b"".join(
+        struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, link, 0, 8, 0) for kind, offset, size, link in sections)
 
 
 class Rewrite(harness.Case):
@@ -25,7 +50,7 @@ class Rewrite(harness.Case):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         document = json.loads(result.stdout)
         self.assertEqual(document["totals"], {"wait": 1, "wait_not_patchable": 1, "unknown": 0, "not_a_wait": 0})
-        first, second = document["functions"][0]["loops"]
+        first, second = document["modules"][0]["functions"][0]["loops"]
         self.assertEqual((first["verdict"], first["site"], first["source"]),
                          ("wait", 0, {"file": "/src/flag.cu", "line": 7}))
         self.assertEqual(first["polls"][0]["instruction"], "ld.volatile.global.u32")
@@ -40,6 +65,36 @@ class Rewrite(harness.Case):
         self.assertEqual(patched.count("nanosleep"), 1)
         self.assert_refused(self.wic_prof("rewrite", "flag.ptx", "-o", "patched.ptx"), 2, "patched.ptx", "-f")
         self.assert_refused(self.wic_prof("rewrite", "patched.ptx"), 2, "patched already")
+
+    def test_reads_fat_binaries(self):
+        ptx = FLAG.read_bytes() + b"\0"
+        other = ptx.replace(b"_Z4wait", b"_Z4rest")
+        (self.work / "two.fatbin").write_bytes(
+            fat_binary((PTX_ENTRY, ptx), (PTX_ENTRY, other), (CUBIN_ENTRY, cubin("_Z4hardPi"))))
+        result = self.wic_prof("rewrite", "two.fatbin")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        text = " ".join(result.stdout.split())
+        self.assertIn("2 of 3 kernels have PTX, in 2 modules; loops: 2 wait, 2 wait_not_patchable", text)
+        self.assertIn("kernel hard(int*) (sm_90)", text)
+        self.assertIn("-gencode arch=compute_90,code=compute_90", text)
+
+        document = json.loads(self.wic_prof("rewrite", "two.fatbin", "--format", "json").stdout)
+        self.assertEqual(document["kernels"], {"with_ptx": 2, "machine_code_only": 1})
+        self.assertEqual(document["machine_code_only"],
+                         [{"name": "hard(int*)", "symbol": "_Z4hardPi", "architectures": [90]}])
+        self.assertEqual([module["totals"]["wait"] for module in document["modules"]], [1, 1])
+
+        self.assert_refused(self.wic_prof("rewrite", "two.fatbin", "-o", "-"), 2, "2 PTX modules", "--module")
+        self.assert_refused(self.wic_prof("rewrite", "two.fatbin", "-o", "-", "--module", "2"), 2, "0 to 1")
+        patched = self.wic_prof("rewrite", "two.fatbin", "-o", "-", "--module", "1").stdout
+        self.assertIn("_Z4rest", patched)
+        self.assertIn("nanosleep", patched)
+
+        (self.work / "hard.cubin").write_bytes(cubin("_Z4hardPi"))
+        self.assertIn("0 of 1 kernels have PTX", self.wic_prof("rewrite", "hard.cubin").stdout)
+        self.assert_refused(self.wic_prof("rewrite", "hard.cubin", "-o", "-"), 2, "no PTX")
+        (self.work / "cut.fatbin").write_bytes(fat_binary((PTX_ENTRY, ptx))[:-8])
+        self.assert_refused(self.wic_prof("rewrite", "cut.fatbin"), 2, "cut.fatbin", "cut off")
 
     def test_refuses_what_is_no_ptx(self):
         (self.work / "text.ptx").write_text("hello\n")

@@ -38,7 +38,7 @@ MAY_SEE = {
 # part -> its subfolders ("rooms") in pipeline order: a room may include earlier rooms, never later ones. "." is the
 # part's folder itself.
 ROOMS = {
-    "rewriter": ["text", "flow", "waits", "patch"],
+    "rewriter": ["images", "text", "flow", "waits", "patch"],
     "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path",
                  "aggregates", "compare",
                  "rules", "figures", ".", "gate"],

@@ -1,0 +1,27 @@
+// The device code in a file: PTX text, a cubin, a fat binary, or a program or library that holds fat binaries.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/result.h"
+#include "rewriter/images/fat_binary.h"
+
+namespace wicprof::rewriter {
+
+struct DeviceCode {
+  bool is_text = false;           ///< the file itself is PTX text
+  std::vector<FatEntry> entries;  ///< of a cubin or a PTX text, one entry
+};
+
+/// What is in `file`; the result refers to it. Errors: damaged bytes, a file without device code.
+Result<DeviceCode> read_device_code(std::string_view file);
+
+/// The PTX text of an entry of that kind, without what follows its end.
+Result<std::string> ptx_of(const FatEntry& entry);
+
+/// The symbols of the kernels of an entry that holds a cubin.
+Result<std::vector<std::string>> kernels_of(const FatEntry& entry);
+
+}  // namespace wicprof::rewriter

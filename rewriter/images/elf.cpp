@@ -1,0 +1,83 @@
+#include "rewriter/images/elf.h"
+
+#include <elf.h>
+
+#include "rewriter/images/bytes.h"
+
+namespace wicprof::rewriter {
+
+namespace {
+
+constexpr std::uint16_t kCudaMachine = 190;  // EM_CUDA
+// st_other of the symbol of a kernel, in contrast to that of a device function (STO_CUDA_ENTRY).
+constexpr unsigned char kKernelSymbol = 0x10;
+
+}  // namespace
+
+bool begins_as_elf(std::string_view bytes) { return bytes.starts_with(std::string_view(ELFMAG, SELFMAG)); }
+
+Result<Elf> read_elf(std::string_view bytes) {
+  const auto header = value_at<Elf64_Ehdr>(bytes, 0);
+  if (!begins_as_elf(bytes) || !header) return bad_input("the ELF file is cut off");
+  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
+    return bad_input("the ELF file is not a 64-bit little-endian one");
+  }
+  Elf elf;
+  elf.is_cubin = header->e_machine == kCudaMachine;
+  elf.flags = header->e_flags;
+  if (header->e_shoff == 0) return elf;
+  const auto first = value_at<Elf64_Shdr>(bytes, header->e_shoff);
+  if (!first || header->e_shentsize != sizeof(Elf64_Shdr))
+    return bad_input("the ELF file's table of sections is cut off");
+  // Large files keep both numbers in the first section.
+  const std::uint64_t count = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
+  const std::uint64_t names_index = header->e_shstrndx != SHN_XINDEX ? header->e_shstrndx : first->sh_link;
+  if (count > (bytes.size() - header->e_shoff) / sizeof(Elf64_Shdr)) {
+    return bad_input("the ELF file's table of sections is cut off");
+  }
+  const auto section = [&](std::uint64_t index) {
+    return *value_at<Elf64_Shdr>(bytes, header->e_shoff + index * sizeof(Elf64_Shdr));
+  };
+  std::string_view names;
+  if (names_index < count) {
+    const Elf64_Shdr table = section(names_index);
+    names = part_at(bytes, table.sh_offset, table.sh_size).value_or("");
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Elf64_Shdr each = section(i);
+    ElfSection& added = elf.sections.emplace_back();
+    added.name = text_at(names, each.sh_name).value_or("");
+    added.type = each.sh_type;
+    added.link = each.sh_link;
+    if (each.sh_type == SHT_NOBITS || each.sh_type == SHT_NULL) continue;
+    const auto content = part_at(bytes, each.sh_offset, each.sh_size);
+    if (!content) return bad_input("section " + std::to_string(i) + " of the ELF file is cut off");
+    added.bytes = *content;
+  }
+  return elf;
+}
+
+std::vector<std::string> kernels_of(const Elf& cubin) {
+  std::vector<std::string> kernels;
+  for (const ElfSection& symbols : cubin.sections) {
+    if (symbols.type != SHT_SYMTAB || symbols.link >= cubin.sections.size()) continue;
+    const std::string_view names = cubin.sections[symbols.link].bytes;
+    for (std::uint64_t at = 0; const auto symbol = value_at<Elf64_Sym>(symbols.bytes, at); at += sizeof(Elf64_Sym)) {
+      if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || (symbol->st_other & kKernelSymbol) == 0) continue;
+      if (const auto name = text_at(names, symbol->st_name); name && !name->empty()) kernels.emplace_back(*name);
+    }
+  }
+  return kernels;
+}
+
+int architecture_of(const Elf& cubin) {
+  // Toolkits before 13 write the number into the lowest byte; later ones write it into the second byte.
+  const int low = static_cast<int>(cubin.flags & 0xff), high = static_cast<int>(cubin.flags >> 8 & 0xff);
+  constexpr int kOldest = 30, kNewest = 199;
+  for (const int each : {high, low}) {
+    if (each >= kOldest && each <= kNewest) return each;
+  }
+  return 0;
+}
+
+}  // namespace wicprof::rewriter
