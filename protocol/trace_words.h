@@ -32,6 +32,7 @@ inline constexpr std::array kTraceWords{
     TraceWord{"syncs", ""},
     TraceWord{"events", ""},
     TraceWord{"overhead", ""},
+    TraceWord{"rewrite", ""},
 };
 
 inline constexpr std::string_view kDefaultTrace = "cuda,nvtx,host";

@@ -57,6 +57,8 @@ std::uint64_t samples_per_second() {
   return std::strtoull(text.c_str(), nullptr, 10);
 }
 
+bool recompile_only() { return variable(kRewriteVariable, "") == "recompile"; }
+
 bool nvtx_open_wanted() { return variable(kNvtxOpenVariable, "") == "1"; }
 
 }  // namespace wicprof::collector

@@ -28,6 +28,9 @@ std::string modules_folder();
 /// The value of kPcSamplesVariable; a million by default.
 std::uint64_t samples_per_second();
 
+/// Whether kRewriteVariable asks for the driver's compilation of a module without a patch.
+bool recompile_only();
+
 /// Whether kNvtxOpenVariable requests an event at the start of each NVTX range.
 bool nvtx_open_wanted();
 

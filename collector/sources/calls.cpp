@@ -30,13 +30,19 @@ constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
 };
 
-// What the collector calls itself (collector/waits/parking.cpp), apart from calls that are not recorded at all.
+// What the collector calls itself (collector/waits/parking.cpp, collector/sources/rewrite.cpp), apart from calls that
+// are not recorded at all.
 constexpr CUpti_CallbackId kOwnDriverCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,       CUPTI_DRIVER_TRACE_CBID_cuEventQuery,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing, CUPTI_DRIVER_TRACE_CBID_cuStreamGetAttribute,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxGetFlags,       CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode,
-    CUPTI_DRIVER_TRACE_CBID_cuEventCreate,       CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxRecordEvent,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,        CUPTI_DRIVER_TRACE_CBID_cuEventQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing,  CUPTI_DRIVER_TRACE_CBID_cuStreamGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetFlags,        CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode,
+    CUPTI_DRIVER_TRACE_CBID_cuEventCreate,        CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxRecordEvent,     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,      CUPTI_DRIVER_TRACE_CBID_cuLibraryGetKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal,   CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2, CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamCreate,       CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
 };
 
 class Calls final : public Source {

@@ -35,6 +35,7 @@ constexpr Entry kSources[] = {
     {"uvm", false, true, without_control<make_uvm>},
     {"graphs", false, true, without_control<make_graphs>},
     {"pcsampling", false, true, without_control<make_pc_sampling>},
+    {"rewrite", false, false, make_rewrite},
     {"host", false, false, nullptr},
 };
 

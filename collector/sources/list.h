@@ -34,5 +34,6 @@ std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
 std::unique_ptr<Source> make_graphs();
 std::unique_ptr<Source> make_pc_sampling();
+std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr);
 
 }  // namespace wicprof::collector

@@ -32,35 +32,55 @@ struct Insertion {
 
 std::string marked(const std::string& text) { return std::string(kBegin) + text + std::string(kEnd); }
 
-/// The visit. `n` counts the thread's rounds in the function's waits; its highest bit says that the last visit slept,
-/// so that this one stands for one round instead of kRoundsPerRead.
-std::string visit(const Site& site, const std::string& table, std::string_view guard, bool guard_negated) {
+// Registers of a patched function. They are the thread's own, so that no two threads disturb each other:
+//   %__wic_n  rounds of this wait; a visit looks at the control word at each multiple of kRoundsPerRead
+//   %__wic_s  the last pause of this wait, in ns; 0: none
+//   %__wic_t  when the last visit looked that was counted, in ns; 0: none
+constexpr std::string_view kRegisters = "\n.reg .b32 %__wic_n, %__wic_s;\n.reg .b64 %__wic_t;\n";
+constexpr std::string_view kReset = "\nmov.b32 %__wic_n, 0;\nmov.b32 %__wic_s, 0;\nmov.b64 %__wic_t, 0;\n";
+
+std::string field(const Site& site, std::size_t offset) {
+  return "[%__wic_a+" + std::to_string(site.number * sizeof(SiteWords) + offset) + "]";
+}
+
+/// Adds the rounds and the time since the last visit; the first visit of a wait adds the wait.
+std::string count(const Site& site) {
   const std::string number = std::to_string(site.number);
-  const std::string skip = "$__wic_go_on_" + number;
-  const std::string entry = table + "+" + std::to_string(site.number * kSiteBytes);
-  const std::string rounds = table + "+" + std::to_string(site.number * kSiteBytes + kSiteRounds);
-  std::string text = "\n{\n.reg .pred %__wic_p;\n.reg .b32 %__wic_r;\n.reg .b64 %__wic_d;\n";
+  const std::string again = "$__wic_again_" + number, counted = "$__wic_counted_" + number;
+  std::string text = "setp.ge.s32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + counted + ";\n";
+  text += "setp.ne.b32 %__wic_p, %__wic_s, 0;\n";
+  text += "selp.b64 %__wic_d, 1, " + std::to_string(kRoundsPerRead) + ", %__wic_p;\n";
+  text += "red.global.add.u64 " + field(site, offsetof(SiteWords, rounds)) + ", %__wic_d;\n";
+  text += "mov.b64 %__wic_d, %__wic_t;\nmov.u64 %__wic_t, %globaltimer;\n";
+  text += "setp.ne.b64 %__wic_p, %__wic_d, 0;\n@%__wic_p bra " + again + ";\n";
+  text += "red.global.add.u64 " + field(site, offsetof(SiteWords, waits)) + ", 1;\nbra " + counted + ";\n";
+  text += again + ":\nsub.u64 %__wic_d, %__wic_t, %__wic_d;\n";
+  text += "red.global.add.u64 " + field(site, offsetof(SiteWords, ns)) + ", %__wic_d;\n";
+  return text + counted + ":\n";
+}
+
+std::string visit(const Site& site, const std::string& table, std::string_view guard, bool guard_negated) {
+  const std::string skip = "$__wic_go_on_" + std::to_string(site.number);
+  std::string text = "\n{\n.reg .pred %__wic_p;\n.reg .b32 %__wic_r;\n.reg .b64 %__wic_a, %__wic_d;\n";
   if (!guard.empty()) text += std::string(guard_negated ? "@" : "@!") + std::string(guard) + " bra " + skip + ";\n";
   text += "add.u32 %__wic_n, %__wic_n, 1;\n";
   text += "and.b32 %__wic_r, %__wic_n, " + std::to_string(kRoundsPerRead - 1) + ";\n";
-  text += "setp.ne.u32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
-  text += "setp.lt.s32 %__wic_p, %__wic_n, 0;\n";
-  text += "selp.b64 %__wic_d, 1, " + std::to_string(kRoundsPerRead) + ", %__wic_p;\n";
-  text += "mov.u32 %__wic_n, 0;\n";
-  text += "ld.volatile.global.u32 %__wic_r, [" + entry + "];\n";
-  text += "setp.eq.u32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
-  text += "setp.ge.s32 %__wic_p, %__wic_r, 0;\n";
-  text += "@!%__wic_p red.global.add.u64 [" + rounds + "], %__wic_d;\n";
+  text += "setp.ne.b32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
+  text += "ld.volatile.global.u64 %__wic_a, [" + table + "];\n";
+  text += "setp.eq.b64 %__wic_p, %__wic_a, 0;\n@%__wic_p bra " + skip + ";\n";
+  text += "ld.volatile.global.u32 %__wic_r, " + field(site, offsetof(SiteWords, control)) + ";\n";
+  text += count(site);
+  if (site.loop->pause == Pause::none) return text + skip + ":\n}\n";
+  const std::uint32_t longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
   text += "and.b32 %__wic_r, %__wic_r, 0x7fffffff;\n";
-  if (site.loop->pause != Pause::none) {
-    const unsigned longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
-    text += "setp.eq.u32 %__wic_p, %__wic_r, 0;\n@%__wic_p bra " + skip + ";\n";
-    // The next round's visit adds 1 and finds a multiple of kRoundsPerRead again.
-    text += "mov.u32 %__wic_n, " + std::to_string(0x8000'0000u + kRoundsPerRead - 1) + ";\n";
-    text += "min.u32 %__wic_r, %__wic_r, " + std::to_string(longest) + ";\n";
-    text += "nanosleep.u32 %__wic_r;\n";
-  }
-  return text + skip + ":\n}\n";
+  text += "min.u32 %__wic_r, %__wic_r, " + std::to_string(longest) + ";\n";
+  text += "shl.b32 %__wic_s, %__wic_s, 1;\n";
+  text += "max.u32 %__wic_s, %__wic_s, " + std::to_string(kFirstPause) + ";\n";
+  text += "min.u32 %__wic_s, %__wic_s, %__wic_r;\n";
+  text += "setp.eq.b32 %__wic_p, %__wic_s, 0;\n@%__wic_p bra " + skip + ";\n";
+  // The next round adds 1 and has its visit again.
+  text += "mov.b32 %__wic_n, " + std::to_string(kRoundsPerRead - 1) + ";\n";
+  return text + "nanosleep.u32 %__wic_s;\n" + skip + ":\n}\n";
 }
 
 /// Where the visit stands, and under which guard.
@@ -68,6 +88,12 @@ Insertion place_visit(const Function& function, const Site& site, const std::str
   const Statement& statement = function.statements[site.loop->back_edge];
   if (site.loop->falls_through) return {statement.range.end, marked(visit(site, table, {}, false))};
   return {statement.range.begin, marked(visit(site, table, statement.guard, statement.guard_negated))};
+}
+
+/// Before the loop's first label stands the beginning of a wait, for threads that come from above. Those that come by a
+/// branch go on with the numbers of the wait before.
+Insertion place_reset(const Function& function, const Site& site) {
+  return {function.statements[site.loop->header].range.begin, marked(std::string(kReset))};
 }
 
 }  // namespace
@@ -92,13 +118,14 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
       if (loop.verdict != Verdict::wait) continue;
       patch.sites.push_back({patch.sites.size(), verdict.function->name, &loop});
       insertions.push_back(place_visit(*verdict.function, patch.sites.back(), patch.table));
+      const StatementKind first = verdict.function->statements[loop.header].kind;
+      if (first == StatementKind::label) insertions.push_back(place_reset(*verdict.function, patch.sites.back()));
     }
     if (patch.sites.size() == before) continue;
-    insertions.push_back({verdict.function->body.begin + 1, marked("\n.reg .b32 %__wic_n;\nmov.u32 %__wic_n, 0;\n")});
+    insertions.push_back({verdict.function->body.begin + 1, marked(std::string(kRegisters) + std::string(kReset))});
   }
   if (!patch.sites.empty()) {
-    insertions.push_back({module.after_header, marked("\n.visible .global .align 8 .b8 " + patch.table + "[" +
-                                                      std::to_string(patch.sites.size() * kSiteBytes) + "];\n")});
+    insertions.push_back({module.after_header, marked("\n.visible .global .align 8 .u64 " + patch.table + " = 0;\n")});
   }
   std::stable_sort(insertions.begin(), insertions.end(),
                    [](const Insertion& a, const Insertion& b) { return a.at < b.at; });

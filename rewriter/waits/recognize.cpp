@@ -339,6 +339,12 @@ void place_back_edge(const Module& module, const Function& function, const Progr
   };
   verdict.first_line = line(program.code[first].statement);
   verdict.last_line = line(last.statement);
+  verdict.header = program.code[first].statement;
+  for (std::size_t at = verdict.header; at > 0; --at) {
+    const StatementKind before = function.statements[at - 1].kind;
+    if (before == StatementKind::label) verdict.header = at - 1;
+    if (before != StatementKind::label && before != StatementKind::other) break;
+  }
 }
 
 FunctionVerdicts recognize_function(const Module& module, const Function& function) {

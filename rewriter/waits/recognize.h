@@ -41,6 +41,7 @@ struct LoopVerdict {
   /// The statement that goes back: a branch, or the last statement before the header where the code falls through.
   std::size_t back_edge = 0;
   bool falls_through = false;
+  std::size_t header = 0;  ///< the statement with which the loop begins: a label, if there is one
 };
 
 struct FunctionVerdicts {

@@ -25,6 +25,19 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeAndCanBeTakenOut) {
   EXPECT_EQ(strip(patched->text), text);
 }
 
+TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
+  const std::string text = kernel(kFlag);
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  const std::size_t begin = patched->text.find("mov.b32 %__wic_n, 0", patched->text.find("cvta.to.global"));
+  const std::size_t label = patched->text.find("$L:");
+  ASSERT_NE(begin, std::string::npos) << patched->text;
+  EXPECT_LT(begin, label);
+  EXPECT_NE(patched->text.find(".u64 " + patched->table + " = 0;"), std::string::npos);
+}
+
 TEST(RewriterPatch, LeavesAModuleWithoutWaitsAsItIs) {
   const std::string text = kernel("add.s32 %r2, %r1, 1;");
   const Result<Module> module = read_module(text);

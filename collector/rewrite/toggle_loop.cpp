@@ -1,0 +1,77 @@
+#include "collector/rewrite/toggle_loop.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "protocol/events/intervention.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+constexpr TimeNs kCheckInterval = 200 * kMillisecond;  // how often the thread looks without being woken
+
+Mode mode_of(std::uint32_t word) { return word == WantedWait::kNothing ? Mode::poll : WantedWait::unpack(word).mode; }
+
+// Whatever strategy is asked for: patched loops have one.
+StrategyId strategy_of(std::uint32_t word) {
+  return mode_of(word) == Mode::park ? StrategyId::backoff : StrategyId::poll;
+}
+
+}  // namespace
+
+void ToggleLoop::begin(EventSink& sink) {
+  const std::lock_guard lock(mutex_);
+  if (begun_ || stopped_ || control_ == nullptr) return;
+  begun_ = true;
+  sink_ = &sink;
+  const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
+  modules_.follow_session();
+  place_ = join_runtime(*control_, control_, sequence);
+  if (place_ == nullptr) return;  // the session has too many runtimes
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signals of the program
+  thread_ = std::thread([this, sequence] { run(sequence); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void ToggleLoop::run(std::uint32_t sequence) {
+  pthread_setname_np(pthread_self(), "wicprof-loops");
+  std::uint32_t program = control_->wanted.load(std::memory_order_relaxed);
+  while (!stopped_.load()) {
+    futex_wait(control_->sequence, sequence, kCheckInterval);
+    const std::uint32_t now = control_->sequence.load(std::memory_order_acquire);
+    if (now == sequence) continue;
+    const std::uint32_t wanted = control_->wanted.load(std::memory_order_relaxed);
+    modules_.follow_session();
+    if (mode_of(wanted) != mode_of(program)) report(program, wanted, now);
+    program = wanted;
+    sequence = now;
+    report_applied(*control_, *place_, sequence);
+  }
+}
+
+void ToggleLoop::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  if (!thread_.joinable()) return;
+  futex_wake_all(control_->sequence);
+  thread_.join();
+  leave_runtime(*control_, *place_);
+}
+
+void ToggleLoop::report(std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence) {
+  auto event = make_event<InterventionEvent>();
+  event.sequence = sequence;
+  event.old_strategy = static_cast<std::uint32_t>(strategy_of(old_word));
+  event.new_strategy = static_cast<std::uint32_t>(strategy_of(new_word));
+  event.old_mode = static_cast<std::uint8_t>(mode_of(old_word));
+  event.new_mode = static_cast<std::uint8_t>(mode_of(new_word));
+  event.side = WaitSide::device;
+  event.requested_ns = control_->requested_ns.load(std::memory_order_relaxed);
+  event.effective_ns = now_ns();
+  sink_->write_or_hold(event);
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,39 @@
+// The thread that brings patched loops to what the session wants, and reports each change.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "collector/rewrite/patched_modules.h"
+#include "protocol/control.h"
+#include "protocol/event_sink.h"
+
+namespace wicprof::collector {
+
+class ToggleLoop {
+ public:
+  /// `control`: the session's; nullptr: nothing is ever wanted. `modules` must outlive it.
+  ToggleLoop(ControlBlock* control, PatchedModules& modules) : control_(control), modules_(modules) {}
+  ToggleLoop(const ToggleLoop&) = delete;
+  ToggleLoop& operator=(const ToggleLoop&) = delete;
+
+  /// Joins the session as a runtime and starts the thread; once. Not within cuInit().
+  void begin(EventSink& sink);
+  void stop();
+
+ private:
+  void run(std::uint32_t sequence);
+  void report(std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence);
+
+  ControlBlock* control_;
+  PatchedModules& modules_;
+  EventSink* sink_ = nullptr;
+  RuntimeControl* place_ = nullptr;
+  std::mutex mutex_;
+  bool begun_ = false;
+  std::atomic<bool> stopped_{false};
+  std::thread thread_;
+};
+
+}  // namespace wicprof::collector

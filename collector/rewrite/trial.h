@@ -1,0 +1,32 @@
+// A patched image is tried beside the original before the program gets it: the driver must take it, and its kernels
+// must not need more of the device than the original ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collector/rewrite/rewrite_driver.h"
+#include "rewriter/load/replacement.h"
+
+namespace wicprof::collector {
+
+/// What a kernel takes of the device.
+struct KernelNeeds {
+  int registers = 0;     ///< per thread
+  int local_bytes = 0;   ///< per thread
+  int shared_bytes = 0;  ///< per block, static
+  int most_threads = 0;  ///< per block
+};
+
+/// Warps of such a kernel that an SM has registers for, at most 64.
+int resident_warps(const KernelNeeds& needs);
+
+/// Empty if `patched` fits as well as `original`; else what it needs more of.
+std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched);
+
+/// Empty if the program may have `replacement` in the place of `original`; else why not. Loads both, compares their
+/// kernels, unloads both.
+std::string try_replacement(const RewriteDriver& driver, const void* original, const rewriter::Replacement& replacement,
+                            CUdevice device);
+
+}  // namespace wicprof::collector

@@ -1,0 +1,99 @@
+#include "rewriter/load/replacement.h"
+
+#include <algorithm>
+
+#include "rewriter/images/device_code.h"
+#include "rewriter/patch/patch.h"
+
+namespace wicprof::rewriter {
+
+namespace {
+
+Replacement left_alone(std::string why) {
+  Replacement none;
+  none.left_alone = std::move(why);
+  return none;
+}
+
+// sm_90a runs on sm_90 alone, and its PTX has the flag of such a target.
+constexpr std::uint64_t kExactTarget = 0x100000, kFamilyTarget = 0x200000;
+
+bool runs_on(const FatEntry& entry, int architecture) {
+  if (entry.kind == ImageKind::ptx && (entry.flags & (kExactTarget | kFamilyTarget)) != 0) {
+    return entry.architecture == architecture;
+  }
+  if (entry.kind == ImageKind::ptx) return entry.architecture <= architecture;
+  // Machine code runs on later minor versions of its own architecture.
+  return entry.architecture <= architecture && entry.architecture / 10 == architecture / 10;
+}
+
+/// Options of a compilation that change the code, and that only ptxas got.
+bool changes_code(std::string_view options) {
+  return options.find("maxrregcount") != std::string_view::npos || options.find("-O") != std::string_view::npos ||
+         options.find("opt-level") != std::string_view::npos;
+}
+
+const FatEntry* newest(const std::vector<FatEntry>& entries, ImageKind kind, int architecture) {
+  const FatEntry* best = nullptr;
+  for (const FatEntry& each : entries) {
+    if (each.kind != kind || !runs_on(each, architecture)) continue;
+    if (best == nullptr || each.architecture > best->architecture) best = &each;
+  }
+  return best;
+}
+
+Replacement patched(const std::string& text) {
+  if (text.size() > kLargestPtx) {
+    return left_alone("its PTX has " + std::to_string(text.size()) + " bytes, more than " +
+                      std::to_string(kLargestPtx));
+  }
+  const Result<Module> module = read_module(text);
+  if (!module) return left_alone("its PTX is not understood: " + module.error().message);
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
+  if (!patched) return left_alone("its PTX cannot be patched: " + patched.error().message);
+  if (patched->sites.empty()) return {};
+  Replacement replacement;
+  replacement.text = patched->text;
+  replacement.unpatched = text;
+  replacement.table = patched->table;
+  for (const Site& site : patched->sites) {
+    LoadedSite& added = replacement.sites.emplace_back();
+    added.function = site.function;
+    added.line = site.loop->place.line;
+    added.pause = site.loop->pause;
+    if (const auto file = module->files.find(site.loop->place.file); file != module->files.end()) {
+      added.file = file->second;
+    }
+  }
+  for (const Function& function : module->functions) {
+    if (function.is_entry && function.has_body) replacement.kernels.emplace_back(function.name);
+  }
+  return replacement;
+}
+
+}  // namespace
+
+Replacement replacement_of(std::string_view image, int architecture) {
+  const Result<DeviceCode> code = read_device_code(image);
+  if (!code) return left_alone(code.error().message);
+  const FatEntry* const ptx =
+      code->is_text ? &code->entries.front() : newest(code->entries, ImageKind::ptx, architecture);
+  const FatEntry* const cubin = newest(code->entries, ImageKind::cubin, architecture);
+  if (ptx == nullptr) {
+    if (cubin == nullptr) return {};
+    const Result<std::vector<std::string>> kernels = kernels_of(*cubin);
+    if (kernels && kernels->empty()) return {};
+    return left_alone("it is machine code only; wic-prof rewrite FILE says how to keep the PTX");
+  }
+  if (cubin != nullptr && ptx->architecture < cubin->architecture) {
+    return left_alone("its PTX is for sm_" + std::to_string(ptx->architecture) +
+                      ", and its machine code for the later sm_" + std::to_string(cubin->architecture));
+  }
+  if (changes_code(ptx->options)) return left_alone("it was compiled with " + std::string(ptx->options));
+  const Result<std::string> text = ptx_of(*ptx);
+  if (!text) return left_alone(text.error().message);
+  return patched(*text);
+}
+
+}  // namespace wicprof::rewriter

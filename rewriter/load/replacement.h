@@ -1,0 +1,39 @@
+// What the driver is to get in the place of an image that a program loads: the patched PTX of that image.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/result.h"
+#include "rewriter/waits/recognize.h"
+
+namespace wicprof::rewriter {
+
+/// A patched loop, with copies of all that it needs after the load.
+struct LoadedSite {
+  std::string function;  ///< symbol of the kernel, or of the function that a kernel calls
+  std::string file;      ///< of the source; empty: unknown
+  int line = 0;
+  Pause pause = Pause::none;
+};
+
+struct Replacement {
+  std::string text;       ///< PTX; empty: the image stays as it is
+  std::string unpatched;  ///< the same PTX without the patch
+  std::string table;      ///< as Patch::table
+  std::vector<LoadedSite> sites;
+  std::vector<std::string> kernels;  ///< symbols of all kernels of the text
+  std::string left_alone;            ///< why there is no text, if there is a reason worth a line
+};
+
+/// PTX beyond this is left alone, since the program waits while it is read and compiled (chosen).
+inline constexpr std::size_t kLargestPtx = std::size_t{2} << 20;  // bytes
+
+/// `image`: PTX text, a cubin or a fat binary, complete. `architecture`: of the device, 90 for sm_90. The image stays
+/// as it is where its PTX is not understood, has no wait, is older than its machine code, or was compiled with options
+/// that the driver would not see.
+Replacement replacement_of(std::string_view image, int architecture);
+
+}  // namespace wicprof::rewriter

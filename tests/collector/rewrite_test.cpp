@@ -1,0 +1,306 @@
+// Loading patched code, with a driver of this test: each step that fails leaves the program with its own image.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+
+#include "collector/rewrite/door.h"
+#include "collector/rewrite/image_bytes.h"
+#include "collector/rewrite/patched_modules.h"
+#include "collector/rewrite/trial.h"
+#include "tests/rewriter/made_fat_binary.h"
+
+namespace wicprof::collector {
+namespace {
+
+// The driver of this test: modules are the texts that were loaded.
+struct FakeDriver {
+  std::set<std::string> failing;  // names of functions
+  bool takes_replaced_images = true;
+  bool makes_callbacks = true;
+  Door* door = nullptr;
+  int registers_of_patched = 20, registers = 18, most_threads_of_patched = 1024;
+  std::map<CUlibrary, std::string> libraries;
+  CUcontext context = reinterpret_cast<CUcontext>(0x10);
+  std::uint64_t table = 0;
+  std::vector<char> memory;
+  int loads = 0, unloads = 0, retained = 0;
+};
+FakeDriver* fake = nullptr;
+
+CUresult unless(const char* name) { return fake->failing.contains(name) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
+
+RewriteDriver functions() {
+  RewriteDriver api;
+  api.library_load = [](CUlibrary* library, const void* image, CUjit_option*, void**, unsigned, CUlibraryOption*,
+                        void**, unsigned) {
+    if (const CUresult result = unless("load"); result != CUDA_SUCCESS) return result;
+    if (fake->door != nullptr && fake->makes_callbacks) {
+      const void* const answer = fake->door->answer(image);
+      if (answer != nullptr && fake->takes_replaced_images) image = answer;
+    }
+    const std::string text = static_cast<const char*>(image);
+    if (text.find("__wic_sites") != std::string::npos && unless("load_patched") != CUDA_SUCCESS) {
+      return CUDA_ERROR_INVALID_PTX;
+    }
+    *library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
+    fake->libraries[*library] = text;
+    return CUDA_SUCCESS;
+  };
+  api.library_unload = [](CUlibrary library) {
+    ++fake->unloads;
+    fake->libraries.erase(library);
+    return CUDA_SUCCESS;
+  };
+  api.library_kernel = [](CUkernel* kernel, CUlibrary library, const char* name) {
+    if (fake->libraries[library].find(name) == std::string::npos) return CUDA_ERROR_NOT_FOUND;
+    *kernel = reinterpret_cast<CUkernel>(library);
+    return unless("kernel");
+  };
+  api.kernel_attribute = [](int* value, CUfunction_attribute which, CUkernel kernel, CUdevice) {
+    const bool patched = fake->libraries[reinterpret_cast<CUlibrary>(kernel)].find("__wic_sites") != std::string::npos;
+    *value = 0;
+    if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) *value = patched ? fake->registers_of_patched : fake->registers;
+    if (which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) *value = patched ? fake->most_threads_of_patched : 1024;
+    return unless("attribute");
+  };
+  api.library_global = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary, const char*) {
+    *address = reinterpret_cast<CUdeviceptr>(&fake->table);
+    *bytes = 8;
+    return unless("global");
+  };
+  api.module_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule, const char*) {
+    *address = reinterpret_cast<CUdeviceptr>(&fake->table);
+    *bytes = 8;
+    return unless("global");
+  };
+  api.host_alloc = [](void** memory, std::size_t bytes, unsigned) {
+    fake->memory.assign(bytes, '\xff');
+    *memory = fake->memory.data();
+    return unless("alloc");
+  };
+  api.device_pointer = [](CUdeviceptr* address, void* memory, unsigned) {
+    *address = reinterpret_cast<CUdeviceptr>(memory);
+    return unless("pointer");
+  };
+  api.create_stream = [](CUstream* stream, unsigned) {
+    *stream = nullptr;
+    return unless("stream");
+  };
+  api.copy_to_device = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+    if (unless("copy") != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return CUDA_SUCCESS;
+  };
+  api.synchronize = [](CUstream) { return unless("synchronize"); };
+  api.current_context = [](CUcontext* context) {
+    *context = fake->context;
+    return CUDA_SUCCESS;
+  };
+  api.current_device = [](CUdevice* device) {
+    *device = 0;
+    return CUDA_SUCCESS;
+  };
+  api.device_count = [](int* count) {
+    *count = 1;
+    return CUDA_SUCCESS;
+  };
+  api.device_attribute = [](int* value, CUdevice_attribute, CUdevice) {
+    *value = 9;
+    return CUDA_SUCCESS;
+  };
+  api.retain_primary = [](CUcontext* context, CUdevice) {
+    ++fake->retained;
+    *context = reinterpret_cast<CUcontext>(0x20);
+    return unless("retain");
+  };
+  api.release_primary = [](CUdevice) {
+    --fake->retained;
+    return CUDA_SUCCESS;
+  };
+  api.push_context = [](CUcontext) { return CUDA_SUCCESS; };
+  api.pop_context = [](CUcontext*) { return CUDA_SUCCESS; };
+  api.exchange_capture_mode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
+  return api;
+}
+
+class RewriteTest : public ::testing::Test {
+ protected:
+  RewriteTest() { fake = &driver; }
+  ~RewriteTest() override { fake = nullptr; }
+
+  FakeDriver driver;
+  const RewriteDriver api = functions();
+  const std::string ptx{rewriter::made::kPtx};
+  const rewriter::Replacement replacement = rewriter::replacement_of(ptx, 90);
+};
+
+// Never destroyed: its thread may outlive a test.
+Door& new_door() {
+  fake->door = new Door;
+  return *fake->door;
+}
+
+TEST_F(RewriteTest, TheDoorIsOpenWhereTheDriverTakesOurImage) {
+  EXPECT_EQ(new_door().problem(api), "");
+  EXPECT_EQ(driver.loads, 1);
+  EXPECT_EQ(driver.unloads, 1);
+  EXPECT_EQ(fake->door->problem(api), "");
+  EXPECT_EQ(driver.loads, 1);  // asked once
+}
+
+TEST_F(RewriteTest, TheDoorIsClosedWhereAnythingFails) {
+  driver.takes_replaced_images = false;
+  EXPECT_NE(new_door().problem(api).find("does not take"), std::string::npos);
+  driver.makes_callbacks = false;
+  EXPECT_NE(new_door().problem(api).find("no callback"), std::string::npos);
+  driver.failing = {"load"};
+  EXPECT_NE(new_door().problem(api).find("refused"), std::string::npos);
+  RewriteDriver old = api;
+  old.library_load = nullptr;
+  EXPECT_NE(new_door().problem(old).find("older"), std::string::npos);
+}
+
+TEST_F(RewriteTest, AnImageIsReplacedWhereItsPtxWaits) {
+  ASSERT_FALSE(replacement.text.empty());
+  EXPECT_EQ(replacement.unpatched, ptx);
+  ASSERT_EQ(replacement.sites.size(), 1u);
+  EXPECT_EQ(replacement.sites[0].function, "waits");
+  EXPECT_EQ(replacement.kernels, std::vector<std::string>{"waits"});
+  using namespace rewriter::made;
+  const auto why = [](const std::string& image, int architecture) {
+    const rewriter::Replacement of = rewriter::replacement_of(image, architecture);
+    return of.text.empty() ? "left alone: " + of.left_alone : "patched";
+  };
+  using rewriter::Compression;
+  EXPECT_EQ(why(container(entry(2, cubin({"waits"}), Compression::zstd) + entry(1, ptx, Compression::zstd)), 90),
+            "patched");
+  EXPECT_NE(why(container(entry(2, cubin({"waits"}), Compression::none)), 90).find("machine code only"),
+            std::string::npos);
+  EXPECT_NE(why(container(entry(2, cubin({"waits"}), Compression::none) + entry(1, ptx, Compression::none, 80)), 90)
+                .find("sm_80"),
+            std::string::npos);
+  EXPECT_NE(why(container(entry(1, ptx, Compression::none, 90, "-maxrregcount=32")), 90).find("maxrregcount"),
+            std::string::npos);
+  EXPECT_EQ(why(container(entry(1, ptx, Compression::none, 100)), 90), "left alone: ");
+  EXPECT_NE(why(ptx + "nonsense", 90).find("not understood"), std::string::npos);
+}
+
+TEST_F(RewriteTest, TheTrialLetsAnImagePassThatNeedsNoMore) {
+  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_EQ(driver.loads, driver.unloads);
+}
+
+TEST_F(RewriteTest, TheTrialKeepsTheOriginalWhereAnythingFails) {
+  for (const char* step : {"load", "load_patched", "kernel", "attribute"}) {
+    driver.failing = {step};
+    EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0), "") << step;
+    EXPECT_EQ(driver.loads, driver.unloads) << step;
+  }
+  driver.failing.clear();
+  driver.registers_of_patched = 72;
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0).find("registers from 18 to 72"), std::string::npos);
+  driver.registers_of_patched = 20;
+  driver.most_threads_of_patched = 512;
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0).find("threads per block"), std::string::npos);
+}
+
+TEST_F(RewriteTest, TheTrialBorrowsAContextOnlyWhereThereIsNone) {
+  driver.context = nullptr;
+  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_EQ(driver.retained, 0);
+  driver.failing = {"retain", "attribute"};
+  driver.retained = 0;
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0), "");
+}
+
+TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
+  EXPECT_EQ(resident_warps({.registers = 16}), 64);
+  EXPECT_EQ(resident_warps({.registers = 32}), 64);
+  EXPECT_EQ(resident_warps({.registers = 33}), 51);
+  EXPECT_EQ(worse_needs({.registers = 10, .most_threads = 1024}, {.registers = 30, .most_threads = 1024}), "");
+  EXPECT_NE(worse_needs({.registers = 32, .most_threads = 1024}, {.registers = 40, .most_threads = 1024}), "");
+  EXPECT_NE(worse_needs({.local_bytes = 0}, {.local_bytes = 8}), "");
+  EXPECT_NE(worse_needs({.shared_bytes = 0}, {.shared_bytes = 8}), "");
+}
+
+TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
+  ControlBlock control{};
+  PatchedModules modules(&control);
+  EXPECT_FALSE(modules.unbound());
+  const auto names = modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr);
+  ASSERT_EQ(names.size(), 1u);
+  const std::uint32_t number = find_site(control, names[0].c_str());
+  EXPECT_NE(number, 0u);
+  driver.context = nullptr;
+  EXPECT_EQ(modules.bind(api), "");
+  EXPECT_EQ(driver.table, 0u);  // without a context nothing happens
+  driver.context = reinterpret_cast<CUcontext>(0x10);
+  EXPECT_EQ(modules.bind(api), "");
+  ASSERT_EQ(driver.table, reinterpret_cast<std::uint64_t>(driver.memory.data()));
+  auto* const words = reinterpret_cast<rewriter::SiteWords*>(driver.memory.data());
+  EXPECT_EQ(words[0].control, rewriter::kCount);
+  EXPECT_EQ(words[0].waits, 0u);
+
+  request_wait(control, 0, {Mode::park, StrategyId::backoff});
+  EXPECT_TRUE(modules.follow_session());
+  EXPECT_EQ(words[0].control, rewriter::kCount | rewriter::kLongestPause);
+  request_wait(control, number, {Mode::poll, StrategyId::poll});
+  EXPECT_TRUE(modules.follow_session());
+  EXPECT_EQ(words[0].control, rewriter::kCount);
+  EXPECT_FALSE(modules.follow_session());
+
+  words[0].waits = 3;
+  words[0].rounds = 500;
+  words[0].ns = 7;
+  EXPECT_EQ(modules.totals()[0].rounds, 500u);
+  modules.context_ends(driver.context);
+  driver.memory.clear();
+  EXPECT_EQ(modules.totals()[0].waits, 3u);
+  EXPECT_EQ(modules.totals()[0].ns, 7u);
+}
+
+TEST_F(RewriteTest, AModuleWithoutItsMemoryGoesOnPolling) {
+  for (const char* step : {"alloc", "pointer", "stream", "global", "copy", "synchronize"}) {
+    driver.failing = {step};
+    driver.table = 0;
+    PatchedModules modules(nullptr);
+    modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1));
+    EXPECT_NE(modules.bind(api), "") << step;
+    const bool written = std::string(step) == "synchronize";  // the last step
+    EXPECT_EQ(driver.table != 0, written) << step;
+    EXPECT_EQ(modules.bind(api), "") << step;  // a failure is named once
+  }
+}
+
+TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
+  PatchedModules modules(nullptr);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr);
+  EXPECT_EQ(modules.bind(api), "");
+  modules.context_ends(driver.context);
+  driver.table = 0;
+  EXPECT_EQ(modules.bind(api), "");
+  EXPECT_NE(driver.table, 0u);
+}
+
+TEST(RewriteImages, TheBytesOfAnImageAreKnownFromItsHeader) {
+  using namespace rewriter::made;
+  const std::string ptx(kPtx), code = container(entry(1, ptx, rewriter::Compression::lz4)), elf = cubin({"k"});
+  EXPECT_EQ(image_at(ptx.c_str()), ptx);
+  EXPECT_EQ(image_at((code + "more").data()), code);
+  EXPECT_EQ(image_at((elf + "more").data()), elf);
+  EXPECT_EQ(image_at(nullptr), "");
+  struct {
+    std::uint32_t magic = 0x466243B1, version = 1;
+    const void* data;
+    const void* more = nullptr;
+  } wrapper{.data = code.data()};
+  EXPECT_EQ(image_at(&wrapper), code);
+  wrapper.version = 2;
+  EXPECT_EQ(image_at(&wrapper), "");
+}
+
+}  // namespace
+}  // namespace wicprof::collector
