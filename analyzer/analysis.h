@@ -18,6 +18,7 @@
 #include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/machine_code/stalls.h"
 #include "analyzer/path/critical_path.h"
+#include "analyzer/path/host_wait_parts.h"
 #include "analyzer/path/predict.h"
 #include "analyzer/rules/loss.h"
 #include "analyzer/rules/rule.h"
@@ -58,6 +59,7 @@ struct Analysis {
   std::vector<KernelStats> kernels;  ///< this list and the next two: most time first
   std::vector<HostWaitStats> host_waits;
   std::vector<HostPolling> host_polling;
+  std::vector<HostWaitParts> host_wait_parts;  ///< of calls whose awaited work is known
   StreamWaitTable stream_waits;
   std::vector<ClockBounds> clocks;
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number

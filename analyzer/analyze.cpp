@@ -68,6 +68,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.path = critical_path(model, *matching, *work, ground);
     kernels.emplace(model, *waiters);
   });
+  tasks.add([&] { analysis.host_wait_parts = host_wait_parts(model, WorkIndex(model, *work)); });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
   if (parties == Parties::matrices) {
     tasks.add([&] {  // one after the other, since each holds the lengths of all waits
@@ -101,7 +102,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.add([&] {
     RuleVerdicts verdicts = apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes,
-                                         analysis.kernels, analysis.host_polling, ground});
+                                         analysis.kernels, analysis.host_polling, analysis.host_wait_parts, ground});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

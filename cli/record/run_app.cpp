@@ -18,6 +18,7 @@
 #include "cli/record/ab_run.h"
 #include "cli/record/app_environment.h"
 #include "cli/record/child_processes.h"
+#include "cli/record/cpu_quota.h"
 #include "cli/record/disassemble.h"
 #include "cli/record/drain.h"
 #include "cli/record/find_program.h"
@@ -189,10 +190,18 @@ Result<RunOutcome> record(const RunPlan& plan) {
   AbRun ab(switchboard, meter);
   if (plan.ab) (void)ab.begin(*plan.ab);
   const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
+  const CpuQuota quota(app->pid());
+  const std::optional<QuotaCounts> throttled_before = capture.host ? quota.counts() : std::nullopt;
   const auto describe_steal = [&](store::Recorder& of) {
     if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
       of.set_stat(store::Stat::steal_ns, "", static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
     }
+    const std::optional<QuotaCounts> throttled = quota.counts();
+    if (!throttled || !throttled_before) return;
+    of.set_stat(store::Stat::throttled_periods, "", throttled->periods - throttled_before->periods);
+    of.set_stat(
+        store::Stat::throttled_ns, "",
+        static_cast<std::uint64_t>(std::max<TimeNs>(throttled->throttled_ns - throttled_before->throttled_ns, 0)));
   };
   std::optional<Segments> segments;  // outlives the drain, which calls it
   Drain drain(session->map(), session->path(), *recorder, own.ring(), meter, [&] {

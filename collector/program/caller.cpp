@@ -98,11 +98,16 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call) {
 }  // namespace
 
 const void* Caller::unwind(const CudaCall& call, const void* frame) {
+  if (failures_[call.number] >= kMostFailures) return nullptr;
   ++unwound_;
   Stack stack;
   _Unwind_Backtrace(add_frame, &stack);
   const Frame* const found = programs_frame(stack, call);
-  if (found == nullptr) return nullptr;
+  if (found == nullptr) {
+    ++failures_[call.number];
+    return nullptr;
+  }
+  failures_[call.number] = 0;
   if (found->slot != nullptr && found->slot > frame &&
       *static_cast<const void* const*>(found->slot) == found->returns_to) {
     auto& distances = distances_[call.number];

@@ -46,6 +46,9 @@ class Caller {
   static constexpr std::size_t kPaths = 4;
 
   std::ptrdiff_t distances_[kCalls][kPaths] = {};  // from `frame` to the return address, the shortest first; 0: none
+  /// A stack that could not be unwound so often for a call will not be next time, and each attempt takes microseconds.
+  static constexpr std::uint8_t kMostFailures = 8;
+  std::uint8_t failures_[kCalls] = {};
   std::uint64_t unwound_ = 0;
 };
 

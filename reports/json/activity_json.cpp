@@ -1,5 +1,7 @@
 #include "reports/json/activity_json.h"
 
+#include <algorithm>
+
 namespace wicprof::reports {
 namespace {
 
@@ -55,7 +57,20 @@ Json kernel_value(const KernelStats& kernel) {
   return value;
 }
 
-Json host_wait_value(const HostWaitStats& stats) {
+Json parts_value(const HostWaitParts& parts) {
+  return {{"waits", parts.waits},
+          {"waiting_ns", parts.waiting_ns},
+          {"queued_ns", parts.queued_ns},
+          {"launching_ns", parts.launching_ns},
+          {"running_ns", parts.running_ns},
+          {"completing_ns", parts.completing_ns},
+          {"without_cpu_ns", or_null(parts.without_cpu_ns)}};
+}
+
+Json host_wait_value(const HostWaitStats& stats, const std::vector<HostWaitParts>& all_parts) {
+  const auto parts = std::find_if(all_parts.begin(), all_parts.end(), [&](const HostWaitParts& one) {
+    return one.site == stats.site && one.name == stats.name;
+  });
   return {{"call", stats.call.empty() ? Json(nullptr) : Json(stats.call)},
           {"site", stats.site == 0 ? Json(nullptr) : Json(stats.name)},
           {"count", stats.count},
@@ -66,7 +81,8 @@ Json host_wait_value(const HostWaitStats& stats) {
           {"cpu_ns", or_null(stats.cpu_ns)},
           {"way", waiting_way_name(stats.way())},
           {"run_delay_ns", or_null(stats.run_delay_ns)},
-          {"involuntary_switches", or_null(stats.involuntary_switches)}};
+          {"involuntary_switches", or_null(stats.involuntary_switches)},
+          {"parts", parts == all_parts.end() ? Json(nullptr) : parts_value(*parts)}};
 }
 
 Json polling_value(const HostPolling& polling) {
@@ -164,7 +180,9 @@ Json array_of(const Rows& rows, ToJson&& to_json) {
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
-  value["host_waits"] = array_of(analysis.host_waits, host_wait_value);
+  value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
+    return host_wait_value(stats, analysis.host_wait_parts);
+  });
   value["host_polling"] = array_of(analysis.host_polling, polling_value);
   value["stream_waits"] = stream_waits_value(model, analysis.stream_waits);
   value["stream_waits_without_event"] = analysis.stream_waits.without_event;

@@ -31,6 +31,8 @@ enum class Stat {
   producers_refused,
   rows_left_out,
   steal_ns,
+  throttled_periods,
+  throttled_ns,
 };
 
 struct StatInfo {
@@ -80,6 +82,10 @@ inline constexpr std::array kStats{
              "rows outside the captured part, left out on purpose"},
     StatInfo{Stat::steal_ns, "steal_ns", StatRow::Severity::info,
              "time in ns that the hypervisor took from the machine's CPUs while recording, summed over the CPUs"},
+    StatInfo{Stat::throttled_periods, "throttled_periods", StatRow::Severity::info,
+             "periods in which a CPU quota of the group that the program started in was used up"},
+    StatInfo{Stat::throttled_ns, "throttled_ns", StatRow::Severity::info,
+             "time in ns for which such a quota stopped threads, summed over the CPUs"},
 };
 
 constexpr const StatInfo& stat_info(Stat stat) { return kStats[static_cast<std::size_t>(stat)]; }

@@ -266,6 +266,89 @@ TEST(HostWaits, EachPlaceThatMakesACallHasItsOwnFigures) {
   EXPECT_EQ(beside.host_waits.size(), 3u);
 }
 
+TEST(HostWaits, AreSplitByWhatTheirWorkDid) {
+  Program program;
+  // Per wait of 10 ms: 1 ms behind another kernel, 1 ms until the work begins, 6 ms of work, 2 ms until the thread goes
+  // on.
+  for (TimeNs i = 0; i < 10; ++i) {
+    const TimeNs at = (i + 1) * 20 * kMs;
+    program.kernel("before", 1, {at - 2 * kMs, at + kMs});
+    program.kernel("work", 1, {at + 2 * kMs, at + 8 * kMs});
+    program.host_wait("cudaStreamSynchronize", {at, at + 10 * kMs}, kMs).run_delay = 1'500'000;
+  }
+  const Analysis analysis = analyze(program.settled());
+  ASSERT_EQ(analysis.host_wait_parts.size(), 1u);
+  const HostWaitParts& parts = analysis.host_wait_parts.front();
+  EXPECT_EQ(parts.name, "cudaStreamSynchronize");
+  EXPECT_EQ(parts.waits, 10u);
+  EXPECT_EQ(parts.waiting_ns, 100 * kMs);
+  EXPECT_EQ(parts.queued_ns, 10 * kMs);
+  EXPECT_EQ(parts.launching_ns, 10 * kMs);
+  EXPECT_EQ(parts.running_ns, 60 * kMs);
+  EXPECT_EQ(parts.completing_ns, 20 * kMs);
+  EXPECT_EQ(parts.without_cpu_ns, 15 * kMs);
+  const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                    [](const Finding& f) { return f.rule == "late_completion"; });
+  ASSERT_NE(finding, analysis.findings.end());
+  EXPECT_NE(finding->text.find("20.0 ms of 100 ms of waiting, 2.00 ms per wait"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("fewer threads"), std::string::npos);  // most of it was a lack of CPUs
+}
+
+TEST(HostWaits, AThreadThatSleepsInTheCallsPlaceIsToldToPredict) {
+  Program program;
+  add_site(program, 300, "cudaStreamSynchronize in step");
+  for (TimeNs i = 0; i < 10; ++i) {
+    const TimeNs at = i * 20 * kMs;
+    program.kernel("work", 1, {at, at + 8 * kMs});
+    store::HostWaitRow& wait = program.host_wait("cudaStreamSynchronize", {at, at + 9 * kMs}, kMs);
+    wait.site = 300;
+    wait.strategy = StrategyId::block;
+    wait.run_delay = 0;
+  }
+  const Analysis analysis = analyze(program.settled());
+  const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                    [](const Finding& f) { return f.rule == "late_completion"; });
+  ASSERT_NE(finding, analysis.findings.end());
+  EXPECT_EQ(finding->remedy, "wic-prof toggle park --side host --strategy hybrid");
+  EXPECT_EQ(finding->site, 300u);
+}
+
+TEST(HostWaits, AThreadThatGoesOnAtOnceIsNotLate) {
+  Program program;
+  for (TimeNs i = 0; i < 10; ++i) {
+    const TimeNs at = i * 20 * kMs;
+    program.kernel("work", 1, {at, at + 8 * kMs});
+    program.host_wait("cudaStreamSynchronize", {at, at + 8 * kMs + 5'000}, kMs);
+  }
+  const Analysis analysis = analyze(program.settled());
+  EXPECT_EQ(std::count_if(analysis.findings.begin(), analysis.findings.end(),
+                          [](const Finding& f) { return f.rule == "late_completion"; }),
+            0);
+  EXPECT_FALSE(analysis.host_wait_parts.front().without_cpu_ns);
+}
+
+TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
+  const auto finding_of = [](std::int64_t throttled, bool spins) {
+    Program program;
+    add_site(program, 300, "cudaStreamSynchronize in step");
+    program.kernel("work", 1, {0, 1000 * kMs});
+    program.host_wait("cudaStreamSynchronize", {0, 1000 * kMs}, spins ? 900 * kMs : kMs).site = 300;
+    program.model.stats.push_back({"throttled_ns", "", store::StatRow::Severity::info, throttled});
+    program.model.stats.push_back({"throttled_periods", "", store::StatRow::Severity::info, 7});
+    const Analysis analysis = analyze(program.settled());
+    const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                    [](const Finding& f) { return f.rule == "host_throttled"; });
+    return found == analysis.findings.end() ? Finding{} : *found;
+  };
+  const Finding spinning = finding_of(300 * kMs, true);
+  EXPECT_NE(spinning.text.find("300 ms"), std::string::npos) << spinning.text;
+  EXPECT_NE(spinning.evidence.find("7 periods"), std::string::npos) << spinning.evidence;
+  EXPECT_EQ(spinning.remedy, "wic-prof toggle park --side host");
+  EXPECT_NE(finding_of(300 * kMs, false).remedy.find("raise the quota"), std::string::npos);
+  EXPECT_EQ(finding_of(5 * kMs, true).text, "");
+  EXPECT_EQ(finding_of(0, true).text, "");
+}
+
 const Finding* descheduled(const Analysis& analysis) {
   const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [](const Finding& f) { return f.rule == "host_descheduled"; });

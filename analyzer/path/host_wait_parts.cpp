@@ -1,0 +1,41 @@
+#include "analyzer/path/host_wait_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace wicprof::analyzer {
+
+std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index) {
+  std::map<std::pair<SiteId, std::string_view>, HostWaitParts> by_place;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (!wait.in_call() || wait.end <= wait.begin) continue;
+    const WorkItem* const work = index.waited_for({wait.begin, wait.end, wait.process, wait.correlation});
+    if (work == nullptr) continue;
+    const WorkItem* const before = index.work_before(*work);
+    const auto within = [&](TimeNs time) { return std::clamp(time, wait.begin, wait.end); };
+    const TimeNs started = within(work->start), ended = std::max(started, within(work->end));
+    const TimeNs free = before == nullptr ? wait.begin : std::min(within(before->end), started);
+    HostWaitParts& parts = by_place[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
+    ++parts.waits;
+    parts.waiting_ns += wait.end - wait.begin;
+    parts.queued_ns += free - wait.begin;
+    parts.launching_ns += started - free;
+    parts.running_ns += ended - started;
+    parts.completing_ns += wait.end - ended;
+    if (wait.run_delay) {
+      parts.without_cpu_ns = parts.without_cpu_ns.value_or(0) + std::min(*wait.run_delay, wait.end - ended);
+    }
+  }
+  std::vector<HostWaitParts> list;
+  for (auto& [place, parts] : by_place) {
+    parts.site = place.first;
+    parts.name = place.first == 0 ? std::string(place.second) : model.site_name(place.first);
+    list.push_back(std::move(parts));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.waiting_ns > b.waiting_ns; });
+  return list;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,92 @@
+// Host threads that go on late after the work that they waited for is done.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/rules/rule.h"
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Least share of the waiting. A spinning thread goes on some microseconds after its work. Not calibrated.
+constexpr double kShare = 0.05;
+/// Below 1 % of the traced time the delay is too short to notice. Not calibrated.
+constexpr double kWorthNaming = 0.01;
+
+/// Share of CPU time in the waiting from which on threads spin, as for the finding host_spin.
+constexpr double kSpinning = 0.8;
+
+bool is_of(const store::HostWaitRow& wait, const HostWaitParts& parts) {
+  return wait.in_call() && wait.site == parts.site && (wait.site != 0 || wait.call == parts.name);
+}
+
+/// Whether wic-prof slept in the call's place without predicting its end, at the last wait.
+bool blocks(const TraceModel& model, const HostWaitParts& parts) {
+  const auto last = std::find_if(model.host_waits.rbegin(), model.host_waits.rend(),
+                                 [&](const store::HostWaitRow& wait) { return is_of(wait, parts); });
+  return last != model.host_waits.rend() && last->strategy == StrategyId::block;
+}
+
+bool spins(const TraceModel& model, const HostWaitParts& parts) {
+  TimeNs cpu = 0, wall = 0;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (!wait.cpu || !is_of(wait, parts)) continue;
+    cpu += *wait.cpu;
+    wall += std::max<TimeNs>(0, wait.end - wait.begin);
+  }
+  return wall > 0 && static_cast<double>(cpu) >= kSpinning * static_cast<double>(wall);
+}
+
+std::string remedy_of(const TraceModel& model, const HostWaitParts& parts) {
+  if (2 * parts.without_cpu_ns.value_or(0) >= parts.completing_ns) {
+    return "run fewer threads than the machine (or the container's quota) has CPUs, or bind the program's threads to "
+           "separate CPUs (taskset, numactl)";
+  }
+  if (parts.site != 0 && blocks(model, parts)) return "wic-prof toggle park --side host --strategy hybrid";
+  if (spins(model, parts)) {
+    return "look for what holds the thread in the driver: other threads of the program in calls of CUDA, or other "
+           "programs "
+           "on its CPU";
+  }
+  return "where the delay matters, let the thread spin (leave cudaDeviceScheduleBlockingSync and cudaEventBlockingSync "
+         "out) or park it by hybrid, which wakes up before the expected end";
+}
+
+}  // namespace
+
+template <>
+RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
+  RuleOutcome outcome;
+  if (input.host_wait_parts.empty()) {
+    outcome.refused = input.model.host_waits.empty() ? "the trace holds no waits of host threads"
+                                                     : "the trace does not show what host threads waited for";
+    return outcome;
+  }
+  for (const HostWaitParts& parts : input.host_wait_parts) {
+    const auto late = static_cast<double>(parts.completing_ns);
+    if (late < kShare * static_cast<double>(parts.waiting_ns)) continue;
+    if (late < kWorthNaming * static_cast<double>(input.ground_ns())) continue;
+    Finding finding;
+    finding.site = parts.site;
+    if (parts.site != 0) finding.site_name = input.model.site_name(parts.site);
+    finding.severity = Severity::warning;
+    finding.text = fmt::format(
+        "host threads go on late after their work is done {} {}: {} of {} of waiting, {} per wait",
+        parts.site == 0 ? "in" : "at", one_line(parts.name), format_duration(parts.completing_ns),
+        format_duration(parts.waiting_ns), format_duration(parts.completing_ns / static_cast<TimeNs>(parts.waits)));
+    finding.evidence =
+        fmt::format("{} whose work is known; the work was queued for {}, launching for {}, running for {}",
+                    count_of(parts.waits, "wait"), format_duration(parts.queued_ns),
+                    format_duration(parts.launching_ns), format_duration(parts.running_ns));
+    if (parts.without_cpu_ns) {
+      finding.evidence += fmt::format("; threads were ready to run without a CPU for at most {}",
+                                      format_duration(*parts.without_cpu_ns));
+    }
+    finding.remedy = remedy_of(input.model, parts);
+    outcome.findings.push_back(std::move(finding));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer
