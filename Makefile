@@ -85,7 +85,7 @@ test-analyzer: packages
 	$(CONFIGURE) address
 	$(BUILD) analyzer
 	cd build-asan && export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && \
-	  for test in bin/test_analyzer_* bin/test_reports_* bin/store_*_test; do echo "== $$test" && timeout 600 $$test --gtest_brief=1 || exit 1; done
+	  for test in bin/test_analyzer_* bin/test_reports_* bin/test_rewriter_* bin/store_*_test; do echo "== $$test" && timeout 600 $$test --gtest_brief=1 || exit 1; done
 
 test-window: packages
 	$(CONFIGURE) address

@@ -68,7 +68,8 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
       words.control = control_word(site);
     }
   }
-  unbound_ = true;
+  any_ = true;
+  bound_in_ = nullptr;
   return names;
 }
 
@@ -96,7 +97,7 @@ void PatchedModules::context_ends(CUcontext context) {
   for (Module& each : modules_) {
     if (std::erase(each.bound, context) != 0 && each.module != nullptr) each.module = nullptr;  // ends with the context
   }
-  unbound_ = !modules_.empty();
+  bound_in_ = nullptr;
 }
 
 PatchedModules::Memory* PatchedModules::memory_of(const RewriteDriver& driver, CUcontext context,
@@ -141,7 +142,7 @@ std::string PatchedModules::bind_module(const RewriteDriver& driver, const Modul
 }
 
 std::string PatchedModules::bind(const RewriteDriver& driver) {
-  if (!unbound()) return {};
+  if (!any_.load(std::memory_order_relaxed)) return {};
   CUcontext context = nullptr;
   if (driver.current_context(&context) != CUDA_SUCCESS || context == nullptr) return {};
   const OutsideOfCaptures outside(driver);
@@ -155,7 +156,7 @@ std::string PatchedModules::bind(const RewriteDriver& driver) {
     const std::string failed = memory == nullptr ? problem : bind_module(driver, each, *memory);
     if (!failed.empty()) problem = failed;
   }
-  // Further contexts, which are rare, find their modules at their own first launch.
+  bound_in_ = context;
   return problem;
 }
 

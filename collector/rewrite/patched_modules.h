@@ -39,8 +39,10 @@ class PatchedModules {
   /// A context ends, and with it the memory that its kernels use. Call before it ends.
   void context_ends(CUcontext context);
 
-  /// Whether a module waits for its memory in some context.
-  bool unbound() const { return unbound_.load(std::memory_order_relaxed); }
+  /// Whether a module may still need its memory in this context; fast.
+  bool unbound(CUcontext context) const {
+    return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;
+  }
   /// Gives the modules their memory in the current context. Empty: done, or there is no context; else what failed, and
   /// the modules go on polling.
   std::string bind(const RewriteDriver& driver);
@@ -80,7 +82,8 @@ class PatchedModules {
   std::vector<Site> sites_;
   std::vector<Module> modules_;
   std::vector<Memory> memories_;
-  std::atomic<bool> unbound_{false};
+  std::atomic<bool> any_{false};
+  std::atomic<CUcontext> bound_in_{nullptr};  // where all modules had their memory at the last look
 };
 
 }  // namespace wicprof::collector

@@ -20,6 +20,8 @@ std::unique_ptr<Source> without_control(ControlBlock*) {
   return kMake();
 }
 
+std::unique_ptr<Source> rewrite_of_process(ControlBlock* control) { return make_rewrite(control); }
+
 // `devices` comes first, and is selected with every source that refers to devices: a device must be declared before the
 // first event on it.
 constexpr Entry kSources[] = {
@@ -35,7 +37,7 @@ constexpr Entry kSources[] = {
     {"uvm", false, true, without_control<make_uvm>},
     {"graphs", false, true, without_control<make_graphs>},
     {"pcsampling", false, true, without_control<make_pc_sampling>},
-    {"rewrite", false, false, make_rewrite},
+    {"rewrite", false, false, rewrite_of_process},
     {"host", false, false, nullptr},
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/rewrite/rewrite_driver.h"
 #include "collector/sources/source.h"
 #include "protocol/control.h"
 
@@ -35,5 +36,7 @@ std::unique_ptr<Source> make_uvm();
 std::unique_ptr<Source> make_graphs();
 std::unique_ptr<Source> make_pc_sampling();
 std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr);
+/// With a driver of a test.
+std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver);
 
 }  // namespace wicprof::collector

@@ -115,7 +115,9 @@ class LoadingCode {
 
 class Rewrite final : public Source {
  public:
-  explicit Rewrite(ControlBlock* control) : Source("rewrite", {}), modules_(control), toggles_(control, modules_) {}
+  /// `driver`: nullptr: that of the process, which is looked up at the first load.
+  Rewrite(ControlBlock* control, const RewriteDriver* driver)
+      : Source("rewrite", {}), driver_(driver), modules_(control), toggles_(control, modules_) {}
 
   // Always on, also while nothing is recorded: a program loads its code once.
   Result<> prepare(const Cupti& cupti) override {
@@ -147,7 +149,7 @@ class Rewrite final : public Source {
       modules_.unloaded(static_cast<const cuLibraryUnload_params*>(data.functionParams)->library, nullptr);
     } else if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
       modules_.unloaded(nullptr, static_cast<const cuModuleUnload_params*>(data.functionParams)->hmod);
-    } else if (modules_.unbound()) {
+    } else if (modules_.unbound(data.context)) {
       bind(sink);
     }
   }
@@ -171,6 +173,8 @@ class Rewrite final : public Source {
   }
 
  private:
+  const RewriteDriver& driver() const { return driver_ != nullptr ? *driver_ : RewriteDriver::loaded(); }
+
   // A program with thousands of modules does not fill the trace with them.
   static constexpr std::size_t kMostNotices = 64;
 
@@ -201,7 +205,7 @@ class Rewrite final : public Source {
     if (loading_code) return;
     open_load = {};
     const LoadingCode own;
-    const RewriteDriver& driver = RewriteDriver::loaded();
+    const RewriteDriver& driver = this->driver();
     const std::string problem = door_.problem(driver);
     if (!problem.empty()) {
       if (!door_reported_.exchange(true)) {
@@ -256,7 +260,7 @@ class Rewrite final : public Source {
 
   void bind(EventSink& sink) {
     const LoadingCode own;
-    const std::string problem = modules_.bind(RewriteDriver::loaded());
+    const std::string problem = modules_.bind(driver());
     if (!problem.empty()) report(sink, "patched loops poll as they did: " + problem);
   }
 
@@ -279,6 +283,7 @@ class Rewrite final : public Source {
     return std::pair(current, architecture(current));
   }
 
+  const RewriteDriver* driver_;
   const bool recompile_only_ = recompile_only();
   Door door_;
   PatchedModules modules_;
@@ -291,6 +296,10 @@ class Rewrite final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_rewrite(ControlBlock* control) { return std::make_unique<Rewrite>(control); }
+std::unique_ptr<Source> make_rewrite(ControlBlock* control) { return std::make_unique<Rewrite>(control, nullptr); }
+
+std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver) {
+  return std::make_unique<Rewrite>(control, &driver);
+}
 
 }  // namespace wicprof::collector

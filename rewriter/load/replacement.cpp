@@ -42,11 +42,15 @@ const FatEntry* newest(const std::vector<FatEntry>& entries, ImageKind kind, int
   return best;
 }
 
+// Of the namespace wic in a symbol.
+constexpr std::string_view kWicSymbol = "N3wic";
+
 Replacement patched(const std::string& text) {
   if (text.size() > kLargestPtx) {
     return left_alone("its PTX has " + std::to_string(text.size()) + " bytes, more than " +
                       std::to_string(kLargestPtx));
   }
+  if (text.find(kWicSymbol) != std::string::npos) return left_alone("its kernels wait through wic");
   const Result<Module> module = read_module(text);
   if (!module) return left_alone("its PTX is not understood: " + module.error().message);
   const std::vector<FunctionVerdicts> verdicts = recognize(*module);

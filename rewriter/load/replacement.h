@@ -32,8 +32,8 @@ struct Replacement {
 inline constexpr std::size_t kLargestPtx = std::size_t{2} << 20;  // bytes
 
 /// `image`: PTX text, a cubin or a fat binary, complete. `architecture`: of the device, 90 for sm_90. The image stays
-/// as it is where its PTX is not understood, has no wait, is older than its machine code, or was compiled with options
-/// that the driver would not see.
+/// as it is where its PTX is not understood, has no wait, waits through wic, is older than its machine code, or was
+/// compiled with options that the driver would not see.
 Replacement replacement_of(std::string_view image, int architecture);
 
 }  // namespace wicprof::rewriter

@@ -10,6 +10,9 @@
 #include "collector/rewrite/image_bytes.h"
 #include "collector/rewrite/patched_modules.h"
 #include "collector/rewrite/trial.h"
+#include "collector/sources/list.h"
+#include "protocol/events/notice.h"
+#include "tests/protocol/ring_contents.h"
 #include "tests/rewriter/made_fat_binary.h"
 
 namespace wicprof::collector {
@@ -21,6 +24,8 @@ struct FakeDriver {
   bool takes_replaced_images = true;
   bool makes_callbacks = true;
   Door* door = nullptr;
+  Source* source = nullptr;  // gets the callbacks of loads, as from CUPTI
+  EventSink* sink = nullptr;
   int registers_of_patched = 20, registers = 18, most_threads_of_patched = 1024;
   std::map<CUlibrary, std::string> libraries;
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
@@ -32,10 +37,40 @@ FakeDriver* fake = nullptr;
 
 CUresult unless(const char* name) { return fake->failing.contains(name) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
 
+void deliver(CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* params, CUresult* result = nullptr) {
+  CUpti_CallbackData data{};
+  data.callbackSite = site;
+  data.functionParams = params;
+  data.functionReturnValue = result;
+  data.context = fake->context;
+  if (fake->makes_callbacks) fake->source->callback(CUPTI_CB_DOMAIN_DRIVER_API, id, data, *fake->sink);
+}
+
+/// As the driver under CUPTI: the callback at the entry sees the driver's copy of the arguments.
+CUresult load_under_cupti(CUlibrary* library, const void* image) {
+  cuLibraryLoadData_params params{};
+  params.library = library;
+  params.code = image;
+  deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_ENTER, &params);
+  if (fake->takes_replaced_images) image = params.code;
+  const std::string text = static_cast<const char*>(image);
+  CUresult result = CUDA_SUCCESS;
+  const bool patched = text.find("__wic_sites") != std::string::npos;
+  if (fake->failing.contains("load") || (patched && fake->failing.contains("load_patched"))) {
+    result = CUDA_ERROR_INVALID_PTX;
+  } else {
+    *library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
+    fake->libraries[*library] = text;
+  }
+  deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_EXIT, &params, &result);
+  return result;
+}
+
 RewriteDriver functions() {
   RewriteDriver api;
   api.library_load = [](CUlibrary* library, const void* image, CUjit_option*, void**, unsigned, CUlibraryOption*,
                         void**, unsigned) {
+    if (fake->source != nullptr) return load_under_cupti(library, image);
     if (const CUresult result = unless("load"); result != CUDA_SUCCESS) return result;
     if (fake->door != nullptr && fake->makes_callbacks) {
       const void* const answer = fake->door->answer(image);
@@ -185,6 +220,9 @@ TEST_F(RewriteTest, AnImageIsReplacedWhereItsPtxWaits) {
   EXPECT_NE(why(container(entry(1, ptx, Compression::none, 90, "-maxrregcount=32")), 90).find("maxrregcount"),
             std::string::npos);
   EXPECT_EQ(why(container(entry(1, ptx, Compression::none, 100)), 90), "left alone: ");
+  std::string of_wic = ptx;
+  of_wic.replace(of_wic.find("waits"), 5, "_ZN3wic5waitsEv");
+  EXPECT_NE(why(of_wic, 90).find("through wic"), std::string::npos);
   EXPECT_NE(why(ptx + "nonsense", 90).find("not understood"), std::string::npos);
 }
 
@@ -229,9 +267,10 @@ TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
 TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
   ControlBlock control{};
   PatchedModules modules(&control);
-  EXPECT_FALSE(modules.unbound());
+  EXPECT_FALSE(modules.unbound(driver.context));
   const auto names = modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr);
   ASSERT_EQ(names.size(), 1u);
+  EXPECT_TRUE(modules.unbound(driver.context));
   const std::uint32_t number = find_site(control, names[0].c_str());
   EXPECT_NE(number, 0u);
   driver.context = nullptr;
@@ -239,6 +278,7 @@ TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
   EXPECT_EQ(driver.table, 0u);  // without a context nothing happens
   driver.context = reinterpret_cast<CUcontext>(0x10);
   EXPECT_EQ(modules.bind(api), "");
+  EXPECT_FALSE(modules.unbound(driver.context));
   ASSERT_EQ(driver.table, reinterpret_cast<std::uint64_t>(driver.memory.data()));
   auto* const words = reinterpret_cast<rewriter::SiteWords*>(driver.memory.data());
   EXPECT_EQ(words[0].control, rewriter::kCount);
@@ -283,6 +323,78 @@ TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
   driver.table = 0;
   EXPECT_EQ(modules.bind(api), "");
   EXPECT_NE(driver.table, 0u);
+}
+
+// The program loads its module while the source gets the callbacks; what the program then has.
+class RewriteSource : public RewriteTest {
+ protected:
+  RewriteSource() {
+    driver.sink = &sink_;
+    source_ = make_rewrite(&control_, api);
+    driver.source = source_.get();
+  }
+  std::string loaded(const std::string& image) {
+    CUlibrary library = nullptr;
+    if (load_under_cupti(&library, image.c_str()) != CUDA_SUCCESS) return "refused";
+    return driver.libraries[library];
+  }
+
+  PlainRing ring_;
+  EventSink sink_{ring_.ring()};
+  ControlBlock control_{};
+  std::unique_ptr<Source> source_;
+};
+
+TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
+  EXPECT_EQ(loaded(ptx), replacement.text);
+  EXPECT_EQ(driver.table, reinterpret_cast<std::uint64_t>(driver.memory.data()));
+  EXPECT_EQ(driver.loads - driver.unloads, 1);  // the program's own
+  EXPECT_EQ(attached_runtimes(control_), 1u);
+  source_->finish(sink_);
+  EXPECT_EQ(attached_runtimes(control_), 0u);
+}
+
+TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {
+  driver.context = nullptr;
+  EXPECT_EQ(loaded(ptx), replacement.text);
+  EXPECT_EQ(driver.table, 0u);
+  driver.context = reinterpret_cast<CUcontext>(0x10);
+  const cuLaunchKernel_params launch{};
+  deliver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_API_ENTER, &launch);
+  EXPECT_NE(driver.table, 0u);
+  source_->finish(sink_);
+}
+
+TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
+  const auto gets_its_own = [&](const char* step, const std::string& image) {
+    source_ = make_rewrite(&control_, api);
+    driver.source = source_.get();
+    EXPECT_EQ(loaded(image), image) << step;
+    EXPECT_EQ(driver.loads - driver.unloads, 1) << step;
+    driver.loads = driver.unloads = 0;
+    EXPECT_EQ(attached_runtimes(control_), 0u) << step;
+    source_->finish(sink_);
+  };
+  for (const char* step : {"load_patched", "kernel", "attribute"}) {
+    driver.failing = {step};
+    gets_its_own(step, ptx);
+  }
+  driver.failing.clear();
+  driver.registers_of_patched = 200;
+  gets_its_own("registers", ptx);
+  driver.registers_of_patched = 20;
+  driver.takes_replaced_images = false;
+  gets_its_own("door", ptx);
+  driver.takes_replaced_images = true;
+  gets_its_own("syntax", ptx + "nonsense");
+  // Each step has its reason in the trace.
+  const Delivered delivered = ring_.read();
+  std::string reasons;
+  for (const NoticeEvent& notice : delivered.all<NoticeEvent>()) reasons += delivered.text(notice.text) + "\n";
+  for (const char* reason :
+       {"refused the patched PTX", "could not be compared", "from 18 to 200", "does not take", "not understood"}) {
+    EXPECT_NE(reasons.find(reason), std::string::npos) << reason << " in\n" << reasons;
+  }
 }
 
 TEST(RewriteImages, TheBytesOfAnImageAreKnownFromItsHeader) {
