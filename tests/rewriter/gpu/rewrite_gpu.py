@@ -16,7 +16,7 @@ import time
 BUILD, OUT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 WICPROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "untouched"
 SCENARIOS = {"chain": 400, "barrier": 4000, "host": 1}
-REPEATS = 3
+REPEATS = 2
 EVERY_5_MS = ",".join(["poll:5ms", "park:5ms"] * 400)
 ENDS_BY = time.monotonic() + 140
 
@@ -91,6 +91,8 @@ def main():
         for way in ("patched_poll", "patched_park", "toggled"):
             if not all(any("rewrite: patched" in text for text in row["notices"]) for row in rows[way]):
                 failures.append(f"{scenario}: {way}: nothing was patched")
+        if not any(row.get("toggles", 0) > 2 for row in rows["toggled"]):
+            failures.append(f"{scenario}: toggled: no toggle took effect")
         summary = {way: best(rows[way]) for way in ways}
         if scenario == "host":
             summary = {way: best(rows[way], "beside_ms") for way in ways}
