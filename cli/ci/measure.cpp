@@ -68,6 +68,7 @@ class Measurement {
     plan.quiet = true;
     plan.time_limit = config_.timeout;
     if (side.wait) plan.phases = {{*side.wait, 0}};
+    plan.side = WaitSide::device;  // the gate judges the program's wait sites
     CaptureOptions capture;
     capture.trace = config_.trace;
     Result<CapturePlan> read = read_capture(capture);
