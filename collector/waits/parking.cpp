@@ -1,6 +1,7 @@
 #include "collector/waits/parking.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace wicprof::collector {
 
@@ -82,8 +83,10 @@ Parked park(const DriverApi& api, const Awaitable& what, StrategyId strategy,
   Parked parked;
   const RelaxedCapture relaxed(api);
   if (!relaxed) return parked;
-  const ContextEvent of_context(what.kind == Awaited::device ? api : DriverApi{}, what.context);
-  const bool can_ask = what.kind != Awaited::device || of_context.get() != nullptr;
+  std::optional<ContextEvent> of_context;
+  if (what.kind == Awaited::device) of_context.emplace(api, what.context);
+  const CUevent context_event = of_context ? of_context->get() : nullptr;
+  const bool can_ask = what.kind != Awaited::device || context_event != nullptr;
   WaitPlan plan = plan_for(strategy);
   for (;;) {
     const StrategyId wanted = waiting.wanted();
@@ -100,7 +103,7 @@ Parked park(const DriverApi& api, const Awaitable& what, StrategyId strategy,
     }
     if (plan.to_driver || !can_ask) return parked;
     ++parked.polls;
-    const CUresult answer = ask(api, what, of_context.get());
+    const CUresult answer = ask(api, what, context_event);
     if (answer != CUDA_ERROR_NOT_READY) {
       parked.done = answer == CUDA_SUCCESS;
       return parked;  // the call reports an error itself
