@@ -15,6 +15,7 @@ class ToggleLoop {
  public:
   /// `control`: the session's; nullptr: nothing is ever wanted. `modules` must outlive it.
   ToggleLoop(ControlBlock* control, PatchedModules& modules) : control_(control), modules_(modules) {}
+  ~ToggleLoop() { stop(); }
   ToggleLoop(const ToggleLoop&) = delete;
   ToggleLoop& operator=(const ToggleLoop&) = delete;
 

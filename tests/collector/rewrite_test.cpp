@@ -3,8 +3,10 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "collector/rewrite/door.h"
 #include "collector/rewrite/image_bytes.h"
@@ -172,9 +174,10 @@ class RewriteTest : public ::testing::Test {
   const rewriter::Replacement replacement = rewriter::replacement_of(ptx, 90);
 };
 
-// Never destroyed: its thread may outlive a test.
+// Kept until the end: the thread of a door may outlive a test.
 Door& new_door() {
-  fake->door = new Door;
+  static std::vector<std::unique_ptr<Door>> doors;
+  fake->door = doors.emplace_back(std::make_unique<Door>()).get();
   return *fake->door;
 }
 

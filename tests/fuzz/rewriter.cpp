@@ -1,5 +1,6 @@
 // Device code of any kind, from the file to the patched text.
 #include "rewriter/images/device_code.h"
+#include "rewriter/load/replacement.h"
 #include "rewriter/patch/patch.h"
 #include "tests/fuzz/target.h"
 #include "tests/rewriter/made_fat_binary.h"
@@ -8,6 +9,8 @@ namespace wicprof::fuzz {
 
 void run(std::string_view input) {
   using namespace rewriter;
+  const Replacement replacement = replacement_of(input, 90);
+  require(replacement.text.empty() || !replacement.sites.empty(), "an image is replaced for its sites");
   const auto code = read_device_code(input);
   if (!code) return require(!code.error().message.empty(), "an error says why");
   for (const FatEntry& entry : code->entries) {
