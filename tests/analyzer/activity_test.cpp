@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analysis.h"
+#include "analyzer/trace/modes.h"
 #include "analyzer/trace/thread_names.h"
 #include "devices.h"
 #include "program.h"
@@ -325,6 +326,45 @@ TEST(HostWaits, AThreadThatGoesOnAtOnceIsNotLate) {
                           [](const Finding& f) { return f.rule == "late_completion"; }),
             0);
   EXPECT_FALSE(analysis.host_wait_parts.front().without_cpu_ns);
+}
+
+store::InterventionRow switched(TimeNs at, Mode to, WaitSide side) {
+  store::InterventionRow row{};
+  row.old_mode = to == Mode::park ? Mode::poll : Mode::park;
+  row.new_mode = to;
+  row.requested = row.effective = at;
+  row.side = side;
+  return row;
+}
+
+TEST(Modes, EachSideFollowsItsOwnChanges) {
+  Program program;
+  add_site(program, 1, "halo");
+  add_site(program, 300, "cudaStreamSynchronize in step");
+  program.model.sites.back().side = SiteSide::host;
+  program.kernel("work", 1, {0, 100 * kMs});
+  program.model.interventions = {switched(20 * kMs, Mode::park, WaitSide::both),
+                                 switched(20 * kMs + 1, Mode::park, WaitSide::host),
+                                 switched(60 * kMs, Mode::poll, WaitSide::host)};
+  const Modes modes(program.settled());
+  EXPECT_EQ(modes.at(1, 10 * kMs), Mode::poll);
+  EXPECT_EQ(modes.at(1, 50 * kMs), Mode::park);
+  EXPECT_EQ(modes.at(1, 90 * kMs), Mode::park);  // only host threads went back
+  EXPECT_EQ(modes.at(0, 90 * kMs), Mode::park);
+  EXPECT_EQ(modes.at(300, 10 * kMs), Mode::poll);
+  EXPECT_EQ(modes.at(300, 50 * kMs), Mode::park);
+  EXPECT_EQ(modes.at(300, 90 * kMs), Mode::poll);
+  EXPECT_EQ(program_interventions(program.model).size(), 1u);
+}
+
+TEST(Modes, WithoutOtherWaitsHostThreadsAreTheProgram) {
+  Program program;
+  program.kernel("work", 1, {0, 100 * kMs});
+  program.model.interventions = {switched(20 * kMs, Mode::park, WaitSide::host)};
+  const Modes modes(program.settled());
+  EXPECT_EQ(modes.at(0, 10 * kMs), Mode::poll);
+  EXPECT_EQ(modes.at(0, 50 * kMs), Mode::park);
+  EXPECT_EQ(program_interventions(program.model).size(), 1u);
 }
 
 TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
