@@ -30,17 +30,21 @@ ExactSleeps::~ExactSleeps() {
 }
 
 SleepCosts measure_sleeps() {
-  constexpr TimeNs kNap = 50'000;
-  std::array<TimeNs, 41> late{};
   const ExactSleeps exact;
   const std::atomic<std::uint32_t> never{0};
-  for (TimeNs& one : late) {
-    const TimeNs begin = now_ns();
-    futex_wait(never, 0, kNap);
-    one = std::max<TimeNs>(0, now_ns() - begin - kNap);
-  }
-  std::sort(late.begin(), late.end());
-  return {late[late.size() / 2], late[late.size() * 95 / 100]};
+  const auto measure = [&](auto& late, TimeNs nap) {
+    for (TimeNs& one : late) {
+      const TimeNs begin = now_ns();
+      futex_wait(never, 0, nap);
+      one = std::max<TimeNs>(0, now_ns() - begin - nap);
+    }
+    std::sort(late.begin(), late.end());
+    return late[late.size() * 95 / 100];
+  };
+  std::array<TimeNs, 41> short_ones{};
+  std::array<TimeNs, 21> long_ones{};
+  const TimeNs late = measure(short_ones, 50'000);
+  return {short_ones[short_ones.size() / 2], std::max(late, measure(long_ones, 2 * kMillisecond))};
 }
 
 void HostControl::begin_once(EventSink& sink) {
@@ -66,6 +70,7 @@ void HostControl::begin_once(EventSink& sink) {
     follow_hybrid();
     while (!stopped_.load()) {
       futex_wait(control_->sequence, applied.sequence, kCheckInterval);
+      follow_hybrid();
       apply(applied);
     }
   });
@@ -84,7 +89,6 @@ void HostControl::stop() {
 void HostControl::apply(Applied& applied) {
   const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
   if (sequence == applied.sequence) return;
-  follow_hybrid();
   const std::uint32_t program = control_->host_wanted.load(std::memory_order_relaxed);
   if (program != applied.program) {
     report(0, applied.program, program, sequence);
@@ -114,6 +118,8 @@ void HostControl::follow_hybrid() {
     hybrid = number != 0 &&
              strategy_of(control_->sites[number].wanted.load(std::memory_order_relaxed)) == StrategyId::hybrid;
   }
+  if (!hybrid) launches_wanted_.store(false, std::memory_order_relaxed);
+  hybrid = hybrid && launches_wanted_.load(std::memory_order_relaxed);
   if (hybrid == hybrid_) return;
   hybrid_ = hybrid;
   if (of_hybrid_) of_hybrid_(hybrid);

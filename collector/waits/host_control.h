@@ -24,8 +24,8 @@ class HostControl {
   HostControl(const HostControl&) = delete;
   HostControl& operator=(const HostControl&) = delete;
 
-  /// `of_hybrid`: called with true when `hybrid` may come into force, and with false when it no longer is. On the
-  /// control's thread.
+  /// `of_hybrid`: called with true once want_launches() was called while `hybrid` may be in force, and with false when
+  /// it no longer is. On the control's thread, within 200 ms.
   void on_hybrid(std::function<void(bool)> of_hybrid) { of_hybrid_ = std::move(of_hybrid); }
 
   /// Joins the session as a runtime and starts the thread. Any thread, any number of times, but not within cuInit().
@@ -49,6 +49,10 @@ class HostControl {
   std::uint32_t sequence() const { return control_->sequence.load(std::memory_order_acquire); }
   void sleep(std::uint32_t sequence, TimeNs time) const { futex_wait(control_->sequence, sequence, time); }
 
+  /// A wait is uncertain by itself: `of_hybrid` may be called with true. Before that, `hybrid` knows nothing of
+  /// launches, whose callbacks cost a short kernel more than sleeping saves.
+  void want_launches() { launches_wanted_.store(true, std::memory_order_relaxed); }
+
   SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed), late_.load(std::memory_order_relaxed)}; }
 
  private:
@@ -69,13 +73,14 @@ class HostControl {
   EventSink* sink_ = nullptr;
   RuntimeControl* place_ = nullptr;
   std::mutex mutex_;  // of begin_once() and stop()
-  std::atomic<bool> begun_{false}, stopped_{false};
+  std::atomic<bool> begun_{false}, stopped_{false}, launches_wanted_{false};
   std::atomic<TimeNs> wake_{SleepCosts{}.wake}, late_{SleepCosts{}.late};
   std::thread thread_;
   bool hybrid_ = false;  // of the thread
 };
 
-/// What sleeps cost on this machine now: the median and the 95th percentile of some. Takes about four milliseconds.
+/// What sleeps cost on this machine now: the median of short ones, and the 95th percentile of short and of long ones,
+/// from which a CPU in a deeper state of rest wakes later. Takes about 50 ms.
 SleepCosts measure_sleeps();
 
 /// Timer slack of the calling thread at its least for the object's lifetime: by default Linux ends a sleep up to 50 us
