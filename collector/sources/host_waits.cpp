@@ -182,6 +182,10 @@ class WaitingHere final : public Waiting {
   std::optional<ExactSleeps> exact_;
 };
 
+/// Earlier waits at a place before it counts as uncertain: twice as many as its first guess takes to fade. Not
+/// calibrated.
+constexpr std::uint32_t kWaitsToJudge = 32;
+
 /// A thread that gives up its CPU is away for longer. So a call that finds its work done, as most do in a program that
 /// asks often, needs no system calls at its end.
 constexpr TimeNs kTooShortToSleep = 3 * kMicrosecond;
@@ -328,7 +332,7 @@ class HostWaits final : public Source {
     Experience& known = experience();
     known.predictor.observe(wait.place.site, known.work, wait.begin, end);
     known.work = {};
-    if (wait.way == HybridWay::naps) control_.want_launches();
+    if (wait.way == HybridWay::naps && wait.forecast && wait.forecast->waits >= kWaitsToJudge) control_.want_launches();
     if (wait.place.site == 0 || !wait.forecast) return;
     // A place's way is a choice of the trace. Only changes are written, so the table of them stays small.
     const std::uint32_t place = wait.place.site - WaitSites::kFirst;

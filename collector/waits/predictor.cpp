@@ -9,6 +9,8 @@ namespace {
 constexpr TimeNs kMeanGain = 8, kDeviationGain = 4;  // one over TCP's gains
 constexpr TimeNs kCalmingGain = 16;  // a smaller deviation counts more slowly: lengths that alternate have runs
 constexpr TimeNs kLeastGain = 256;   // slow, since a sleep past the end costs more than a poll. Not calibrated
+/// The first deviation is a guess, which these values replace.
+constexpr std::uint32_t kFirstValues = 16;
 /// Fewer waits say nothing about their deviation. Not calibrated.
 constexpr std::uint32_t kFewest = 3;
 
@@ -31,7 +33,7 @@ void Series::add(TimeNs value) {
     mean_ += error / kMeanGain;
     least_ = value < least_ ? value : least_ + (value - least_) / kLeastGain;
     const TimeNs change = (error < 0 ? -error : error) - deviation_;
-    deviation_ += change / (change > 0 ? kDeviationGain : kCalmingGain);
+    deviation_ += change / (change > 0 || count_ < kFirstValues ? kDeviationGain : kCalmingGain);
   }
   ++count_;
 }

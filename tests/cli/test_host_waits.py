@@ -64,7 +64,8 @@ class HostWaits(harness.Case):
         self.assertTrue(all(wait[1] == HYBRID for wait in waits))
         predicted = self.query("t.wicprof", "SELECT predicted_ns FROM host_wait ORDER BY id")
         self.assertEqual([row[0] for row in predicted[:3]], [None] * 3)
-        self.assertTrue(all(row[0] for row in predicted[4:]), predicted)
+        # Where waits stay uncertain, the collector begins to watch launches, and learns anew.
+        self.assertGreater(sum(1 for row in predicted if row[0]), 40, predicted)
         self.assertGreater(int(self.meta("t.wicprof")["host_wake_ns"]), 0)
         reasons = self.query("t.wicprof", "SELECT r.value FROM choice c JOIN string r ON r.id = c.reason_id")
         self.assertTrue(reasons)
