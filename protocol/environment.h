@@ -28,8 +28,8 @@ inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
 /// "1": the collector also reports NVTX ranges when they begin (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 
-/// "recompile": what --rewrite would patch is compiled by the driver without the patch. For measurements of the patch:
-/// the driver's compiler is not that of the program.
+/// "recompile": what the source `rewrite` would patch is compiled by the driver without the patch. For measurements of
+/// the patch: the driver's compiler is not that of the program.
 inline constexpr char kRewriteVariable[] = "WICPROF_REWRITE";
 
 /// The collector's file name.

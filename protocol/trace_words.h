@@ -32,7 +32,6 @@ inline constexpr std::array kTraceWords{
     TraceWord{"syncs", ""},
     TraceWord{"events", ""},
     TraceWord{"overhead", ""},
-    TraceWord{"rewrite", ""},
 };
 
 inline constexpr std::string_view kDefaultTrace = "cuda,nvtx,host";

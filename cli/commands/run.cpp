@@ -326,8 +326,6 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_option("--trace", capture.trace,
                   fmt::format("what to record, a list of {}; default: {}", trace_word_list(), kDefaultTrace))
       ->type_name("LIST");
-  verb.add_flag("--rewrite", capture.rewrite,
-                "patch the waiting loops of kernels while the driver loads them, so that the modes are about them too");
   verb.add_option("--delay", capture.delay,
                   "start to record this long after the program's start, such as 2s or 500ms (ms, s, m)")
       ->type_name("TIME");

@@ -115,7 +115,6 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
     if (options.trace.empty() || is_trace_word(word)) continue;
     return bad_input(fmt::format("--trace does not know '{}'; it takes a list of {}", word, trace_word_list()));
   }
-  if (options.rewrite && std::find(words.begin(), words.end(), "rewrite") == words.end()) words.push_back("rewrite");
   plan.host = std::erase(words, std::string(kHostWord)) != 0;
   plan.collector = words.empty() ? std::string(kNoneWord) : fmt::format("{}", fmt::join(words, ","));
 

@@ -20,7 +20,6 @@ namespace wicprof::cli {
 /// The options as written on the command line; empty = not given.
 struct CaptureOptions {
   std::string trace;
-  bool rewrite = false;
   std::string delay, duration, keep_last;
   std::vector<std::string> ranges;  ///< NAME or NAME@DOMAIN
   std::string max_size;

@@ -32,6 +32,8 @@ std::string error_of(const char* call, CUresult result) {
 /// "kernel:line", cut from the left where it is too long: the end tells sites of one kernel apart.
 std::string name_of(const rewriter::LoadedSite& site, std::size_t number) {
   std::string name = readable_symbol(site.function);
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) name.erase(at, kUnnamed.size());
   name = name.substr(0, name.find('('));
   name = name.substr(name.rfind(' ') + 1);
   name += ':' + (site.line != 0 ? std::to_string(site.line) : "site" + std::to_string(number));
@@ -169,7 +171,8 @@ std::uint32_t PatchedModules::control_word(const Site& site) const {
     if (wanted == WantedWait::kNothing) wanted = control_->wanted.load(std::memory_order_relaxed);
   }
   const bool park = wanted != WantedWait::kNothing && WantedWait::unpack(wanted).mode == Mode::park;
-  return rewriter::kCount | (park ? rewriter::kLongestPause : 0);
+  // Not kCount: see docs/design/rewriter.md.
+  return park ? rewriter::kLongestPause : 0;
 }
 
 bool PatchedModules::follow_session() {

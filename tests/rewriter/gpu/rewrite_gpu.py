@@ -29,9 +29,10 @@ def run(name, *options, app, environment=None, trace_words="none"):
     """One recorded run: what the program printed, and the notices of its trace."""
     trace = OUT / f"{name}.wicprof"
     left = max(5, min(30, ENDS_BY - time.monotonic()))
-    command = ["timeout", "-k", "2", str(left), str(WICPROF), "run", "-q", "-f", "-o", str(trace), "--trace",
-               trace_words, *options, "--", *map(str, app)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+    command = ["timeout", "-k", "2", str(left), str(WICPROF), "run", "-q", "-f", "-o", str(trace), *options,
+               "--", *map(str, app)]
+    words = {"WICPROF_TRACE": trace_words}
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **words, **(environment or {})})
     row = {"name": name, "status": done.returncode, "notices": []}
     for line in done.stdout.splitlines():
         if line.startswith("{"):
@@ -62,10 +63,10 @@ def main():
     failures = document["failures"]
     ways = {  # name: options, environment
         "original": ([], {}),
-        "recompiled": (["--rewrite", "--mode", "poll"], {"WICPROF_REWRITE": "recompile"}),
-        "patched_poll": (["--rewrite", "--mode", "poll"], {}),
-        "patched_park": (["--rewrite", "--mode", "park"], {}),
-        "toggled": (["--rewrite", "--schedule", EVERY_5_MS], {}),
+        "recompiled": (["--mode", "poll"], {"WICPROF_REWRITE": "recompile"}),
+        "patched_poll": (["--mode", "poll"], {}),
+        "patched_park": (["--mode", "park"], {}),
+        "toggled": (["--schedule", EVERY_5_MS], {}),
     }
     for scenario, rounds in SCENARIOS.items():
         rows = {way: [] for way in ways}
@@ -74,7 +75,7 @@ def main():
                 if time.monotonic() > ENDS_BY - 10:
                     continue
                 name = f"{scenario}.{way}.{repeat}"
-                words = "none" if "--rewrite" in options else "devices"  # the collector is there in all rows
+                words = "devices" if way == "original" else "rewrite"  # the collector is there in all rows
                 row = run(name, *options, app=[APP, scenario, rounds], environment=environment, trace_words=words)
                 row.update(scenario=scenario, way=way)
                 rows[way].append(row)
@@ -100,7 +101,7 @@ def main():
             summary["patched_over_recompiled"] = summary["patched_poll"] / summary["recompiled"]
         document["summary"][scenario] = summary
         (OUT / "rewrite.json").write_text(json.dumps(document, indent=1))
-    row = run("bare_poll", "--rewrite", "--mode", "park", app=[BUILD / "bin" / "bare_poll"])
+    row = run("bare_poll", "--mode", "park", app=[BUILD / "bin" / "bare_poll"], trace_words="rewrite")
     document["rows"].append(row)
     if row["status"] != 0 or not any("rewrite: patched" in text for text in row["notices"]):
         failures.append("bare_poll: not patched")
