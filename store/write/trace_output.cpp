@@ -248,6 +248,7 @@ Result<> TraceOutput::continue_from(TraceOutput& earlier) {
   texts_ = std::exchange(earlier.texts_, TextTable());
   earlier.texts_.start_at(texts_.next());
   texts_.forget_ids();
+  texts_.forget_unbound();  // this trace has no row of theirs, and no record refers to them
   counters_ = earlier.counters_.next_segment();
   meta_ = earlier.meta_;
   if (mode == static_cast<std::int64_t>(Mode::poll) || mode == static_cast<std::int64_t>(Mode::park)) {

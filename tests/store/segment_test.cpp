@@ -1,4 +1,6 @@
 // A recording in segments: each is a trace by itself, and nothing is lost or counted twice where one ends.
+#include <malloc.h>
+
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -85,6 +87,29 @@ class SegmentTest : public testing::Test {
 
   TempFolder folder;
 };
+
+// Of each ring the recorder keeps the newest 16 MiB of texts (TextTable::kMaxNumberBytes), and forgets the others with
+// the segment that they were in.
+TEST_F(SegmentTest, TextsOfEndedSegmentsTakeNoMemory) {
+  constexpr std::size_t kBytes = 4096, kTexts = 4096;  // 16 MiB of texts per segment
+  Recorder recorder = make(options_for(path(1)));
+  std::size_t after_second = 0;
+  TextId number = 0;
+  for (int segment = 1; segment <= 5; ++segment) {
+    for (std::size_t i = 0; i < kTexts; ++i) {
+      std::string text = "text " + std::to_string(++number);
+      text.resize(kBytes, '.');
+      recorder.add(0, Text(number, text).header());
+      recorder.add(0, kernel(number, 100).header);
+    }
+    Recorder ended = next(recorder, segment + 1);
+    ASSERT_TRUE(ended.finish());
+    if (segment == 2) after_second = mallinfo2().uordblks + mallinfo2().hblkhd;
+  }
+  const std::size_t last = mallinfo2().uordblks + mallinfo2().hblkhd;
+  EXPECT_LT(last, after_second + kTexts * kBytes) << "three more segments hold 48 MiB of texts";
+  ASSERT_TRUE(recorder.finish());
+}
 
 TEST_F(SegmentTest, EachSegmentIsATraceByItself) {
   Recorder recorder = make(options_for(path(1)));
