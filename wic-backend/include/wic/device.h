@@ -172,7 +172,8 @@ Result<> check_co_resident(Device& device, Span<const PlannedLaunch> launches);
 /// Errors: unknown kind, no such GPU, built without CUDA.
 Result<std::vector<std::unique_ptr<Device>>> open_devices(std::string_view spec);
 
-/// Owns memory of a device, which must outlive it. Move-only.
+/// Owns memory of a device, which must outlive it. Move-only. Kernels and copies that use the memory have ended before
+/// the array ends: releasing memory does not wait for them.
 template <class T>
 class Array {
  public:

@@ -61,7 +61,7 @@ class Runtime {
   /// The site for kernels on that device: Site::wait() and Site::signal(). Made per launch, for the reasons given at
   /// view(). `timeout_ns`: of each wait through the handle; kForever never passes.
   Site site(SiteId id, std::uint64_t timeout_ns, std::size_t device = 0) const;
-  /// Problems with the session, the clocks or CUDA's lazy loading; empty if none.
+  /// Problems with the session or the clocks, or what keeps kernels from running beside each other; empty if none.
   const std::string& warning() const;
   bool recording() const;
 

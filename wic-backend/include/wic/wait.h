@@ -326,8 +326,8 @@ WIC_OUT_OF_LINE WaitResult wait_behind_leader(Thread thread, WaitCall<GroupKind>
 
 // The record of a wait whose word was ready at the leader's first look. The leader calls it.
 template <class GroupKind, class Condition>
-WIC_OUT_OF_LINE void record_ready(Thread thread, WaitCall<GroupKind> call, Condition condition, std::uint32_t value,
-                                  std::uint32_t strategy_word) {
+WIC_DEVICE void record_ready(const Thread& thread, const WaitCall<GroupKind>& call, const Condition& condition,
+                             std::uint32_t value, std::uint32_t strategy_word) {
   const Group group = call.group.of(thread, Pollers::leader);
   const auto strategy = static_cast<std::uint8_t>(strategy_word & 0xffu);
   WaitTally tally;
