@@ -102,7 +102,8 @@ class Code(unittest.TestCase):
     def test_every_source_is_compiled(self):
         compiled = "".join((ROOT / path).read_text() for path in (
             "tests/docs/CMakeLists.txt", "tests/docs/waiting_examples_test.cpp",
-            "tests/docs/channels_examples_test.cpp", "tests/package/package_test.py"))
+            "tests/docs/channels_examples_test.cpp", "tests/package/package_test.py",
+            "tests/wic-backend/adoption_test.cpp"))
         for source in (ROOT / EXAMPLES).rglob("*"):
             if source.suffix in {".cu", ".h"}:
                 self.assertIn(source.relative_to(ROOT).as_posix(), compiled)

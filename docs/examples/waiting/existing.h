@@ -1,8 +1,6 @@
 // A program in C++17 with kernels, streams and counters of its own, which now wait through wic.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include "wic/runtime.h"
 
 // [consume]
