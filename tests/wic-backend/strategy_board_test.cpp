@@ -21,6 +21,10 @@ class SlowDevice final : public simt::SimtDevice {
  public:
   SlowDevice() : SimtDevice(0, 2) {}
   Result<bool> live_write_done() override { return answers.load(); }
+  Result<> start_live_write(Span<const LiveWord> words) override {
+    EXPECT_TRUE(answers) << "a GPU waits here for the earlier write, for ever if that is stuck";
+    return SimtDevice::start_live_write(words);
+  }
   std::atomic<bool> answers{true};
 };
 

@@ -18,9 +18,10 @@ std::string what_prevents_overlap(const Lookup& variable) {
   }
   // Nsight Compute sets it for the program that it profiles.
   if (variable("NV_COMPUTE_PROFILER_PERFWORKS_DIR") != nullptr) {
-    return "Nsight Compute profiles this program: it runs each kernel alone and several times, so a kernel that waits "
-           "for another one or for the launching thread runs into its deadline; profile with --replay-mode application "
-           "or a range, or leave such kernels out (--kernel-name)";
+    return "Nsight Compute profiles this program: it runs each kernel alone, and several times, so a kernel that waits "
+           "for "
+           "another one or for the launching thread runs into its deadline; profile ranges (--replay-mode range or "
+           "app-range), or leave such kernels out (--kernel-name)";
   }
   return {};
 }

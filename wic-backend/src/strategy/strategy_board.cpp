@@ -181,21 +181,26 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
   }
   Result<> result = wicprof::ok();  // if one device fails, the others still get their words
   // An earlier write that arrives late would undo a steward's copy of the page.
+  std::vector<const Target*> ready;  // a device that is stuck would hold up whoever writes to it
   for (const Target& target : targets_) {
-    if (Result<> done = wait_for_own_write(target); !done) result = done;
+    if (Result<> done = wait_for_own_write(target); done) {
+      ready.push_back(&target);
+    } else {
+      result = done;
+    }
   }
   ++sequence_;
   for (const Target& target : targets_) publish(*target.page);
   std::vector<LiveWord> live;
-  for (const Target& target : targets_) {
+  for (const Target* target : ready) {
     live.clear();
     for (std::uint32_t id = first; id <= last; ++id) {
-      live.push_back({&target.words[id].word, words_[id].load(std::memory_order_relaxed)});
+      live.push_back({&target->words[id].word, words_[id].load(std::memory_order_relaxed)});
     }
-    if (Result<> started = target.device->start_live_write(live); !started) result = started;
+    if (Result<> started = target->device->start_live_write(live); !started) result = started;
   }
-  for (const Target& target : targets_) {
-    if (Result<> written = wait_until_written(target); !written) result = written;
+  for (const Target* target : ready) {
+    if (Result<> written = wait_until_written(*target); !written) result = written;
   }
   return result;
 }
