@@ -231,7 +231,11 @@ class Builder {
       const std::optional<std::int64_t> value = integer_of(tokens.back().text);
       if (value) {
         operand.kind = OperandKind::constant;
-        operand.constant = first.text == "-" ? -*value : first.text == "~" ? ~*value : *value;
+        // The smallest number has no positive one, and negates to itself.
+        const auto bits = static_cast<std::uint64_t>(*value);
+        operand.constant = first.text == "-"   ? static_cast<std::int64_t>(0 - bits)
+                           : first.text == "~" ? ~*value
+                                               : *value;
       }
       return operand;
     }

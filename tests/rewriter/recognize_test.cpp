@@ -40,6 +40,13 @@ TEST(RewriterRecognize, FlagsAreWaits) {
   expect("$L: membar.gl; ld.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
 }
 
+TEST(RewriterRecognize, TheSmallestNumberIsANumber) {
+  expect(
+      "mov.u64 %rd3, -9223372036854775808; $L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0;"
+      "@%p1 bra $L;",
+      {"wait any"});
+}
+
 TEST(RewriterRecognize, OtherWordsMayStandBehindTheBranch) {
   expect("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; @%p1 bra $D; bra.uni $L; $D:", {"wait any"});
   expect(
