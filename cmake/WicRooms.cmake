@@ -17,3 +17,13 @@ function(wic_compile_whole target)
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
+
+# wic_precompile_own(<target> <header>...): reads these headers of ours, which most sources of the target include, once per
+# target. The sanitizers' builds read them per source, so that a missing include still shows.
+function(wic_precompile_own target)
+  if(WIC_SANITIZE)
+    return()
+  endif()
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+endfunction()

@@ -1,8 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "common/known_delay.h"
 #include "common/options.h"
+#include "hot_flag/command_line.h"
 #include "hot_flag/program.h"
 
 namespace {
@@ -27,33 +27,18 @@ int report(const sample::SampleOptions& options, sample::HotFlag& program, const
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{
-      "hot_flag: some blocks stream memory while others wait on one word in pinned host memory.\n"
-      "Example: wic-prof run --schedule poll:2s,park:2s -- hot_flag --devices cuda:0 --seconds 4"};
-  sample::SampleOptions options;
-  sample::HotFlagShape asked;
-  asked.passes = 0;
-  std::int64_t waiters = -1;
-  std::size_t mib = 0;
-  sample::add_options(app, options);
-  app.add_option("--threads", asked.threads, "threads per block, a multiple of 32")->check(CLI::Range(32u, 256u));
-  app.add_option("--waiters", waiters, "blocks that wait; 0: streaming alone")->check(CLI::Range(0, 1'000'000));
-  app.add_option("--streamers", asked.streamers, "blocks that stream")->check(CLI::Range(1u, 1'000'000u));
-  app.add_option("--size", mib, "MiB streamed")->check(CLI::Range(1u, 65'536u));
-  app.add_option("--passes", asked.passes, "passes over that memory per iteration")->check(CLI::Range(1u, 10'000u));
-  if (const auto status = sample::parse(app, argc, argv)) return *status;
-  if (asked.threads % 32 != 0) {
-    return sample::fail("hot_flag", wic::bad_input("--threads must be a multiple of 32"));
-  }
+  sample::HotFlagCommand asked;
+  if (const auto status = sample::parse(asked, argc, argv)) return *status;
+  const sample::SampleOptions& options = asked.options;
 
   auto runtime = wic::Runtime::create(options.runtime());
   if (!runtime) return sample::fail("hot_flag", runtime.error());
   if (!(*runtime)->warning().empty()) std::fprintf(stderr, "hot_flag: %s\n", (*runtime)->warning().c_str());
   sample::HotFlagShape shape = sample::default_hot_flag_shape((*runtime)->device(0));
   if (asked.threads != 0) shape.threads = asked.threads;
-  if (waiters >= 0) shape.waiters = static_cast<std::uint32_t>(waiters);
+  if (asked.waiters) shape.waiters = *asked.waiters;
   if (asked.streamers != 0) shape.streamers = asked.streamers;
-  if (mib != 0) shape.bytes = mib << 20;
+  if (asked.mib != 0) shape.bytes = asked.mib << 20;
   if (asked.passes != 0) shape.passes = asked.passes;
 
   const auto sites = sample::HotFlag::add_sites(**runtime);
