@@ -1,6 +1,7 @@
 #include "collector/program/caller.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -95,11 +96,31 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call) {
   return at < stack.count ? &stack.frames[at] : nullptr;
 }
 
+/// The calling thread's own stack, from its lowest address to behind its highest.
+struct Bounds {
+  std::uintptr_t begin = 0, end = 0;
+};
+Bounds own_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* lowest = nullptr;
+  std::size_t bytes = 0;
+  const bool known = pthread_attr_getstack(&attributes, &lowest, &bytes) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!known) return {};
+  const auto begin = reinterpret_cast<std::uintptr_t>(lowest);
+  return {begin, begin + bytes};
+}
+
 }  // namespace
 
 const void* Caller::unwind(const CudaCall& call, const void* frame) {
   if (failures_[call.number] >= kMostFailures) return nullptr;
-  ++unwound_;
+  if (unwound_++ == 0) {
+    const Bounds bounds = own_stack();
+    stack_begin_ = bounds.begin;
+    stack_end_ = bounds.end;
+  }
   Stack stack;
   _Unwind_Backtrace(add_frame, &stack);
   const Frame* const found = programs_frame(stack, call);
@@ -116,7 +137,7 @@ const void* Caller::unwind(const CudaCall& call, const void* frame) {
       auto free = std::find(std::begin(distances), std::end(distances), 0);
       if (free == std::end(distances)) --free;
       *free = distance;
-      // The shortest first: a longer one could lie beyond the stack's end on a thread that took a shorter path.
+      // The shortest first, so that find() ends at the first one beyond the stack's end.
       std::sort(std::begin(distances), free + 1);
     }
   }

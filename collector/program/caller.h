@@ -28,8 +28,9 @@ class Caller {
   /// words of the callers' frames, which AddressSanitizer takes for an error.
   template <class Known>
   __attribute__((no_sanitize("address"))) const void* find(const CudaCall& call, const void* frame, Known&& known) {
+    const auto at = reinterpret_cast<std::uintptr_t>(frame);
     for (const std::ptrdiff_t distance : distances_[call.number]) {
-      if (distance == 0) break;
+      if (distance == 0 || !on_stack(at, distance)) break;
       const void* const address = *reinterpret_cast<const void* const*>(static_cast<const char*>(frame) + distance);
       if (known(address)) return address;
     }
@@ -42,6 +43,13 @@ class Caller {
  private:
   const void* unwind(const CudaCall& call, const void* frame);
 
+  /// Whether the word at that distance lies on the thread's own stack. False on a stack that the program made itself (a
+  /// fiber's), whose end is not known; find() then unwinds.
+  bool on_stack(std::uintptr_t frame, std::ptrdiff_t distance) const {
+    return frame >= stack_begin_ && frame < stack_end_ &&
+           stack_end_ - frame >= static_cast<std::uintptr_t>(distance) + sizeof(void*);
+  }
+
   /// A call reaches its callback on few paths, of which each has frames of one size. Not calibrated.
   static constexpr std::size_t kPaths = 4;
 
@@ -50,6 +58,7 @@ class Caller {
   static constexpr std::uint8_t kMostFailures = 8;
   std::uint8_t failures_[kCalls] = {};
   std::uint64_t unwound_ = 0;
+  std::uintptr_t stack_begin_ = 0, stack_end_ = 0;  // of the thread; 0: not looked up yet, or not known
 };
 
 }  // namespace wicprof::collector

@@ -5,15 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "collector/cupti/call_names.h"
 #include "collector/program/caller.h"
-#include "collector/program/run_delay.h"
 #include "collector/sources/list.h"
+#include "collector/waits/cpu_meter.h"
 #include "collector/waits/host_control.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/parking.h"
@@ -55,6 +57,26 @@ constexpr WaitingCall kWaitingCalls[] = {
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, Awaited::copy},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds, Awaited::copy},
 };
+
+/// Numbers of waiting calls by their callbacks' ids, since every call looks its number up four times.
+constexpr std::uint8_t kNoNumber = std::numeric_limits<std::uint8_t>::max();
+template <std::size_t kIds>
+constexpr std::array<std::uint8_t, kIds> numbers_of(CUpti_CallbackDomain domain) {
+  std::array<std::uint8_t, kIds> numbers{};
+  numbers.fill(kNoNumber);
+  for (std::size_t i = 0; i < std::size(kWaitingCalls); ++i) {
+    if (kWaitingCalls[i].domain == domain) numbers[kWaitingCalls[i].id] = static_cast<std::uint8_t>(i);
+  }
+  return numbers;
+}
+constexpr auto kRuntimeNumbers = numbers_of<CUPTI_RUNTIME_TRACE_CBID_SIZE>(kRuntimeCall);
+constexpr auto kDriverNumbers = numbers_of<CUPTI_DRIVER_TRACE_CBID_SIZE>(kDriverCall);
+
+/// A waiting call's number; kNoNumber for another call.
+std::uint8_t number_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  if (domain == kRuntimeCall) return id < kRuntimeNumbers.size() ? kRuntimeNumbers[id] : kNoNumber;
+  return domain == kDriverCall && id < kDriverNumbers.size() ? kDriverNumbers[id] : kNoNumber;
+}
 
 /// What the driver is about to wait for; nothing where wic-prof cannot wait in its place. A copy to the device does not
 /// wait for earlier work, and one between host and device of managed memory need not.
@@ -122,9 +144,6 @@ constexpr CUpti_CallbackId kEventCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuEventCreat
 struct OpenWait {
   int depth = 0;
   TimeNs begin = 0;
-  TimeNs cpu = 0;
-  Switches switches;
-  TimeNs run_delay = -1;
   PlaceOfWait place;
   // Of waiting in the call's place.
   StrategyId strategy = StrategyId::poll;
@@ -137,10 +156,12 @@ struct OpenWait {
 struct Experience {
   AwaitedWork work;  // launched since the last wait
   Predictor predictor;
+  // Of the waits that decide about watching launches.
+  std::uint32_t judged = 0, uncertain = 0;
 };
 
 thread_local OpenWait open_wait;
-thread_local RunDelay run_delay;
+thread_local CpuMeter cpu_meter;
 thread_local Caller thread_caller;
 thread_local bool calling_driver = false;  // our own calls of the driver are not the program's
 struct CallingDriver {
@@ -150,6 +171,7 @@ struct CallingDriver {
   CallingDriver& operator=(const CallingDriver&) = delete;
 };
 static_assert(std::size(kWaitingCalls) <= Caller::kCalls);
+static_assert(WaitSites::kMost < CpuMeter::kPlaces);
 
 Experience& experience() {
   thread_local Experience of_thread;
@@ -182,13 +204,13 @@ class WaitingHere final : public Waiting {
   std::optional<ExactSleeps> exact_;
 };
 
-/// Earlier waits at a place before it counts as uncertain: twice as many as its first guess takes to fade. Not
-/// calibrated.
+/// Earlier waits at a place before it counts as uncertain: twice as many as its first guess takes to fade. After as
+/// many waits of a thread at such places it is decided whether the launches are watched. Not calibrated.
 constexpr std::uint32_t kWaitsToJudge = 32;
-
-/// A thread that gives up its CPU is away for longer. So a call that finds its work done, as most do in a program that
-/// asks often, needs no system calls at its end.
-constexpr TimeNs kTooShortToSleep = 3 * kMicrosecond;
+/// Below one uncertain wait in so many, watching every launch costs more than it saves. Not calibrated.
+constexpr std::uint32_t kFewUncertain = 8;
+/// Watching launches adds less than one percent to waits longer than this: short kernels took 3 us longer on an H200.
+constexpr TimeNs kWorthWatching = 300 * kMicrosecond;
 
 class HostWaits final : public Source {
  public:
@@ -225,16 +247,16 @@ class HostWaits final : public Source {
   __attribute__((noinline)) void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                           const CUpti_CallbackData& data, EventSink& sink) override {
     if (calling_driver) return;
-    const std::optional<std::uint32_t> number = number_of(domain, id);
-    if (!number) return note(domain, id, data);
+    const std::uint8_t number = number_of(domain, id);
+    if (number == kNoNumber) return note(domain, id, data);
     OpenWait& wait = open_wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
-      if (wait.depth++ == 0) begin(wait, place(*number, __builtin_frame_address(0), sink), sink);
+      if (wait.depth++ == 0) begin(wait, place(number, __builtin_frame_address(0), sink), sink);
       if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams)) park_here(wait, *what);
       return;
     }
     if (wait.depth == 0 || --wait.depth > 0) return;  // entered before the callbacks were enabled, or not the outermost
-    end(wait, *number, data.correlationId, sink);
+    end(wait, number, data.correlationId, sink);
   }
 
   void finish(EventSink&) override { control_.stop(); }
@@ -263,9 +285,7 @@ class HostWaits final : public Source {
     wait.strategy = StrategyId::poll;
     wait.polls = wait.naps = 0;
     wait.forecast.reset();
-    wait.switches = Switches::now();
-    wait.run_delay = run_delay.read(wait.switches);
-    wait.cpu = thread_cpu_ns();
+    cpu_meter.begin(place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1);
     wait.begin = now_ns();
   }
 
@@ -293,6 +313,7 @@ class HostWaits final : public Source {
       const Parked parked = park(driver, what, strategy, plan_for, waiting, wait.begin);
       wait.polls += parked.polls;
       wait.naps += parked.naps;
+      if (parked.naps > 0 && !parked.done) cpu_meter.woke();
     } else {
       wait.strategy = StrategyId::poll;
       wait.forecast.reset();
@@ -303,19 +324,13 @@ class HostWaits final : public Source {
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;
-    if (event.end_ns - wait.begin < kTooShortToSleep) {
-      event.cpu_ns = event.end_ns - wait.begin;
-      event.run_delay_ns = wait.run_delay < 0 ? -1 : 0;
-    } else {
-      event.cpu_ns = thread_cpu_ns() - wait.cpu;
-      const Switches switches = Switches::now();
-      const TimeNs delay = run_delay.read(switches);
-      event.involuntary_switches = static_cast<std::uint32_t>(switches.involuntary - wait.switches.involuntary);
-      event.run_delay_ns = delay < 0 || wait.run_delay < 0 ? -1 : delay - wait.run_delay;
-    }
+    const CpuUse use = cpu_meter.end(wait.begin, event.end_ns);
+    event.cpu_ns = use.cpu;
+    event.involuntary_switches = use.involuntary_switches;
+    event.run_delay_ns = use.run_delay;
     event.site = wait.place.site;
     event.iteration = wait.place.iteration;
-    event.call = sink.text(names_[number]);
+    event.call = text_of(number, sink);
     event.thread = thread_id();
     event.correlation = correlation;
     event.status = WaitStatus::satisfied;
@@ -331,8 +346,8 @@ class HostWaits final : public Source {
   void learn(const OpenWait& wait, TimeNs end, EventSink& sink) {
     Experience& known = experience();
     known.predictor.observe(wait.place.site, known.work, wait.begin, end);
+    judge(known, wait);
     known.work = {};
-    if (wait.way == HybridWay::naps && wait.forecast && wait.forecast->waits >= kWaitsToJudge) control_.want_launches();
     if (wait.place.site == 0 || !wait.forecast) return;
     // A place's way is a choice of the trace. Only changes are written, so the table of them stays small.
     const std::uint32_t place = wait.place.site - WaitSites::kFirst;
@@ -350,6 +365,20 @@ class HostWaits final : public Source {
     sink.write_or_hold(event);
   }
 
+  /// Whether launches are to be watched.
+  void judge(Experience& known, const OpenWait& wait) {
+    if (!wait.forecast || wait.forecast->waits < kWaitsToJudge || wait.forecast->left < kWorthWatching) return;
+    const bool uncertain = wait.way == HybridWay::naps, watched = known.work.key != 0;
+    known.uncertain += uncertain ? 1 : 0;
+    if (++known.judged < kWaitsToJudge) return;
+    if (watched) {
+      known.uncertain * 2 < known.judged ? control_.need_launches() : control_.give_up_launches();
+    } else if (known.uncertain * kFewUncertain >= known.judged) {
+      control_.want_launches();
+    }
+    known.judged = known.uncertain = 0;
+  }
+
   PlaceOfWait place(std::uint32_t number, const void* frame, EventSink& sink) {
     const CudaCall call{number, kWaitingCalls[number].domain == kRuntimeCall, names_[number], cupti_};
     const void* const from =
@@ -357,11 +386,14 @@ class HostWaits final : public Source {
     return sites_.enter(number, names_[number], from, sink);
   }
 
-  static std::optional<std::uint32_t> number_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-    for (std::uint32_t i = 0; i < std::size(kWaitingCalls); ++i) {
-      if (kWaitingCalls[i].domain == domain && kWaitingCalls[i].id == id) return i;
-    }
-    return std::nullopt;
+  /// The number of the call's name, for which the sink is asked only once.
+  TextId text_of(std::uint32_t number, EventSink& sink) {
+    const std::uint64_t generation = std::uint64_t{sink.text_generation()} + 1;
+    std::uint64_t kept = texts_[number].load(std::memory_order_relaxed);
+    if (kept >> 32 == generation) return static_cast<TextId>(kept);
+    const TextId id = sink.text(names_[number]);
+    if (id != 0) texts_[number].store(generation << 32 | id, std::memory_order_relaxed);  // 0: the ring was full
+    return id;
   }
 
   /// Changes of a place's way beyond this are not written: lengths between two ways would make one per wait.
@@ -372,6 +404,7 @@ class HostWaits final : public Source {
   PlainEvents plain_events_;
   const void* cupti_ = nullptr;  // an address in CUPTI
   std::string names_[std::size(kWaitingCalls)];
+  std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
   std::atomic<std::uint8_t> ways_[WaitSites::kMost] = {};
   std::atomic<std::uint32_t> choices_[WaitSites::kMost] = {};
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "protocol/events/intervention.h"
 
@@ -73,6 +74,7 @@ void HostControl::begin_once(EventSink& sink) {
       follow_hybrid();
       apply(applied);
     }
+    ended_ = true;
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -81,7 +83,11 @@ void HostControl::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   if (!thread_.joinable()) return;
-  futex_wake_all(control_->sequence);
+  // The thread may have looked at stopped_ before, and begin its sleep only after the first wake-up.
+  while (!ended_) {
+    futex_wake_all(control_->sequence);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
   thread_.join();
   leave_runtime(*control_, *place_);
 }
@@ -118,8 +124,12 @@ void HostControl::follow_hybrid() {
     hybrid = number != 0 &&
              strategy_of(control_->sites[number].wanted.load(std::memory_order_relaxed)) == StrategyId::hybrid;
   }
-  if (!hybrid) launches_wanted_.store(false, std::memory_order_relaxed);
-  hybrid = hybrid && launches_wanted_.load(std::memory_order_relaxed);
+  if (!hybrid) {
+    change_launches(Launches::wanted, Launches::unasked);
+    change_launches(Launches::needed, Launches::unasked);
+  }
+  const Launches launches = launches_.load(std::memory_order_relaxed);
+  hybrid = hybrid && (launches == Launches::wanted || launches == Launches::needed);
   if (hybrid == hybrid_) return;
   hybrid_ = hybrid;
   if (of_hybrid_) of_hybrid_(hybrid);

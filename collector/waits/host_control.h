@@ -49,9 +49,14 @@ class HostControl {
   std::uint32_t sequence() const { return control_->sequence.load(std::memory_order_acquire); }
   void sleep(std::uint32_t sequence, TimeNs time) const { futex_wait(control_->sequence, sequence, time); }
 
-  /// A wait is uncertain by itself: `of_hybrid` may be called with true. Before that, `hybrid` knows nothing of
+  /// Waits are uncertain by themselves: `of_hybrid` may be called with true. Before that, `hybrid` knows nothing of
   /// launches, whose callbacks cost a short kernel more than sleeping saves.
-  void want_launches() { launches_wanted_.store(true, std::memory_order_relaxed); }
+  void want_launches() { change_launches(Launches::unasked, Launches::wanted); }
+  /// Some waits are certain with the launches.
+  void need_launches() { change_launches(Launches::wanted, Launches::needed); }
+  /// Waits are as uncertain with the launches: `of_hybrid` is called with false, and never again with true, unless
+  /// somebody needs the launches.
+  void give_up_launches() { change_launches(Launches::wanted, Launches::given_up); }
 
   SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed), late_.load(std::memory_order_relaxed)}; }
 
@@ -61,8 +66,12 @@ class HostControl {
     std::uint32_t sites[WaitSites::kMost] = {};
   };
 
+  enum class Launches : std::uint8_t { unasked, wanted, needed, given_up };
+  void change_launches(Launches from, Launches to) {
+    if (launches_.load(std::memory_order_relaxed) == from) launches_.compare_exchange_strong(from, to);
+  }
+
   void begin_once(EventSink& sink);
-  void run();
   void apply(Applied& applied);
   void follow_hybrid();
   void report(SiteId site, std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence);
@@ -73,7 +82,8 @@ class HostControl {
   EventSink* sink_ = nullptr;
   RuntimeControl* place_ = nullptr;
   std::mutex mutex_;  // of begin_once() and stop()
-  std::atomic<bool> begun_{false}, stopped_{false}, launches_wanted_{false};
+  std::atomic<bool> begun_{false}, stopped_{false}, ended_{false};
+  std::atomic<Launches> launches_{Launches::unasked};
   std::atomic<TimeNs> wake_{SleepCosts{}.wake}, late_{SleepCosts{}.late};
   std::thread thread_;
   bool hybrid_ = false;  // of the thread

@@ -84,9 +84,6 @@ Parked park(const DriverApi& api, const Awaitable& what, StrategyId strategy,
   const RelaxedCapture relaxed(api);
   if (!relaxed) return parked;
   std::optional<ContextEvent> of_context;
-  if (what.kind == Awaited::device) of_context.emplace(api, what.context);
-  const CUevent context_event = of_context ? of_context->get() : nullptr;
-  const bool can_ask = what.kind != Awaited::device || context_event != nullptr;
   WaitPlan plan = plan_for(strategy);
   for (;;) {
     const StrategyId wanted = waiting.wanted();
@@ -95,13 +92,16 @@ Parked park(const DriverApi& api, const Awaitable& what, StrategyId strategy,
       strategy = wanted;
       plan = plan_for(strategy);
     }
+    // Before the sleep, since the event also covers what other threads launch until it is recorded.
+    if (what.kind == Awaited::device && !plan.to_driver && !of_context) of_context.emplace(api, what.context);
     const TimeNs passed = waiting.now() - begin;
     if (passed < plan.sleep) {
       ++parked.naps;
       waiting.sleep(plan.sleep - passed);
       continue;
     }
-    if (plan.to_driver || !can_ask) return parked;
+    const CUevent context_event = of_context ? of_context->get() : nullptr;
+    if (plan.to_driver || (what.kind == Awaited::device && context_event == nullptr)) return parked;
     ++parked.polls;
     const CUresult answer = ask(api, what, context_event);
     if (answer != CUDA_ERROR_NOT_READY) {

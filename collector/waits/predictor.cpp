@@ -9,6 +9,11 @@ namespace {
 constexpr TimeNs kMeanGain = 8, kDeviationGain = 4;  // one over TCP's gains
 constexpr TimeNs kCalmingGain = 16;  // a smaller deviation counts more slowly: lengths that alternate have runs
 constexpr TimeNs kLeastGain = 256;   // slow, since a sleep past the end costs more than a poll. Not calibrated
+/// A value counts as at most so many deviations above the mean. Like the deviations of the plan (wait_plan.cpp).
+constexpr TimeNs kFarDeviations = 4;
+/// Kernels vary by 2 to 5 % of their mean (the figures of HybridSync's paper): the deviation counts as at least this
+/// part of the mean there, so that a series without any variation can follow.
+constexpr TimeNs kUsualParts = 32;
 /// The first deviation is a guess, which these values replace.
 constexpr std::uint32_t kFirstValues = 16;
 /// Fewer waits say nothing about their deviation. Not calibrated.
@@ -29,6 +34,8 @@ void Series::add(TimeNs value) {
     deviation_ = value / 2;  // as TCP begins
     least_ = value;
   } else {
+    const TimeNs far = std::max(kFarDeviations * std::max(deviation_, mean_ / kUsualParts), kMicrosecond);
+    value = std::min(value, mean_ + far);
     const TimeNs error = value - mean_;
     mean_ += error / kMeanGain;
     least_ = value < least_ ? value : least_ + (value - least_) / kLeastGain;

@@ -12,7 +12,9 @@ namespace wicprof::collector {
 
 /// Mean and mean absolute deviation of a series, with forgetting: the estimator that TCP uses for round trips
 /// (Jacobson, "Congestion avoidance and control", SIGCOMM 1988), with its gains of 1/8 and 1/4, and 1/16 for a smaller
-/// deviation.
+/// deviation. A value far above the mean counts as a nearer one, so that a single delay does not make steady waits
+/// uncertain; several in a row count in full. A value below the mean always counts in full, since a sleep past the end
+/// costs more than a poll.
 class Series {
  public:
   void add(TimeNs value);

@@ -7,9 +7,9 @@ namespace wicprof::collector {
 
 namespace {
 
-/// A nap under `hybrid` is at most one in so many parts of what has passed. With 100, waits of 2.5 to 7.5 ms on the
-/// host of an H200 ended 51 us later than by spinning, 1 % of their length, and took 7 % of a CPU.
-constexpr TimeNs kHybridShare = 200;
+/// A nap under `hybrid` is at most one in so many parts of what has passed. With 200, waits of 2.5 to 7.5 ms on the
+/// host of an H100 ended 55 us later than by spinning, 1 % of their length, and took 16 % of a CPU.
+constexpr TimeNs kHybridShare = 300;
 /// Under `block` the CPU counts for more than the wait's length. Naps of 50 us added 0.04 ms to waits of 5 ms and took
 /// 6 % of a CPU on the host of an H200.
 constexpr TimeNs kBlockShare = 64;

@@ -104,12 +104,15 @@ def figures(phases):
                     lengths.append(kernel[1] - kernel[0])
                 before = wait[1]
                 strategies.add(wait[3])
-                cpu += wait[2] or 0
-                wall += wait[1] - wait[0]
+                if wait[2] is not None:
+                    cpu += wait[2]
+                    wall += wait[1] - wait[0]
         if not late:
             raise RuntimeError(f"no waits were recorded while the program waited by {way}")
+        late.sort()
         found[way] = {"waits": len(late), "kernel_us": statistics.mean(lengths) / 1e3,
-                      "late_us": statistics.mean(late) / 1e3, "late_p99_us": sorted(late)[int(len(late) * 0.99)] / 1e3,
+                      "late_us": statistics.mean(late) / 1e3,
+                      **{f"late_p{part}_us": late[len(late) * part // 100] / 1e3 for part in (50, 90, 99)},
                       "cpu_share": cpu / wall, "cpu_us_per_wait": cpu / len(late) / 1e3,
                       "strategies": sorted(s or 0 for s in strategies)}
     sites = sorted({wait[5] for wait in waits if wait[5]})

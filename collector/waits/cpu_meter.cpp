@@ -1,0 +1,40 @@
+#include "collector/waits/cpu_meter.h"
+
+#include <algorithm>
+
+namespace wicprof::collector {
+
+CpuMeter::Reading CpuMeter::read() {
+  Reading reading;
+  reading.switches = Switches::now();
+  reading.run_delay = run_delay_.read(reading.switches);
+  reports_run_delay_ = reading.run_delay >= 0;
+  reading.cpu = thread_cpu_ns();
+  reading.wall = now_ns();
+  return reading;
+}
+
+CpuUse CpuMeter::end(TimeNs begin, TimeNs end) {
+  const TimeNs length = end - begin;
+  std::uint8_t& short_waits = short_waits_[place_];
+  if (length < kTooShortToSleep) {
+    if (short_waits < kShortInARow) ++short_waits;
+    return {std::max<TimeNs>(0, length), 0, reports_run_delay_ ? 0 : -1};
+  }
+  short_waits = 0;
+  if (!measures_) return {};
+  const TimeNs cpu = thread_cpu_ns();
+  CpuUse use;
+  use.cpu = std::clamp<TimeNs>(cpu - first_.cpu, 0, length);
+  Reading now = last_;
+  const TimeNs away = (end - last_.wall) - (cpu - last_.cpu);
+  if (away >= kTooShortToSleep) {
+    now.switches = Switches::now();
+    now.run_delay = run_delay_.read(now.switches);
+  }
+  use.involuntary_switches = static_cast<std::uint32_t>(now.switches.involuntary - first_.switches.involuntary);
+  if (now.run_delay >= 0 && first_.run_delay >= 0) use.run_delay = now.run_delay - first_.run_delay;
+  return use;
+}
+
+}  // namespace wicprof::collector

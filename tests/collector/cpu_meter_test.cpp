@@ -1,0 +1,73 @@
+#include "collector/waits/cpu_meter.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace wicprof::collector {
+namespace {
+
+constexpr TimeNs kLong = 20 * kMillisecond;
+
+/// A wait at the place that takes no time, or as long as `during`.
+template <class During>
+CpuUse wait_at(CpuMeter& meter, std::uint32_t place, During&& during) {
+  meter.begin(place);
+  const TimeNs begin = now_ns();
+  during();
+  return meter.end(begin, now_ns());
+}
+
+void spin() {
+  for (const TimeNs end = now_ns() + kLong; now_ns() < end;) continue;
+}
+void sleep() { std::this_thread::sleep_for(std::chrono::nanoseconds(kLong)); }
+
+/// A wait that was over before it began, however slow the machine is.
+CpuUse short_wait(CpuMeter& meter, std::uint32_t place) {
+  meter.begin(place);
+  const TimeNs now = now_ns();
+  return meter.end(now, now + 100);
+}
+
+TEST(CpuMeter, TellsASpinningWaitFromASleepingOne) {
+  CpuMeter meter;
+  const CpuUse spinning = wait_at(meter, 1, spin), sleeping = wait_at(meter, 1, sleep);
+  EXPECT_GT(spinning.cpu, 0);
+  EXPECT_LE(spinning.cpu, 100 * kLong);
+  EXPECT_GE(sleeping.cpu, 0);
+  EXPECT_LT(sleeping.cpu, kLong / 2);
+  EXPECT_NE(sleeping.involuntary_switches, HostWaitEvent::kUnknownSwitches);
+}
+
+TEST(CpuMeter, CountsTheSleepBeforeItWoke) {
+  CpuMeter meter;
+  const CpuUse use = wait_at(meter, 1, [&] {
+    sleep();
+    meter.woke();
+    spin();
+  });
+  EXPECT_GT(use.cpu, 0);
+  EXPECT_LE(use.cpu, 100 * kLong);
+  EXPECT_NE(use.involuntary_switches, HostWaitEvent::kUnknownSwitches);
+}
+
+TEST(CpuMeter, ReadsNoClockWhereWaitsAreShort) {
+  CpuMeter meter;
+  for (int i = 0; i < CpuMeter::kShortInARow; ++i) {
+    const CpuUse use = short_wait(meter, 1);
+    EXPECT_EQ(use.cpu, 100);  // too short to sleep
+    EXPECT_EQ(use.involuntary_switches, 0u);
+  }
+  const CpuUse unknown = wait_at(meter, 1, sleep);  // taken for a short one
+  EXPECT_EQ(unknown.cpu, -1);
+  EXPECT_EQ(unknown.involuntary_switches, HostWaitEvent::kUnknownSwitches);
+  EXPECT_EQ(unknown.run_delay, -1);
+  EXPECT_GE(wait_at(meter, 1, sleep).cpu, 0);  // it was long
+  for (int i = 0; i < CpuMeter::kShortInARow; ++i) short_wait(meter, 1);
+  EXPECT_GE(wait_at(meter, 2, sleep).cpu, 0);  // another place
+}
+
+}  // namespace
+}  // namespace wicprof::collector
