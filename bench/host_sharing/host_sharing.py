@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""Host threads that wait for a GPU on CPUs that others use, too: the set-ups of the HybridSync paper.
+
+    host_sharing.py BUILD OUT [--seconds 150]    as root, on a GPU, at most SECONDS; needs PyTorch, and in BUILD/bin
+                                                 wic-prof, bench_host_sharing_md and bench_host_sharing_load
+
+Programs (unchanged, under `wic-prof run`, toggled while they run): one in the manner of molecular dynamics, with half
+as many threads as CPUs; a PyTorch training step; a PyTorch decode step. Set-ups, for N CPUs:
+  alone     N CPUs, nobody else
+  baseline  half of them, nobody else (for one CPU: a quota of half a CPU)
+  shared1   N CPUs, and a co-runner with N threads on the same ones
+  shared2   the same, each with a quota of half of the CPUs
+Program and co-runner are in cgroups of their own with equal weights, like two containers or two virtual machines.
+Ways of waiting, one after the other in each set-up: spin (the program's own), block, hybrid.
+Writes OUT/host_sharing.json (a result document) and prints a line per phase, then PASS or FAIL. Rows: the time of a
+step for each case, with GPU utilization, kernels per second, launch latency (begin of the call to begin of the
+kernel), completion latency (end of the kernel to end of the wait), and the CPUs that waiting threads burn; then one row
+per claim.
+"""
+
+import argparse
+import bisect
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import result_file  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
+PHASE = 0.6     # seconds per phase
+SETTLE = 0.15   # seconds at its begin that do not count: the first waits after a change
+CHECKED = 100   # steps of a PyTorch program whose results are compared
+GROUPS = pathlib.Path("/sys/fs/cgroup")
+PERIOD = 100_000  # us
+
+
+class Machine:
+    """CPUs and cgroups of this machine."""
+
+    def __init__(self):
+        self.cpus = sorted(os.sched_getaffinity(0))
+        self.why_no_quota = None
+        try:
+            controllers = GROUPS / "cgroup.subtree_control"
+            if "cpu" not in controllers.read_text().split():
+                controllers.write_text("+cpu")
+            for name in ("app", "co"):
+                self.group(name).mkdir(exist_ok=True)
+                self.quota(name, None)
+        except OSError as error:
+            self.why_no_quota = str(error)
+
+    def group(self, name):
+        return GROUPS / f"wicprof_sharing_{name}"
+
+    def quota(self, name, cpus):
+        (self.group(name) / "cpu.max").write_text("max" if cpus is None else f"{int(cpus * PERIOD)} {PERIOD}")
+
+    def enter(self, name, process):
+        if self.why_no_quota is None:
+            (self.group(name) / "cgroup.procs").write_text(str(process))
+
+
+def bind(process, cpus):
+    """All threads of a process, also those that begin meanwhile."""
+    for _ in range(2):
+        for task in pathlib.Path(f"/proc/{process}/task").iterdir():
+            try:
+                os.sched_setaffinity(int(task.name), cpus)
+            except OSError:
+                pass  # the thread has ended
+
+
+def setups(count, full):
+    """(set-up, co-runner) for that many CPUs."""
+    loads = ("busy", "matrix", "memory") if full else ("busy",)
+    return [("alone", None), ("baseline", None), *(("shared1", load) for load in loads), ("shared2", "busy")]
+
+
+class Bench:
+    def __init__(self, options):
+        self.options, self.bin = options, options.build / "bin"
+        self.ends = time.monotonic() + options.seconds - 8
+        self.machine = Machine()
+        self.work = pathlib.Path(tempfile.mkdtemp())
+        self.environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}
+        self.rows, self.skipped = [], []
+
+    def wic_prof(self, *words, timeout=20):
+        return subprocess.run(["timeout", str(timeout), self.bin / "wic-prof", *words], env=self.environment,
+                              cwd=self.work, text=True, capture_output=True, check=False)
+
+    def session(self, run):
+        while run.poll() is None and time.monotonic() < self.ends:
+            listed = json.loads(self.wic_prof("sessions", "--format=json").stdout or '{"sessions": []}')["sessions"]
+            found = next((one for one in listed if one["name"] == "shared" and one.get("wic_runtime")), None)
+            if found:
+                return found["pid"]
+            time.sleep(0.05)
+        raise RuntimeError("the program did not join the session")
+
+    def toggle(self, way):
+        mode, strategy = WAYS[way]
+        words = ["toggle", mode, "--side=host", "--session=shared", "--format=json"]
+        answer = self.wic_prof(*words, *(["--strategy", strategy] if strategy else []))
+        if answer.returncode != 0:
+            raise RuntimeError(answer.stderr.strip())
+        return json.loads(answer.stdout)["effective_ns"]
+
+    def enter(self, process, count, setup, load):
+        """Brings the program into a set-up. Returns the co-runner, or None."""
+        cpus = self.machine.cpus[:count]
+        mine = cpus[:max(1, count // 2)] if setup == "baseline" else cpus
+        bind(process, mine)
+        if self.machine.why_no_quota is None:
+            half = setup == "shared2" or (setup == "baseline" and count == 1)
+            self.machine.quota("app", count / 2 if half else None)
+            self.machine.quota("co", count / 2 if setup == "shared2" else None)
+        if load is None:
+            return None
+        runner = subprocess.Popen([self.bin / "bench_host_sharing_load", load, str(count), "60"])
+        self.machine.enter("co", runner.pid)
+        bind(runner.pid, cpus)
+        time.sleep(0.05)
+        bind(runner.pid, cpus)
+        return runner
+
+    def record(self, program, words, count_setups, trace):
+        """Runs a program through set-ups and ways. Returns phases as (cpus, setup, load, way, begin_ns, end_ns)."""
+        stop = self.work / "stop"
+        stop.unlink(missing_ok=True)
+        run = subprocess.Popen(["timeout", "-k", "2", "120", self.bin / "wic-prof", "run", "-q", "-f", "-o",
+                                "t.wicprof", f"--trace={trace}", "--name=shared", "--", *words], text=True,
+                               env=self.environment, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        phases = []
+        try:
+            process = self.session(run)
+            self.machine.enter("app", process)
+            for count, setup, load in count_setups:
+                if time.monotonic() + 4 * PHASE > self.ends:
+                    self.skipped.append(f"{program} {count} {setup} {load or ''}: no time left")
+                    continue
+                if self.machine.why_no_quota and (setup == "shared2" or (setup == "baseline" and count == 1)):
+                    self.skipped.append(f"{program} {count} {setup}: {self.machine.why_no_quota}")
+                    continue
+                runner = self.enter(process, count, setup, load)
+                try:
+                    for way in WAYS:
+                        begin = self.toggle(way) + int(SETTLE * 1e9)
+                        time.sleep(SETTLE + PHASE)
+                        phases.append((count, setup, load, way, begin, time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
+                finally:
+                    if runner:
+                        runner.kill()
+                        runner.wait()
+            if self.machine.why_no_quota is None:
+                self.machine.quota("app", None)
+        finally:
+            stop.touch()
+            try:
+                output = run.communicate(timeout=25)[0]
+            except subprocess.TimeoutExpired:
+                run.send_signal(signal.SIGTERM)
+                output = run.communicate(timeout=10)[0]
+        if run.returncode != 0:
+            raise RuntimeError(f"ended with {run.returncode}: {output[-400:]}")
+        return phases, output
+
+    def figures(self, phases, threads):
+        """One dict per phase."""
+        database = sqlite3.connect(self.work / "t.wicprof")
+        has_calls = database.execute("SELECT EXISTS (SELECT * FROM call)").fetchone()[0]
+        steps = [int(line) for line in (self.work / "times").read_text().split()]
+        found = []
+        for count, setup, load, way, begin, end in phases:
+            kernels = database.execute("SELECT start_ns, end_ns, correlation FROM kernel "
+                                       "WHERE start_ns BETWEEN ? AND ? ORDER BY start_ns", (begin, end)).fetchall()
+            waits = database.execute("SELECT begin_ns, end_ns, cpu_ns, thread FROM host_wait WHERE begin_ns >= ? AND "
+                                     "end_ns <= ? ORDER BY begin_ns", (begin, end)).fetchall()
+            calls = {}
+            if has_calls:
+                calls = {row[0]: (row[1], row[2]) for row in database.execute(
+                    "SELECT c.correlation, c.start_ns, c.thread FROM call c JOIN string s ON s.id = c.name_id "
+                    "WHERE c.start_ns BETWEEN ? AND ? AND s.value LIKE '%aunchKernel%'", (begin - 100_000_000, end))}
+            first, last = bisect.bisect_left(steps, begin), bisect.bisect_right(steps, end)
+            number = last - first - 1
+            if number < 2 or not kernels:
+                self.skipped.append(f"{count} {setup} {load or ''} {way}: {number} steps, {len(kernels)} kernels")
+                continue
+            busy, until = 0, 0
+            for start, done, _ in kernels:
+                busy += max(0, done - max(start, until))
+                until = max(until, done)
+            launch = [start - calls[number_][0] for start, _, number_ in kernels if number_ in calls]
+            # The kernel that a wait waited for: the last one that ended before it; of the same thread, where known.
+            by_thread = {}
+            for start, done, correlation in kernels:
+                by_thread.setdefault(calls[correlation][1] if correlation in calls else None, []).append(done)
+            for ends in by_thread.values():
+                ends.sort()
+            late, burned = [], 0
+            for wait_begin, wait_end, cpu, thread in waits:
+                burned += cpu or 0
+                ends = by_thread.get(thread if has_calls else None, [])
+                at = bisect.bisect_right(ends, wait_end) - 1
+                if at >= 0 and ends[at] >= wait_begin:
+                    late.append(wait_end - ends[at])
+            wall = end - begin
+            found.append({
+                "cpus": count, "setup": setup, "load": load, "way": way, "threads": threads, "steps": number,
+                "step_ms": (steps[last - 1] - steps[first]) / number / 1e6, "gpu_utilization": busy / wall,
+                "kernels_per_s": len(kernels) / wall * 1e9,
+                "launch_us": statistics.mean(launch) / 1e3 if launch else None,
+                "completion_us": statistics.mean(late) / 1e3 if late else None,
+                "cpus_waiting": burned / wall})
+        return found
+
+    def add(self, program, found):
+        by_case = {}
+        for one in found:
+            case = f"{program}_{one['cpus']}_{one['setup']}" + (f"_{one['load']}" if one["load"] else "")
+            by_case.setdefault(case, {})[one["way"]] = one
+            print(f"{case} {one['way']}: {one['step_ms']:.3f} ms per step, GPU {one['gpu_utilization']:.3f}, "
+                  f"{one['kernels_per_s']:.0f} kernels/s, launch {one['launch_us'] or 0:.0f} us, completion "
+                  f"{one['completion_us'] or 0:.0f} us, CPUs waiting {one['cpus_waiting']:.2f}", flush=True)
+            self.rows.append({"name": f"{case}_{one['way']}", "params": {key: one[key] for key in (
+                "cpus", "setup", "load", "way", "threads", "steps", "gpu_utilization", "kernels_per_s", "launch_us",
+                "completion_us", "cpus_waiting")}, "value": one["step_ms"], "unit": "ms", "compared_to": None,
+                "ratio": None, "bar": None, "holds": None})
+        for case, ways in by_case.items():
+            if not {"spin", "block", "hybrid"} <= ways.keys():
+                continue
+            hybrid = ways["hybrid"]["step_ms"]
+            alone = by_case.get(f"{program}_{ways['hybrid']['cpus']}_alone", {}).get("spin")
+            for other in ("spin", "block"):
+                ratio = ways[other]["step_ms"] / hybrid
+                over_alone = alone["step_ms"] / hybrid if alone else None
+                bar = 0.98 if other == "block" else None
+                holds = ratio >= 0.98 if other == "block" else None
+                if program == "md" and ways["hybrid"]["setup"] == "shared1":
+                    bar = 4.2 if other == "spin" else 1.9
+                    reached = over_alone is not None and over_alone >= 0.95  # the bound: as fast as without sharing
+                    holds = ratio >= bar or (reached and ratio >= 0.98)
+                self.rows.append({"name": f"{case}_hybrid_over_{other}", "params": {"over_spin_alone": over_alone},
+                                  "value": hybrid, "unit": "ms", "compared_to": f"{case}_{other}", "ratio": ratio,
+                                  "bar": bar, "holds": holds})
+                print(f"{case}: hybrid over {other} {ratio:.3f}" +
+                      (f", over spin alone {over_alone:.3f}" if over_alone else "") +
+                      ("" if holds is None else " holds" if holds else " MISSED"), flush=True)
+
+    def program(self, name, words, count_setups, threads, trace):
+        try:
+            phases, output = self.record(name, words, count_setups, trace)
+            self.add(name, self.figures(phases, threads))
+            self.write()
+            return output
+        except Exception as error:  # the other programs go on
+            self.skipped.append(f"{name}: {error}")
+            print(f"{name}: {error}", flush=True)
+            return ""
+
+    def write(self):
+        """The document so far. Returns 1 if a claim does not hold."""
+        return result_file.write(self.options, "host_sharing",
+                                 "python3 bench/host_sharing/host_sharing.py BUILD OUT", self.rows)
+
+    def torch_words(self, what, seconds, folder):
+        return [sys.executable, HERE / "torch_steps.py", what, str(seconds), folder / "stop", folder / "times",
+                str(CHECKED)]
+
+    def references(self):
+        """The digests of the PyTorch programs without wic-prof: both at once."""
+        runs = {}
+        for what in ("train", "decode"):
+            folder = self.work / what
+            folder.mkdir()
+            runs[what] = subprocess.Popen(["timeout", "40", *self.torch_words(what, 2, folder)], text=True,
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return {what: run.communicate()[0] for what, run in runs.items()}
+
+    def measure(self):
+        most = len(self.machine.cpus)
+        for count in (4, 16, 1, 8, 2):
+            if count > most:
+                self.skipped.append(f"md {count}: the machine has {most} CPUs")
+                continue
+            threads = max(1, count // 2)
+            cases = [(count, *one) for one in setups(count, full=count == 4)]
+            words = [self.bin / "bench_host_sharing_md", str(threads), "60", self.work / "stop", self.work / "times"]
+            self.program("md", words, cases, threads, "kernels,calls,host_waits")
+            if count == 16:
+                self.torch()
+
+    def torch(self):
+        most = len(self.machine.cpus)
+        digests = self.references()
+        for what in ("train", "decode"):
+            cases = [(count, *one) for count in (1, 4) for one in setups(count, full=False)
+                     if count <= most and not (count == 1 and one[0] == "baseline")]
+            output = self.program(what, self.torch_words(what, 60, self.work), cases, 1, "kernels,host_waits")
+            here, there = (text.rpartition("digest ")[2].split() for text in (output, digests[what]))
+            same = bool(here) and here != ["none"] and here == there
+            print(f"{what}: {CHECKED} steps give {'the same' if same else 'NOT the same'} results without wic-prof and "
+                  "toggled", flush=True)
+            if not same:
+                print(digests[what][-300:], output[-300:], flush=True)
+            self.rows.append({"name": f"{what}_same_results", "params": {"steps": CHECKED}, "value": int(same),
+                              "unit": "bool", "compared_to": f"{what} without wic-prof", "ratio": None, "bar": None,
+                              "holds": same})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("out", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--seconds", type=float, default=150)
+    result_file.add_arguments(parser)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    options.output = options.out / "host_sharing.json"
+    if options.machine == "unknown":
+        asked = subprocess.run("nvidia-smi --query-gpu=name,driver_version --format=csv,noheader", shell=True,
+                               text=True, capture_output=True, check=False).stdout.partition("\n")[0].split(", ")
+        options.machine = next((name.lower() for name in ("H100", "H200") if name in asked[0]), "unknown")
+        options.driver = asked[-1] or "none"
+    signal.alarm(int(options.seconds))
+    bench = Bench(options)
+    bench.measure()
+    for line in bench.skipped:
+        print("skipped:", line)
+    print("PASS" if bench.write() == 0 and bench.rows else "FAIL")
+
+
+main()

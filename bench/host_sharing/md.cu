@@ -1,0 +1,104 @@
+// A program in the manner of molecular dynamics, as host_sharing.py measures it: in each step, every host thread
+// computes for a while, launches a kernel whose length varies by 3 %, and waits for it; then the threads meet.
+//   bench_host_sharing_md THREADS SECONDS STOP_FILE TIMES_FILE
+// Ends after SECONDS, or once STOP_FILE exists. Writes the end of each step (CLOCK_MONOTONIC, ns) to TIMES_FILE, one
+// per line. Knows nothing of wic-prof.
+#include <cuda_runtime.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <barrier>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr unsigned long long kKernel = 2'000'000;  // ns: with the host's part, some 400 launches per thread and second
+constexpr unsigned long long kLongest = 20'000'000;  // ns: no kernel runs longer
+constexpr double kSpread = 0.03;                     // kernels of NAMD vary by 2 to 5 %
+constexpr int kHostWork = 200'000;                   // dependent operations, some 0.3 ms
+
+__global__ void forces(unsigned long long ns, unsigned* count) {
+  unsigned long long begin, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - begin < ns && now - begin < kLongest);
+  ++*count;
+}
+
+void check(cudaError_t result, const char* what) {
+  if (result == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(result));
+  std::exit(3);
+}
+
+long long now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+struct Worker {
+  cudaStream_t stream = nullptr;
+  unsigned* count = nullptr;
+  unsigned long long random = 0;
+  double state = 1;
+
+  __attribute__((noinline)) void integrate() {
+    for (int i = 0; i < kHostWork; ++i) state = state * 0.999999 + 1e-6;
+  }
+  __attribute__((noinline)) void step() {
+    integrate();
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    const double part = static_cast<double>(random >> 11) / 9007199254740992.0;  // 0 to 1
+    forces<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(kKernel * (1 + kSpread * (2 * part - 1))), count);
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) return 2;
+  const int threads = std::atoi(argv[1]);
+  const long long end = now_ns() + static_cast<long long>(std::atof(argv[2]) * 1e9);
+  std::vector<Worker> workers(static_cast<std::size_t>(threads));
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    check(cudaStreamCreateWithFlags(&workers[i].stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaMalloc(&workers[i].count, sizeof(unsigned)), "cudaMalloc");
+    check(cudaMemset(workers[i].count, 0, sizeof(unsigned)), "cudaMemset");
+    workers[i].random = 88172645463325252ull + i;
+  }
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  std::vector<long long> times;
+  bool stop = false;
+  std::barrier meet(threads, [&]() noexcept {
+    times.push_back(now_ns());
+    stop = times.back() > end || (times.size() % 64 == 0 && access(argv[3], F_OK) == 0);
+  });
+  std::vector<std::thread> running;
+  for (Worker& worker : workers) {
+    running.emplace_back([&] {
+      while (!stop) {
+        worker.step();
+        meet.arrive_and_wait();
+      }
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  bool all = true;
+  for (const Worker& worker : workers) {
+    unsigned counted = 0;
+    check(cudaMemcpy(&counted, worker.count, sizeof counted, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    all = all && counted == times.size();
+  }
+  std::FILE* const file = std::fopen(argv[4], "w");
+  if (file == nullptr) return 3;
+  for (const long long time : times) std::fprintf(file, "%lld\n", time);
+  std::fclose(file);
+  std::printf("steps %zu, kernels %s\n", times.size(), all ? "all" : "LOST");
+  return all ? 0 : 4;
+}
