@@ -7,6 +7,7 @@
 // that each wait finds exactly the value it waits for. The ways of waiting alternate.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <memory>
 
@@ -215,7 +216,7 @@ class Measurement {
     if (way.record) {
       exchange_.view.ring_heads = heads_.data();
       exchange_.view.records = records_.data();
-      exchange_.view.ring_capacity = kRecordsPerSm;
+      exchange_.view.ring_capacity_log2 = std::countr_zero(kRecordsPerSm);
     }
     if (auto r = stream_->record(*begin_); !r) return r.error();
     for (std::int64_t i = 0; i < options_.iterations; ++i) {

@@ -1,5 +1,6 @@
 // The cost of recording a wait inside a kernel: waits on a word that is already set, with and without a record,
 // compared with the bare check and two barriers that a wait replaces. Kernels alternate in one run.
+#include <bit>
 #include <cstdio>
 #include <map>
 
@@ -67,7 +68,7 @@ wicprof::Result<> measure(const std::string& devices, std::uint32_t waits, std::
   wic::DeviceView recording = (*runtime)->view(0);
   recording.ring_heads = heads->data();
   recording.records = records->data();
-  recording.ring_capacity = kCapacity;
+  recording.ring_capacity_log2 = std::countr_zero(kCapacity);
   struct Way {
     const char* name;
     const wic::DeviceView view;

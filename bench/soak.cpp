@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -265,7 +266,7 @@ class Soak {
     kernel.view.record_sample_mask = 0;  // every wait
     kernel.view.ring_heads = heads_.device();
     kernel.view.records = records_.data();
-    kernel.view.ring_capacity = kRecordsPerSm;
+    kernel.view.ring_capacity_log2 = std::countr_zero(kRecordsPerSm);
     std::copy(sites_.begin(), sites_.end(), kernel.sites);
     kernel.first = step_;
     kernel.steps = options_.steps;

@@ -85,7 +85,7 @@ class World {
     v.watch = {watch_.data(), 16, 2};
     v.ring_heads = heads_.data();
     v.records = records_.data();
-    v.ring_capacity = 1024;
+    v.ring_capacity_log2 = 10;
     v.sm_count = 2;
     return v;
   }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <bit>
 #include <thread>
 
 #include "src/records/record_drain.h"
@@ -321,7 +322,7 @@ TEST_P(FaultsOfTheBackend, AFullRecordRingDelaysNobody) {
   DeviceView view = runtime->view(0);
   view.records = records->data();
   view.ring_heads = heads->data();
-  view.ring_capacity = kCapacity;
+  view.ring_capacity_log2 = std::countr_zero(kCapacity);
   view.record_sample_mask = 0;
   view.sm_count = sms;
   *word() = 1;

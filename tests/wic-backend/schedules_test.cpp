@@ -48,7 +48,7 @@ struct State {
     v.control = &control;
     v.ring_heads = heads.data();
     v.records = records.data();
-    v.ring_capacity = 1024;
+    v.ring_capacity_log2 = 10;
     v.sm_count = 2;
     return v;
   }

@@ -66,20 +66,18 @@ class WaitSize(unittest.TestCase):
         cls.tight = compile_kernels("-maxrregcount=32")
 
     def test_each_wait_takes_few_instructions_of_the_kernel(self):
-        for kernel, waits in (("BlockWaits", 1), ("LongForm", 2), ("WarpsWait", 2), ("ThreeWaits", 3)):
+        # The long form knows its group only when the kernel runs.
+        for kernel, waits, most in (("BlockWaits", 1, 150), ("LongForm", 2, 200), ("WarpsWait", 2, 150),
+                                    ("ThreeWaits", 3, 150)):
             with self.subTest(kernel):
                 inline = self.free[kernel].own_instructions - self.free["Nothing"].own_instructions
                 self.assertGreater(inline, 0)
-                # With their records inline: the records' calls alone would bring each wait to some 120.
-                self.assertLessEqual(inline / waits, 230)
+                self.assertLessEqual(inline / waits, most)
 
     def test_blocks_of_1024_threads_launch_without_launch_bounds(self):
-        self.assertLessEqual(self.free["BlockWaits"].registers, LAUNCHES_1024_THREADS)
-        # In the long form, and where every thread polls, more is kept per thread. Blocks of 896 threads launch; larger
-        # ones need launch bounds.
-        for kernel in ("LongForm", "WarpsWait"):
+        for kernel in ("BlockWaits", "LongForm", "WarpsWait"):
             with self.subTest(kernel):
-                self.assertLessEqual(self.free[kernel].registers, 72)
+                self.assertLessEqual(self.free[kernel].registers, LAUNCHES_1024_THREADS)
 
     def test_a_wait_itself_needs_32_registers(self):
         # Bytes that the kernel itself stores in its stack; with several waits, also what is kept from one to the next.

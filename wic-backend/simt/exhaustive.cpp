@@ -10,8 +10,9 @@ namespace {
 
 constexpr char kNames[] = "0123456789abcdefghijklmnopqrstuvwxyz";  // of threads, in the order of their launch
 constexpr std::uint32_t kMaxThreads = sizeof(kNames) - 1;
-constexpr std::uint32_t kForcedRounds = 16;  // wakes of every sleeper in turn, without news, that count as a hang
-constexpr std::uint32_t kMaxWakes = 200;     // of one thread
+constexpr std::uint32_t kForcedRounds =
+    160;  // wakes of every sleeper in turn, without news, that count as a hang: more than stand_by() looks
+constexpr std::uint32_t kMaxWakes = 2'000;          // of one thread
 constexpr std::uint32_t kAccessesPerTurn = 10'000;  // more: the thread polls for ever without a sleep
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {

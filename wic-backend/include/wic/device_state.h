@@ -109,8 +109,8 @@ struct DeviceView {
   StewardLine* steward = nullptr;
   ControlPage* control = nullptr;  ///< nullptr = no stewards: only the host writes the strategy words
   RingHead* ring_heads = nullptr;
-  DeviceRecord* records = nullptr;       ///< sm_count rings of ring_capacity records each; nullptr = do not record
-  std::uint32_t ring_capacity = 0;       ///< a power of two
+  DeviceRecord* records = nullptr;  ///< sm_count rings of 2^ring_capacity_log2 records; nullptr = do not record
+  std::uint32_t ring_capacity_log2 = 0;
   std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else record a sample of the waits: see record.h
   std::uint32_t sm_count = 0;
 };

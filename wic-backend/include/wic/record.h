@@ -53,8 +53,8 @@ WIC_DEVICE inline RecordPayload signal_record(SiteId site, std::uint32_t iterati
           tag};
 }
 
-/// Whether the sample contains that key: one key in mask + 1 is, at random.
-WIC_DEVICE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {
+/// Whether the sample contains that key: one key in mask + 1 is, at random. A call: most runs record every wait.
+WIC_OUT_OF_LINE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {
   key *= 0x9e3779b97f4a7c15u;
   key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u;
   return ((key >> 40) & mask) == 0;
@@ -77,11 +77,14 @@ WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view
       (r.kind != wicprof::WaitEvent::kKind || !in_sample(sample_key(r.iteration, r.end_ns), view.record_sample_mask))) {
     return;
   }
-  const std::uint32_t sm = thread.sm() % view.sm_count;
+  std::uint32_t sm = thread.sm();
+  WIC_ROLLED
+  while (sm >= view.sm_count) sm -= view.sm_count;  // under MPS; a division would take 20 instructions of each wait
   const std::uint32_t sequence = thread.fetch_add(&view.ring_heads[sm].next, 1);
-  const std::uint32_t slot = sequence & (view.ring_capacity - 1);
-  const std::uint32_t tag = sequence / view.ring_capacity + 1;
-  DeviceRecord& to = view.records[std::size_t{sm} * view.ring_capacity + slot];
+  const std::uint32_t generation = sequence >> view.ring_capacity_log2;
+  const std::uint32_t slot = sequence - (generation << view.ring_capacity_log2);
+  const std::uint32_t tag = generation + 1;
+  DeviceRecord& to = view.records[(std::size_t{sm} << view.ring_capacity_log2) + slot];
   const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
                              (static_cast<std::uint32_t>(r.status) << 16) | (std::uint32_t{r.waited} << 23) |
                              (std::uint32_t{r.warps} << 24) | (static_cast<std::uint32_t>(r.pollers) << 31);

@@ -171,32 +171,13 @@ WIC_DEVICE LoopResult last_look(const Thread& thread, const std::uint32_t* word,
   return {LoopEnd::satisfied, value};
 }
 
-// What one strategy's part of a wait ended with.
-struct Polled {
-  LoopResult result;
-  WaitTally tally;
-};
-
-// One function per strategy: a kernel then has the registers of one poll loop, not of all. Arguments and result are
-// values: the poll loop would reload what a reference refers to after each access to memory.
-template <class Strategy, class Condition>
-WIC_OUT_OF_LINE Polled poll_with(Thread thread, WaitContext wait, Condition condition, WaitTally tally) {
-  Polled polled;
-  polled.result = poll_loop(thread, wait, Strategy{}, condition, tally);
-  polled.tally = tally;
-  return polled;
-}
-
 template <class Condition>
 WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, const Condition& condition,
                                 WaitTally& tally) {
   if (wait.strategy_id() == kProducerLost) return last_look(thread, wait.word, condition, tally);
   tally.strategy = wait.strategy_id();
-  const Polled polled = with_strategy(wait.strategy_id(), [&](auto strategy) {
-    return poll_with<decltype(strategy), Condition>(thread, wait, condition, tally);
-  });
-  tally = polled.tally;
-  return polled.result;
+  return with_strategy(wait.strategy_id(),
+                       [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
 }
 
 // Moves the site's averages a quarter of the way to this wait. Waiters of one word leave together and should count
@@ -270,29 +251,38 @@ WIC_DEVICE WaitResult with_group(const Group& group, Visitor&& visit) {
   }
 }
 
-// The arguments of a wait.
+// The arguments of a wait. The deadline is computed where a wait is long enough to have one.
 template <class GroupKind>
 struct WaitCall {
-  WaitContext wait;  // the strategy word: as the leader's first look found it
+  const std::uint32_t* word;
+  const DeviceView* view;
+  std::uint64_t arrived_ns;
+  std::uint64_t timeout_ns;
+  SiteId site;
   std::uint32_t iteration;
   GroupKind group;
+
+  WIC_DEVICE WaitContext begin(std::uint32_t strategy_word) const {
+    return {word, view, arrived_ns, deadline_after(arrived_ns, timeout_ns), site, strategy_word};
+  }
 };
 
 // One record per group where one thread polls, per warp where every thread polls.
-template <class Condition>
-WIC_DEVICE void record_wait(const Thread& thread, const WaitContext& wait, const Group& group, std::uint32_t iteration,
-                            const Condition& condition, const WaitResult& result, const WaitTally& tally) {
+template <class GroupKind, class Condition>
+WIC_DEVICE void record_wait(const Thread& thread, const WaitCall<GroupKind>& wait, const Group& group,
+                            const Condition& condition, const WaitResult& result, const WaitTally& tally,
+                            std::uint64_t end_ns) {
   if (group.pollers == Pollers::leader ? group.is_leader(thread) : thread.lane() == 0) {
     write_record(thread, *wait.view,
-                 {wicprof::WaitEvent::kKind, tally.strategy, result.status, wait.site, iteration, tally.polls,
-                  wait.arrived_ns, thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value),
+                 {wicprof::WaitEvent::kKind, tally.strategy, result.status, wait.site, wait.iteration, tally.polls,
+                  wait.arrived_ns, end_ns, tally.switched_after_ns, recorded_value(condition, result.value),
                   word_tag(wait.word), static_cast<std::uint8_t>((group.threads + kWarpSize - 1) / kWarpSize),
                   group.pollers, tally.waited, ahead_plus_one(condition, result.value)});
   }
   // Preferably not the leader: it has done the polling already.
   if (tally.waited && result.status == WaitStatus::satisfied &&
       thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
-    update_averages(thread, wait.view->sites[wait.site], wait.arrived_ns, thread.clock_ns());
+    update_averages(thread, wait.view->sites[wait.site], wait.arrived_ns, end_ns);
   }
 }
 
@@ -305,14 +295,13 @@ WIC_OUT_OF_LINE WaitResult wait_behind_leader(Thread thread, WaitCall<GroupKind>
   WaitTally tally;
   tally.waited = true;
   if (group.is_leader(thread)) {
-    tally.polls = call.wait.view->hot.has(call.wait.site) ? 0 : 1;
-    call.wait.strategy_word = scratch.strategy;
-    const LoopResult result = wait_long(thread, call.wait, condition, tally);
+    tally.polls = call.view->hot.has(call.site) ? 0 : 1;
+    const LoopResult result = wait_long(thread, call.begin(scratch.strategy), condition, tally);
     scratch.long_status = static_cast<std::uint32_t>(result.end);  // others may not have read `status` yet
     scratch.value = result.value;
     thread.exchange(&scratch.finished, kGroupFinished);
-  } else if (thread.index() == group.first + kWarpSize && call.wait.view->control != nullptr) {
-    const DeviceView& view = *call.wait.view;
+  } else if (thread.index() == group.first + kWarpSize && call.view->control != nullptr) {
+    const DeviceView& view = *call.view;
     serve_as_steward(thread, {view.control, view.strategies, view.steward}, scratch);
   }
   thread.sync_warp();
@@ -320,7 +309,7 @@ WIC_OUT_OF_LINE WaitResult wait_behind_leader(Thread thread, WaitCall<GroupKind>
   const WaitResult result{static_cast<WaitStatus>(scratch.long_status), scratch.value};
   if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
-  record_wait(thread, call.wait, group, call.iteration, condition, result, tally);
+  record_wait(thread, call, group, condition, result, tally, thread.clock_ns());
   return result;
 }
 
@@ -333,7 +322,7 @@ WIC_DEVICE void record_ready(const Thread& thread, const WaitCall<GroupKind>& ca
   WaitTally tally;
   tally.polls = 1;
   if (strategy != kProducerLost) tally.strategy = strategy;
-  record_wait(thread, call.wait, group, call.iteration, condition, {WaitStatus::satisfied, value}, tally);
+  record_wait(thread, call, group, condition, {WaitStatus::satisfied, value}, tally, thread.clock_ns());
 }
 
 // A word that is ready costs one look: the strategy word is loaded beside it, not before it. At a hot site even one
@@ -343,10 +332,10 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const WaitCall<GroupKind
   const Group group = call.group.of(thread, Pollers::leader);
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   if (group.is_leader(thread)) {
-    const std::uint32_t strategy_word = call.wait.load_strategy(thread);
+    const std::uint32_t strategy_word = thread.load(&call.view->strategies[call.site].word);
     LoopEnd end = LoopEnd::strategy_changed;  // not ready
-    if (!call.wait.view->hot.has(call.wait.site)) {
-      const std::uint32_t value = thread.load(call.wait.word);
+    if (!call.view->hot.has(call.site)) {
+      const std::uint32_t value = thread.load(call.word);
       scratch.value = value;
       if (condition(value)) {
         thread.fence_acquire();
@@ -385,24 +374,25 @@ WIC_DEVICE inline void wait_at_mbarrier(const Thread& thread, GroupScratch& scra
 template <class GroupKind, class Condition>
 WIC_OUT_OF_LINE WaitResult each_thread_wait(Thread thread, WaitCall<GroupKind> call, Condition condition) {
   const Group group = call.group.of(thread, Pollers::each_thread);
+  WaitContext wait = call.begin(0);
   WaitTally tally;
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   LoopResult mine{LoopEnd::strategy_changed, 0};
   const auto finished = [&mine] { return mine.end != LoopEnd::strategy_changed; };
   for (;;) {
     if (group.is_leader(thread)) {
-      scratch.strategy = call.wait.load_strategy(thread);
+      scratch.strategy = wait.load_strategy(thread);
       scratch.unfinished = 0;
       thread.mbarrier_init(&scratch.parked);
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
-    call.wait.strategy_word = scratch.strategy;
-    if (call.wait.strategy_id() != kProducerLost) tally.strategy = call.wait.strategy_id();
-    const bool for_all = leader_waits(call.wait.strategy_id());
-    const Parking parking = parking_of(call.wait.strategy_id());
+    wait.strategy_word = scratch.strategy;
+    if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
+    const bool for_all = leader_waits(wait.strategy_id());
+    const Parking parking = parking_of(wait.strategy_id());
     if (for_all ? group.is_leader(thread) : !finished()) {
-      const LoopResult result = poll_once(thread, call.wait, condition, tally);
+      const LoopResult result = poll_once(thread, wait, condition, tally);
       if (!finished()) mine = result;  // a leader may go on polling for the others after its own wait has ended
       if (for_all) {
         scratch.status = static_cast<std::uint32_t>(result.end);
@@ -424,7 +414,7 @@ WIC_OUT_OF_LINE WaitResult each_thread_wait(Thread thread, WaitCall<GroupKind> c
     if (!again) break;
   }
   const WaitResult result{static_cast<WaitStatus>(mine.end), mine.value};
-  record_wait(thread, call.wait, group, call.iteration, condition, result, tally);
+  record_wait(thread, call, group, condition, result, tally, thread.clock_ns());
   return result;
 }
 
@@ -432,9 +422,7 @@ template <class Condition>
 WIC_DEVICE WaitResult wait_for_block(const Thread& thread, const DeviceView& view, SiteId site, std::uint32_t iteration,
                                      const std::uint32_t* word, const Condition& condition, std::uint64_t timeout_ns) {
   const std::uint64_t arrived = thread.clock_ns();
-  return leader_wait(
-      thread, WaitCall<WholeBlock>{{word, &view, arrived, deadline_after(arrived, timeout_ns), site, 0}, iteration, {}},
-      condition);
+  return leader_wait(thread, WaitCall<WholeBlock>{word, &view, arrived, timeout_ns, site, iteration, {}}, condition);
 }
 
 }  // namespace detail
@@ -449,9 +437,8 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
                                  std::uint32_t iteration, const std::uint32_t* word, const Condition& condition,
                                  std::uint64_t timeout_ns) {
   const std::uint64_t arrived = thread.clock_ns();
-  const WaitContext wait{word, &view, arrived, deadline_after(arrived, timeout_ns), site, 0};
   return detail::with_group(group, [&](auto kind) {
-    const detail::WaitCall<decltype(kind)> call{wait, iteration, kind};
+    const detail::WaitCall<decltype(kind)> call{word, &view, arrived, timeout_ns, site, iteration, kind};
     return group.pollers == Pollers::leader ? detail::leader_wait(thread, call, condition)
                                             : detail::each_thread_wait(thread, call, condition);
   });

@@ -1,5 +1,7 @@
 #include "src/runtime/device_memory.h"
 
+#include <bit>
+
 namespace wic {
 
 namespace {
@@ -46,7 +48,7 @@ DeviceView DeviceMemory::view() const {
   view.steward = steward_.data();
   view.control = control_.data();
   view.ring_heads = heads_.data();
-  view.ring_capacity = records_per_sm_;
+  view.ring_capacity_log2 = static_cast<std::uint32_t>(std::countr_zero(records_per_sm_));
   view.sm_count = properties().sm_count;
   return view;
 }

@@ -36,6 +36,7 @@ class SharedWatch {
     slot_ = join_slot(thread, wait);
     if (slot_ == nullptr) return;
     role_ = Role::waiter;
+    lines_ = wait.view->watch.lines;
     // Released: a thread that sees this number and then reads the word reads it after everything before this wait.
     ticket_ = thread.fetch_add_acq_rel(&slot_->arrivals, 1) + 1;
   }
@@ -43,7 +44,7 @@ class SharedWatch {
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     if (role_ == Role::waiter) {
       if (own_look_is_due(thread)) return own_look(thread, wait);
-      const std::uint64_t line = line_.look(thread, my_line(thread, wait));
+      const std::uint64_t line = line_.look(thread, my_line(thread));
       fresh_ = fresh_ || reached(ticket_of(line), ticket_);
       // A waiter that can still use the last watcher's value does not become the next watcher.
       const bool news = fresh_ && !(known_ && value_of(line) == value_);
@@ -62,7 +63,7 @@ class SharedWatch {
       // A waiter whose line has no watcher takes over instead of waiting for news.
       const std::uint32_t ns = nap_ns(waited);
       if (is_active(line_.value)) {
-        line_.stand_by(thread, my_line(thread, wait), ns);
+        line_.stand_by(thread, my_line(thread), ns);
       } else if (ns != 0) {
         thread.sleep_ns(ns);
       }
@@ -73,13 +74,13 @@ class SharedWatch {
     }
   }
 
-  WIC_DEVICE void leave(const Thread& thread, const WaitContext& wait) {
+  WIC_DEVICE void leave(const Thread& thread, const WaitContext&) {
     if (slot_ == nullptr) return;
     if (role_ == Role::watcher) {
       const std::uint64_t last = pack(false, published_ticket_, value_);
       // The lines get nothing more from this watcher once the next watcher, or another word, uses them.
       WIC_ROLLED
-      for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);
+      for (std::uint32_t i = 0; i < lines_; ++i) thread.store(&slot_->lines[i].mirror, last);
       thread.fence_release();
       thread.store(&slot_->master, last);
       thread.fence_release();
@@ -92,7 +93,7 @@ class SharedWatch {
 
   static constexpr std::uint64_t kWatcherAwakeNs = 200'000;  // it polls this long without sleeping: one thread only
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
-  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // rounds: about a second in a long wait
+  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 12;  // rounds: about a second in a long wait
   static constexpr std::uint32_t kProbes = 4;
   static constexpr std::uint64_t kUsersMask = (1u << 17) - 1;
 
@@ -110,15 +111,15 @@ class SharedWatch {
   // At least half a period after the first look, and at different rounds in different blocks: this strategy exists to
   // prevent simultaneous reads of a host word.
   WIC_DEVICE bool own_look_is_due(const Thread& thread) {
-    const std::uint32_t phase = (thread.block() & 0xfff) * (kLooksBetweenOwn / 2 / 0x1000);
+    const std::uint32_t phase = (thread.block() & 0xfff) * (kLooksBetweenOwn / 2) / 0x1000;
     return ((++looks_ + phase) & (kLooksBetweenOwn - 1)) == kLooksBetweenOwn - 1;
   }
 
   static WIC_DEVICE Observation own_look(const Thread& thread, const WaitContext& wait) {
     return {true, 1, thread.load(wait.word)};
   }
-  WIC_DEVICE std::uint64_t* my_line(const Thread& thread, const WaitContext& wait) const {
-    return &slot_->lines[thread.block() & (wait.view->watch.lines - 1)].mirror;
+  WIC_DEVICE std::uint64_t* my_line(const Thread& thread) const {
+    return &slot_->lines[thread.block() & (lines_ - 1)].mirror;
   }
 
   WIC_DEVICE bool become_watcher(const Thread& thread) {
@@ -136,7 +137,7 @@ class SharedWatch {
   WIC_DEVICE Observation watch(const Thread& thread, const WaitContext& wait) {
     const std::uint32_t arrivals = thread.load(&slot_->arrivals);
     const std::uint32_t value = thread.load(wait.word);
-    if (!known_ || value != value_ || ticket_ != published_ticket_) publish(thread, wait, value);
+    if (!known_ || value != value_ || ticket_ != published_ticket_) publish(thread, value);
     if (arrivals != ticket_) {
       thread.fence_acquire();
       ticket_ = arrivals;
@@ -144,14 +145,14 @@ class SharedWatch {
     return {true, 1, value};
   }
 
-  WIC_DEVICE void publish(const Thread& thread, const WaitContext& wait, std::uint32_t value) {
+  WIC_DEVICE void publish(const Thread& thread, std::uint32_t value) {
     // The value may release data: these fences make the data visible to the readers of the lines. Also where the value
     // is that of the last look: the word may have changed and changed back since, for other data.
     thread.fence_acquire();
     thread.fence_release();
     const std::uint64_t mirror = pack(true, ticket_, value);
     WIC_ROLLED
-    for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);
+    for (std::uint32_t i = 0; i < lines_; ++i) thread.store(&slot_->lines[i].mirror, mirror);
     known_ = true;
     published_ticket_ = ticket_;
     value_ = value;
@@ -195,6 +196,7 @@ class SharedWatch {
   }
 
   WatchSlot* slot_ = nullptr;
+  std::uint32_t lines_ = 0;           // WatchTable::lines; the table itself is out of the caches after each fence
   ObservedWord<std::uint64_t> line_;  // as a waiter
   std::uint32_t ticket_ = 0;          // a waiter: its own; the watcher: the arrivals before its next look
   std::uint32_t published_ticket_ = 0;
