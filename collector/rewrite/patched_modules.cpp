@@ -137,7 +137,8 @@ std::string PatchedModules::bind_module(const RewriteDriver& driver, const Modul
                         : driver.module_global(&table, &bytes, module.module, module.table.c_str());
   if (result != CUDA_SUCCESS) return error_of("looking up the table of patched loops", result);
   const std::uint64_t address = memory.address + module.first * sizeof(SiteWords);
-  if (bytes != sizeof address) return "the table of patched loops has " + std::to_string(bytes) + " bytes";
+  if (bytes < sizeof(rewriter::ModuleWords))
+    return "the table of patched loops has " + std::to_string(bytes) + " bytes";
   result = driver.copy_to_device(table, &address, sizeof address, memory.stream);
   if (result == CUDA_SUCCESS) result = driver.synchronize(memory.stream);  // `address` must live until then
   return result == CUDA_SUCCESS ? std::string() : error_of("writing the table of patched loops", result);

@@ -105,12 +105,12 @@ RewriteDriver functions() {
   };
   api.library_global = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary, const char*) {
     *address = reinterpret_cast<CUdeviceptr>(&fake->table);
-    *bytes = 8;
+    *bytes = 128;
     return unless("global");
   };
   api.module_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule, const char*) {
     *address = reinterpret_cast<CUdeviceptr>(&fake->table);
-    *bytes = 8;
+    *bytes = 128;
     return unless("global");
   };
   api.host_alloc = [](void** memory, std::size_t bytes, unsigned) {

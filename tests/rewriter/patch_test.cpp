@@ -35,7 +35,25 @@ TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
   const std::size_t label = patched->text.find("$L:");
   ASSERT_NE(begin, std::string::npos) << patched->text;
   EXPECT_LT(begin, label);
-  EXPECT_NE(patched->text.find(".u64 " + patched->table + " = 0;"), std::string::npos);
+  EXPECT_NE(patched->text.find(".b8 " + patched->table + "[128];"), std::string::npos);
+}
+
+TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
+  const std::string text = kernel(kFlag);
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  // The words of site 0 stand behind the 64 bytes of ModuleWords.
+  const std::size_t own = patched->text.find("ld.volatile.global.u32 %__wic_r, [" + patched->table + "+64]");
+  const std::size_t lease = patched->text.find("atom.global.cas.b64 %__wic_f, [" + patched->table + "+72]");
+  const std::size_t lost = patched->text.find("bra $__wic_known_0;", lease);
+  const std::size_t hosts = patched->text.find("ld.volatile.global.u32 %__wic_r, [%__wic_a+0]");
+  ASSERT_NE(own, std::string::npos) << patched->text;
+  ASSERT_NE(hosts, std::string::npos);
+  EXPECT_LT(own, lease);
+  EXPECT_LT(lease, lost);
+  EXPECT_LT(lost, hosts);
 }
 
 TEST(RewriterPatch, LeavesAModuleWithoutWaitsAsItIs) {
