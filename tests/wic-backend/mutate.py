@@ -35,8 +35,8 @@ MUTANTS = {
     ),
     # The lines never learn that the watcher has left.
     "lines_not_told": (
-        "for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);",
-        "static_cast<void>(wait);",
+        "for (std::uint32_t i = 0; i < lines_; ++i) thread.store(&slot_->lines[i].mirror, last);",
+        "",
     ),
     # The role is free before the lines say so: their last store may follow the next watcher's.
     "role_freed_first": (
@@ -52,8 +52,8 @@ MUTANTS = {
     ),
     # Only the first line is written.
     "one_line_written": (
-        "for (std::uint32_t i = 0; i < wait.view->watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);",
-        "thread.store(&slot_->lines[0].mirror, mirror);\n    static_cast<void>(wait);",
+        "for (std::uint32_t i = 0; i < lines_; ++i) thread.store(&slot_->lines[i].mirror, mirror);",
+        "thread.store(&slot_->lines[0].mirror, mirror);",
     ),
     # A waiter that leaves is still counted: no other word can take its slot.
     "never_uncounted": (
