@@ -19,6 +19,7 @@
 #include "analyzer/machine_code/stalls.h"
 #include "analyzer/path/critical_path.h"
 #include "analyzer/path/host_wait_parts.h"
+#include "analyzer/path/lateness.h"
 #include "analyzer/path/predict.h"
 #include "analyzer/rules/loss.h"
 #include "analyzer/rules/rule.h"
@@ -60,6 +61,7 @@ struct Analysis {
   std::vector<HostWaitStats> host_waits;
   std::vector<HostPolling> host_polling;
   std::vector<HostWaitParts> host_wait_parts;  ///< of calls whose awaited work is known
+  Lateness lateness;                           ///< why host threads, launches and kernels were late
   StreamWaitTable stream_waits;
   std::vector<ClockBounds> clocks;
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number

@@ -68,7 +68,11 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.path = critical_path(model, *matching, *work, ground);
     kernels.emplace(model, *waiters);
   });
-  tasks.add([&] { analysis.host_wait_parts = host_wait_parts(model, WorkIndex(model, *work)); });
+  tasks.add([&] {
+    const WorkIndex index(model, *work);
+    analysis.host_wait_parts = host_wait_parts(model, index);
+    analysis.lateness = lateness(model, *work, index);
+  });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
   if (parties == Parties::matrices) {
     tasks.add([&] {  // one after the other, since each holds the lengths of all waits
@@ -101,8 +105,9 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.prediction = predict(model, analysis.path, modes, analysis.sites, iterations);
   });
   tasks.add([&] {
-    RuleVerdicts verdicts = apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes,
-                                         analysis.kernels, analysis.host_polling, analysis.host_wait_parts, ground});
+    RuleVerdicts verdicts =
+        apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels,
+                     analysis.host_polling, analysis.host_wait_parts, analysis.lateness, ground});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

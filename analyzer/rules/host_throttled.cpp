@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyzer/rules/rule.h"
+#include "analyzer/rules/late_gain.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -12,25 +12,11 @@ namespace {
 
 /// Least share of the traced time. The time counts once per CPU. Not calibrated.
 constexpr double kWorthNaming = 0.01;
-/// Share of CPU time in the waits in calls from which on they spin, as for the finding host_spin.
-constexpr double kSpinning = 0.8;
-
 std::optional<std::int64_t> stat(const TraceModel& model, std::string_view name) {
   for (const store::StatRow& row : model.stats) {
     if (row.name == name) return row.value;
   }
   return std::nullopt;
-}
-
-/// The CPU time of spinning waits in calls that a toggle can switch.
-TimeNs spun(const TraceModel& model) {
-  TimeNs cpu = 0, wall = 0;
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (!wait.cpu || wait.site == 0 || !wait.in_call()) continue;
-    cpu += *wait.cpu;
-    wall += std::max<TimeNs>(0, wait.end - wait.begin);
-  }
-  return static_cast<double>(cpu) >= kSpinning * static_cast<double>(wall) ? cpu : 0;
 }
 
 }  // namespace
@@ -53,7 +39,11 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
                                  count_of(static_cast<std::uint64_t>(std::max<std::int64_t>(
                                               0, stat(input.model, "throttled_periods").value_or(0))),
                                           "period"));
-  if (const TimeNs cpu = spun(input.model); cpu > 0) {
+  if (const LateSum* const late = late_enough(input, LateCause::throttled)) {
+    finding.evidence += fmt::format("; launches and waits were late by {}: {}", format_duration(late->late_ns),
+                                    late_evidence(input, *late));
+  }
+  if (const TimeNs cpu = spun_in_calls(input.model); cpu > 0) {
     finding.evidence +=
         fmt::format("; host threads spun for {} while they waited for the GPU, which counts", format_duration(cpu));
     finding.remedy = "wic-prof toggle park --side host";

@@ -8,6 +8,7 @@
 #include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/measure/statistics.h"
 #include "analyzer/path/host_wait_parts.h"
+#include "analyzer/path/lateness.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/waits/matching.h"
@@ -44,6 +45,7 @@ struct RuleInput {
   const std::vector<KernelStats>& kernels;
   const std::vector<HostPolling>& host_polling;
   const std::vector<HostWaitParts>& host_wait_parts;
+  const Lateness& lateness;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;
   TimeNs ground_ns() const { return ground.end - ground.begin; }

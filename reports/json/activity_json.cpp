@@ -175,6 +175,17 @@ Json array_of(const Rows& rows, ToJson&& to_json) {
   return list;
 }
 
+Json lateness_value(const Lateness& lateness) {
+  return {{"steps", lateness.steps}, {"causes", array_of(lateness.sums, [](const LateSum& sum) -> Json {
+                                        return {{"cause", late_cause_name(sum.cause)},
+                                                {"count", sum.count},
+                                                {"sure", sum.sure},
+                                                {"late_ns", sum.late_ns},
+                                                {"error_ns", sum.error_ns},
+                                                {"idle_ns", sum.idle_ns}};
+                                      })}};
+}
+
 }  // namespace
 
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
@@ -183,6 +194,7 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
   value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
     return host_wait_value(stats, analysis.host_wait_parts);
   });
+  value["lateness"] = lateness_value(analysis.lateness);
   value["host_polling"] = array_of(analysis.host_polling, polling_value);
   value["stream_waits"] = stream_waits_value(model, analysis.stream_waits);
   value["stream_waits_without_event"] = analysis.stream_waits.without_event;

@@ -1,0 +1,22 @@
+// What findings about delays have in common: how long the device was idle meanwhile, and what the program can gain.
+#pragma once
+
+#include <string>
+
+#include "analyzer/rules/rule.h"
+
+namespace wicprof::analyzer {
+
+/// Below 1 % of the traced time a delay is too short to notice. Not calibrated.
+inline constexpr double kLateWorthNaming = 0.01;
+
+/// The delays of that cause if their sum is worth a finding; nullptr otherwise.
+const LateSum* late_enough(const RuleInput& input, LateCause cause);
+
+/// "12 delays, uncertain by at most 1 ms; the GPU was idle for 5 ms of it: at most 1.2 times as fast without".
+std::string late_evidence(const RuleInput& input, const LateSum& sum);
+
+/// The CPU time of waits in calls that a toggle can switch, if threads spin there; 0 otherwise.
+TimeNs spun_in_calls(const TraceModel& model);
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,90 @@
+// Why host threads, launches and kernels were late: in made runs, whose delays are known.
+#include "analyzer/path/lateness.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "analyzer/analysis.h"
+#include "program.h"
+#include "tests/analyzer/made_programs/delayed_run.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace made_programs;
+
+/// Half of the runs served to write the analysis; this half only judges it.
+constexpr std::uint64_t kJudging = 1'000'000;
+constexpr std::uint64_t kRuns = 420;
+
+TEST(Lateness, NamesInjectedDelaysAndNoneSurelyWrong) {
+  std::map<std::string, Named> by_kind;
+  for (std::uint64_t seed = kJudging; seed < kJudging + kRuns; ++seed) {
+    const DelayedRun run = make_delayed_run(seed);
+    by_kind[injected_name(run.kind)] += judge(run);
+  }
+  EXPECT_EQ(by_kind.size(), static_cast<std::size_t>(kInjected));
+  for (const auto& [kind, named] : by_kind) {
+    EXPECT_GT(named.delays, 200u) << kind;
+    // Of the time that the machine's host took, the trace has only the sum.
+    const double bar = kind == injected_name(Injected::steal) ? 0.85 : 0.95;
+    EXPECT_GE(static_cast<double>(named.right), bar * static_cast<double>(named.delays))
+        << kind << ": " << named.right << " of " << named.delays << ", unnamed " << named.unnamed << ", wrong "
+        << named.wrong;
+    EXPECT_EQ(named.surely_wrong, 0u) << kind;
+  }
+}
+
+/// The first run of a kind that has delays only of that kind.
+DelayedRun run_of(Injected kind, bool spins) {
+  for (std::uint64_t seed = 0;; ++seed) {
+    DelayedRun run = make_delayed_run(seed);
+    if (run.kind == kind && run.spins == spins && !run.hidden && judge(run).delays > 10) return run;
+  }
+}
+
+const Finding* finding(const Analysis& analysis, std::string_view rule) {
+  for (const Finding& one : analysis.findings) {
+    if (one.rule == rule) return &one;
+  }
+  return nullptr;
+}
+
+TEST(Lateness, FindingsSayWhatToDoAndWhatItGains) {
+  const Analysis crowded = analyze(run_of(Injected::co_runner, true).model);
+  const Finding* found = finding(crowded, "host_oversubscribed");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->remedy, "wic-prof toggle park --side host");
+  EXPECT_NE(found->evidence.find("times as fast without"), std::string::npos) << found->evidence;
+  EXPECT_EQ(finding(crowded, "late_launch"), nullptr);
+
+  const Analysis sleeping = analyze(run_of(Injected::co_runner, false).model);
+  found = finding(sleeping, "host_oversubscribed");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->remedy.find("taskset"), std::string::npos);  // its threads do not spin
+
+  const Analysis late = analyze(run_of(Injected::late_launch, true).model);
+  EXPECT_NE(finding(late, "late_launch"), nullptr);
+  EXPECT_EQ(finding(late, "host_oversubscribed"), nullptr);
+
+  const Analysis quota = analyze(run_of(Injected::quota, true).model);
+  found = finding(quota, "host_throttled");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->evidence.find("launches and waits were late"), std::string::npos) << found->evidence;
+
+  EXPECT_NE(finding(analyze(run_of(Injected::steal, true).model), "host_stolen"), nullptr);
+}
+
+TEST(Lateness, ARunWithoutStepsIsRefused) {
+  const Analysis analysis = analyze(test_program::Program().settled());
+  EXPECT_EQ(analysis.lateness.steps, 0u);
+  EXPECT_TRUE(std::any_of(analysis.refusals.begin(), analysis.refusals.end(),
+                          [](const Refusal& refusal) { return refusal.rule == "late_launch"; }));
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer
