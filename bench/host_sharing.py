@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import result_file  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -271,11 +271,11 @@ class Bench:
     def write(self):
         """The document so far. Returns 1 if a claim does not hold."""
         return result_file.write(self.options, "host_sharing",
-                                 "python3 bench/host_sharing/host_sharing.py BUILD OUT", self.rows)
+                                 "python3 bench/host_sharing.py BUILD OUT", self.rows)
 
     def torch_words(self, what, seconds, folder):
-        return [sys.executable, HERE / "torch_steps.py", what, str(seconds), folder / "stop", folder / "times",
-                str(CHECKED)]
+        return [sys.executable, HERE / "host_sharing" / "torch_steps.py", what, str(seconds), folder / "stop",
+                folder / "times", str(CHECKED)]
 
     def references(self):
         """The digests of the PyTorch programs without wic-prof: both at once."""
@@ -314,8 +314,8 @@ class Bench:
             if not same:
                 print(digests[what][-300:], output[-300:], flush=True)
             self.rows.append({"name": f"{what}_same_results", "params": {"steps": CHECKED}, "value": int(same),
-                              "unit": "bool", "compared_to": f"{what} without wic-prof", "ratio": None, "bar": None,
-                              "holds": same})
+                              "unit": "bool", "compared_to": f"{what} without wic-prof", "ratio": int(same),
+                              "bar": 1, "holds": same})
 
 
 def main():
