@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "gui/source/analyst.h"
-#include "gui/source/idle_time.h"
+#include "gui/source/low_priority.h"
 #include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
 #include "gui/source/segment_memory.h"
@@ -323,7 +323,7 @@ struct TraceSource::State {
       matching = analyzer::match(*model);
     };
     if (request.moment) {
-      in_idle_time(work);  // the recorded program and its recorder have priority
+      at_low_priority(work);  // the recorded program and its recorder have priority
     } else {
       work();
     }

@@ -1,6 +1,7 @@
 // The rows that the window keeps of a growing trace.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "gui/source/growing_list.h"
-#include "gui/source/idle_time.h"
 #include "gui/source/live_model.h"
+#include "gui/source/low_priority.h"
 #include "protocol/events/host_wait.h"
 #include "tests/store/support.h"
 
@@ -104,25 +105,19 @@ TEST(LiveModel, FetchesNewRows) {
   EXPECT_TRUE(model.complete());
 }
 
-int policy_of_this_thread() {
-  int policy = 0;
-  sched_param param{};
-  pthread_getschedparam(pthread_self(), &policy, &param);
-  return policy;
-}
+int niceness_of_this_thread() { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); }
 
-TEST(IdleTime, AppliesToTheWorkAndItsThreadsOnly) {
-  const int before = policy_of_this_thread();
-  int during = -1, helper = -1;
-  in_idle_time([&] {
-    during = policy_of_this_thread();
-    std::thread([&] { helper = policy_of_this_thread(); }).join();
+TEST(LowPriority, AppliesToTheWorkAndItsThreadsOnly) {
+  const int before = niceness_of_this_thread();
+  int during = -100, helper = -100;
+  at_low_priority([&] {
+    during = niceness_of_this_thread();
+    std::thread([&] { helper = niceness_of_this_thread(); }).join();
   });
-  EXPECT_THROW(in_idle_time([] { throw std::runtime_error("no"); }), std::runtime_error);
-  if (during == before) GTEST_SKIP() << "this machine refuses SCHED_IDLE";
-  EXPECT_EQ(during, SCHED_IDLE);
-  EXPECT_EQ(helper, SCHED_IDLE);
-  EXPECT_EQ(policy_of_this_thread(), before);
+  EXPECT_THROW(at_low_priority([] { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_EQ(during, std::min(before + kNicer, 19));
+  EXPECT_EQ(helper, during);
+  EXPECT_EQ(niceness_of_this_thread(), before);
 }
 
 }  // namespace
