@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "gui/source/analyst.h"
-#include "gui/source/low_priority.h"
 #include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
+#include "gui/source/low_priority.h"
 #include "gui/source/segment_memory.h"
 #include "gui/tracks/list.h"
 #include "protocol/session.h"
