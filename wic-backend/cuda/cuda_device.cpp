@@ -41,6 +41,14 @@ void relax_stream_capture() {
   if (exchange != nullptr) exchange(&mode);
 }
 
+// A kernel may use more than 48 KiB of dynamic shared memory per block only after this.
+Result<> allow_shared_memory(const LaunchShape& shape, const KernelRef& kernel) {
+  if (shape.shared_bytes <= 48 * 1024) return ok();
+  const std::string what = "asking for " + std::to_string(shape.shared_bytes) + " bytes of shared memory per block";
+  return check(what.c_str(), cudaFuncSetAttribute(kernel.gpu_entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  static_cast<int>(shape.shared_bytes)));
+}
+
 class CudaEvent final : public Event {
  public:
   CudaEvent(CUcontext context, cudaEvent_t event) : context_(context), event_(event) {}
@@ -81,9 +89,19 @@ class CudaStream final : public Stream {
     if (shape.co_resident) {
       if (Result<> fits = wic::check_co_resident(device_, std::array{PlannedLaunch{shape, kernel}}); !fits) return fits;
     }
+    if (Result<> allowed = allow_shared_memory(shape, kernel); !allowed) return allowed;
     void* arguments[] = {const_cast<void*>(kernel.kernel)};
-    return check("launching a kernel", cudaLaunchKernel(kernel.gpu_entry, dim3(shape.blocks), dim3(shape.threads),
-                                                        arguments, shape.shared_bytes, stream_));
+    cudaLaunchAttribute dependent{};
+    dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    dependent.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(shape.blocks);
+    config.blockDim = dim3(shape.threads);
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = stream_;
+    config.attrs = &dependent;
+    config.numAttrs = shape.dependent ? 1 : 0;
+    return check("launching a kernel", cudaLaunchKernelExC(&config, kernel.gpu_entry, arguments));
   }
   Result<> copy(void* to, const void* from, std::size_t bytes) override {
     const CurrentContext current(context_);
@@ -230,6 +248,7 @@ class CudaDevice final : public Device {
       return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
     }
     const CurrentContext current(context_);
+    if (Result<> allowed = allow_shared_memory(shape, kernel); !allowed) return allowed.error();
     int blocks_per_sm = 0;
     const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks_per_sm, kernel.gpu_entry, static_cast<int>(shape.threads), shape.shared_bytes);

@@ -36,6 +36,11 @@ struct BlockHooks {
     wait(Block::State::sleeping);
   }
   static void arrive(std::uint32_t id, std::uint32_t expected) { block->arrive(*thread, id, expected); }
+  static void release_dependents() { block->release_dependents(); }
+  static bool earlier_kernels_ended() {
+    const LaunchedKernel& kernel = *block->kernel_;
+    return !kernel.earlier_ended || kernel.earlier_ended();
+  }
   static std::uint64_t now() { return block->clock_.now_ns(); }
 };
 
@@ -46,6 +51,8 @@ void before_access(Access access, const void* at) { BlockHooks::before_access(ac
 void switch_thread() { BlockHooks::wait(Block::State::ready); }
 void sleep(std::uint32_t ns) { BlockHooks::sleep(ns); }
 void barrier(std::uint32_t id, std::uint32_t thread_count) { BlockHooks::arrive(id, thread_count); }
+void release_dependents() { BlockHooks::release_dependents(); }
+bool earlier_kernels_ended() { return BlockHooks::earlier_kernels_ended(); }
 std::uint64_t clock_ns() { return BlockHooks::now(); }
 void wake_host(std::uint32_t* bell) { std::atomic_ref(*bell).notify_all(); }
 
@@ -104,6 +111,12 @@ std::uint64_t Block::next_wake() const {
     if (thread.state == State::sleeping) earliest = std::min(earliest, thread.wake_ns);
   }
   return earliest;
+}
+
+void Block::release_dependents() {
+  if (released_) return;
+  released_ = true;
+  if (kernel_->block_released) kernel_->block_released();
 }
 
 void Block::park(SimtThread& thread, State state) {

@@ -34,6 +34,10 @@ struct LaunchedKernel {
   LaunchShape shape;
   void (*entry)(const void* kernel, const Thread& thread);
   std::vector<std::byte> kernel;  ///< the function object's bytes
+  // For the stream; any of them may be empty. Any thread calls them.
+  std::function<void()> block_released;  ///< a block no longer holds up a dependent kernel: once per block
+  std::function<void()> block_ended;
+  std::function<bool()> earlier_ended;  ///< whether the kernels before a dependent one have ended
 
   LaunchedKernel(const LaunchShape& launch_shape, const KernelRef& ref);
 };
@@ -48,6 +52,8 @@ class Block {
   std::uint32_t thread_count() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint32_t warp_count() const { return (thread_count() + kWarpSize - 1) / kWarpSize; }
   bool done() const { return done_count_ == threads_.size(); }
+  /// Tells the stream, the first time.
+  void release_dependents();
   State state(std::uint32_t i) const { return threads_[i].state; }
 
   /// Whether thread i can take a turn at that time.
@@ -81,6 +87,7 @@ class Block {
   std::vector<SimtThread> threads_;
   std::vector<std::uint32_t> stopped_;  ///< per warp: threads at a barrier or done
   std::size_t done_count_ = 0;
+  bool released_ = false;
 };
 
 }  // namespace wic::simt

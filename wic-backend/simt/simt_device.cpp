@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <list>
 #include <thread>
 
 #include "src/device/host_doorbell.h"
@@ -26,7 +28,8 @@ struct SimtEvent final : Event {
   }
 };
 
-// Executes its work in order on its own host thread.
+// Executes its work in order on its own host thread. Kernels run beside that thread: a dependent one starts when the
+// blocks of the kernel before it allow it, all other work when the kernels before it have ended.
 class SimtStream final : public Stream {
  public:
   explicit SimtStream(SimtDevice& device) : device_(device), thread_([this] { work(); }) {}
@@ -46,56 +49,95 @@ class SimtStream final : public Stream {
     if (shape.co_resident) {
       if (Result<> fits = check_co_resident(device_, std::array{PlannedLaunch{shape, ref}}); !fits) return fits;
     }
-    auto kernel = std::make_shared<const LaunchedKernel>(shape, ref);
-    push([this, kernel] { device_.run(kernel); });
+    auto kernel = std::make_shared<LaunchedKernel>(shape, ref);
+    push({[this, kernel] { start(kernel); }, shape.dependent});
     return ok();
   }
   Result<> copy(void* to, const void* from, std::size_t bytes) override {
-    push([=] { std::memcpy(to, from, bytes); });
+    push({[=] { std::memcpy(to, from, bytes); }});
     return ok();
   }
   Result<> write(std::uint32_t* to, std::uint32_t value) override {
-    push([=] { std::atomic_ref(*to).store(value, std::memory_order_release); });
+    push({[=] { std::atomic_ref(*to).store(value, std::memory_order_release); }});
     return ok();
   }
   Result<> record(Event& event) override {
-    push([&event] { static_cast<SimtEvent&>(event).at_ns = wicprof::now_ns(); });
+    push({[&event] { static_cast<SimtEvent&>(event).at_ns = wicprof::now_ns(); }});
     return ok();
   }
   Result<> synchronize() override {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return work_.empty() && !busy_; });
+    changed_.wait(lock, [this] { return work_.empty() && !busy_ && running_.empty(); });
     return ok();
   }
 
  private:
-  void push(std::function<void()> step) {
+  struct Step {
+    std::function<void()> run;
+    bool dependent = false;
+  };
+  // A kernel that has started and not ended.
+  struct Running {
+    std::uint32_t unreleased, unfinished;  // blocks
+    std::shared_ptr<std::atomic<bool>> ended = std::make_shared<std::atomic<bool>>(false);
+  };
+
+  void push(Step step) {
     {
       const std::lock_guard lock(mutex_);
       work_.push_back(std::move(step));
     }
     changed_.notify_all();
   }
+  bool may_go_on() const { return running_.empty() || (work_.front().dependent && running_.back().unreleased == 0); }
+
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return stop_ || !work_.empty(); });
+      changed_.wait(lock, [this] { return work_.empty() ? stop_ && running_.empty() : may_go_on(); });
       if (work_.empty()) return;
-      const std::function<void()> step = std::move(work_.front());
+      const Step step = std::move(work_.front());
       work_.pop_front();
       busy_ = true;
       lock.unlock();
-      step();
+      step.run();
       lock.lock();
       busy_ = false;
       changed_.notify_all();
     }
   }
 
+  void start(const std::shared_ptr<LaunchedKernel>& kernel) {
+    std::list<Running>::iterator mine;
+    {
+      const std::lock_guard lock(mutex_);
+      std::vector<std::shared_ptr<std::atomic<bool>>> earlier;
+      for (const Running& each : running_) earlier.push_back(each.ended);
+      kernel->earlier_ended = [earlier = std::move(earlier)] {
+        return std::all_of(earlier.begin(), earlier.end(), [](const auto& ended) { return ended->load(); });
+      };
+      mine = running_.insert(running_.end(), {kernel->shape.blocks, kernel->shape.blocks});
+    }
+    kernel->block_released = [this, mine] {
+      const std::lock_guard lock(mutex_);
+      if (--mine->unreleased == 0) changed_.notify_all();
+    };
+    // Notifies under the lock: once the stream's owner has seen the end, the stream may be gone.
+    kernel->block_ended = [this, mine] {
+      const std::lock_guard lock(mutex_);
+      if (--mine->unfinished != 0) return;
+      mine->ended->store(true);
+      running_.erase(mine);
+      changed_.notify_all();
+    };
+    device_.start(kernel);
+  }
+
   SimtDevice& device_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;
+  std::deque<Step> work_;
+  std::list<Running> running_;  // in launch order
   bool busy_ = false;
   bool stop_ = false;
   std::thread thread_;
@@ -173,14 +215,10 @@ std::optional<ClockReading> SimtDevice::take_clock_reading() {
   return ClockReading{static_cast<std::uint64_t>(now), now, 0};
 }
 
-void SimtDevice::run(std::shared_ptr<const LaunchedKernel> kernel) {
-  const LaunchedKernel* const key = kernel.get();
-  std::unique_lock lock(mutex_);
-  unfinished_[key] = kernel->shape.blocks;
+void SimtDevice::start(std::shared_ptr<const LaunchedKernel> kernel) {
+  const std::lock_guard lock(mutex_);
   pending_.push_back({std::move(kernel), 0});
   dispatch();
-  kernel_ended_.wait(lock, [&] { return unfinished_[key] == 0; });
-  unfinished_.erase(key);
 }
 
 // Gives pending blocks, oldest launch first, to the SM with the most free threads.
@@ -199,13 +237,15 @@ void SimtDevice::dispatch() {
 }
 
 void SimtDevice::block_ended(Sm& sm, const LaunchedKernel* kernel) {
-  const std::lock_guard lock(mutex_);
-  const auto at = std::find_if(sms_.begin(), sms_.end(), [&](const auto& each) { return each.get() == &sm; });
-  FreeSpace& space = free_[static_cast<std::size_t>(at - sms_.begin())];
-  space.threads += kernel->shape.threads;
-  ++space.blocks;
-  if (--unfinished_[kernel] == 0) kernel_ended_.notify_all();
-  dispatch();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::find_if(sms_.begin(), sms_.end(), [&](const auto& each) { return each.get() == &sm; });
+    FreeSpace& space = free_[static_cast<std::size_t>(at - sms_.begin())];
+    space.threads += kernel->shape.threads;
+    ++space.blocks;
+    dispatch();
+  }
+  if (kernel->block_ended) kernel->block_ended();
 }
 
 }  // namespace wic::simt

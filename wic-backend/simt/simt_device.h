@@ -1,9 +1,7 @@
 // The CPU device: runs the same kernel source on OS threads, one per SM. Not a performance model of a GPU.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,8 +31,8 @@ class SimtDevice : public Device {
   void request_clock_reading() override { clock_wanted_ = true; }
   std::optional<ClockReading> take_clock_reading() override;
 
-  /// Runs a kernel to its end. Any number of host threads.
-  void run(std::shared_ptr<const LaunchedKernel> kernel);
+  /// Starts a kernel, which says itself when its blocks end. Any number of host threads.
+  void start(std::shared_ptr<const LaunchedKernel> kernel);
 
  private:
   struct HostClock final : Clock {
@@ -55,10 +53,8 @@ class SimtDevice : public Device {
   HostClock clock_;
   bool clock_wanted_ = false;
   std::mutex mutex_;
-  std::condition_variable kernel_ended_;
-  std::deque<Pending> pending_;                                // in launch order
-  std::map<const LaunchedKernel*, std::uint32_t> unfinished_;  // blocks
-  std::vector<FreeSpace> free_;                                // per SM
+  std::deque<Pending> pending_;  // in launch order
+  std::vector<FreeSpace> free_;  // per SM
   std::vector<std::unique_ptr<Sm>> sms_;
 };
 

@@ -55,6 +55,7 @@ void Sm::run() {
       for (std::uint32_t warp = 0; warp < block.warp_count(); ++warp) turns += block.run_warp(warp, now);
       if (block.done()) {
         const std::shared_ptr<const LaunchedKernel> kernel = block.kernel();
+        block.release_dependents();
         resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
         ended_(*this, kernel.get());
       } else {

@@ -54,6 +54,10 @@ struct LaunchShape {
   std::uint32_t shared_bytes = 0;
   /// The blocks wait for each other: the launch is refused unless all fit the device at once.
   bool co_resident = false;
+  /// Starts before the kernel launched before it in the stream has ended: as soon as each block of that kernel has
+  /// ended or called Thread::release_dependents() (CUDA: programmatic dependent launch). Other work before it has
+  /// ended.
+  bool dependent = false;
 };
 
 /// A kernel with its arguments, for either kind of device (wic/launch.h makes one).

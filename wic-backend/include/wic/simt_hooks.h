@@ -21,6 +21,8 @@ void switch_thread();          ///< lets another warp take its turn
 void sleep(std::uint32_t ns);  ///< the thread gets no turn until then
 void barrier(std::uint32_t id,
              std::uint32_t thread_count);  ///< the thread gets no turn until so many threads have arrived
+void release_dependents();                 ///< the block no longer holds up a dependent kernel
+bool earlier_kernels_ended();
 std::uint64_t clock_ns();
 void wake_host(std::uint32_t* bell);  ///< wakes host threads that sleep on a Doorbell's word
 

@@ -72,6 +72,11 @@ class Thread {
   WIC_DEVICE std::uint32_t cycles() const;
   /// Sleeps for 0 to 2 * ns; ns at most 1,000,000.
   WIC_DEVICE void sleep_ns(std::uint32_t ns) const;
+  /// The block no longer holds up the start of a dependent kernel (LaunchShape::dependent). Nothing that the block has
+  /// written is visible to that kernel by this call alone.
+  WIC_DEVICE void release_dependents() const;
+  /// In a dependent kernel: waits until the kernels before it in the stream have ended, and sees what they wrote.
+  WIC_DEVICE void wait_for_earlier_kernels() const;
   /// Does nothing on a GPU; on the CPU device another warp may take its turn. Put a step() in every long loop.
   WIC_DEVICE void step() const;
 

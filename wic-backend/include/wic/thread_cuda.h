@@ -78,6 +78,10 @@ WIC_DEVICE inline std::uint32_t Thread::cycles() const {
   return cycles;
 }
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { __nanosleep(ns); }
+WIC_DEVICE inline void Thread::release_dependents() const {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+WIC_DEVICE inline void Thread::wait_for_earlier_kernels() const { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 WIC_DEVICE inline void Thread::step() const {}
 
 WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {

@@ -30,6 +30,10 @@ WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t*) const {}
 WIC_DEVICE inline std::uint64_t Thread::clock_ns() const { return simt::clock_ns(); }
 WIC_DEVICE inline std::uint32_t Thread::cycles() const { return static_cast<std::uint32_t>(simt::clock_ns()); }
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { simt::sleep(ns); }
+WIC_DEVICE inline void Thread::release_dependents() const { simt::release_dependents(); }
+WIC_DEVICE inline void Thread::wait_for_earlier_kernels() const {
+  while (!simt::earlier_kernels_ended()) sleep_ns(1'000);
+}
 WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
 
 WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {
