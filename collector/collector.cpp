@@ -8,6 +8,7 @@
 
 #include "collector/cupti/cupti_call.h"
 #include "collector/sources/list.h"
+#include "collector/waits/range_names.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -218,6 +219,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     for (const auto& source : sources_) source->resource(id, *static_cast<const CUpti_ResourceData*>(data), sink_);
     return;
   }
+  if (domain == CUPTI_CB_DOMAIN_NVTX) return RangeNames::callback(id, *static_cast<const CUpti_NvtxData*>(data));
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite == CUPTI_API_EXIT) announce_context();  // the call has released the driver's locks

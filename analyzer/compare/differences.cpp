@@ -158,6 +158,16 @@ std::vector<std::pair<Key, std::pair<const Series*, const Series*>>> joined(cons
   return {both.begin(), both.end()};
 }
 
+/// Where the call of the site with that name stands.
+std::string place_of(const std::vector<Window>& windows, const std::string& name) {
+  for (const Window& window : windows) {
+    for (const store::SiteRow& site : window.model->sites) {
+      if (site.name == name) return site.place;
+    }
+  }
+  return {};
+}
+
 void most_first(auto& list) {
   std::stable_sort(list.begin(), list.end(),
                    [](const Difference& a, const Difference& b) { return a.before_count > b.before_count; });
@@ -173,6 +183,9 @@ Differences differences(const std::vector<Window>& before, const std::vector<Win
   for (const auto& [name, series] : joined(sides[0].sites, sides[1].sites)) {
     SiteDifference difference;
     difference.site = name;
+    for (const Sides::value_type side : {&after, &before}) {
+      if (difference.place.empty()) difference.place = place_of(*side, name);
+    }
     compare_series(*series.first, *series.second, windows, options, options.spread_of_waits, difference);
     all.sites.push_back(std::move(difference));
   }

@@ -33,6 +33,7 @@ struct Difference {
 /// The lengths of the waits at a site, which its name identifies.
 struct SiteDifference : Difference {
   std::string site;
+  std::string place;  ///< of a call, after the change if known: TraceModel::site_place()
 };
 
 /// The wake latencies along an edge: from the signals of a device (or the CPU) to the waiters of a device at a site.

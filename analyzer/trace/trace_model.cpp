@@ -121,6 +121,11 @@ std::string TraceModel::site_name(SiteId id) const {
   return row != nullptr && !row->name.empty() ? row->name : fmt::format("site {}", id);
 }
 
+std::string TraceModel::site_place(SiteId id) const {
+  const store::SiteRow* row = id == 0 ? nullptr : site(id);
+  return row != nullptr ? row->place : std::string();
+}
+
 std::string TraceModel::device_name(DeviceId id) const {
   if (id == kHostDevice) return "the CPU";
   const store::DeviceRow* row = device(id);

@@ -42,6 +42,8 @@ struct TraceModel : store::Lists {
   std::size_t program_processes() const;
   /// For people; an undeclared site or device is named by its number.
   std::string site_name(SiteId id) const;
+  /// Where the call of a site stands: "FILE:LINE", "MODULE+0xOFFSET" or "NVTX range"; empty: not known.
+  std::string site_place(SiteId id) const;
   std::string device_name(DeviceId id) const;
   /// "cuda:0", "simt:0", "cpu": as options name devices.
   std::string device_key(DeviceId id) const;

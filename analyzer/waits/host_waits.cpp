@@ -62,6 +62,7 @@ std::vector<HostWaitStats> host_wait_stats(const TraceModel& model) {
   for (auto& [place, found] : by_place) {
     auto& [stats, times] = found;
     stats.name = place.first == 0 ? std::string(place.second) : model.site_name(place.first);
+    stats.place = model.site_place(place.first);
     stats.count = times.size();
     stats.p50_ns = percentile(times, 50);
     stats.p99_ns = percentile(times, 99);

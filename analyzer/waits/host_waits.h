@@ -17,9 +17,10 @@ std::string_view waiting_way_name(WaitingWay way);
 
 /// The waits at one wait site, or in one CUDA call without a site.
 struct HostWaitStats {
-  SiteId site = 0;   ///< of a call: the place in the program that makes it; 0 = not known
-  std::string name;  ///< of the site, or of the call without one
-  std::string call;  ///< empty at a site that the program declares
+  SiteId site = 0;    ///< of a call: the place in the program that makes it; 0 = not known
+  std::string name;   ///< of the site, or of the call without one
+  std::string call;   ///< empty at a site that the program declares
+  std::string place;  ///< of the call: "FILE:LINE", "MODULE+0xOFFSET" or "NVTX range"; empty: not known
   std::uint64_t count = 0;
   TimeNs total_ns = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
   // Sums over the waits with a known value; empty if no wait has one.

@@ -21,6 +21,7 @@
 #include "collector/waits/parking.h"
 #include "collector/waits/plain_events.h"
 #include "collector/waits/predictor.h"
+#include "collector/waits/range_names.h"
 #include "collector/waits/wait_sites.h"
 #include "protocol/events/choice.h"
 #include "protocol/events/host_wait.h"
@@ -219,6 +220,9 @@ class HostWaits final : public Source {
   Result<> prepare(const Cupti& cupti) override {
     // Always on, since an event may be created long before a toggle asks for its flags.
     for (const CUpti_CallbackId id : kEventCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
+    // So are ranges: a thread may enter one before recording starts.
+    for (const CUpti_CallbackId id : RangeNames::callbacks())
+      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_NVTX, id);
     control_.on_hybrid([cupti](bool on) {
       for (const CUpti_CallbackId id : kLaunches)
         cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
@@ -380,6 +384,9 @@ class HostWaits final : public Source {
   }
 
   PlaceOfWait place(std::uint32_t number, const void* frame, EventSink& sink) {
+    if (const RangeName* range = RangeNames::innermost()) {
+      if (const auto within = sites_.enter(number, names_[number], *range, sink)) return *within;
+    }
     const CudaCall call{number, kWaitingCalls[number].domain == kRuntimeCall, names_[number], cupti_};
     const void* const from =
         thread_caller.find(call, frame, [&](const void* address) { return sites_.known(number, address); });

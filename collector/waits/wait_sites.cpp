@@ -1,6 +1,7 @@
 #include "collector/waits/wait_sites.h"
 
 #include "collector/program/place_name.h"
+#include "collector/program/source_line.h"
 
 namespace wicprof::collector {
 
@@ -33,17 +34,33 @@ std::uint64_t key_of(std::uint32_t number, const void* caller) {
   return (static_cast<std::uint64_t>(number + 1) << 56) ^ reinterpret_cast<std::uintptr_t>(caller);
 }
 
-/// "cudaStreamSynchronize in step", within the length that a session's table has for a name.
-std::string name_of(std::string_view call, const FunctionAt& function) {
+/// No address of a program has the highest of these bits.
+std::uint64_t key_of(std::uint32_t number, const RangeName& range) {
+  constexpr std::uint64_t kOfRange = std::uint64_t{1} << 55;
+  return (static_cast<std::uint64_t>(number + 1) << 56) | kOfRange | (range.key & (kOfRange - 1));
+}
+
+/// Of a range that has no site: its waits are those of their place.
+constexpr SiteId kByPlace = ~SiteId{0};
+
+/// "cudaStreamSynchronize in step", within the length that a session's table has for a name. `where`: with the length
+/// that is left for it, names the place.
+template <class Where>
+std::string name_of(std::string_view call, Where&& where) {
   std::string name(call);
   constexpr std::string_view kIn = " in ";
   constexpr std::size_t kCounter = 3;  // "#17"
   if (name.size() + kIn.size() + kCounter >= kMaxSiteName) return name.substr(0, kMaxSiteName - 1 - kCounter);
   const std::size_t left = kMaxSiteName - 1 - kCounter - kIn.size() - name.size();
-  std::string where = short_function(function.name, left);
-  if (where.empty()) where = place_text(function).substr(0, left);
-  if (where.empty()) where = "unknown code";
-  return name.append(kIn).append(where);
+  return name.append(kIn).append(std::string_view(where(left)).substr(0, left));
+}
+
+std::string name_of(std::string_view call, const FunctionAt& function) {
+  return name_of(call, [&](std::size_t left) {
+    std::string where = short_function(function.name, left);
+    if (where.empty()) where = place_text(function);
+    return where.empty() ? "unknown code" : where;
+  });
 }
 
 }  // namespace
@@ -57,18 +74,39 @@ PlaceOfWait WaitSites::enter(std::uint32_t number, std::string_view call, const 
   if (caller == nullptr) return {};
   const std::uint64_t key = key_of(number, caller);
   ThreadsPlaces::Place& place = threads_places.at(key);
-  if (place.key != key) place = {key, declare(number, call, caller, sink), 0};
+  if (place.key != key) place = {key, declare_place(key, call, caller, sink), 0};
   return {place.site, place.waits++};
 }
 
-SiteId WaitSites::declare(std::uint32_t number, std::string_view call, const void* caller, EventSink& sink) {
-  const std::uint64_t key = key_of(number, caller);
+std::optional<PlaceOfWait> WaitSites::enter(std::uint32_t number, std::string_view call, const RangeName& range,
+                                            EventSink& sink) {
+  const std::uint64_t key = key_of(number, range);
+  ThreadsPlaces::Place& place = threads_places.at(key);
+  if (place.key != key) place = {key, declare_range(key, call, range, sink), 0};
+  if (place.site == kByPlace) return std::nullopt;
+  return PlaceOfWait{place.site, place.waits++};
+}
+
+SiteId WaitSites::declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink) {
   const std::lock_guard lock(mutex_);
   if (const auto found = sites_.find(key); found != sites_.end()) return found->second;
+  const char* const within = static_cast<const char*>(caller) - 1;  // the call
+  const FunctionAt function = function_at(within);
+  const std::string line = source_line(within);
+  return declare(key, name_of(call, function), line.empty() ? place_text(function) : line, sink);
+}
+
+SiteId WaitSites::declare_range(std::uint64_t key, std::string_view call, const RangeName& range, EventSink& sink) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = sites_.find(key); found != sites_.end()) return found->second;
+  if (ranges_ == kMostRanges) return kByPlace;
+  ++ranges_;
+  return declare(key, name_of(call, [&](std::size_t) { return std::string(range.str()); }), "NVTX range", sink);
+}
+
+SiteId WaitSites::declare(std::uint64_t key, const std::string& base, std::string_view place, EventSink& sink) {
   if (next_ == kFirst + kMost) return sites_[key] = 0;
   const SiteId site = next_++;
-  const FunctionAt function = function_at(static_cast<const char*>(caller) - 1);  // within the call
-  const std::string base = name_of(call, function);
   std::string name = base;
   for (int more = 2; !names_.insert(name).second; ++more) name = base + "#" + std::to_string(more);
   if (control_ != nullptr) {
@@ -80,7 +118,7 @@ SiteId WaitSites::declare(std::uint32_t number, std::string_view call, const voi
   event.site = site;
   event.name = sink.text(name);
   event.side = SiteSide::host;
-  event.place = sink.text(place_text(function));
+  event.place = sink.text(place);
   sink.write_or_hold(event);
   return sites_[key] = site;
 }

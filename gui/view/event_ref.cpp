@@ -122,6 +122,7 @@ void add_facts(Facts& facts, const TraceModel& model, const store::SignalRow& ro
 
 void add_facts(Facts& facts, const TraceModel& model, const store::HostWaitRow& row) {
   if (row.site != 0) facts.add("site", model.site_name(row.site));
+  if (const std::string place = model.site_place(row.site); !place.empty()) facts.add("place", place);
   if (row.in_call()) facts.add("call", row.call.text());
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.begin, row.end);

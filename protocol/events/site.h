@@ -43,7 +43,7 @@ struct SiteEvent {
   SiteEnd releasing, waiting;
   SiteSide side;
   std::uint8_t reserved;
-  TextId place;  ///< of a call: "MODULE+0xOFFSET", the address to which the call returns; 0 = not known
+  TextId place;  ///< of a call: "FILE:LINE", else "MODULE+0xOFFSET", or "NVTX range"; 0 = not known
   std::uint32_t reserved2;
 };
 

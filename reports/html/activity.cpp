@@ -38,8 +38,8 @@ std::string host_part(const TraceModel& model, const Analysis& analysis) {
   const std::size_t shown = std::min(kMaxListedRows, calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const HostWaitStats& c = calls[i];
-    table.add({name_of(c.name), count(c.count), duration(c.total_ns), duration(c.p50_ns), duration(c.max_ns),
-               duration(c.cpu_ns), std::string(waiting_way_name(c.way()))});
+    table.add({name_of(name_at(c.name, c.place)), count(c.count), duration(c.total_ns), duration(c.p50_ns),
+               duration(c.max_ns), duration(c.cpu_ns), std::string(waiting_way_name(c.way()))});
   }
   return section("host-waits", "Host waits", table.str() + and_more(calls.size(), shown, "call"),
                  analyze_command(model));

@@ -94,7 +94,8 @@ std::string differences_part(const Differences& differences) {
   if (sites > 0) {
     Table table({"site", ">wait before", ">after", ">change", ">95 % interval", "verdict"});
     for (std::size_t i = 0; i < sites; ++i)
-      add_difference(differences.sites[i], name_of(differences.sites[i].site), table);
+      add_difference(differences.sites[i], name_of(name_at(differences.sites[i].site, differences.sites[i].place)),
+                     table);
     out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
   }
   if (edges > 0) {

@@ -73,6 +73,7 @@ Json host_wait_value(const HostWaitStats& stats, const std::vector<HostWaitParts
   });
   return {{"call", stats.call.empty() ? Json(nullptr) : Json(stats.call)},
           {"site", stats.site == 0 ? Json(nullptr) : Json(stats.name)},
+          {"place", stats.place.empty() ? Json(nullptr) : Json(stats.place)},
           {"count", stats.count},
           {"total_ns", stats.total_ns},
           {"p50_ns", stats.p50_ns},

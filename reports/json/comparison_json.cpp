@@ -42,7 +42,7 @@ void add_difference(const Difference& difference, Json& value) {
 Json sites_value(const std::vector<SiteDifference>& sites) {
   Json list = Json::array();
   for (const SiteDifference& site : sites) {
-    Json value = {{"site", site.site}};
+    Json value = {{"site", site.site}, {"place", site.place.empty() ? Json(nullptr) : Json(site.place)}};
     add_difference(site, value);
     list.push_back(std::move(value));
   }

@@ -160,8 +160,9 @@ std::string host_part(const Analysis& analysis) {
   std::string text = "## Host waits\n\n" + row({"call", "count", "total", "p50", "max", "CPU time", "how"}) +
                      "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n";
   for (const HostWaitStats& c : calls) {
-    text += row({escape_markdown(c.name), format_count(c.count), format_duration(c.total_ns), format_duration(c.p50_ns),
-                 format_duration(c.max_ns), or_dash(c.cpu_ns), std::string(waiting_way_name(c.way()))});
+    text += row({escape_markdown(name_at(c.name, c.place)), format_count(c.count), format_duration(c.total_ns),
+                 format_duration(c.p50_ns), format_duration(c.max_ns), or_dash(c.cpu_ns),
+                 std::string(waiting_way_name(c.way()))});
   }
   return text + "\n";
 }

@@ -16,6 +16,10 @@ std::vector<HostWaitStats> host_calls(const Analysis& analysis) {
   return calls;
 }
 
+std::string name_at(std::string_view name, std::string_view place) {
+  return place.empty() ? std::string(name) : fmt::format("{} ({})", name, place);
+}
+
 std::string gain_text(const std::optional<Gain>& gain) {
   return gain ? fmt::format("{:.3g} ({:.3g} to {:.3g})", gain->value, gain->low, gain->high) : "-";
 }

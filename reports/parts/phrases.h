@@ -12,6 +12,8 @@ namespace wicprof::reports {
 
 /// The waits of host threads in calls (not at wait sites), most time first.
 std::vector<HostWaitStats> host_calls(const Analysis& analysis);
+/// "cudaStreamSynchronize in step (app.cu:47)"; the name alone where the place is not known.
+std::string name_at(std::string_view name, std::string_view place);
 
 /// "12.3 (4.1 to 20)": how many times as fast, with its interval; "-" if there is no prediction.
 std::string gain_text(const std::optional<Gain>& gain);

@@ -311,7 +311,8 @@ class Writer {
                                         ? std::string_view(wait.call)
                                         : site_names_.emplace(wait.site, model_.site_name(wait.site)).first->second;
       threads[{process_number(wait.process), wait.thread}].push_back(
-          {"host_wait", name, wait.begin, wait.end, fmt::format(R"("iteration":{})", wait.iteration), i});
+          {"host_wait", name, wait.begin, wait.end,
+           fmt::format(R"("iteration":{},"place":{})", wait.iteration, json_text(model_.site_place(wait.site))), i});
     }
     for (const store::CallRow& call : model_.calls) {
       if (!keeps(call.start, call.end)) continue;

@@ -99,8 +99,9 @@ std::string host_waits_in_words(const Analysis& analysis, const Screen& screen) 
   std::string line;
   for (std::size_t i = 0; i < std::min(kNamedRows, calls.size()); ++i) {
     const HostWaitStats& call = calls[i];
-    line += fmt::format("{}{} in {} ({}{})", i == 0 ? "" : ", ", format_duration(call.total_ns), one_line(call.name),
-                        count_of(call.count, "call"), call.way() == WaitingWay::spinning ? ", spinning" : "");
+    line += fmt::format("{}{} in {} ({}{})", i == 0 ? "" : ", ", format_duration(call.total_ns),
+                        one_line(name_at(call.name, call.place)), count_of(call.count, "call"),
+                        call.way() == WaitingWay::spinning ? ", spinning" : "");
   }
   return line.empty() ? line : paragraph(screen, "host threads waited " + line, 2, 2);
 }

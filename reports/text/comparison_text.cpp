@@ -75,7 +75,7 @@ std::vector<std::string> row_of(std::string name, const Difference& difference) 
 std::string differences_text(const Differences& all, const Screen& screen) {
   if (all.sites.empty()) return {};
   TextTable sites("lrrwl", heads({column::kWait, column::kBefore, column::kAfter, column::kChange, column::kVerdict}));
-  for (const SiteDifference& site : all.sites) sites.add(row_of(one_line(site.site), site));
+  for (const SiteDifference& site : all.sites) sites.add(row_of(one_line(name_at(site.site, site.place)), site));
   std::string text = "\n" + sites.str(0, screen.width);
   if (all.edges.empty()) return text;
   TextTable edges("wrrwl", heads({column::kEdge, column::kBefore, column::kAfter, column::kChange, column::kVerdict}));

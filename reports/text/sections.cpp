@@ -137,8 +137,8 @@ std::string host_waits_text(const Analysis& analysis, std::size_t most, const Sc
   const std::size_t shown = std::min(most, calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const HostWaitStats& c = calls[i];
-    table.add({one_line(c.name), format_count(c.count), format_duration(c.total_ns), format_duration(c.p50_ns),
-               format_duration(c.max_ns), c.cpu_ns ? format_duration(*c.cpu_ns) : "-",
+    table.add({one_line(name_at(c.name, c.place)), format_count(c.count), format_duration(c.total_ns),
+               format_duration(c.p50_ns), format_duration(c.max_ns), c.cpu_ns ? format_duration(*c.cpu_ns) : "-",
                c.cpu_ns ? std::string(waiting_way_name(c.way())) : "-"});
   }
   return table.str(0, screen.width) + and_more(calls.size(), shown, "call");

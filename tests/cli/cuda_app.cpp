@@ -5,6 +5,7 @@
 //   kernels N                launch N kernels
 //   stream SECONDS           launch a kernel every ms for that time
 //   range NAME SECONDS       the same within an NVTX range
+//   in_range NAME WORDS... end  what follows, within an NVTX range, of which CUPTI has only the callbacks
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
 //                            (cudaEventBlockingSync), device, other_context, blocking_context, captured_stream
@@ -17,6 +18,7 @@
 //   children N WORDS... end  N children, one after the other, by fork and exec, take these actions
 //   say TEXT | exit N | _exit N | abort | kill
 #include <dlfcn.h>
+#include <generated_nvtx_meta.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -207,6 +209,13 @@ int run(const std::string& program, const Words& words) {
       const std::string what = next();
       const int times = std::stoi(next());
       wait_for_work(what, times, std::stod(next()));
+    }
+    if (word == "in_range") {
+      const nvtxRangePushA_params push{next().c_str()};
+      cupti->nvtx(CUPTI_CBID_NVTX_nvtxRangePushA, &push, nullptr);
+      const int status = run(program, block(words, at));
+      cupti->nvtx(CUPTI_CBID_NVTX_nvtxRangePop, nullptr, nullptr);
+      if (status != 0) return status;
     }
     if (word == "asked_of") {
       const auto handle = reinterpret_cast<std::uintptr_t>(driver<void* (*)()>("fake_cuda_asked_of")());

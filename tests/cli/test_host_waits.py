@@ -39,6 +39,42 @@ class HostWaits(harness.Case):
         self.assertIn("cudaStreamSynchronize in wait_in_runtime",
                       {wait["site"] for wait in analysis["host_waits"]})
 
+    def test_a_site_has_its_line(self):
+        self.record("wait", "stream", "2", "1")
+        place, = self.query("t.wicprof", "SELECT value FROM string JOIN site ON site.place_id = string.id")[0]
+        name, _, line = place.partition(":")
+        self.assertEqual(name, "cuda_app.cpp")
+        source = (harness.SOURCE / "tests/cli/cuda_app.cpp").read_text().splitlines()
+        self.assertIn("cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API", source[int(line) - 1])
+        shown = f"cudaStreamSynchronize in wait_in_runtime ({place})"
+        self.assertIn(shown, " ".join(self.wic_prof("analyze", "t.wicprof").stdout.split()))
+        for form in ("html", "md"):
+            report = self.wic_prof("report", "t.wicprof", "--format", form, "-o", "-").stdout
+            self.assertIn(place, report.replace("\\_", "_"))
+        waits = json.loads(self.wic_prof("analyze", "t.wicprof", "--format=json").stdout)["host_waits"]
+        self.assertEqual([wait["place"] for wait in waits], [place])
+
+    def test_waits_in_a_range_have_its_name(self):
+        self.record("in_range", "forward", "wait", "stream", "2", "1", "end", "in_range", "step 17", "wait", "stream",
+                    "1", "1", "end", "in_range", "step 18", "wait", "stream", "1", "1", "end", "wait", "stream", "1", "1",
+                    options=("--trace", "cuda,nvtx"))
+        self.assertEqual([(wait[0], wait[7]) for wait in self.waits()],
+                         [("cudaStreamSynchronize in forward", 0), ("cudaStreamSynchronize in forward", 1),
+                          ("cudaStreamSynchronize in step", 0), ("cudaStreamSynchronize in step", 1),
+                          ("cudaStreamSynchronize in wait_in_runtime", 0)])
+        places = dict(self.query("t.wicprof", "SELECT n.value, p.value FROM site JOIN string n ON n.id = name_id "
+                                              "JOIN string p ON p.id = place_id"))
+        self.assertEqual(places["cudaStreamSynchronize in forward"], "NVTX range")
+
+    def test_ranges_leave_room_for_places(self):
+        words = []
+        for i in range(70):
+            words += ["in_range", f"{chr(97 + i % 26) * (i // 26 + 1)} range", "wait", "stream", "1", "0.1", "end"]
+        self.record(*words)
+        names = {wait[0] for wait in self.waits()}
+        self.assertEqual(len(names), 65)  # 64 ranges, and the place of the others
+        self.assertIn("cudaStreamSynchronize in wait_in_runtime", names)
+
     def test_poll_is_the_programs_own_way(self):
         self.record("unasked", "wait", "stream", "3", "2", "wait", "event", "3", "2", "wait", "device", "3", "2", "end",
                     options=("--mode", "poll"))

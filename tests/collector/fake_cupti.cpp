@@ -128,6 +128,11 @@ constexpr FakeCuptiControls kControls = {
     [] { return forced_flushes.load(); },
     [] { return clock_callback != nullptr ? clock_callback() : 0; },
     [] { return event_times && !all_syncs; },
+    [](CUpti_CallbackId id, const void* params, const void* result) {
+      if (callback == nullptr || !is_enabled(CUPTI_CB_DOMAIN_NVTX, id)) return;
+      const CUpti_NvtxData data{nullptr, params, result};
+      callback(callback_data, CUPTI_CB_DOMAIN_NVTX, id, &data);
+    },
     [] { return subscribed; },
 };
 

@@ -22,6 +22,7 @@ struct FakeCuptiControls {
   int (*forced_flushes)();  ///< like flushes(), with the forced flag
   std::uint64_t (*now)();   ///< the registered clock's time; 0 without a clock
   bool (*events_set_up)();  ///< device times of events are on, and records of unfinished queries are off
-  bool (*subscribed)();     ///< the collector holds the only subscription
+  void (*nvtx)(CUpti_CallbackId id, const void* params, const void* result);  ///< a callback of the domain NVTX
+  bool (*subscribed)();  ///< the collector holds the only subscription
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

@@ -14,7 +14,7 @@ struct SiteRow {
   SitePurpose purpose = SitePurpose::unknown;
   SiteEnd releasing = 0, waiting = 0;  ///< 0 = not known
   SiteSide side = SiteSide::unknown;
-  std::string place = {};  ///< of a call: "MODULE+0xOFFSET"; empty = not known
+  std::string place = {};  ///< of a call: "FILE:LINE", "MODULE+0xOFFSET" or "NVTX range"; empty = not known
 };
 
 struct SiteTable {

@@ -1,0 +1,119 @@
+#include "collector/program/source_line.h"
+
+#ifdef WICPROF_HAS_BACKTRACE
+
+#include <backtrace.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "collector/program/mapped_file.h"
+
+namespace {
+
+/// The module that libbacktrace sees while this thread asks it; nullptr: all of them, for whoever else asks.
+thread_local const link_map* only_module = nullptr;
+
+struct Visit {
+  int (*visit)(dl_phdr_info*, size_t, void*);
+  void* data;
+};
+
+int visit_only(dl_phdr_info* info, size_t bytes, void* to) {
+  const auto& visit = *static_cast<const Visit*>(to);
+  const bool wanted =
+      info->dlpi_addr == only_module->l_addr && std::string_view(info->dlpi_name) == only_module->l_name;
+  return wanted ? visit.visit(info, bytes, visit.data) : 0;
+}
+
+}  // namespace
+
+// libbacktrace would read the debug information of all modules of the program, which can be gigabytes. The linker calls
+// the first of these in place of dl_iterate_phdr() within our library (--wrap).
+extern "C" {
+int __real_dl_iterate_phdr(int (*visit)(dl_phdr_info*, size_t, void*), void* data);
+int __wrap_dl_iterate_phdr(int (*visit)(dl_phdr_info*, size_t, void*), void* data);
+
+int __wrap_dl_iterate_phdr(int (*visit)(dl_phdr_info*, size_t, void*), void* data) {
+  if (only_module == nullptr) return __real_dl_iterate_phdr(visit, data);
+  Visit only{visit, data};
+  return __real_dl_iterate_phdr(visit_only, &only);
+}
+}
+
+namespace wicprof::collector {
+
+namespace {
+
+/// Bytes of the sections .debug_* in a file.
+std::uint64_t debug_bytes(const char* path) {
+  const MappedFile file(path);
+  const auto* header = file.at<ElfW(Ehdr)>(0);
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_shentsize != sizeof(ElfW(Shdr)) || header->e_shstrndx >= header->e_shnum)
+    return 0;
+  const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+  if (sections == nullptr) return 0;
+  const ElfW(Shdr)& names = sections[header->e_shstrndx];
+  const char* texts = file.at<char>(names.sh_offset, names.sh_size);
+  if (texts == nullptr) return 0;
+  std::uint64_t bytes = 0;
+  constexpr std::string_view kDebug = ".debug_";
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const std::uint64_t name = sections[i].sh_name;
+    if (name + kDebug.size() <= names.sh_size && std::string_view(texts + name, kDebug.size()) == kDebug)
+      bytes += sections[i].sh_size;
+  }
+  return bytes;
+}
+
+void ignore_error(void*, const char*, int) {}
+
+int keep_last(void* to, std::uintptr_t, const char* file, int line, const char*) {
+  if (file == nullptr || line <= 0) return 0;
+  const char* slash = std::strrchr(file, '/');
+  *static_cast<std::string*>(to) = std::string(slash == nullptr ? file : slash + 1) + ":" + std::to_string(line);
+  return 0;  // the innermost inlined function comes first, the function itself last
+}
+
+}  // namespace
+
+std::string source_line(const void* address) {
+  using Module = std::pair<std::string, std::uintptr_t>;  // its file and where it is loaded
+  static auto* const states = new std::map<Module, backtrace_state*>;
+  Dl_info info{};
+  const link_map* module = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(const_cast<link_map**>(&module)), RTLD_DL_LINKMAP) == 0 ||
+      module == nullptr || module->l_name == nullptr)
+    return {};
+  const auto [found, first] = states->try_emplace(Module(module->l_name, module->l_addr), nullptr);
+  if (first) {
+    const bool program = *module->l_name == '\0';
+    if (debug_bytes(program ? "/proc/self/exe" : module->l_name) > kMostDebugBytes) return {};
+    found->second = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
+  }
+  if (found->second == nullptr) return {};
+  std::string line;
+  only_module = module;
+  backtrace_pcinfo(found->second, reinterpret_cast<std::uintptr_t>(address), keep_last, ignore_error, &line);
+  only_module = nullptr;
+  return line;
+}
+
+}  // namespace wicprof::collector
+
+#else
+
+namespace wicprof::collector {
+
+std::string source_line(const void*) { return {}; }
+
+}  // namespace wicprof::collector
+
+#endif
