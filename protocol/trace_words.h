@@ -9,6 +9,8 @@ namespace wicprof {
 /// Recorded by wic-prof itself, not by the collector in the program.
 inline constexpr std::string_view kHostWord = "host";
 inline constexpr std::string_view kNoneWord = "none";
+/// Patches the waiting loops of kernels and records their waits; `run --rewrite` adds it.
+inline constexpr std::string_view kRewriteWord = "rewrite";
 
 struct TraceWord {
   std::string_view word;

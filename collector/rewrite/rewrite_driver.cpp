@@ -33,6 +33,7 @@ RewriteDriver find_all() {
   find("cuCtxPushCurrent_v2", api.push_context);
   find("cuCtxPopCurrent_v2", api.pop_context);
   find("cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
+  find("cuLaunchKernel", api.launch);
   return api;
 }
 
@@ -42,7 +43,7 @@ bool RewriteDriver::complete() const {
   return library_load && library_unload && library_kernel && library_global && module_global && kernel_attribute &&
          host_alloc && device_pointer && create_stream && copy_to_device && synchronize && current_context &&
          current_device && device_count && device_attribute && retain_primary && release_primary && push_context &&
-         pop_context && exchange_capture_mode;
+         pop_context && exchange_capture_mode && launch;
 }
 
 const RewriteDriver& RewriteDriver::loaded() {

@@ -31,6 +31,9 @@ struct RewriteDriver {
   CUresult (*pop_context)(CUcontext*) = nullptr;
   CUresult (*exchange_capture_mode)(CUstreamCaptureMode*) = nullptr;
 
+  CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
+                     void**) = nullptr;
+
   bool complete() const;
 
   /// Of the driver that the process has loaded.

@@ -1,6 +1,9 @@
 #include "collector/rewrite/trial.h"
 
 #include <algorithm>
+#include <map>
+
+#include "rewriter/patch/limit.h"
 
 namespace wicprof::collector {
 
@@ -8,6 +11,10 @@ namespace {
 
 // Of an SM since sm_70; registers are given to warps in units of 8 per thread.
 constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kMostWarps = 64;
+
+// A limit for registers may put some of the patch's values into local memory. Every thread has 1 KiB of it unless the
+// program asks for less; what a visit costs with it is measured (docs/results).
+constexpr int kMoreLocalBytes = 64;
 
 class Loaded {
  public:
@@ -77,11 +84,15 @@ int resident_warps(const KernelNeeds& needs) {
   return std::min(kMostWarps, kRegistersPerSm / (registers * kWarpThreads));
 }
 
+int registers_for(int warps) {
+  return kRegistersPerSm / (std::clamp(warps, 1, kMostWarps) * kWarpThreads) / kRegisterUnit * kRegisterUnit;
+}
+
 std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched) {
   if (resident_warps(patched) < resident_warps(original)) {
     return changed("registers", original.registers, patched.registers);
   }
-  if (patched.local_bytes > original.local_bytes) {
+  if (patched.local_bytes > original.local_bytes + kMoreLocalBytes) {
     return changed("local memory", original.local_bytes, patched.local_bytes);
   }
   if (patched.shared_bytes > original.shared_bytes) {
@@ -93,26 +104,38 @@ std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched)
   return {};
 }
 
-std::string try_replacement(const RewriteDriver& driver, const void* original, const rewriter::Replacement& replacement,
+std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
                             CUdevice device) {
   const SomeContext context(driver, device);
   const Loaded before(driver, original);
   if (before.result != CUDA_SUCCESS) {
     return "the driver refused the original (error " + std::to_string(before.result) + ")";
   }
-  const Loaded after(driver, replacement.text.c_str());
-  if (after.result != CUDA_SUCCESS) {
-    return "the driver refused the patched PTX (error " + std::to_string(after.result) + ")";
-  }
-  for (const std::string& kernel : replacement.kernels) {
-    KernelNeeds had, has;
-    if (!read_needs(driver, before.library, kernel, device, had) ||
-        !read_needs(driver, after.library, kernel, device, has)) {
-      return "the registers of " + kernel + " could not be compared with those of the original";
+  // Kernels that a first look finds to have fewer warps.
+  std::map<std::string, int> limits;
+  for (const bool limited : {false, true}) {
+    const Loaded after(driver, replacement.text.c_str());
+    if (after.result != CUDA_SUCCESS) {
+      return "the driver refused the patched PTX (error " + std::to_string(after.result) + ")";
     }
-    if (const std::string worse = worse_needs(had, has); !worse.empty()) {
-      return "the patch would change what " + kernel + " needs: " + worse;
+    for (const std::string& kernel : replacement.kernels) {
+      KernelNeeds had, has;
+      if (!read_needs(driver, before.library, kernel, device, had) ||
+          !read_needs(driver, after.library, kernel, device, has)) {
+        return "the registers of " + kernel + " could not be compared with those of the original";
+      }
+      if (!limited && resident_warps(has) < resident_warps(had)) {
+        limits[kernel] = registers_for(resident_warps(had));
+        continue;
+      }
+      if (const std::string worse = worse_needs(had, has); !worse.empty()) {
+        return "the patch would change what " + kernel + " needs: " + worse;
+      }
     }
+    if (limited || limits.empty()) break;
+    Result<std::string> text = rewriter::limit_registers(replacement.text, limits);
+    if (!text) return text.error().message;
+    replacement.text = *std::move(text);
   }
   return {};
 }

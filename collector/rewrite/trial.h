@@ -24,9 +24,12 @@ int resident_warps(const KernelNeeds& needs);
 /// Empty if `patched` fits as well as `original`; else what it needs more of.
 std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched);
 
+/// The most registers per thread with which an SM has room for so many warps.
+int registers_for(int warps);
+
 /// Empty if the program may have `replacement` in the place of `original`; else why not. Loads both, compares their
-/// kernels, unloads both.
-std::string try_replacement(const RewriteDriver& driver, const void* original, const rewriter::Replacement& replacement,
+/// kernels, unloads both. Where fewer warps of a patched kernel would fit, its text gets a limit for its registers.
+std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
                             CUdevice device);
 
 }  // namespace wicprof::collector

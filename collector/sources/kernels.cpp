@@ -1,5 +1,7 @@
 // Kernels. Uses KIND_CONCURRENT_KERNEL: with KIND_KERNEL, CUPTI serializes kernels, and a kernel that waits for another
 // one would never finish.
+#include <string_view>
+
 #include "collector/program/symbol_name.h"
 #include "collector/sources/list.h"
 #include "collector/translate/text_cache.h"
@@ -15,12 +17,16 @@ class Kernels final : public Source {
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const KernelRecord&>(any);
+    if (record.name != nullptr && std::string_view(record.name).starts_with(kOwnKernels)) return true;
     const auto event = translate(record, names_.find(record.name, batch, readable_symbol));
     if (event) batch.write(*event);
     return event.has_value();
   }
 
  private:
+  // Of collector/rewrite/device_clock.cpp.
+  static constexpr std::string_view kOwnKernels = "__wic_";
+
   TextCache names_;
 };
 

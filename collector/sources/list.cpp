@@ -37,7 +37,7 @@ constexpr Entry kSources[] = {
     {"uvm", false, true, without_control<make_uvm>},
     {"graphs", false, true, without_control<make_graphs>},
     {"pcsampling", false, true, without_control<make_pc_sampling>},
-    {"rewrite", false, false, rewrite_of_process},
+    {"rewrite", false, true, rewrite_of_process},
     {"host", false, false, nullptr},
 };
 

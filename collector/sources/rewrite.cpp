@@ -1,8 +1,5 @@
 // Patched code in the place of what the program loads: the callback at the entry of a load changes the image that the
 // driver reads. Whatever fails leaves the program with its own image.
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -15,11 +12,11 @@
 #include "collector/program/symbol_name.h"
 #include "collector/rewrite/door.h"
 #include "collector/rewrite/image_bytes.h"
+#include "collector/rewrite/own_code.h"
 #include "collector/rewrite/patched_modules.h"
 #include "collector/rewrite/toggle_loop.h"
 #include "collector/rewrite/trial.h"
 #include "collector/sources/list.h"
-#include "collector/waits/own_calls.h"
 #include "protocol/events/notice.h"
 #include "protocol/time.h"
 
@@ -97,22 +94,6 @@ struct OpenLoad {
   const void* original = nullptr;
 };
 thread_local OpenLoad open_load;
-thread_local bool loading_code = false;  // our own calls of the driver are not the program's
-
-/// While our own calls of the driver run.
-class LoadingCode {
- public:
-  LoadingCode() : recorded_(OwnCalls::of_process(), static_cast<std::uint32_t>(syscall(SYS_gettid))) {
-    loading_code = true;
-  }
-  ~LoadingCode() { loading_code = false; }
-  LoadingCode(const LoadingCode&) = delete;
-  LoadingCode& operator=(const LoadingCode&) = delete;
-
- private:
-  OwnCalls::Span recorded_;
-};
-
 class Rewrite final : public Source {
  public:
   /// `driver`: nullptr: that of the process, which is looked up at the first load.
@@ -139,12 +120,12 @@ class Rewrite final : public Source {
     if (const void** const image = image_of(id, data.functionParams); image != nullptr) {
       if (data.callbackSite == CUPTI_API_ENTER) {
         enter(*image, sink);
-      } else if (open_load.replacement != nullptr && !loading_code) {
+      } else if (open_load.replacement != nullptr && !OwnCode::runs()) {
         leave(id, data, *image, sink);
       }
       return;
     }
-    if (loading_code || data.callbackSite != CUPTI_API_ENTER) return;
+    if (OwnCode::runs() || data.callbackSite != CUPTI_API_ENTER) return;
     if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload) {
       modules_.unloaded(static_cast<const cuLibraryUnload_params*>(data.functionParams)->library, nullptr);
     } else if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
@@ -154,22 +135,19 @@ class Rewrite final : public Source {
     }
   }
 
-  void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink&) override {
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) modules_.context_ends(data.context);
+  void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) modules_.context_ends(data.context, sink);
   }
+
+  Result<> enable(const Cupti&) override {
+    modules_.record(true);
+    return ok();
+  }
+  void disable(const Cupti&) override { modules_.record(false); }
 
   void finish(EventSink& sink) override {
     toggles_.stop();
-    std::size_t written = 0;
-    for (const SiteTotals& site : modules_.totals()) {
-      if (site.waits == 0 || ++written > kMostNotices) continue;
-      std::string where =
-          site.site.file.empty() ? "" : " (" + site.site.file + ":" + std::to_string(site.site.line) + ")";
-      notice(sink, NoticeSeverity::info,
-             "rewrite: in " + readable_symbol(site.site.function) + where + ", " + std::to_string(site.waits) +
-                 " waits of at least " + std::to_string(rewriter::kRoundsPerRead) + " rounds looked " +
-                 std::to_string(site.rounds) + " times and took " + std::to_string(site.ns) + " ns");
-    }
+    modules_.read_waits(sink);
   }
 
  private:
@@ -202,9 +180,9 @@ class Rewrite final : public Source {
       image = answer;
       return;
     }
-    if (loading_code) return;
+    if (OwnCode::runs()) return;
     open_load = {};
-    const LoadingCode own;
+    const OwnCode own;
     const RewriteDriver& driver = this->driver();
     const std::string problem = door_.problem(driver);
     if (!problem.empty()) {
@@ -250,17 +228,17 @@ class Rewrite final : public Source {
     }
     const Handles handles = handles_of(id, data.functionParams);
     std::string names;
-    for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module)) {
+    for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink)) {
       names += (names.empty() ? "" : ", ") + name;
     }
     report(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
-    toggles_.begin(sink);
+    toggles_.begin(driver(), sink);
     bind(sink);
   }
 
   void bind(EventSink& sink) {
-    const LoadingCode own;
-    const std::string problem = modules_.bind(driver());
+    const OwnCode own;
+    const std::string problem = modules_.bind(driver(), sink);
     if (!problem.empty()) report(sink, "patched loops poll as they did: " + problem);
   }
 

@@ -1,7 +1,6 @@
 #include "rewriter/flow/program.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "rewriter/flow/fold_branches.h"
+#include "rewriter/flow/names.h"
 
 namespace wicprof::rewriter {
 
@@ -19,16 +19,6 @@ constexpr int kDeepestCall = 12;
 constexpr std::size_t kMostInlined = 20'000;  // instructions of one function
 
 bool is_clock(std::string_view name) { return name.starts_with("%clock") || name.starts_with("%globaltimer"); }
-
-std::optional<std::int64_t> integer_of(std::string_view text) {
-  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-  if (hexadecimal) text.remove_prefix(2);
-  if (text.ends_with("U")) text.remove_suffix(1);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return static_cast<std::int64_t>(value);
-}
 
 using Tokens = std::vector<Token>;
 
@@ -51,70 +41,6 @@ std::vector<Tokens> operands_of(const Tokens& tokens) {
   if (!current.empty()) operands.push_back(std::move(current));
   return operands;
 }
-
-/// The names that a function declares, by scope.
-class Names {
- public:
-  explicit Names(const Function& function) : function_(function) {
-    for (const Statement& statement : function.statements) {
-      if (statement.kind == StatementKind::declaration) declare(statement);
-    }
-  }
-
-  /// The number of a register within its function; -1 for a name that is not a register.
-  int register_of(std::string_view name, int scope) {
-    for (; scope >= 0; scope = function_.scopes[static_cast<std::size_t>(scope)]) {
-      if (!declares(registers_, ranges_, scope, name)) continue;
-      return numbers_.try_emplace({scope, name}, static_cast<int>(numbers_.size())).first->second;
-    }
-    return -1;
-  }
-  /// The scope that declares a variable in parameter or local memory; -1: none.
-  int memory_scope_of(std::string_view name, int scope) const {
-    for (; scope >= 0; scope = function_.scopes[static_cast<std::size_t>(scope)]) {
-      if (memory_.contains({scope, name})) return scope;
-    }
-    return -1;
-  }
-
- private:
-  using Key = std::pair<int, std::string_view>;
-
-  static bool declares(const std::set<Key>& names, const std::map<Key, std::int64_t>& ranges, int scope,
-                       std::string_view name) {
-    if (names.contains({scope, name})) return true;
-    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-    if (digits == name.size() || digits == 0) return false;
-    const auto range = ranges.find({scope, name.substr(0, digits)});
-    if (range == ranges.end()) return false;
-    const std::optional<std::int64_t> number = integer_of(name.substr(digits));
-    return number && *number < range->second;
-  }
-
-  void declare(const Statement& statement) {
-    const Tokens& tokens = statement.tokens;
-    const std::string_view space = tokens.front().text;
-    for (std::size_t i = 1; i < tokens.size(); ++i) {
-      if (tokens[i].text == "=") break;  // an initializer
-      if (tokens[i].kind != TokenKind::word || tokens[i].text.front() == '.') continue;
-      const Key key{statement.scope, tokens[i].text};
-      if (space == ".reg") {
-        if (i + 2 < tokens.size() && tokens[i + 1].text == "<") {
-          ranges_[key] = integer_of(tokens[i + 2].text).value_or(0);
-        } else {
-          registers_.insert(key);
-        }
-      } else {
-        if (space == ".param" || space == ".local") memory_.insert(key);
-      }
-    }
-  }
-
-  const Function& function_;
-  std::set<Key> registers_, memory_;
-  std::map<Key, std::int64_t> ranges_;
-  std::map<Key, int> numbers_;
-};
 
 class Builder {
  public:

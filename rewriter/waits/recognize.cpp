@@ -26,8 +26,9 @@ bool ends_the_program(std::string_view callee) { return callee == "__assertfail"
 
 class LoopJudge {
  public:
-  LoopJudge(const Program& program, const Graph& graph, const std::vector<Loop>& loops, const Loop& loop)
-      : program_(program), graph_(graph), loops_(loops), loop_(loop) {}
+  LoopJudge(const Function& function, const Program& program, const Graph& graph, const std::vector<Loop>& loops,
+            const Loop& loop)
+      : function_(function), program_(program), graph_(graph), loops_(loops), loop_(loop) {}
 
   LoopVerdict judge() {
     if (program_.code[last()].effect == Effect::indexed) return answer(Verdict::unknown, "an indexed branch goes back");
@@ -46,6 +47,11 @@ class LoopJudge {
     if (const std::optional<std::string> why = forbidden(values)) return answer(Verdict::wait_not_patchable, *why);
     if (const std::optional<std::string> why = collected(values)) return answer(Verdict::unknown, *why);
     result_.pause = pause_of(values);
+    if (deciding_.size() == 1 && program_.code[last()].statement < function_.statements.size()) {
+      const Statement& back_edge = function_.statements[program_.code[last()].statement];
+      result_.word = word_of(function_, program_, loop_, graph_, values, *deciding_.begin(), back_edge);
+    }
+    find_exits();
     return answer(Verdict::wait, pause_reason_);
   }
 
@@ -251,6 +257,32 @@ class LoopJudge {
     return false;
   }
 
+  void find_exits() {
+    const auto goes_on = [&](int block) {
+      return std::any_of(loops_.begin(), loops_.end(), [&](const Loop& other) {
+        return other.header == loop_.header && other.contains[static_cast<std::size_t>(block)];
+      });
+    };
+    std::set<std::size_t> exits;
+    result_.exits_known = true;
+    for (const int block : exits_of(program_, graph_, loop_)) {
+      const Block& from = graph_.blocks[static_cast<std::size_t>(block)];
+      const Instruction& last = program_.code[from.end - 1];
+      // A thread that has trapped ends with its kernel.
+      if (last.effect == Effect::leave && mnemonic_of(last.opcode) != "trap") result_.exits_known = false;
+      for (const int after : from.after) {
+        if (goes_on(after)) continue;
+        const Instruction& first = program_.code[graph_.blocks[static_cast<std::size_t>(after)].begin];
+        if (first.inlined) {
+          result_.exits_known = false;
+        } else {
+          exits.insert(first.statement);
+        }
+      }
+    }
+    result_.exits.assign(exits.begin(), exits.end());
+  }
+
   bool sleeps_by_the_clock() const {
     const std::set<int> own(loop_.blocks.begin(), loop_.blocks.end());
     for (const Loop& outer : loops_) {
@@ -299,6 +331,7 @@ class LoopJudge {
     return pause;
   }
 
+  const Function& function_;
   const Program& program_;
   const Graph& graph_;
   const std::vector<Loop>& loops_;
@@ -367,7 +400,7 @@ FunctionVerdicts recognize_function(const Module& module, const Function& functi
     const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(loop.tail)].end - 1];
     // A loop of a function that was inlined: its own function has it.
     if (first.inlined && last.inlined && first.statement == last.statement) continue;
-    LoopVerdict verdict = LoopJudge(program, graph, loops, loop).judge();
+    LoopVerdict verdict = LoopJudge(function, program, graph, loops, loop).judge();
     place_back_edge(module, function, program, graph, loop.header, loop.tail, verdict);
     verdicts.loops.push_back(std::move(verdict));
   }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rewriter/text/module.h"
+#include "rewriter/waits/word.h"
 
 namespace wicprof::rewriter {
 
@@ -41,7 +43,12 @@ struct LoopVerdict {
   /// The statement that goes back: a branch, or the last statement before the header where the code falls through.
   std::size_t back_edge = 0;
   bool falls_through = false;
-  std::size_t header = 0;  ///< the statement with which the loop begins: a label, if there is one
+  std::size_t header = 0;    ///< the statement with which the loop begins: a label, if there is one
+  std::optional<Word> word;  ///< of a wait: what it polls, where the code at the back edge can read the word
+  /// The statements that come first behind the loop, in the order of the text; the number of statements stands for the
+  /// function's end. Other code may lead there as well.
+  std::vector<std::size_t> exits;
+  bool exits_known = false;  ///< `exits` are all; else the loop may return from the function
 };
 
 struct FunctionVerdicts {

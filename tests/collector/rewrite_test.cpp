@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,6 +15,8 @@
 #include "collector/rewrite/trial.h"
 #include "collector/sources/list.h"
 #include "protocol/events/notice.h"
+#include "protocol/events/site.h"
+#include "rewriter/patch/patch.h"
 #include "tests/protocol/ring_contents.h"
 #include "tests/rewriter/made_fat_binary.h"
 
@@ -28,11 +31,13 @@ struct FakeDriver {
   Door* door = nullptr;
   Source* source = nullptr;  // gets the callbacks of loads, as from CUPTI
   EventSink* sink = nullptr;
+  bool obeys_limits = false;
+  int local_bytes_of_limited = 0;
   int registers_of_patched = 20, registers = 18, most_threads_of_patched = 1024;
   std::map<CUlibrary, std::string> libraries;
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
-  std::uint64_t table = 0;
-  std::vector<char> memory;
+  std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
+  std::deque<std::vector<char>> memory;  // of the host, in the order of the allocations
   int loads = 0, unloads = 0, retained = 0;
 };
 FakeDriver* fake = nullptr;
@@ -97,25 +102,29 @@ RewriteDriver functions() {
     return unless("kernel");
   };
   api.kernel_attribute = [](int* value, CUfunction_attribute which, CUkernel kernel, CUdevice) {
-    const bool patched = fake->libraries[reinterpret_cast<CUlibrary>(kernel)].find("__wic_sites") != std::string::npos;
+    const std::string& text = fake->libraries[reinterpret_cast<CUlibrary>(kernel)];
+    const bool patched = text.find("__wic_sites") != std::string::npos;
+    const bool limited = fake->obeys_limits && text.find(".maxnreg 32\n") != std::string::npos;
     *value = 0;
-    if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) *value = patched ? fake->registers_of_patched : fake->registers;
+    if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) {
+      *value = limited ? 32 : patched ? fake->registers_of_patched : fake->registers;
+    }
+    if (which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES && limited) *value = fake->local_bytes_of_limited;
     if (which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) *value = patched ? fake->most_threads_of_patched : 1024;
     return unless("attribute");
   };
   api.library_global = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary, const char*) {
-    *address = reinterpret_cast<CUdeviceptr>(&fake->table);
+    *address = reinterpret_cast<CUdeviceptr>(fake->table);
     *bytes = 128;
     return unless("global");
   };
   api.module_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule, const char*) {
-    *address = reinterpret_cast<CUdeviceptr>(&fake->table);
+    *address = reinterpret_cast<CUdeviceptr>(fake->table);
     *bytes = 128;
     return unless("global");
   };
   api.host_alloc = [](void** memory, std::size_t bytes, unsigned) {
-    fake->memory.assign(bytes, '\xff');
-    *memory = fake->memory.data();
+    *memory = fake->memory.emplace_back(bytes, '\xff').data();
     return unless("alloc");
   };
   api.device_pointer = [](CUdeviceptr* address, void* memory, unsigned) {
@@ -160,6 +169,8 @@ RewriteDriver functions() {
   api.push_context = [](CUcontext) { return CUDA_SUCCESS; };
   api.pop_context = [](CUcontext*) { return CUDA_SUCCESS; };
   api.exchange_capture_mode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
+  api.launch = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
+                  void**) { return unless("launch"); };
   return api;
 }
 
@@ -170,8 +181,10 @@ class RewriteTest : public ::testing::Test {
 
   FakeDriver driver;
   const RewriteDriver api = functions();
+  PlainRing ring_;
+  EventSink sink_{ring_.ring()};
   const std::string ptx{rewriter::made::kPtx};
-  const rewriter::Replacement replacement = rewriter::replacement_of(ptx, 90);
+  rewriter::Replacement replacement = rewriter::replacement_of(ptx, 90);
 };
 
 // Kept until the end: the thread of a door may outlive a test.
@@ -234,6 +247,23 @@ TEST_F(RewriteTest, TheTrialLetsAnImagePassThatNeedsNoMore) {
   EXPECT_EQ(driver.loads, driver.unloads);
 }
 
+TEST_F(RewriteTest, ALimitForItsRegistersKeepsTheWarpsOfAKernel) {
+  const std::string unlimited = replacement.text;
+  driver.registers_of_patched = 44;
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0), "");  // a driver that takes no notice of the limit
+  replacement.text = unlimited;
+  driver.obeys_limits = true;
+  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_NE(replacement.text.find(".maxnreg 32\n"), std::string::npos);
+  EXPECT_EQ(rewriter::strip(replacement.text), rewriter::strip(unlimited));
+  replacement.text = unlimited;
+  driver.local_bytes_of_limited = 80;  // what does not fit goes to local memory
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0).find("local memory"), std::string::npos);
+  EXPECT_EQ(registers_for(64), 32);
+  EXPECT_EQ(registers_for(51), 40);
+  EXPECT_EQ(registers_for(8), 256);
+}
+
 TEST_F(RewriteTest, TheTrialKeepsTheOriginalWhereAnythingFails) {
   for (const char* step : {"load", "load_patched", "kernel", "attribute"}) {
     driver.failing = {step};
@@ -263,7 +293,7 @@ TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
   EXPECT_EQ(resident_warps({.registers = 33}), 51);
   EXPECT_EQ(worse_needs({.registers = 10, .most_threads = 1024}, {.registers = 30, .most_threads = 1024}), "");
   EXPECT_NE(worse_needs({.registers = 32, .most_threads = 1024}, {.registers = 40, .most_threads = 1024}), "");
-  EXPECT_NE(worse_needs({.local_bytes = 0}, {.local_bytes = 8}), "");
+  EXPECT_NE(worse_needs({.local_bytes = 0}, {.local_bytes = 72}), "");
   EXPECT_NE(worse_needs({.shared_bytes = 0}, {.shared_bytes = 8}), "");
 }
 
@@ -271,21 +301,20 @@ TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
   ControlBlock control{};
   PatchedModules modules(&control);
   EXPECT_FALSE(modules.unbound(driver.context));
-  const auto names = modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr);
+  const auto names = modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   ASSERT_EQ(names.size(), 1u);
   EXPECT_TRUE(modules.unbound(driver.context));
   const std::uint32_t number = find_site(control, names[0].c_str());
   EXPECT_NE(number, 0u);
   driver.context = nullptr;
-  EXPECT_EQ(modules.bind(api), "");
-  EXPECT_EQ(driver.table, 0u);  // without a context nothing happens
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.table[0], 0u);  // without a context nothing happens
   driver.context = reinterpret_cast<CUcontext>(0x10);
-  EXPECT_EQ(modules.bind(api), "");
+  EXPECT_EQ(modules.bind(api, sink_), "");
   EXPECT_FALSE(modules.unbound(driver.context));
-  ASSERT_EQ(driver.table, reinterpret_cast<std::uint64_t>(driver.memory.data()));
-  auto* const words = reinterpret_cast<rewriter::SiteWords*>(driver.memory.data());
+  ASSERT_EQ(driver.table[0], reinterpret_cast<std::uint64_t>(driver.memory.front().data()));
+  auto* const words = reinterpret_cast<rewriter::SiteWords*>(driver.memory.front().data());
   EXPECT_EQ(words[0].control, 0u);
-  EXPECT_EQ(words[0].waits, 0u);
 
   request_wait(control, 0, {Mode::park, StrategyId::backoff});
   EXPECT_TRUE(modules.follow_session());
@@ -295,37 +324,38 @@ TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
   EXPECT_EQ(words[0].control, 0u);
   EXPECT_FALSE(modules.follow_session());
 
-  words[0].waits = 3;
-  words[0].rounds = 500;
-  words[0].ns = 7;
-  EXPECT_EQ(modules.totals()[0].rounds, 500u);
-  modules.context_ends(driver.context);
-  driver.memory.clear();
-  EXPECT_EQ(modules.totals()[0].waits, 3u);
-  EXPECT_EQ(modules.totals()[0].ns, 7u);
+  modules.record(true);
+  EXPECT_EQ(words[0].control, rewriter::kRecord);
+  request_wait(control, number, {Mode::park, StrategyId::backoff});
+  EXPECT_TRUE(modules.follow_session());
+  EXPECT_EQ(words[0].control, rewriter::kRecord | rewriter::kLongestPause);
+  const Delivered delivered = ring_.read();
+  ASSERT_EQ(delivered.all<SiteEvent>().size(), 1u);
+  EXPECT_EQ(delivered.text(delivered.all<SiteEvent>()[0].name), names[0]);
+  EXPECT_EQ(delivered.all<SiteEvent>()[0].site, PatchedModules::kFirstSite);
 }
 
 TEST_F(RewriteTest, AModuleWithoutItsMemoryGoesOnPolling) {
   for (const char* step : {"alloc", "pointer", "stream", "global", "copy", "synchronize"}) {
     driver.failing = {step};
-    driver.table = 0;
+    driver.table[0] = 0;
     PatchedModules modules(nullptr);
-    modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1));
-    EXPECT_NE(modules.bind(api), "") << step;
+    modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_);
+    EXPECT_NE(modules.bind(api, sink_), "") << step;
     const bool written = std::string(step) == "synchronize";  // the last step
-    EXPECT_EQ(driver.table != 0, written) << step;
-    EXPECT_EQ(modules.bind(api), "") << step;  // a failure is named once
+    EXPECT_EQ(driver.table[0] != 0, written) << step;
+    EXPECT_EQ(modules.bind(api, sink_), "") << step;  // a failure is named once
   }
 }
 
 TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
   PatchedModules modules(nullptr);
-  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr);
-  EXPECT_EQ(modules.bind(api), "");
-  modules.context_ends(driver.context);
-  driver.table = 0;
-  EXPECT_EQ(modules.bind(api), "");
-  EXPECT_NE(driver.table, 0u);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  modules.context_ends(driver.context, sink_);
+  driver.table[0] = 0;
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_NE(driver.table[0], 0u);
 }
 
 // The program loads its module while the source gets the callbacks; what the program then has.
@@ -342,16 +372,14 @@ class RewriteSource : public RewriteTest {
     return driver.libraries[library];
   }
 
-  PlainRing ring_;
-  EventSink sink_{ring_.ring()};
   ControlBlock control_{};
   std::unique_ptr<Source> source_;
 };
 
 TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
   EXPECT_EQ(loaded(ptx), replacement.text);
-  EXPECT_EQ(driver.table, reinterpret_cast<std::uint64_t>(driver.memory.data()));
-  EXPECT_EQ(driver.loads - driver.unloads, 1);  // the program's own
+  EXPECT_EQ(driver.table[0], reinterpret_cast<std::uint64_t>(driver.memory.front().data()));
+  EXPECT_EQ(driver.loads - driver.unloads, 2);  // the program's own, and the clock's
   EXPECT_EQ(attached_runtimes(control_), 1u);
   source_->finish(sink_);
   EXPECT_EQ(attached_runtimes(control_), 0u);
@@ -360,11 +388,11 @@ TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
 TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {
   driver.context = nullptr;
   EXPECT_EQ(loaded(ptx), replacement.text);
-  EXPECT_EQ(driver.table, 0u);
+  EXPECT_EQ(driver.table[0], 0u);
   driver.context = reinterpret_cast<CUcontext>(0x10);
   const cuLaunchKernel_params launch{};
   deliver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_API_ENTER, &launch);
-  EXPECT_NE(driver.table, 0u);
+  EXPECT_NE(driver.table[0], 0u);
   source_->finish(sink_);
 }
 

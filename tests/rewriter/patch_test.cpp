@@ -21,7 +21,41 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeAndCanBeTakenOut) {
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_EQ(patched->sites[0].function, "k");
   EXPECT_NE(patched->text.find("@!%p1 bra $__wic_go_on_0;"), std::string::npos);
+  EXPECT_NE(patched->text.find("setp.lt.and.u32 %__wic_p, %__wic_d, %__wic_m, %p1;\n@%__wic_p bra $L;"),
+            std::string::npos);
   EXPECT_NE(patched->text.find("/*__wic_end*/@%p1 bra $L;"), std::string::npos);
+  EXPECT_EQ(strip(patched->text), text);
+}
+
+TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
+  const std::string text = kernel(std::string(kFlag) + "add.s32 %r3, %r2, 1;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  const std::size_t back = patched->text.find("/*__wic_end*/@%p1 bra $L;");
+  const std::size_t ends = patched->text.find("mov.u32 %__wic_e0, %globaltimer_lo;", back);
+  const std::size_t after = patched->text.find("add.s32 %r3, %r2, 1;");
+  ASSERT_NE(ends, std::string::npos) << patched->text;
+  EXPECT_LT(back, ends);
+  EXPECT_LT(ends, after);
+  EXPECT_EQ(strip(patched->text), text);
+}
+
+TEST(RewriterPatch, EndsTheWaitsOfTwoLoopsAtOnePlace) {
+  const std::string text = kernel(
+      "setp.ne.s32 %p3, %r1, 0; @%p3 bra $B;"
+      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $A; bra $D;"
+      "$B: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $B;"
+      "$D:");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  ASSERT_EQ(patched->sites.size(), 2u);
+  // The branch behind the first loop is a place of its own, and knows the loop's value.
+  EXPECT_NE(patched->text.find("mov.b32 %__wic_e2, %r2;"), std::string::npos) << patched->text;
+  EXPECT_NE(patched->text.find("mov.b32 %__wic_e2, %r3;"), std::string::npos);
   EXPECT_EQ(strip(patched->text), text);
 }
 
@@ -31,11 +65,46 @@ TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
   ASSERT_TRUE(module);
   const Result<Patch> patched = patch(*module, recognize(*module));
   ASSERT_TRUE(patched);
-  const std::size_t begin = patched->text.find("mov.b32 %__wic_n, 0", patched->text.find("cvta.to.global"));
-  const std::size_t label = patched->text.find("$L:");
+  const std::size_t begin = patched->text.find("mov.u32 %__wic_l, %globaltimer_lo;");
   ASSERT_NE(begin, std::string::npos) << patched->text;
-  EXPECT_LT(begin, label);
-  EXPECT_NE(patched->text.find(".b8 " + patched->table + "[128];"), std::string::npos);
+  EXPECT_LT(begin, patched->text.find("$L:"));
+}
+
+TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
+  const std::string text = kernel(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
+      "@%p1 bra $L;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  ASSERT_EQ(patched->sites.size(), 1u);
+  EXPECT_FALSE(patched->sites[0].records());
+  EXPECT_EQ(patched->text.find("$__wic_begun_0"), std::string::npos);
+}
+
+TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {
+  const auto watches = [](const std::string& body) {
+    const std::string text = kernel(body);
+    const Result<Module> module = read_module(text);
+    const Result<Patch> patched = patch(*module, recognize(*module));
+    EXPECT_EQ(patched->sites.size(), 1u) << body;
+    return patched->text.find("$__wic_watch_0:") != std::string::npos;
+  };
+  EXPECT_TRUE(watches(kFlag));
+  EXPECT_TRUE(watches("$L: ld.acquire.sys.u64 %rd3, [%rd1+8]; setp.eq.s64 %p1, %rd3, 0; @%p1 bra $L;"));
+  EXPECT_TRUE(watches("$L: atom.global.or.b32 %r2, [%rd1], 0; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
+  // A part of a word, and words in turn.
+  EXPECT_FALSE(watches("$L: ld.volatile.global.u8 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
+  EXPECT_FALSE(
+      watches("$L: ld.volatile.global.u32 %r2, [%rd1]; ld.volatile.global.u32 %r3, [%rd1+4]; or.b32 %r2, %r2, %r3;"
+              "setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
+  // Another lane may have to write first.
+  EXPECT_FALSE(watches("$L: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.s32 %p1, %r2, 0; @%p1 bra $L;"));
+  // The register means another one at the back edge.
+  EXPECT_FALSE(
+      watches("$L: { .reg .b64 %w; mov.b64 %w, %rd1; ld.volatile.global.u32 %r2, [%w]; }"
+              "setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
 }
 
 TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
@@ -45,8 +114,9 @@ TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
   const Result<Patch> patched = patch(*module, recognize(*module));
   ASSERT_TRUE(patched);
   // The words of site 0 stand behind the 64 bytes of ModuleWords.
-  const std::size_t own = patched->text.find("ld.volatile.global.u32 %__wic_r, [" + patched->table + "+64]");
-  const std::size_t lease = patched->text.find("atom.global.cas.b64 %__wic_f, [" + patched->table + "+72]");
+  const std::size_t own =
+      patched->text.find("ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [" + patched->table + "+64]");
+  const std::size_t lease = patched->text.find("atom.global.cas.b32 %__wic_g, [" + patched->table + "+68]");
   const std::size_t lost = patched->text.find("bra $__wic_known_0;", lease);
   const std::size_t hosts = patched->text.find("ld.volatile.global.u32 %__wic_r, [%__wic_a+0]");
   ASSERT_NE(own, std::string::npos) << patched->text;
@@ -54,6 +124,15 @@ TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
   EXPECT_LT(own, lease);
   EXPECT_LT(lease, lost);
   EXPECT_LT(lost, hosts);
+}
+
+TEST(RewriterPatch, FillsInAllPlacesOfTheText) {
+  const std::string text = kernel(kFlag);
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  const std::size_t first = patched->text.find("/*__wic_begin*/", patched->text.find("cvta.to.global"));
+  EXPECT_EQ(patched->text.find('<', first), std::string::npos) << patched->text.substr(first);
 }
 
 TEST(RewriterPatch, LeavesAModuleWithoutWaitsAsItIs) {

@@ -1,0 +1,53 @@
+// Waits of patched loops, from the records that the loops write to pinned memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "protocol/event_batch.h"
+#include "protocol/events/wait.h"
+#include "rewriter/patch/words.h"
+
+namespace wicprof::collector {
+
+/// The ring of one module in one context. One thread at a time.
+class WaitRecords {
+ public:
+  /// Waits whose end is not known are forgotten beyond this number, the oldest first: a kernel that was ended from
+  /// outside never says that its waits are over.
+  static constexpr std::size_t kMostOpen = std::size_t{1} << 20;
+
+  /// `ring`: kRecords Records that begin as zeros. `sites`: per site of the module, its number in the trace.
+  WaitRecords(rewriter::Record* ring, DeviceId device, std::vector<SiteId> sites)
+      : ring_(ring), device_(device), sites_(std::move(sites)) {}
+
+  /// Writes the waits that have ended since the last call, and how many records were overwritten before they were read.
+  void read(EventBatch& batch);
+
+  /// A thread of the device: grid, block, thread in the block.
+  using Thread = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>;
+  /// A wait that has begun and not ended.
+  struct Open {
+    std::uint64_t number = 0;
+    rewriter::Record begin{};
+  };
+  const std::map<Thread, Open>& open() const { return open_; }
+
+ private:
+  void take(const rewriter::Record& record, EventBatch& batch);
+
+  rewriter::Record* ring_;
+  DeviceId device_;
+  std::vector<SiteId> sites_;
+  std::uint64_t next_ = 0;  // number of the next record
+  std::map<Thread, Open> open_;
+  std::uint64_t lost_ = 0, reported_lost_ = 0;
+};
+
+/// Whether the host sees all of the record.
+bool is_complete(const rewriter::Record& record);
+
+}  // namespace wicprof::collector

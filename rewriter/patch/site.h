@@ -1,0 +1,38 @@
+// A patched back edge, and where its words are.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "rewriter/patch/words.h"
+#include "rewriter/waits/recognize.h"
+
+namespace wicprof::rewriter {
+
+struct Site {
+  std::size_t number = 0;       ///< its place in the tables of sites
+  std::size_t in_function = 0;  ///< its place among the sites of its function
+  std::string_view function;
+  const LoopVerdict* loop = nullptr;
+
+  bool records() const { return loop->exits_known; }
+  /// Whether other threads can wait for its word in its place.
+  bool watches() const { return loop->pause == Pause::any && loop->word.has_value(); }
+};
+
+/// The module's variable: ModuleWords, then DeviceWords per site, then WatchedWords.
+struct Table {
+  std::string name;
+  std::size_t sites = 0;  ///< of the whole module
+
+  std::size_t bytes() const { return watched_words() + kWatchedWords * sizeof(WatchedWord); }
+  std::size_t watched_words() const { return sizeof(ModuleWords) + sites * sizeof(DeviceWords); }
+  /// A word of the module, or of a site, as an instruction's address.
+  std::string word(std::size_t offset) const { return "[" + name + "+" + std::to_string(offset) + "]"; }
+  std::string word(const Site& site, std::size_t offset) const {
+    return word(sizeof(ModuleWords) + site.number * sizeof(DeviceWords) + offset);
+  }
+};
+
+}  // namespace wicprof::rewriter
