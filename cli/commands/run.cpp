@@ -326,6 +326,10 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_option("--trace", capture.trace,
                   fmt::format("what to record, a list of {}; default: {}", trace_word_list(), kDefaultTrace))
       ->type_name("LIST");
+  verb.add_flag("--rewrite", capture.rewrite,
+                "patch the loops in the program's kernels that wait for another thread's store, as the program loads "
+                "them: their waits are recorded, and toggle and --mode park act on them. For kernels of which the "
+                "program has PTX; `rewrite APP` says which those are");
   verb.add_option("--delay", capture.delay,
                   "start to record this long after the program's start, such as 2s or 500ms (ms, s, m)")
       ->type_name("TIME");

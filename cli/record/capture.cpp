@@ -116,6 +116,10 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
     return bad_input(fmt::format("--trace does not know '{}'; it takes a list of {}", word, trace_word_list()));
   }
   plan.host = std::erase(words, std::string(kHostWord)) != 0;
+  if (options.rewrite) {
+    std::erase(words, std::string(kNoneWord));
+    words.emplace_back(kRewriteWord);
+  }
   plan.collector = words.empty() ? std::string(kNoneWord) : fmt::format("{}", fmt::join(words, ","));
 
   const Result<TimeNs> delay = read_time("--delay", options.delay);

@@ -20,6 +20,7 @@ namespace wicprof::cli {
 /// The options as written on the command line; empty = not given.
 struct CaptureOptions {
   std::string trace;
+  bool rewrite = false;  ///< patch the waiting loops of kernels
   std::string delay, duration, keep_last;
   std::vector<std::string> ranges;  ///< NAME or NAME@DOMAIN
   std::string max_size;
@@ -28,7 +29,7 @@ struct CaptureOptions {
 
 struct CapturePlan {
   std::string trace;      ///< the requested sources, separated by commas
-  std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself
+  std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself; rewrite
   bool host = true;       ///< sample the threads of the program's processes
   TimeNs delay = 0;
   TimeNs duration = 0;   ///< 0 = to the end

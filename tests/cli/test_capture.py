@@ -42,6 +42,8 @@ class Words(harness.Case):
         self.assertEqual(self.meta("t.wicprof")["trace"], "uvm, host,kernels")
         self.assertEqual(variable("--trace=host"), {"WICPROF_TRACE": "none"})
         self.assertEqual(variable("--trace=none"), {"WICPROF_TRACE": "none"})
+        self.assertEqual(variable("--rewrite"), {"WICPROF_TRACE": "cuda,nvtx,rewrite"})
+        self.assertEqual(variable("--rewrite", "--trace=none"), {"WICPROF_TRACE": "rewrite"})
         self.assertEqual(variable(env={"WICPROF_TRACE": "calls"}), {"WICPROF_TRACE": "calls"})
         self.assertEqual(variable("--capture-range", "x"), {"WICPROF_TRACE": "cuda,nvtx", "WICPROF_NVTX_OPEN": "1"})
 
