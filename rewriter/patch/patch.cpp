@@ -37,7 +37,11 @@ Insertion place_visit(const Function& function, const Site& site, const Table& t
   const Statement& statement = function.statements[site.loop->back_edge];
   if (site.loop->falls_through) return {statement.range.end, marked(visit_text(site, table, {}))};
   BackEdge back{statement.guard, statement.guard_negated, {}};
-  if (mnemonic_of(statement.opcode()) == "bra" && statement.tokens.size() == 2) back.label = statement.tokens[1].text;
+  // A branch before a uniform one would leave it to some of the threads only.
+  const bool uniform = has_modifier(statement.opcode(), "uni") && !statement.guard.empty();
+  if (mnemonic_of(statement.opcode()) == "bra" && statement.tokens.size() == 2 && !uniform) {
+    back.label = statement.tokens[1].text;
+  }
   return {statement.range.begin, marked(visit_text(site, table, back))};
 }
 

@@ -59,6 +59,17 @@ TEST(RewriterPatch, EndsTheWaitsOfTwoLoopsAtOnePlace) {
   EXPECT_EQ(strip(patched->text), text);
 }
 
+TEST(RewriterPatch, AUniformBranchStaysTheOnlyOneThatGoesBack) {
+  const std::string text = kernel("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra.uni $L;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_TRUE(patched);
+  ASSERT_EQ(patched->sites.size(), 1u);
+  EXPECT_EQ(patched->text.find("bra $L;"), std::string::npos) << patched->text;
+  EXPECT_NE(patched->text.find("@%p1 bra.uni $L;"), std::string::npos);
+}
+
 TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
   const std::string text = kernel(kFlag);
   const Result<Module> module = read_module(text);
