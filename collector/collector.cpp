@@ -37,6 +37,9 @@ Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& en
 
 Result<> Collector::start(std::vector<std::unique_ptr<Source>> sources) {
   sources_ = std::move(sources);
+  for (const auto& source : sources_) {
+    if (source->wants_callbacks()) called_.push_back(source.get());
+  }
   if (Result<> done = subscribe(); !done) return done;
   Result<> done = set_up();
   if (!done) api_.unsubscribe(subscriber_);
@@ -159,7 +162,9 @@ void Collector::start_flusher() {
 }
 
 void Collector::announce_context() {
-  if (!has_context_.load(std::memory_order_acquire) || context_announced_.exchange(true)) return;
+  // An exchange at every call would be an access that threads contend for.
+  if (!has_context_.load(std::memory_order_acquire) || context_announced_.load(std::memory_order_relaxed)) return;
+  if (context_announced_.exchange(true)) return;
   declare();
   for (const auto& source : sources_) report_if_failed(*source, source->context_created({api_, subscriber_}));
 }
@@ -227,7 +232,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     if (call.callbackSite == CUPTI_API_ENTER) api_.activity_flush_all(0);
     return;
   }
-  for (const auto& source : sources_) source->callback(domain, id, call, sink_);
+  for (Source* source : called_) source->callback(domain, id, call, sink_);
 }
 
 void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {

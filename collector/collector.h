@@ -82,6 +82,7 @@ class Collector {
   Environment environment_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<Source*> called_;  // those that want callbacks
   std::array<Source*, CUPTI_ACTIVITY_KIND_COUNT> by_kind_{};
   CaptureSwitch capture_;
   BufferPool pool_;

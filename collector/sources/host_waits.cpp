@@ -153,23 +153,46 @@ struct OpenWait {
   HybridWay way = HybridWay::learning;
 };
 
+// A wait that ended, from which `hybrid` has not learned yet.
+struct PastWait {
+  OpenWait wait;
+  TimeNs end = 0;
+  AwaitedWork work;
+  TimeNs run_delay = -1;
+};
+
 // What `hybrid` knows on one thread. Outlives the wait.
 struct Experience {
   AwaitedWork work;  // launched since the last wait
   Predictor predictor;
+  SleepLateness sleeps;
+  Contention contention;
+  std::optional<PastWait> past;
   // Of the waits that decide about watching launches.
   std::uint32_t judged = 0, uncertain = 0;
 };
 
-thread_local OpenWait open_wait;
-thread_local CpuMeter cpu_meter;
-thread_local Caller thread_caller;
-thread_local bool calling_driver = false;  // our own calls of the driver are not the program's
+// In one block, since finding a variable of a thread costs a library that is loaded late a call.
+struct ThreadState {
+  OpenWait wait;
+  CpuMeter cpu_meter;
+  Caller caller;
+  bool calling_driver = false;  // our own calls of the driver are not the program's
+  std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+};
+ThreadState& of_thread() {
+  thread_local ThreadState state;
+  return state;
+}
+
 struct CallingDriver {
-  CallingDriver() { calling_driver = true; }
-  ~CallingDriver() { calling_driver = false; }
+  explicit CallingDriver(ThreadState& thread) : thread_(thread) { thread_.calling_driver = true; }
+  ~CallingDriver() { thread_.calling_driver = false; }
   CallingDriver(const CallingDriver&) = delete;
   CallingDriver& operator=(const CallingDriver&) = delete;
+
+ private:
+  ThreadState& thread_;
 };
 static_assert(std::size(kWaitingCalls) <= Caller::kCalls);
 static_assert(WaitSites::kMost < CpuMeter::kPlaces);
@@ -179,28 +202,28 @@ Experience& experience() {
   return of_thread;
 }
 
-std::uint32_t thread_id() {
-  thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  return id;
-}
-
 // Sleeps on the word that a toggle wakes.
 class WaitingHere final : public Waiting {
  public:
-  WaitingHere(const HostControl& control, std::uint32_t site) : control_(control), site_(site) {}
+  WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps)
+      : control_(control), site_(site), sleeps_(sleeps) {}
   StrategyId wanted() override {
     sequence_ = control_.sequence();  // before the question, so that no change is missed
     return control_.wanted(site_);
   }
   void sleep(TimeNs time) override {
     if (!exact_) exact_.emplace();
+    const TimeNs begin = now_ns();
     control_.sleep(sequence_, time);
+    const TimeNs late = now_ns() - begin - time;
+    if (late >= 0) sleeps_.sleep_ended(late, control_.costs().late);
   }
   TimeNs now() override { return now_ns(); }
 
  private:
   const HostControl& control_;
   std::uint32_t site_;
+  SleepLateness& sleeps_;
   std::uint32_t sequence_ = 0;
   std::optional<ExactSleeps> exact_;
 };
@@ -247,20 +270,24 @@ class HostWaits final : public Source {
     for (const auto [domain, id, awaited] : kWaitingCalls) cupti.api.enable_callback(0, cupti.subscriber, domain, id);
   }
 
+  bool wants_callbacks() const override { return true; }
+
   // Not inlined, so that its frame lies at one place of each path to it (collector/program/caller.h).
   __attribute__((noinline)) void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                           const CUpti_CallbackData& data, EventSink& sink) override {
-    if (calling_driver) return;
+    ThreadState& thread = of_thread();
+    if (thread.calling_driver) return;
     const std::uint8_t number = number_of(domain, id);
     if (number == kNoNumber) return note(domain, id, data);
-    OpenWait& wait = open_wait;
+    OpenWait& wait = thread.wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
-      if (wait.depth++ == 0) begin(wait, place(number, __builtin_frame_address(0), sink), sink);
-      if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams)) park_here(wait, *what);
+      if (wait.depth++ == 0) begin(thread, place(thread, number, __builtin_frame_address(0), sink), sink);
+      if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams))
+        park_here(thread, *what, sink);
       return;
     }
     if (wait.depth == 0 || --wait.depth > 0) return;  // entered before the callbacks were enabled, or not the outermost
-    end(wait, number, data.correlationId, sink);
+    end(thread, number, data.correlationId, sink);
   }
 
   void finish(EventSink&) override { control_.stop(); }
@@ -283,24 +310,30 @@ class HostWaits final : public Source {
     }
   }
 
-  void begin(OpenWait& wait, PlaceOfWait place, EventSink& sink) {
+  void begin(ThreadState& thread, PlaceOfWait place, EventSink& sink) {
+    OpenWait& wait = thread.wait;
     control_.begin(sink);
     wait.place = place;
     wait.strategy = StrategyId::poll;
     wait.polls = wait.naps = 0;
     wait.forecast.reset();
-    cpu_meter.begin(place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1);
+    thread.cpu_meter.begin(place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1);
     wait.begin = now_ns();
   }
 
-  void park_here(OpenWait& wait, const Awaitable& what) {
+  void park_here(ThreadState& thread, const Awaitable& what, EventSink& sink) {
+    OpenWait& wait = thread.wait;
     const std::uint32_t site = sites_.session_number(wait.place.site);
     const StrategyId strategy = control_.wanted(site);
     if (strategy == StrategyId::poll) return;
     if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
     wait.strategy = strategy;
-    const SleepCosts costs = control_.costs();
-    wait.forecast = experience().predictor.forecast(wait.place.site, experience().work, wait.begin);
+    Experience& known = experience();
+    learn_past(known, sink);
+    SleepCosts costs = control_.costs();
+    costs.late = known.sleeps.late(costs.late);
+    costs.contended = known.contention.contended();
+    wait.forecast = known.predictor.forecast(wait.place.site, known.work, wait.begin);
     const auto plan_for = [&](StrategyId of) {
       wait.strategy = of;
       const WaitPlan plan = plan_of(of, wait.forecast, costs);
@@ -309,33 +342,34 @@ class HostWaits final : public Source {
     };
     if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0)
       return;  // a short one: costs nothing
-    const CallingDriver guard;
-    const OwnCalls::Span own(OwnCalls::of_process(), thread_id());
+    const CallingDriver guard(thread);
+    const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
     const DriverApi& driver = DriverApi::loaded();
     if (may_park(driver, what)) {
-      WaitingHere waiting(control_, site);
+      WaitingHere waiting(control_, site, known.sleeps);
       const Parked parked = park(driver, what, strategy, plan_for, waiting, wait.begin);
       wait.polls += parked.polls;
       wait.naps += parked.naps;
-      if (parked.naps > 0 && !parked.done) cpu_meter.woke();
+      if (parked.naps > 0 && !parked.done) thread.cpu_meter.woke();
     } else {
       wait.strategy = StrategyId::poll;
       wait.forecast.reset();
     }
   }
 
-  void end(OpenWait& wait, std::uint32_t number, std::uint32_t correlation, EventSink& sink) {
+  void end(ThreadState& thread, std::uint32_t number, std::uint32_t correlation, EventSink& sink) {
+    const OpenWait& wait = thread.wait;
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;
-    const CpuUse use = cpu_meter.end(wait.begin, event.end_ns);
+    const CpuUse use = thread.cpu_meter.end(wait.begin, event.end_ns);
     event.cpu_ns = use.cpu;
     event.involuntary_switches = use.involuntary_switches;
     event.run_delay_ns = use.run_delay;
     event.site = wait.place.site;
     event.iteration = wait.place.iteration;
     event.call = text_of(number, sink);
-    event.thread = thread_id();
+    event.thread = thread.id;
     event.correlation = correlation;
     event.status = WaitStatus::satisfied;
     event.awaited = kWaitingCalls[number].awaited;
@@ -343,15 +377,24 @@ class HostWaits final : public Source {
     event.polls = wait.polls;
     event.naps = wait.naps;
     if (wait.forecast) event.predicted_ns = wait.forecast->left;
-    if (wait.strategy == StrategyId::hybrid) learn(wait, event.end_ns, sink);
+    if (wait.strategy == StrategyId::hybrid) {
+      Experience& known = experience();
+      known.past = PastWait{wait, event.end_ns, known.work, event.run_delay_ns};
+      known.work = {};
+    }
     sink.write_or_hold(event);
   }
 
-  void learn(const OpenWait& wait, TimeNs end, EventSink& sink) {
-    Experience& known = experience();
-    known.predictor.observe(wait.place.site, known.work, wait.begin, end);
-    judge(known, wait);
-    known.work = {};
+  /// From the thread's last wait. At the next one, because then the thread waits anyway.
+  void learn_past(Experience& known, EventSink& sink) {
+    if (!known.past) return;
+    const PastWait past = *known.past;
+    known.past.reset();
+    const OpenWait& wait = past.wait;
+    const TimeNs end = past.end;
+    known.predictor.observe(wait.place.site, past.work, wait.begin, end);
+    if (past.run_delay >= 0) known.contention.wait_ended(past.run_delay);
+    judge(known, wait, past.work.key != 0);
     if (wait.place.site == 0 || !wait.forecast) return;
     // A place's way is a choice of the trace. Only changes are written, so the table of them stays small.
     const std::uint32_t place = wait.place.site - WaitSites::kFirst;
@@ -370,9 +413,9 @@ class HostWaits final : public Source {
   }
 
   /// Whether launches are to be watched.
-  void judge(Experience& known, const OpenWait& wait) {
+  void judge(Experience& known, const OpenWait& wait, bool watched) {
     if (!wait.forecast || wait.forecast->waits < kWaitsToJudge || wait.forecast->left < kWorthWatching) return;
-    const bool uncertain = wait.way == HybridWay::naps, watched = known.work.key != 0;
+    const bool uncertain = wait.way == HybridWay::naps;
     known.uncertain += uncertain ? 1 : 0;
     if (++known.judged < kWaitsToJudge) return;
     if (watched) {
@@ -383,13 +426,13 @@ class HostWaits final : public Source {
     known.judged = known.uncertain = 0;
   }
 
-  PlaceOfWait place(std::uint32_t number, const void* frame, EventSink& sink) {
+  PlaceOfWait place(ThreadState& thread, std::uint32_t number, const void* frame, EventSink& sink) {
     if (const RangeName* range = RangeNames::innermost()) {
       if (const auto within = sites_.enter(number, names_[number], *range, sink)) return *within;
     }
     const CudaCall call{number, kWaitingCalls[number].domain == kRuntimeCall, names_[number], cupti_};
     const void* const from =
-        thread_caller.find(call, frame, [&](const void* address) { return sites_.known(number, address); });
+        thread.caller.find(call, frame, [&](const void* address) { return sites_.known(number, address); });
     return sites_.enter(number, names_[number], from, sink);
   }
 

@@ -114,6 +114,8 @@ class Rewrite final : public Source {
     return ok();
   }
 
+  bool wants_callbacks() const override { return true; }
+
   void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
                 EventSink& sink) override {
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data.functionParams == nullptr) return;

@@ -53,6 +53,9 @@ class Source {
   /// Called after the last record of a buffer.
   virtual void end_of_buffer(EventBatch& batch);
 
+  /// Whether callback() does anything: a source that answers false spares every call of the program a call.
+  virtual bool wants_callbacks() const { return false; }
+
   /// A callback, perhaps one that another source enabled. Any thread of the program; no lock is held.
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
                         EventSink& sink);
