@@ -18,6 +18,7 @@
 #include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/machine_code/stalls.h"
 #include "analyzer/path/critical_path.h"
+#include "analyzer/path/host_gain.h"
 #include "analyzer/path/host_wait_parts.h"
 #include "analyzer/path/lateness.h"
 #include "analyzer/path/predict.h"
@@ -60,6 +61,7 @@ struct Analysis {
   std::vector<KernelStats> kernels;  ///< this list and the next two: most time first
   std::vector<HostWaitStats> host_waits;
   std::vector<HostPolling> host_polling;
+  std::optional<Gain> host_park_gain;          ///< of `wic-prof toggle park --side host`
   std::vector<HostWaitParts> host_wait_parts;  ///< of calls whose awaited work is known
   Lateness lateness;                           ///< why host threads, launches and kernels were late
   StreamWaitTable stream_waits;

@@ -92,6 +92,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.parked = waits.whole(Mode::park);
     matching.reset();
   });
+  tasks.add([&] { analysis.host_park_gain = host_park_gain(model, analysis.lateness, ground.end - ground.begin); });
   tasks.add([&] { analysis.sites = site_stats(model, *waiters, ground); });
   tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
   tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });

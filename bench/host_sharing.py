@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Host threads that wait for a GPU on CPUs that others use, too: the set-ups of the HybridSync paper.
 
-    host_sharing.py BUILD OUT [--seconds 150]    as root, on a GPU, at most SECONDS; needs PyTorch, and in BUILD/bin
-                                                 wic-prof, bench_host_sharing_md and bench_host_sharing_load
+    host_sharing.py BUILD OUT [--seconds 150] [--cpus 4,16,1,8,2] [--without-torch]
+
+As root, on a GPU, at most SECONDS; needs PyTorch, and in BUILD/bin wic-prof, bench_host_sharing_md and
+bench_host_sharing_load.
 
 Programs (unchanged, under `wic-prof run`, toggled while they run): one in the manner of molecular dynamics, with half
 as many threads as CPUs; a PyTorch training step; a PyTorch decode step. Set-ups, for N CPUs:
@@ -289,7 +291,7 @@ class Bench:
 
     def measure(self):
         most = len(self.machine.cpus)
-        for count in (4, 16, 1, 8, 2):
+        for count in self.options.cpus:
             if count > most:
                 self.skipped.append(f"md {count}: the machine has {most} CPUs")
                 continue
@@ -297,7 +299,7 @@ class Bench:
             cases = [(count, *one) for one in setups(count, full=count == 4)]
             words = [self.bin / "bench_host_sharing_md", str(threads), "60", self.work / "stop", self.work / "times"]
             self.program("md", words, cases, threads, "kernels,calls,host_waits")
-            if count == 16:
+            if count == 16 and not self.options.without_torch:
                 self.torch()
 
     def torch(self):
@@ -323,6 +325,8 @@ def main():
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("out", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--cpus", type=lambda text: [int(one) for one in text.split(",")], default=[4, 16, 1, 8, 2])
+    parser.add_argument("--without-torch", action="store_true")
     result_file.add_arguments(parser)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -439,6 +439,35 @@ void name_stolen(const TraceModel& model, std::vector<Delay>& delays) {
   explain(asleep);
 }
 
+/// By cause and `site_of` a delay, longest first.
+template <class SiteOf>
+std::vector<LateSum> sums_of(const std::vector<Delay>& delays, SiteOf&& site_of) {
+  struct Gathered {
+    LateSum sum;
+    std::vector<Interval> parts;
+  };
+  std::map<std::pair<SiteId, LateCause>, Gathered> all;
+  for (const Delay& delay : delays) {
+    auto& [sum, parts] = all[{site_of(delay), delay.cause}];
+    sum.site = site_of(delay);
+    sum.cause = delay.cause;
+    ++sum.count;
+    sum.sure += delay.sure ? 1 : 0;
+    sum.late_ns += delay.late_ns;
+    sum.error_ns += delay.error_ns;
+    sum.idle_ns += delay.idle_ns;
+    parts.push_back({delay.begin, delay.end});
+  }
+  std::vector<LateSum> sums;
+  for (auto& [key, gathered] : all) {
+    // Several threads may be late at the same time.
+    gathered.sum.idle_ns = std::min(gathered.sum.idle_ns, covered(std::move(gathered.parts)));
+    sums.push_back(gathered.sum);
+  }
+  std::stable_sort(sums.begin(), sums.end(), [](const LateSum& a, const LateSum& b) { return a.late_ns > b.late_ns; });
+  return sums;
+}
+
 }  // namespace
 
 std::string_view late_cause_name(LateCause cause) {
@@ -493,24 +522,8 @@ Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkInd
   name_stolen(model, result.delays);
   std::sort(result.delays.begin(), result.delays.end(),
             [](const Delay& a, const Delay& b) { return a.begin < b.begin; });
-  std::array<LateSum, kLateCauses> sums;
-  std::array<std::vector<Interval>, kLateCauses> parts;
-  for (const Delay& delay : result.delays) {
-    LateSum& sum = sums[static_cast<std::size_t>(delay.cause)];
-    sum.cause = delay.cause;
-    ++sum.count;
-    sum.sure += delay.sure ? 1 : 0;
-    sum.late_ns += delay.late_ns;
-    sum.error_ns += delay.error_ns;
-    sum.idle_ns += delay.idle_ns;
-    parts[static_cast<std::size_t>(delay.cause)].push_back({delay.begin, delay.end});
-  }
-  // Several threads may be late at the same time.
-  for (std::size_t i = 0; i < kLateCauses; ++i)
-    sums[i].idle_ns = std::min(sums[i].idle_ns, covered(std::move(parts[i])));
-  std::copy_if(sums.begin(), sums.end(), std::back_inserter(result.sums), [](const LateSum& s) { return s.count > 0; });
-  std::stable_sort(result.sums.begin(), result.sums.end(),
-                   [](const LateSum& a, const LateSum& b) { return a.late_ns > b.late_ns; });
+  result.sums = sums_of(result.delays, [](const Delay&) { return SiteId{0}; });
+  result.by_site = sums_of(result.delays, [](const Delay& delay) { return delay.site; });
   return result;
 }
 

@@ -41,17 +41,19 @@ struct Delay {
   SiteId site = 0;
 };
 
-/// The sums of one cause.
+/// The sums of one cause, of all sites or of one.
 struct LateSum {
+  SiteId site = 0;  ///< of the step's wait; 0: all, or waits whose place is not known
   LateCause cause = LateCause::kernel;
   std::uint64_t count = 0, sure = 0;
   TimeNs late_ns = 0, error_ns = 0, idle_ns = 0;
 };
 
 struct Lateness {
-  std::uint64_t steps = 0;    ///< of which the analysis knows the work, and what is usual
-  std::vector<Delay> delays;  ///< in order of begin
-  std::vector<LateSum> sums;  ///< the causes that occur, longest first
+  std::uint64_t steps = 0;       ///< of which the analysis knows the work, and what is usual
+  std::vector<Delay> delays;     ///< in order of begin
+  std::vector<LateSum> sums;     ///< the causes that occur, longest first
+  std::vector<LateSum> by_site;  ///< the same for each site, the longest first
 
   const LateSum* sum(LateCause cause) const;
 };

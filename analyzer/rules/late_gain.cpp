@@ -10,8 +10,6 @@ namespace wicprof::analyzer {
 
 namespace {
 
-/// Share of CPU time in the waits from which on they spin, as for the finding host_spin.
-constexpr double kSpinning = 0.8;
 /// A device that is idle for longer has hardly any work, and a ratio says nothing. Not calibrated.
 constexpr double kMostIdle = 0.95;
 
@@ -33,17 +31,6 @@ std::string late_evidence(const RuleInput& input, const LateSum& sum) {
     text += fmt::format(": at most {:.2f} times as fast without", ground / (ground - idle));
   }
   return text;
-}
-
-TimeNs spun_in_calls(const TraceModel& model) {
-  TimeNs cpu = 0, wall = 0;
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (!wait.cpu || wait.site == 0 || !wait.in_call()) continue;
-    cpu += *wait.cpu;
-    // A thread that had no CPU would have spun.
-    wall += std::max<TimeNs>(0, wait.end - wait.begin - wait.run_delay.value_or(0));
-  }
-  return static_cast<double>(cpu) >= kSpinning * static_cast<double>(wall) ? cpu : 0;
 }
 
 }  // namespace wicprof::analyzer

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analyzer/path/host_gain.h"
 #include "analyzer/rules/rule.h"
 
 namespace wicprof::analyzer {
@@ -15,8 +16,5 @@ const LateSum* late_enough(const RuleInput& input, LateCause cause);
 
 /// "12 delays, uncertain by at most 1 ms; the GPU was idle for 5 ms of it: at most 1.2 times as fast without".
 std::string late_evidence(const RuleInput& input, const LateSum& sum);
-
-/// The CPU time of waits in calls that a toggle can switch, if threads spin there; 0 otherwise.
-TimeNs spun_in_calls(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -176,15 +176,47 @@ Json array_of(const Rows& rows, ToJson&& to_json) {
   return list;
 }
 
-Json lateness_value(const Lateness& lateness) {
-  return {{"steps", lateness.steps}, {"causes", array_of(lateness.sums, [](const LateSum& sum) -> Json {
-                                        return {{"cause", late_cause_name(sum.cause)},
-                                                {"count", sum.count},
-                                                {"sure", sum.sure},
-                                                {"late_ns", sum.late_ns},
-                                                {"error_ns", sum.error_ns},
-                                                {"idle_ns", sum.idle_ns}};
-                                      })}};
+/// Delays in the document, the latest ones: enough for minutes of a program that is late now and then.
+constexpr std::size_t kMostDelays = 1'000;
+
+Json late_sum_value(const LateSum& sum) {
+  return {{"cause", late_cause_name(sum.cause)},
+          {"count", sum.count},
+          {"sure", sum.sure},
+          {"late_ns", sum.late_ns},
+          {"error_ns", sum.error_ns},
+          {"idle_ns", sum.idle_ns}};
+}
+
+Json site_or_null(const TraceModel& model, SiteId site) {
+  return site == 0 ? Json(nullptr) : Json(model.site_name(site));
+}
+
+Json lateness_value(const TraceModel& model, const Analysis& analysis) {
+  const Lateness& lateness = analysis.lateness;
+  Json value = {{"steps", lateness.steps}, {"causes", array_of(lateness.sums, late_sum_value)}};
+  value["by_site"] = array_of(lateness.by_site, [&](const LateSum& sum) {
+    Json one = late_sum_value(sum);
+    one["site"] = site_or_null(model, sum.site);
+    return one;
+  });
+  value["delays"] = Json::array();
+  const std::size_t count = lateness.delays.size();
+  for (std::size_t i = count - std::min(count, kMostDelays); i < count; ++i) {
+    const Delay& delay = lateness.delays[i];
+    value["delays"].push_back({{"cause", late_cause_name(delay.cause)},
+                               {"sure", delay.sure},
+                               {"begin_ns", delay.begin},
+                               {"end_ns", delay.end},
+                               {"late_ns", delay.late_ns},
+                               {"error_ns", delay.error_ns},
+                               {"idle_ns", delay.idle_ns},
+                               {"thread", delay.thread},
+                               {"site", site_or_null(model, delay.site)}});
+  }
+  const std::optional<Gain>& gain = analysis.host_park_gain;
+  value["park_host"] = gain ? Json{{"value", gain->value}, {"low", gain->low}, {"high", gain->high}} : Json(nullptr);
+  return value;
 }
 
 }  // namespace
@@ -195,7 +227,7 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
   value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
     return host_wait_value(stats, analysis.host_wait_parts);
   });
-  value["lateness"] = lateness_value(analysis.lateness);
+  value["lateness"] = lateness_value(model, analysis);
   value["host_polling"] = array_of(analysis.host_polling, polling_value);
   value["stream_waits"] = stream_waits_value(model, analysis.stream_waits);
   value["stream_waits_without_event"] = analysis.stream_waits.without_event;

@@ -41,6 +41,12 @@ inline constexpr Column kFilling{
     "a kernel with the launch shape that took the most time; all columns are computed from "
     "the launch, not measured"};
 inline constexpr Column kHostCall{"host wait", "a call of the CUDA runtime or driver in which host threads waited"};
+inline constexpr Column kLateCause{"late because", "what made a step of a host thread longer than usual"};
+inline constexpr Column kDelays{"delays", "parts of steps that lasted longer than usual"};
+inline constexpr Column kLateBy{"late", "time beyond the usual length, summed over the delays"};
+inline constexpr Column kLateError{"error",
+                                   "the most by which that time may be wrong: clocks, and other causes at once"};
+inline constexpr Column kGpuIdle{"GPU idle", "the part of that time in which the GPU did nothing"};
 inline constexpr Column kHostPolling{"host polling",
                                      "a call that only asks whether the GPU is done, and that a host thread repeated "
                                      "until it was"};
@@ -194,6 +200,11 @@ inline constexpr std::array kColumns{column::kWaitSite,
                                      column::kKernel,
                                      column::kFilling,
                                      column::kHostCall,
+                                     column::kLateCause,
+                                     column::kDelays,
+                                     column::kLateBy,
+                                     column::kLateError,
+                                     column::kGpuIdle,
                                      column::kHostPolling,
                                      column::kWaitingStream,
                                      column::kProgramCounters,

@@ -16,6 +16,32 @@ std::vector<HostWaitStats> host_calls(const Analysis& analysis) {
   return calls;
 }
 
+std::string late_cause_words(LateCause cause) {
+  switch (cause) {
+    case LateCause::kernel:
+      return "the work ran long";
+    case LateCause::launch:
+      return "late launch";
+    case LateCause::completion:
+      return "late completion";
+    case LateCause::program_asleep:
+      return "the program slept";
+    case LateCause::program_busy:
+      return "the program computed";
+    case LateCause::program:
+      return "the program";
+    case LateCause::throttled:
+      return "CPU quota";
+    case LateCause::oversubscribed:
+      return "CPUs shared";
+    case LateCause::stolen:
+      return "taken by the machine's host";
+    case LateCause::no_cpu:
+      break;
+  }
+  return "no CPU";
+}
+
 std::string name_at(std::string_view name, std::string_view place) {
   return place.empty() ? std::string(name) : fmt::format("{} ({})", name, place);
 }

@@ -12,6 +12,8 @@ namespace wicprof::reports {
 
 /// The waits of host threads in calls (not at wait sites), most time first.
 std::vector<HostWaitStats> host_calls(const Analysis& analysis);
+/// "stopped by a CPU quota", ...
+std::string late_cause_words(LateCause cause);
 /// "cudaStreamSynchronize in step (app.cu:47)"; the name alone where the place is not known.
 std::string name_at(std::string_view name, std::string_view place);
 

@@ -106,6 +106,21 @@ std::string host_waits_in_words(const Analysis& analysis, const Screen& screen) 
   return line.empty() ? line : paragraph(screen, "host threads waited " + line, 2, 2);
 }
 
+/// The worst causes, each at its site.
+std::string lateness_in_words(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
+  std::string line;
+  const std::vector<LateSum>& sums = analysis.lateness.by_site;
+  for (std::size_t i = 0; i < std::min(kNamedRows, sums.size()); ++i) {
+    const LateSum& sum = sums[i];
+    line += fmt::format("{}{} +-{} {}({}, {})", i == 0 ? "" : ", ", format_duration(sum.late_ns),
+                        format_duration(sum.error_ns),
+                        sum.site == 0 ? "" : "at " + one_line(model.site_name(sum.site)) + " ",
+                        late_cause_words(sum.cause), count_of(sum.count, "delay"));
+  }
+  if (line.empty()) return {};
+  return paragraph(screen, "steps were late: " + line, 2, 2) + host_gain_text(analysis, screen);
+}
+
 std::string path_in_words(const Analysis& analysis, const Screen& screen) {
   std::string line;
   for (const PathShare& share : analysis.path.shares) {
@@ -134,6 +149,7 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
   text += "\nWhere the time goes\n" + sites_in_words(model, analysis, screen) + kernels_in_words(analysis, screen) +
           host_waits_in_words(analysis, screen) + path_in_words(analysis, screen) +
           communication_in_words(analysis.classification, screen);
+  text += lateness_in_words(model, analysis, screen);
   if (analysis.sites.empty() && analysis.kernels.empty())
     text += section(threads_text(model, analysis, kNamedSites, screen));
   const std::string unseen = analysis.refusals.empty() ? std::string()
@@ -156,6 +172,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(kernels_text(analysis, kRows, screen));
   text += section(filling_text(analysis, kRows, screen));
   text += section(host_waits_text(analysis, kRows, screen));
+  text += section(lateness_text(model, analysis, kRows, screen));
   text += section(threads_text(model, analysis, kRows, screen));
   text += section(activity_text(model, analysis, kRows, screen));
   text += section(program_counters_text(model, analysis, kFunctions, screen));

@@ -144,6 +144,30 @@ std::string host_waits_text(const Analysis& analysis, std::size_t most, const Sc
   return table.str(0, screen.width) + and_more(calls.size(), shown, "call");
 }
 
+std::string lateness_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen) {
+  const std::vector<LateSum>& sums = analysis.lateness.by_site;
+  if (sums.empty()) return {};
+  TextTable table("wlrrrr", heads({column::kHostCall, column::kLateCause, column::kDelays, column::kLateBy,
+                                   column::kLateError, column::kGpuIdle}));
+  const std::size_t shown = std::min(most, sums.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LateSum& sum = sums[i];
+    const std::string name = sum.site == 0 ? "-" : name_at(model.site_name(sum.site), model.site_place(sum.site));
+    table.add({one_line(name), late_cause_words(sum.cause), format_count(sum.count), format_duration(sum.late_ns),
+               "+-" + format_duration(sum.error_ns), format_duration(sum.idle_ns)});
+  }
+  std::string text =
+      fmt::format("Why steps were late: {} of host threads\n", count_of(analysis.lateness.steps, "step")) +
+      table.str(0, screen.width) + and_more(sums.size(), shown, "cause");
+  return text + host_gain_text(analysis, screen);
+}
+
+std::string host_gain_text(const Analysis& analysis, const Screen& screen) {
+  if (!analysis.host_park_gain) return {};
+  return paragraph(screen, "without spinning host threads (wic-prof toggle park --side host): predicted " +
+                               gain_text(analysis.host_park_gain) + " times as fast");
+}
+
 std::string interventions_text(const TraceModel& model, std::size_t most, const Screen& screen) {
   if (model.interventions.empty()) return {};
   TextTable table("rll", heads({column::kSwitchedAt, column::kHow, column::kEffect}));

@@ -23,6 +23,10 @@ std::string kernels_text(const Analysis& analysis, std::size_t most, const Scree
 /// Occupancy and waves; empty if no device's limits are known.
 std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 std::string host_waits_text(const Analysis& analysis, std::size_t most, const Screen& screen);
+/// Why host threads, launches and kernels were late, by site and cause; empty without a delay.
+std::string lateness_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen);
+/// The predicted gain of parking host threads; empty without a prediction.
+std::string host_gain_text(const Analysis& analysis, const Screen& screen);
 std::string interventions_text(const TraceModel& model, std::size_t most, const Screen& screen);
 std::string classification_text(const Classification& classification, const Screen& screen);
 

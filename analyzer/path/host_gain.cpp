@@ -1,0 +1,44 @@
+#include "analyzer/path/host_gain.h"
+
+#include <algorithm>
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Share of CPU time in the waits from which on they spin, as for the finding host_spin.
+constexpr double kSpinning = 0.8;
+/// hybrid waits at most this much longer than a thread that spins (docs/results: host_waits).
+constexpr double kHybridCost = 0.01;
+/// A program that would have nothing left to do is not understood.
+constexpr double kMostLate = 0.98;
+
+}  // namespace
+
+TimeNs spun_in_calls(const TraceModel& model) {
+  TimeNs cpu = 0, wall = 0;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (!wait.cpu || wait.site == 0 || !wait.in_call()) continue;
+    cpu += *wait.cpu;
+    // A thread that had no CPU would have spun.
+    wall += std::max<TimeNs>(0, wait.end - wait.begin - wait.run_delay.value_or(0));
+  }
+  return static_cast<double>(cpu) >= kSpinning * static_cast<double>(wall) ? cpu : 0;
+}
+
+std::optional<Gain> host_park_gain(const TraceModel& model, const Lateness& lateness, TimeNs ground) {
+  if (lateness.steps == 0 || ground <= 0 || spun_in_calls(model) == 0) return std::nullopt;
+  double idle[2] = {0, 0}, error[2] = {0, 0};
+  constexpr LateCause kCauses[2] = {LateCause::throttled, LateCause::oversubscribed};
+  for (int i = 0; i < 2; ++i) {
+    const LateSum* const sum = lateness.sum(kCauses[i]);
+    if (sum == nullptr || sum->late_ns <= 0) continue;
+    idle[i] = static_cast<double>(sum->idle_ns);
+    error[i] = idle[i] * static_cast<double>(sum->error_ns) / static_cast<double>(sum->late_ns);
+  }
+  const auto whole = static_cast<double>(ground);
+  const auto gain = [&](double gone) { return whole / (whole - std::min(std::max(0.0, gone), kMostLate * whole)); };
+  return Gain{gain(idle[0] + idle[1] / 2), (1 - kHybridCost) * gain(idle[0] - error[0]),
+              gain(idle[0] + error[0] + idle[1] + error[1])};
+}
+
+}  // namespace wicprof::analyzer
