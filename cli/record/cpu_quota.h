@@ -21,23 +21,36 @@ struct QuotaCounts {
     throttled_ns += other.throttled_ns;
     return *this;
   }
+  QuotaCounts& operator-=(const QuotaCounts& other) {
+    periods -= other.periods;
+    throttled_ns -= other.throttled_ns;
+    return *this;
+  }
 };
 
 /// The counts in a file cpu.stat; nothing if it has none.
 std::optional<QuotaCounts> read_cpu_stat(const std::string& path);
 
-/// The counts of a process's group and of all groups around it: each may have a quota. Reads which groups these are
-/// once, so that the counts are known also after the process has ended.
+/// The counts of a process's group and of all groups around it: each may have a quota. One thread at a time.
 class CpuQuota {
  public:
-  /// `root`: where the groups are mounted.
-  explicit CpuQuota(pid_t process, const std::string& root = "/sys/fs/cgroup");
+  /// `root`: where the groups are mounted. `proc`: where the processes are.
+  explicit CpuQuota(pid_t process, std::string root = "/sys/fs/cgroup", std::string proc = "/proc");
 
-  /// Since the groups exist; nothing without cgroup v2.
+  /// Looks whether the process has moved to another group, which container tools do with running programs. The counts
+  /// then go on with the new group's. Call now and then; after the process's end nothing changes.
+  void follow();
+
+  /// Since the first groups exist; nothing without cgroup v2.
   std::optional<QuotaCounts> counts() const;
 
  private:
+  /// The files cpu.stat of the process's group and of those around it; empty for a process that has ended.
+  std::vector<std::string> files_now() const;
+
+  std::string root_, proc_file_;
   std::vector<std::string> files_;
+  QuotaCounts earlier_;  // of groups that the process has left, less what the present ones had before
 };
 
 }  // namespace wicprof::cli

@@ -41,6 +41,9 @@ namespace wicprof::cli {
 
 namespace {
 
+/// How often to look whether the program has moved to another group with a quota of its own.
+constexpr TimeNs kFollowQuota = 50 * kMillisecond;
+
 constexpr std::size_t kRings = 16;
 
 // The program's name, with the characters that a session name may not contain replaced.
@@ -190,7 +193,8 @@ Result<RunOutcome> record(const RunPlan& plan) {
   AbRun ab(switchboard, meter);
   if (plan.ab) (void)ab.begin(*plan.ab);
   const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
-  const CpuQuota quota(app->pid());
+  CpuQuota quota(app->pid());
+  TimeNs quota_followed = 0;
   const std::optional<QuotaCounts> throttled_before = capture.host ? quota.counts() : std::nullopt;
   const auto describe_steal = [&](store::Recorder& of) {
     if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
@@ -206,6 +210,10 @@ Result<RunOutcome> record(const RunPlan& plan) {
   std::optional<Segments> segments;  // outlives the drain, which calls it
   Drain drain(session->map(), session->path(), *recorder, own.ring(), meter, [&] {
     if (segments) segments->follow(*recorder, now_ns());
+    if (const TimeNs now = now_ns(); capture.host && now - quota_followed > kFollowQuota) {
+      quota_followed = now;
+      quota.follow();
+    }
   });
   if (in_segments) {
     segments.emplace(

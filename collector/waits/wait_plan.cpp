@@ -43,12 +43,12 @@ constexpr double kRareSleeps = 0.01;
 /// Where others use the CPUs, too.
 WaitPlan contended_plan(const std::optional<Forecast>& forecast, const SleepCosts& costs) {
   WaitPlan plan;
-  plan.shortest_nap = std::max(costs.wake, kShortestNap);
+  plan.shortest_nap = kBlockNap;
   plan.nap_share = kBlockShare;
   if (!forecast) return plan;
   const TimeNs safe = std::max(forecast->left - kDeviations * forecast->deviation,
                                static_cast<TimeNs>(kSafePart * static_cast<double>(forecast->least))) -
-                      costs.wake;
+                      costs.late - costs.wake;
   if (safe > costs.wake) plan.sleep = safe;
   plan.contended = true;
   plan.to_driver = forecast->left + kDeviations * forecast->deviation <= 2 * costs.wake;  // too short to sleep
@@ -68,11 +68,11 @@ WaitPlan hybrid(const std::optional<Forecast>& forecast, const SleepCosts& costs
       std::max(forecast->left - spread, static_cast<TimeNs>(kSafePart * static_cast<double>(forecast->least)));
   const TimeNs latest = forecast->left + spread;
   // The thread wakes up late, and not always by the same time. A sleep as short as its own cost saves nothing.
-  const bool worth_sleeping = latest > kWorthSleeping || latest > worth_polling;
+  const bool worth_sleeping = forecast->left > kWorthSleeping;
   if (const TimeNs safe = earliest - costs.late - costs.wake; worth_sleeping && safe > costs.wake) plan.sleep = safe;
   // The driver polls memory and sees the end a microsecond before a thread that asks. A wait that is left to it cannot
   // be cut short, so only a wait that will end soon is left to it.
-  plan.to_driver = latest - plan.sleep <= worth_polling;
+  plan.to_driver = latest - plan.sleep <= (worth_sleeping ? worth_polling : kLongestPoll);
   plan.poll_until = plan.sleep + 3 * costs.wake;
   return plan;
 }

@@ -62,5 +62,26 @@ TEST_F(CpuQuotaTest, AddsUpTheGroupAndThoseAroundIt) {
   EXPECT_EQ(counts->throttled_ns, static_cast<TimeNs>(groups) * 10'000);
 }
 
+TEST_F(CpuQuotaTest, GoesOnWithTheGroupToWhichTheProcessMoves) {
+  const fs::path process = root_ / "proc" / "7";
+  fs::create_directories(process);
+  const auto move_to = [&](const std::string& group) { std::ofstream(process / "cgroup") << "0::/" + group + "\n"; };
+  write(root_ / "a", "nr_throttled 1\nthrottled_usec 10\n");
+  write(root_ / "b", "nr_throttled 5\nthrottled_usec 1000\n");
+  move_to("a");
+  CpuQuota quota(7, root_, root_ / "proc");
+  EXPECT_EQ(quota.counts()->throttled_ns, 10'000);
+  write(root_ / "a", "nr_throttled 3\nthrottled_usec 30\n");
+  move_to("b");
+  quota.follow();
+  write(root_ / "a", "nr_throttled 9\nthrottled_usec 90\n");  // of others
+  write(root_ / "b", "nr_throttled 6\nthrottled_usec 1500\n");
+  EXPECT_EQ(quota.counts()->throttled_ns, 530'000);
+  EXPECT_EQ(quota.counts()->periods, 4u);
+  fs::remove_all(process);  // the process has ended
+  quota.follow();
+  EXPECT_EQ(quota.counts()->throttled_ns, 530'000);
+}
+
 }  // namespace
 }  // namespace wicprof::cli

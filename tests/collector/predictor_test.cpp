@@ -200,5 +200,47 @@ TEST(Hybrid, LeavesShortWaitsToTheCall) {
   EXPECT_LE(plan.nap(kSecond), kMillisecond);  // a toggle takes effect within a millisecond
 }
 
+TEST(Hybrid, DoesNotPollWhereOthersUseTheCpus) {
+  SleepCosts costs = kCosts;
+  costs.contended = true;
+  const Forecast forecast{2'000'000, 30'000, 1'900'000, 10};
+  const WaitPlan plan = plan_of(StrategyId::hybrid, forecast, costs);
+  EXPECT_FALSE(plan.to_driver);
+  EXPECT_EQ(plan.poll_until, 0);
+  EXPECT_GT(plan.shortest_nap, 0);
+  EXPECT_GT(plan.sleep, 1'000'000);
+  EXPECT_LT(plan.sleep, 2'000'000 - costs.late);
+  EXPECT_EQ(way_of(forecast, plan), HybridWay::shares_cpu);
+  EXPECT_NE(reason_of(HybridWay::shares_cpu, forecast, costs).find("others use the CPUs"), std::string::npos);
+  EXPECT_TRUE(plan_of(StrategyId::hybrid, Forecast{costs.wake, 0, costs.wake, 10}, costs).to_driver);
+}
+
+TEST(Contention, NeedsSeveralDelaysAndEndsWithThem) {
+  Contention contention;
+  const auto waits = [&](int count, TimeNs delay) {
+    for (int i = 0; i < count; ++i) contention.wait_ended(delay);
+  };
+  waits(100, 10'000);
+  EXPECT_FALSE(contention.contended());
+  waits(1, 8'000'000);
+  EXPECT_FALSE(contention.contended());
+  waits(10, 1'000'000);
+  EXPECT_TRUE(contention.contended());
+  waits(200, 10'000);
+  EXPECT_FALSE(contention.contended());
+}
+
+TEST(SleepLateness, FollowsTheLatestOfAHundred) {
+  SleepLateness sleeps;
+  EXPECT_EQ(sleeps.late(70'000), 70'000);
+  std::mt19937 random(3);
+  for (int i = 0; i < 20'000; ++i) sleeps.sleep_ended(random() % 40 == 0 ? 300'000 : 10'000, 70'000);
+  EXPECT_GT(sleeps.late(70'000), 250'000);
+  for (int i = 0; i < 20'000; ++i) sleeps.sleep_ended(20'000, 70'000);
+  EXPECT_LT(sleeps.late(70'000), 40'000);
+  for (int i = 0; i < 1'000; ++i) sleeps.sleep_ended(kSecond, 70'000);
+  EXPECT_LE(sleeps.late(70'000), kMillisecond);
+}
+
 }  // namespace
 }  // namespace wicprof::collector

@@ -23,8 +23,8 @@ BUILD, OUT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 WIC_PROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "host_waits_app"
 ENDS = time.monotonic() + 140
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
-PHASE = 0.7  # seconds per phase
-ROUNDS = 2
+PHASE = 0.7  # seconds per phase; half of that for short kernels, whose times drift by more than the bar allows
+ROUNDS = 2   # twice as many for short kernels
 GROUP = pathlib.Path("/sys/fs/cgroup/wicprof_host_waits")
 
 work = pathlib.Path(tempfile.mkdtemp())
@@ -47,8 +47,9 @@ def toggle(way):
 
 def record(what, microseconds, spread, quota=None):
     """Runs the program while it is toggled. Returns the phases as (way, begin_ns, end_ns), and the toggles' delays."""
-    order = list(WAYS) * ROUNDS
-    seconds = 1.0 + PHASE * len(order) * (1 if quota is None else 1.5)
+    parts = 2 if microseconds < 1000 else 1
+    order, phase_s = list(WAYS) * ROUNDS * parts, PHASE / parts
+    seconds = 1.0 + (phase_s + 0.07) * len(order) * (1 if quota is None else 1.5)
     words = ["run", "-q", "-f", "-o", "t.wicprof", "--name", "host", "--", APP, what, str(microseconds), str(spread),
              f"{seconds:.2f}"]
     run = subprocess.Popen(["timeout", "60", WIC_PROF, *words], env=environment, cwd=work, text=True,
@@ -71,7 +72,7 @@ def record(what, microseconds, spread, quota=None):
             answer = toggle(way)
             delays.append(answer["took_ns"])
             begin = answer["effective_ns"] + 50_000_000  # without the first waits after the change
-            time.sleep(PHASE)
+            time.sleep(phase_s)
             phases.append((way, begin, time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
     finally:
         output = run.communicate(timeout=60)[0] if run.poll() is None else run.stdout.read()
@@ -159,7 +160,7 @@ def cost_of_a_call(rows):
     costs = {}
     for words in ("kernels", "kernels,host_waits"):
         values = []
-        for _ in range(3):
+        for _ in range(5):
             result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--", APP,
                               "idle", "100000", timeout=20)
             if result.returncode == 0:
