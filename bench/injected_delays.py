@@ -153,7 +153,8 @@ class Bench:
         totals["surely_wrong"] += surely_wrong
         if kind == "quota":
             database = sqlite3.connect(self.work / "t.wicprof")
-            stat = database.execute("SELECT value FROM stat WHERE name = 'throttled_ns'").fetchone()
+            stat = database.execute("SELECT t.value FROM stat t JOIN string s ON s.id = t.name_id "
+                                    "WHERE s.value = 'throttled_ns'").fetchone()
             traced = stat[0] if stat else 0
             ratio = traced / throttled if throttled else 0
             self.add("throttled_of_cpu_stat", traced, "ns", THROTTLED, abs(ratio - 1) <= THROTTLED, ratio,

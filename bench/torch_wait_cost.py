@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the recording of host threads' waits costs an unmodified PyTorch loop while the program's own way is in force.
 
-    torch_wait_cost.py BUILD -o FILE [--seconds 70]   on a GPU; needs PyTorch and BUILD/bin/wic-prof
+    torch_wait_cost.py BUILD -o FILE [--seconds 70] [--programs train,decode]   on a GPU; needs PyTorch and BUILD/bin/wic-prof
 
 Runs a training step (the loss read every step) and a decode step (the tokens read every step) without and with the
 source host_waits, alternately, each recording kernels, too. The claim compares the medians of the steps.
@@ -23,23 +23,24 @@ import result_file  # noqa: E402
 
 STEPS = pathlib.Path(__file__).resolve().parent / "host_sharing" / "torch_steps.py"
 MOST = 1.01      # of a step without the source
-SECONDS = 3.0    # of steps per run
+SECONDS = 2.0    # of steps per run
 WARM_UP = 50     # steps at the begin that do not count
-ROUNDS = 2
+ROUNDS = 3
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--seconds", type=float, default=70)
+    parser.add_argument("--programs", type=lambda text: text.split(","), default=["train", "decode"])
     result_file.add_arguments(parser)
     options = parser.parse_args()
     signal.alarm(int(options.seconds) + 5)
-    ends = time.monotonic() + options.seconds - 12
+    ends = time.monotonic() + options.seconds - 8
     work = pathlib.Path(tempfile.mkdtemp())
     environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}
     rows = []
-    for what in ("train", "decode"):
+    for what in options.programs:
         medians = {"kernels": [], "kernels,host_waits": []}
         for _ in range(ROUNDS):
             for words, list_ in medians.items():
