@@ -9,7 +9,7 @@ quota (cgroup v2) stops the program; a co-runner shares its CPU. 40 delays of ea
 if analyze reports, within that step, a delay with its cause; as surely wrong if analyze reports there, as sure, one with
 another cause. Where the cause acts by itself (quota, co-runner) each delay that analyze reports counts. `throttled`: the
 time in the trace against cpu.stat. `gain`: what `toggle park --side host` gains, as predicted from a recording of the
-program's own way, against a recording with host threads parked.
+program's own way, against a recording with host threads parked; it holds within the predicted interval, 5 % above included.
 """
 
 import argparse

@@ -23,7 +23,7 @@ import result_file  # noqa: E402
 
 STEPS = pathlib.Path(__file__).resolve().parent / "host_sharing" / "torch_steps.py"
 MOST = 1.01      # of a step without the source
-SECONDS = 2.0    # of steps per run
+SECONDS = 4.0    # of steps per run
 WARM_UP = 50     # steps at the begin that do not count
 ROUNDS = 3
 
@@ -54,6 +54,9 @@ def main():
                     print(what, words, done.stderr[-300:], flush=True)
                     continue
                 times = [int(line) for line in (work / "times").read_text().split()][WARM_UP:]
+                if len(times) < 2 * WARM_UP:
+                    print(what, words, "made only", len(times), "steps that count", flush=True)
+                    continue
                 list_.append(statistics.median(b - a for a, b in zip(times, times[1:])))
         without, with_source = (min(one, default=None) for one in medians.values())
         known = without is not None and with_source is not None

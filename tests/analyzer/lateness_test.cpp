@@ -79,6 +79,31 @@ TEST(Lateness, FindingsSayWhatToDoAndWhatItGains) {
   EXPECT_NE(finding(analyze(run_of(Injected::steal, true).model), "host_stolen"), nullptr);
 }
 
+TEST(Lateness, SumsOfSitesAddUp) {
+  const Analysis crowded = analyze(run_of(Injected::co_runner, true).model);
+  ASSERT_FALSE(crowded.lateness.by_site.empty());
+  std::map<LateCause, TimeNs> late;
+  for (const LateSum& sum : crowded.lateness.by_site) late[sum.cause] += sum.late_ns;
+  for (const LateSum& sum : crowded.lateness.sums) EXPECT_EQ(late[sum.cause], sum.late_ns);
+}
+
+TEST(HostGain, IsWhatAQuotaTakesAndAtMostWhatOthersTake) {
+  const DelayedRun quota = run_of(Injected::quota, true);
+  const Analysis throttled = analyze(quota.model);
+  ASSERT_TRUE(throttled.host_park_gain);
+  EXPECT_GT(throttled.host_park_gain->value, 1.01);
+  EXPECT_LE(throttled.host_park_gain->low, throttled.host_park_gain->value);
+  EXPECT_GE(throttled.host_park_gain->high, throttled.host_park_gain->value);
+  const Analysis crowded = analyze(run_of(Injected::co_runner, true).model);
+  ASSERT_TRUE(crowded.host_park_gain);
+  EXPECT_LE(crowded.host_park_gain->low, 1);
+  EXPECT_GT(crowded.host_park_gain->high, crowded.host_park_gain->value);
+  const Analysis late = analyze(run_of(Injected::late_launch, true).model);
+  ASSERT_TRUE(late.host_park_gain);
+  EXPECT_NEAR(late.host_park_gain->value, 1, 0.01);
+  EXPECT_FALSE(analyze(run_of(Injected::co_runner, false).model).host_park_gain);  // sleeping threads spin nowhere
+}
+
 TEST(Lateness, ARunWithoutStepsIsRefused) {
   const Analysis analysis = analyze(test_program::Program().settled());
   EXPECT_EQ(analysis.lateness.steps, 0u);
