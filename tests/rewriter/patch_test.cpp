@@ -31,7 +31,8 @@ TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
   const std::string text = kernel(std::string(kFlag) + "add.s32 %r3, %r2, 1;");
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   const std::size_t back = patched->text.find("/*__wic_end*/@%p1 bra $L;");
   const std::size_t ends = patched->text.find("mov.u32 %__wic_e0, %globaltimer_lo;", back);
@@ -50,7 +51,8 @@ TEST(RewriterPatch, EndsTheWaitsOfTwoLoopsAtOnePlace) {
       "$D:");
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 2u);
   // The branch behind the first loop is a place of its own, and knows the loop's value.
@@ -63,7 +65,8 @@ TEST(RewriterPatch, AUniformBranchStaysTheOnlyOneThatGoesBack) {
   const std::string text = kernel("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra.uni $L;");
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_EQ(patched->text.find("bra $L;"), std::string::npos) << patched->text;
@@ -74,7 +77,8 @@ TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
   const std::string text = kernel(kFlag);
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   const std::size_t begin = patched->text.find("mov.u32 %__wic_l, %globaltimer_lo;");
   ASSERT_NE(begin, std::string::npos) << patched->text;
@@ -87,7 +91,8 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
       "@%p1 bra $L;");
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_FALSE(patched->sites[0].records());
@@ -98,7 +103,8 @@ TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {
   const auto watches = [](const std::string& body) {
     const std::string text = kernel(body);
     const Result<Module> module = read_module(text);
-    const Result<Patch> patched = patch(*module, recognize(*module));
+    const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+    const Result<Patch> patched = patch(*module, verdicts);
     EXPECT_EQ(patched->sites.size(), 1u) << body;
     return patched->text.find("$__wic_watch_0:") != std::string::npos;
   };
@@ -122,7 +128,8 @@ TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
   const std::string text = kernel(kFlag);
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   // The words of site 0 stand behind the 64 bytes of ModuleWords.
   const std::size_t own =
@@ -140,7 +147,8 @@ TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
 TEST(RewriterPatch, FillsInAllPlacesOfTheText) {
   const std::string text = kernel(kFlag);
   const Result<Module> module = read_module(text);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   const std::size_t first = patched->text.find("/*__wic_begin*/", patched->text.find("cvta.to.global"));
   EXPECT_EQ(patched->text.find('<', first), std::string::npos) << patched->text.substr(first);
@@ -150,7 +158,8 @@ TEST(RewriterPatch, LeavesAModuleWithoutWaitsAsItIs) {
   const std::string text = kernel("add.s32 %r2, %r1, 1;");
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   EXPECT_EQ(patched->text, text);
 }
