@@ -19,11 +19,15 @@ function(wic_compile_whole target)
 endfunction()
 
 # wic_precompile_own(<target> <header>...): reads these headers of ours, which most sources of the target include, once per
-# target. The sanitizers' builds read them per source, so that a missing include still shows.
+# target. The sanitizers' builds read them per source, so that a missing include still shows. A compiler cache must not
+# give them to a clone in another folder, where the compiler would take the precompiled headers and those that other
+# headers include for different files; the definition tells it the folders apart.
 function(wic_precompile_own target)
   if(WIC_SANITIZE)
     return()
   endif()
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
   target_precompile_headers(${target} PRIVATE ${ARGN})
+  string(MD5 folder ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE WIC_PRECOMPILED_IN=${folder})
 endfunction()
