@@ -69,7 +69,7 @@ void start() {
   s.sink.emplace(ring);
   write_process_event(*s.sink);
 
-  Selection selection = select_sources(environment.trace, &s.session.control());
+  Selection selection = select_sources(environment.trace, &s.session.control(), &s.session.open_work());
   for (const std::string& word : selection.unknown) {
     s.sink->loss(LossSource::cupti, 1,
                  std::string(kTraceVariable) + " has an unknown word '" + word + "'; known words: " + known_words());

@@ -119,11 +119,12 @@ void remove_session(const std::string& path) {
 SessionMap::Layout SessionMap::Layout::of(std::size_t ring_count, std::size_t ring_capacity) {
   constexpr std::size_t kPage = 4096;
   const std::size_t control = round_up(sizeof(SessionHeader), kPage);
-  return {ring_count, ring_capacity, control, round_up(control + sizeof(ControlBlock), kPage)};
+  const std::size_t open_work = round_up(control + sizeof(ControlBlock), kPage);
+  return {ring_count, ring_capacity, control, open_work, round_up(open_work + sizeof(OpenWork), kPage)};
 }
 
 SessionMap::Layout SessionMap::Layout::in(const SessionHeader& header) {
-  return {header.ring_count, header.ring_capacity, header.control_offset, header.rings_offset};
+  return {header.ring_count, header.ring_capacity, header.control_offset, header.open_work_offset, header.rings_offset};
 }
 
 std::size_t SessionMap::Layout::total() const { return rings_offset + ring_count * ring_bytes(ring_capacity); }
@@ -148,6 +149,10 @@ SessionMap::~SessionMap() {
 
 ControlBlock& SessionMap::control() const {
   return *reinterpret_cast<ControlBlock*>(static_cast<std::byte*>(memory_) + layout_.control_offset);
+}
+
+OpenWork& SessionMap::open_work() const {
+  return *reinterpret_cast<OpenWork*>(static_cast<std::byte*>(memory_) + layout_.open_work_offset);
 }
 
 RingHeader* SessionMap::ring(std::size_t index) const {
@@ -276,6 +281,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   header->ring_count = static_cast<std::uint32_t>(options.ring_count);
   header->ring_capacity = options.ring_capacity;
   header->control_offset = layout.control_offset;
+  header->open_work_offset = layout.open_work_offset;
   header->rings_offset = layout.rings_offset;
   header->total_bytes = total;
   header->created_ns = now_ns();
@@ -283,6 +289,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   copy_text(header->name, sizeof header->name, name);
   copy_text(header->app, sizeof header->app, options.app);
   new (&owner.map_.control()) ControlBlock{};
+  new (&owner.map_.open_work()) OpenWork{};
   for (std::size_t i = 0; i < options.ring_count; ++i) make_ring(owner.map_.ring(i), options.ring_capacity);
   header->magic.store(SessionHeader::kMagic, std::memory_order_release);
   return owner;

@@ -1,6 +1,6 @@
 // A session: the shared memory between one traced program and one tool.
 //
-//   file <directory>/<name>.session, owner-only:   SessionHeader | ControlBlock | ring 0 | ring 1 | ...
+//   file <directory>/<name>.session, owner-only:   SessionHeader | ControlBlock | OpenWork | ring 0 | ring 1 | ...
 //
 // The tool creates the file, holds a lock on it while it runs (a file without the lock is stale) and removes it. The
 // traced program finds the path in the environment variable kSessionVariable; each of its producers claims its own
@@ -18,13 +18,14 @@
 #include <vector>
 
 #include "protocol/control.h"
+#include "protocol/open_work.h"
 #include "protocol/result.h"
 #include "protocol/ring.h"
 
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 7;
+inline constexpr std::uint32_t kSessionVersion = 8;
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"
@@ -33,6 +34,7 @@ struct SessionHeader {
   std::uint32_t ring_count;
   std::uint64_t ring_capacity;
   std::uint64_t control_offset;
+  std::uint64_t open_work_offset;
   std::uint64_t rings_offset;
   std::uint64_t total_bytes;
   std::int64_t created_ns;
@@ -69,6 +71,7 @@ class SessionMap {
   /// Written by the program, too, perhaps by mistake: read numbers of the layout from ring_count() and ring_capacity().
   SessionHeader& header() const { return *static_cast<SessionHeader*>(memory_); }
   ControlBlock& control() const;
+  OpenWork& open_work() const;
   std::size_t ring_count() const { return layout_.ring_count; }
   std::size_t ring_capacity() const { return layout_.ring_capacity; }
   RingHeader* ring(std::size_t index) const;
@@ -81,7 +84,7 @@ class SessionMap {
   friend class SessionOwner;
   // The layout, kept outside the shared memory.
   struct Layout {
-    std::size_t ring_count = 0, ring_capacity = 0, control_offset = 0, rings_offset = 0;
+    std::size_t ring_count = 0, ring_capacity = 0, control_offset = 0, open_work_offset = 0, rings_offset = 0;
     static Layout of(std::size_t ring_count, std::size_t ring_capacity);
     static Layout in(const SessionHeader& header);
     std::size_t total() const;

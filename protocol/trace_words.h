@@ -24,6 +24,7 @@ inline constexpr std::array kTraceWords{
     TraceWord{"uvm", "managed memory: faults and migrations"},
     TraceWord{"pcsampling", "where warps stall, by samples of program counters"},
     TraceWord{"graphs", "launches of CUDA graphs as a whole"},
+    TraceWord{"launches", "kernels not ended yet, for wic-prof stuck"},
     TraceWord{kHostWord, "what the operating system's scheduler does with threads"},
     TraceWord{kNoneWord, "only what the wic runtime records"},
     TraceWord{"devices", ""},

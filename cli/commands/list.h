@@ -12,6 +12,7 @@ inline constexpr Command kCommands[] = {
     {"run", "launch a program, record it, summarize the result", declare<struct RunVerb>},
     {"sessions", "list the running sessions", declare<struct SessionsVerb>},
     {"toggle", "change how a running program waits", declare<struct ToggleVerb>},
+    {"stuck", "what a running program waits for, when it hangs", declare<struct StuckVerb>},
     {"analyze", "waits, classification and findings of a trace", declare<struct AnalyzeVerb>},
     {"compare", "before and after, inside one trace or between two", declare<struct CompareVerb>},
     {"report", "write a report about a trace", declare<struct ReportVerb>},

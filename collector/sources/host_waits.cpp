@@ -17,6 +17,7 @@
 #include "collector/sources/list.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/host_control.h"
+#include "collector/waits/open_kernels.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/parking.h"
 #include "collector/waits/plain_events.h"
@@ -25,6 +26,7 @@
 #include "collector/waits/wait_sites.h"
 #include "protocol/events/choice.h"
 #include "protocol/events/host_wait.h"
+#include "protocol/open_work.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -142,7 +144,7 @@ constexpr CUpti_CallbackId kEventCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuEventCreat
                                             CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2};
 
 // The calling thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
-struct OpenWait {
+struct ThreadWait {
   int depth = 0;
   TimeNs begin = 0;
   PlaceOfWait place;
@@ -155,7 +157,7 @@ struct OpenWait {
 
 // A wait that ended, from which `hybrid` has not learned yet.
 struct PastWait {
-  OpenWait wait;
+  ThreadWait wait;
   TimeNs end = 0;
   AwaitedWork work;
   TimeNs run_delay = -1;
@@ -174,7 +176,9 @@ struct Experience {
 
 // In one block, since finding a variable of a thread costs a library that is loaded late a call.
 struct ThreadState {
-  OpenWait wait;
+  ThreadWait wait;
+  OpenCall shown;             // the wait, as the session's table of open calls has it
+  std::uint64_t context = 0;  // in which it waits
   CpuMeter cpu_meter;
   Caller caller;
   bool calling_driver = false;  // our own calls of the driver are not the program's
@@ -238,7 +242,8 @@ constexpr TimeNs kWorthWatching = 300 * kMicrosecond;
 
 class HostWaits final : public Source {
  public:
-  explicit HostWaits(ControlBlock* control) : Source("host_waits", {}), sites_(control), control_(control, sites_) {}
+  HostWaits(ControlBlock* control, OpenWork* work)
+      : Source("host_waits", {}), sites_(control), control_(control, sites_), work_(work) {}
 
   Result<> prepare(const Cupti& cupti) override {
     // Always on, since an event may be created long before a toggle asks for its flags.
@@ -263,6 +268,7 @@ class HostWaits final : public Source {
       if (!enabled && missing.empty()) missing = enabled.error().message;
     }
     cupti_ = reinterpret_cast<const void*>(cupti.api.enable_callback);
+    if (work_ != nullptr) work_->watches_calls.store(1, std::memory_order_relaxed);
     return missing.empty() ? ok() : unavailable(missing);
   }
 
@@ -279,20 +285,59 @@ class HostWaits final : public Source {
     if (thread.calling_driver) return;
     const std::uint8_t number = number_of(domain, id);
     if (number == kNoNumber) return note(domain, id, data);
-    OpenWait& wait = thread.wait;
+    ThreadWait& wait = thread.wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
       if (wait.depth++ == 0) begin(thread, place(thread, number, __builtin_frame_address(0), sink), sink);
+      show(thread, number, domain, id, data);
       if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams))
         park_here(thread, *what, sink);
       return;
     }
     if (wait.depth == 0 || --wait.depth > 0) return;  // entered before the callbacks were enabled, or not the outermost
+    OwnOpenCall::end();
+    note_end(thread, data);
     end(thread, number, data.correlationId, sink);
   }
 
   void finish(EventSink&) override { control_.stop(); }
 
  private:
+  /// Writes the call to the session's table for as long as it lasts. The driver's call within a runtime's call knows
+  /// what is waited for.
+  void show(ThreadState& thread, std::uint8_t number, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+            const CUpti_CallbackData& data) {
+    if (work_ == nullptr) return;
+    OpenCall& shown = thread.shown;
+    if (thread.wait.depth == 1) {
+      shown = {};
+      shown.begin = thread.wait.begin;
+      thread.context = 0;
+      copy_name(shown.name, names_[number]);
+    }
+    shown.awaited = kWaitingCalls[number].awaited;
+    if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams)) {
+      shown.stream = what->kind == Awaited::stream ? handle_of(what->stream) : 0;
+      shown.handle = what->kind == Awaited::event ? reinterpret_cast<std::uint64_t>(what->event) : 0;
+      thread.context = reinterpret_cast<std::uint64_t>(data.context);
+    }
+    OwnOpenCall::begin(work_, shown);
+  }
+
+  /// After a wait for a stream or a device, what was launched there before has ended.
+  void note_end(const ThreadState& thread, const CUpti_CallbackData& data) {
+    const Awaited awaited = thread.shown.awaited;
+    const auto* const result = static_cast<const int*>(data.functionReturnValue);
+    if (work_ == nullptr || (awaited != Awaited::stream && awaited != Awaited::device)) return;
+    if (result != nullptr && *result != 0) return;
+    OpenKernels::of_process().waited(thread.shown.stream, thread.context, awaited == Awaited::device,
+                                     thread.wait.begin);
+  }
+
+  /// 0: the default stream.
+  static std::uint64_t handle_of(CUstream stream) {
+    return stream == CU_STREAM_LEGACY ? 0 : reinterpret_cast<std::uint64_t>(stream);
+  }
+
   /// Events that are created and destroyed, and launches.
   void note(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
@@ -311,7 +356,7 @@ class HostWaits final : public Source {
   }
 
   void begin(ThreadState& thread, PlaceOfWait place, EventSink& sink) {
-    OpenWait& wait = thread.wait;
+    ThreadWait& wait = thread.wait;
     control_.begin(sink);
     wait.place = place;
     wait.strategy = StrategyId::poll;
@@ -322,7 +367,7 @@ class HostWaits final : public Source {
   }
 
   void park_here(ThreadState& thread, const Awaitable& what, EventSink& sink) {
-    OpenWait& wait = thread.wait;
+    ThreadWait& wait = thread.wait;
     const std::uint32_t site = sites_.session_number(wait.place.site);
     const StrategyId strategy = control_.wanted(site);
     if (strategy == StrategyId::poll) return;
@@ -358,7 +403,7 @@ class HostWaits final : public Source {
   }
 
   void end(ThreadState& thread, std::uint32_t number, std::uint32_t correlation, EventSink& sink) {
-    const OpenWait& wait = thread.wait;
+    const ThreadWait& wait = thread.wait;
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;
@@ -390,7 +435,7 @@ class HostWaits final : public Source {
     if (!known.past) return;
     const PastWait past = *known.past;
     known.past.reset();
-    const OpenWait& wait = past.wait;
+    const ThreadWait& wait = past.wait;
     const TimeNs end = past.end;
     known.predictor.observe(wait.place.site, past.work, wait.begin, end);
     if (past.run_delay >= 0) known.contention.wait_ended(past.run_delay);
@@ -413,7 +458,7 @@ class HostWaits final : public Source {
   }
 
   /// Whether launches are to be watched.
-  void judge(Experience& known, const OpenWait& wait, bool watched) {
+  void judge(Experience& known, const ThreadWait& wait, bool watched) {
     if (!wait.forecast || wait.forecast->waits < kWaitsToJudge || wait.forecast->left < kWorthWatching) return;
     const bool uncertain = wait.way == HybridWay::naps;
     known.uncertain += uncertain ? 1 : 0;
@@ -451,6 +496,7 @@ class HostWaits final : public Source {
 
   WaitSites sites_;
   HostControl control_;
+  OpenWork* const work_;
   PlainEvents plain_events_;
   const void* cupti_ = nullptr;  // an address in CUPTI
   std::string names_[std::size(kWaitingCalls)];
@@ -461,6 +507,8 @@ class HostWaits final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_host_waits(ControlBlock* control) { return std::make_unique<HostWaits>(control); }
+std::unique_ptr<Source> make_host_waits(ControlBlock* control, OpenWork* work) {
+  return std::make_unique<HostWaits>(control, work);
+}
 
 }  // namespace wicprof::collector

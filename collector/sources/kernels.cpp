@@ -6,6 +6,7 @@
 #include "collector/sources/list.h"
 #include "collector/translate/text_cache.h"
 #include "collector/translate/translate.h"
+#include "collector/waits/open_kernels.h"
 
 namespace wicprof::collector {
 
@@ -17,6 +18,7 @@ class Kernels final : public Source {
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const KernelRecord&>(any);
+    OpenKernels::of_process().ended(record.correlationId, static_cast<TimeNs>(record.end));
     if (record.name != nullptr && std::string_view(record.name).starts_with(kOwnKernels)) return true;
     const auto event = translate(record, names_.find(record.name, batch, readable_symbol));
     if (event) batch.write(*event);

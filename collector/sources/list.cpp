@@ -10,17 +10,18 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  bool cuda;                                       // selected by the word "cuda"
-  bool on_devices;                                 // its events refer to devices
-  std::unique_ptr<Source> (*make)(ControlBlock*);  // nullptr: recorded by the tool, not by the collector
+  bool cuda;                                                  // selected by the word "cuda"
+  bool on_devices;                                            // its events refer to devices
+  std::unique_ptr<Source> (*make)(ControlBlock*, OpenWork*);  // nullptr: recorded by the tool, not by the collector
 };
 
 template <std::unique_ptr<Source> (*kMake)()>
-std::unique_ptr<Source> without_control(ControlBlock*) {
+std::unique_ptr<Source> without_control(ControlBlock*, OpenWork*) {
   return kMake();
 }
 
-std::unique_ptr<Source> rewrite_of_process(ControlBlock* control) { return make_rewrite(control); }
+std::unique_ptr<Source> rewrite_of_process(ControlBlock* control, OpenWork*) { return make_rewrite(control); }
+std::unique_ptr<Source> launches_of_process(ControlBlock*, OpenWork* work) { return make_launches(work); }
 
 // `devices` comes first, and is selected with every source that refers to devices: a device must be declared before the
 // first event on it.
@@ -38,6 +39,7 @@ constexpr Entry kSources[] = {
     {"graphs", false, true, without_control<make_graphs>},
     {"pcsampling", false, true, without_control<make_pc_sampling>},
     {"rewrite", false, true, rewrite_of_process},
+    {"launches", false, false, launches_of_process},
     {"host", false, false, nullptr},
 };
 
@@ -53,14 +55,14 @@ bool requests(const std::vector<std::string>& words, const Entry& entry) {
 
 }  // namespace
 
-Selection select_sources(const std::vector<std::string>& words, ControlBlock* control) {
+Selection select_sources(const std::vector<std::string>& words, ControlBlock* control, OpenWork* work) {
   Selection selection;
   const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
                                       [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
   for (const Entry& entry : kSources) {
     if (entry.make == nullptr) continue;
     if (requests(words, entry) || (on_devices && entry.make == without_control<make_devices>))
-      selection.sources.push_back(entry.make(control));
+      selection.sources.push_back(entry.make(control, work));
   }
   for (const std::string& word : words) {
     const bool known =

@@ -8,6 +8,7 @@
 #include "collector/rewrite/rewrite_driver.h"
 #include "collector/sources/source.h"
 #include "protocol/control.h"
+#include "protocol/open_work.h"
 
 namespace wicprof::collector {
 
@@ -17,8 +18,9 @@ struct Selection {
 };
 
 /// `words`: names of sources, "none", or "cuda" for all sources that the list marks as part of it.
-/// `control`: the session's; nullptr: none.
-Selection select_sources(const std::vector<std::string>& words, ControlBlock* control = nullptr);
+/// `control` and `work`: the session's; nullptr: none.
+Selection select_sources(const std::vector<std::string>& words, ControlBlock* control = nullptr,
+                         OpenWork* work = nullptr);
 
 /// All words, comma-separated, for messages.
 std::string known_words();
@@ -27,7 +29,8 @@ std::unique_ptr<Source> make_devices();
 std::unique_ptr<Source> make_kernels();
 std::unique_ptr<Source> make_copies();
 std::unique_ptr<Source> make_calls();
-std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr);
+std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr, OpenWork* work = nullptr);
+std::unique_ptr<Source> make_launches(OpenWork* work = nullptr);
 std::unique_ptr<Source> make_syncs();
 std::unique_ptr<Source> make_events();
 std::unique_ptr<Source> make_overhead();

@@ -57,6 +57,12 @@ class Reader {
   /// have.
   template <class Table>
   Result<std::vector<typename Table::Row>> rows(RowId after = 0) const;
+  /// Of the newest million signals, the last one of each writer, site and word. By id.
+  struct SignalOfProcess {
+    std::optional<std::uint32_t> process;
+    SignalRow signal;
+  };
+  Result<std::vector<SignalOfProcess>> last_signals() const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
   Result<std::vector<PcTotalRow>> pc_totals() const;
   /// Ordered by module, function and offset.

@@ -45,6 +45,18 @@ constexpr auto readers_of(const std::tuple<Tables...>*) {
 
 }  // namespace
 
+Result<std::vector<Reader::SignalOfProcess>> Reader::last_signals() const {
+  return state_->list<SignalOfProcess>(
+      "SELECT process_id, id, site_id, device_id, block, sm, iteration, value, at_ns, word_tag FROM signal WHERE id IN "
+      "(SELECT max(id) FROM signal WHERE id > (SELECT max(id) FROM signal) - 1000000 GROUP BY process_id, site_id, "
+      "device_id, block, word_tag) ORDER BY id",
+      0, [](RowReader& row, SignalOfProcess& to) {
+        SignalRow& s = to.signal;
+        row >> to.process >> s.id >> s.site >> s.device >> s.block >> s.sm >> s.iteration >> s.value >> s.at >> s.word;
+        SignalTable::complete(s);
+      });
+}
+
 Result<std::vector<PcTotalRow>> Reader::pc_totals() const {
   return state_->list<PcTotalRow>(
       "SELECT t.process_id, t.device_id, f.value, s.value, t.module, t.pc_offset, r.value, t.samples, n.value, t.line, "

@@ -102,6 +102,8 @@ void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correl
   data.callbackSite = site;
   data.correlationId = correlation;
   data.functionParams = params;
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
+    data.symbolName = "_Z4workPf";
   callback(callback_data, domain, id, &data);
 }
 

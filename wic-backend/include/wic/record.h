@@ -14,6 +14,9 @@
 
 namespace wic {
 
+/// The kind of a record that reports a wait in progress (OpenWaitReport). Not an event of the trace.
+inline constexpr wicprof::EventKind kOpenWaitRecord{255};
+
 /// The content of a DeviceRecord: twelve words.
 struct RecordPayload {
   wicprof::EventKind kind;
@@ -52,6 +55,26 @@ WIC_DEVICE inline RecordPayload signal_record(SiteId site, std::uint32_t iterati
           value,
           tag};
 }
+
+/// A wait that lasts is reported when its age is this, and again whenever its age has doubled, so that a hang shows its
+/// waiters. At this rate a wait of an hour writes 13 records.
+inline constexpr std::uint64_t kFirstReportNs = 500'000'000;
+inline constexpr std::uint32_t kMostReports = 30;  ///< the last one after 8 years
+
+/// The age at which report number `report` (from 0) is due.
+WIC_DEVICE constexpr std::uint64_t report_age_ns(std::uint32_t report) { return kFirstReportNs << report; }
+
+/// A wait in progress: its word, the value seen last and the value wanted.
+struct OpenWaitReport {
+  const std::uint32_t* word;
+  std::uint64_t arrived_ns;
+  std::uint32_t site;
+  std::uint32_t iteration;
+  std::uint32_t value;
+  std::uint32_t wanted;
+  bool names_wanted;
+  std::uint8_t report;  ///< its number, from 0: the wait's age is report_age_ns(report)
+};
 
 /// Whether the sample contains that key: one key in mask + 1 is, at random. A call: most runs record every wait.
 WIC_OUT_OF_LINE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {
@@ -93,6 +116,14 @@ WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view
   thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);
   thread.store_quad(&to.quads[2], low_word(r.begin_ns), high_word(r.begin_ns), r.value, tag);
   thread.store_quad(&to.quads[3], low_word(r.end_ns), high_word(r.end_ns), sm | (std::uint32_t{r.word_tag} << 16), tag);
+}
+
+/// Writes a report of a wait in progress. A call, since few waits come here.
+WIC_OUT_OF_LINE inline void write_open_wait(const Thread& thread, const DeviceView& view, OpenWaitReport report) {
+  write_record(thread, view,
+               {kOpenWaitRecord, 0, WaitStatus::satisfied, report.site, report.iteration, thread.block_count(),
+                report.arrived_ns, reinterpret_cast<std::uint64_t>(report.word), report.wanted, report.value,
+                word_tag(report.word), 0, Pollers::leader, report.names_wanted, report.report});
 }
 
 }  // namespace wic

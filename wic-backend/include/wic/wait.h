@@ -93,6 +93,7 @@ struct WaitTally {
   std::uint32_t polls = 0;
   std::uint32_t switched_after_ns = 0;
   std::uint8_t strategy = 0;  // the last one
+  std::uint8_t reports = 0;   // of the wait in progress
   bool waited = false;        // the word was not ready at the leader's first look
 };
 
@@ -172,12 +173,33 @@ WIC_DEVICE LoopResult last_look(const Thread& thread, const std::uint32_t* word,
 }
 
 template <class Condition>
-WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, const Condition& condition,
-                                WaitTally& tally) {
+WIC_DEVICE void report_open_wait(const Thread& thread, const WaitContext& wait, const Condition& condition,
+                                 std::uint32_t value, std::uint8_t report) {
+  std::uint32_t wanted = 0;
+  if constexpr (kWantsAValue<Condition>) wanted = condition.wanted_value();
+  write_open_wait(
+      thread, *wait.view,
+      {wait.word, wait.arrived_ns, wait.site, wait.iteration, value, wanted, kWantsAValue<Condition>, report});
+}
+
+// Polls with one strategy, with a pause for each report: the poll loop gets the time of the next report as its
+// deadline, so that it keeps no time of its own for that.
+template <class Condition>
+WIC_DEVICE LoopResult poll_once(const Thread& thread, WaitContext wait, const Condition& condition, WaitTally& tally) {
   if (wait.strategy_id() == kProducerLost) return last_look(thread, wait.word, condition, tally);
   tally.strategy = wait.strategy_id();
-  return with_strategy(wait.strategy_id(),
-                       [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
+  const std::uint64_t deadline = wait.deadline_ns;
+  for (;;) {
+    const bool reports = wait.view->records != nullptr && tally.reports < kMostReports;
+    const std::uint64_t report_at = wait.arrived_ns + (reports ? report_age_ns(tally.reports) : 0);
+    wait.deadline_ns = reports && report_at < deadline ? report_at : deadline;
+    const LoopResult result = with_strategy(
+        wait.strategy_id(), [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
+    if (result.end != LoopEnd::deadline_passed || wait.deadline_ns == deadline) return result;
+    // One record per group, or per warp where every thread polls: then the first lane's.
+    if (thread.lane() == 0) report_open_wait(thread, wait, condition, result.value, tally.reports);
+    ++tally.reports;
+  }
 }
 
 // Moves the site's averages a quarter of the way to this wait. Waiters of one word leave together and should count
@@ -263,7 +285,7 @@ struct WaitCall {
   GroupKind group;
 
   WIC_DEVICE WaitContext begin(std::uint32_t strategy_word) const {
-    return {word, view, arrived_ns, deadline_after(arrived_ns, timeout_ns), site, strategy_word};
+    return {word, view, arrived_ns, deadline_after(arrived_ns, timeout_ns), site, strategy_word, iteration};
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "protocol/events/signal.h"
 #include "protocol/events/wait.h"
+#include "protocol/open_work.h"
 #include "wic/record.h"
 
 namespace wic {
@@ -53,6 +54,29 @@ inline wicprof::SignalEvent signal_event(const DeviceRecord& r, wicprof::DeviceI
   e.pieces = r.quads[1].payload[2] & 0x7fffffffu;
   e.regular = static_cast<std::uint8_t>(r.quads[1].payload[2] >> 31);
   return e;
+}
+
+/// Of a record of the kind kOpenWaitRecord.
+inline std::uint64_t arrival_of(const DeviceRecord& r) {
+  return join_words(r.quads[2].payload[0], r.quads[2].payload[1]);
+}
+inline std::uint32_t report_number(const DeviceRecord& r) { return (r.quads[0].payload[1] >> 8) & 0xffu; }
+
+/// The wait in progress that the record reports, without its times and what its site says.
+inline wicprof::OpenWait open_wait(const DeviceRecord& r, wicprof::DeviceId device) {
+  wicprof::OpenWait w;
+  w.device = device;
+  w.block = r.quads[0].payload[2];
+  w.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);
+  w.sm = static_cast<std::uint16_t>(r.quads[3].payload[2]);
+  w.word_tag = static_cast<wicprof::WordTag>(r.quads[3].payload[2] >> 16);
+  w.iteration = r.quads[1].payload[0];
+  w.blocks = r.quads[1].payload[1];
+  w.wanted = r.quads[1].payload[2];
+  w.value = r.quads[2].payload[2];
+  w.address = join_words(r.quads[3].payload[0], r.quads[3].payload[1]);
+  w.names_wanted = static_cast<std::uint8_t>((r.quads[0].payload[0] >> 23) & 1u);
+  return w;
 }
 
 }  // namespace wic

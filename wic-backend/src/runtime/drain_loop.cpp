@@ -79,9 +79,11 @@ void DrainLoop::drain(Ring& ring, SiteCensus& census, TimeNs now) {
   const DeviceId device = ring.memory->properties().id;
   ring.records.drain([&](const DeviceRecord& record) {
     if (record_kind(record) == wicprof::SignalEvent::kKind) trace_.write(signal_event(record, device));
+    if (record_kind(record) == kOpenWaitRecord) open_waits_.report(record, device, now);
     if (record_kind(record) != wicprof::WaitEvent::kKind) return;
     const wicprof::WaitEvent wait = wait_event(record, device);
     trace_.write(wait);
+    open_waits_.ended(wait);
     if (observing_) census.add(wait, now);
   });
   const std::uint64_t lost = ring.records.lost() - ring.reported_lost;

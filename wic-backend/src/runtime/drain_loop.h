@@ -12,6 +12,7 @@
 #include "src/runtime/clock_readings.h"
 #include "src/runtime/device_memory.h"
 #include "src/runtime/guarded.h"
+#include "src/runtime/open_waits.h"
 #include "src/runtime/trace_link.h"
 #include "src/strategy/site_census.h"
 #include "src/strategy/strategy_board.h"
@@ -32,6 +33,9 @@ class DrainLoop {
   void start(ClockReadings clocks);
   /// Without a trace: starts the thread once any site is on `auto`. The thread then stays.
   void observe_if_automatic();
+
+  /// The waits that last, which the drain keeps in the session's table.
+  OpenWaits& open_waits() { return open_waits_; }
 
   /// Moves all records that kernels have written so far.
   void drain();
@@ -63,6 +67,7 @@ class DrainLoop {
   TraceLink& trace_;
   const std::uint32_t observe_one_in_;
   std::atomic<bool> observing_{false};  // the census gets the records, or a sample of them
+  OpenWaits open_waits_;  // before records_, under whose lock it is used
   Guarded<Records> records_;
 
   std::mutex stop_mutex_;

@@ -53,6 +53,10 @@ struct Runtime::State {
   StrategyBoard board;
   std::optional<ControlLoop> control;                      // where the trace is attached
   std::optional<DrainLoop> drain;                          // always, after open()
+  struct SiteName {
+    char text[wicprof::kMaxSiteName] = {};
+  };
+  std::array<SiteName, kMaxSites> site_names;              // written before the site's number is known to the program
   std::array<std::atomic<TimeNs>, kMaxSites> predicted{};  // length of a host thread's wait; 0 = nothing known
   ProducerWatch producers{[this] { return look_for_failed_devices(); }};
   std::mutex declaring;  // the trace gets the sites in the order of their numbers
@@ -67,6 +71,7 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
     drain->observe_if_automatic();
     return ok();
   }
+  drain->open_waits().attach(trace.session().open_work());
   trace.write_strategies();
   for (const DeviceMemory& memory : devices) trace.write_device(memory.properties());
   ClockReadings clocks(devices, trace);
@@ -115,6 +120,8 @@ Result<SiteId> Runtime::State::add_site(const SiteSpec& spec) {
   if (!site) return site;
   if (spec.producer) producers.start_asking();
   trace.write_site(*site, spec);
+  drain->open_waits().declare(*site, spec);
+  wicprof::copy_name(site_names[*site].text, spec.name);
   if (board.wanted(*site).strategy == StrategyId::automatic) trace.write_choice(*site, board.choice(*site));
   if (control) control->add_site(*site, spec.name);
   return site;
@@ -225,6 +232,14 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
   const TimeNs known = predicted.load(std::memory_order_relaxed);
   const TimeNs begin = now_ns();
   const TimeNs cpu_begin = thread_cpu_ns();
+  wicprof::OpenCall open;
+  open.begin = begin;
+  open.handle = reinterpret_cast<std::uint64_t>(word);
+  open.iteration = iteration;
+  open.names_wanted = 1;
+  open.wanted = condition.goal;
+  wicprof::copy_name(open.name, state_->site_names[site].text);
+  const wicprof::OpenWordWait shown(recording() ? &state_->trace.session().open_work() : nullptr, open);
   const HostWaitResult wait = host_wait(word, condition, timeout, known, [&] { return state_->board.strategy(site); });
   const TimeNs end = now_ns();
   if (wait.result) {  // a passed deadline does not predict the next wait

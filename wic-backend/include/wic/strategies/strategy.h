@@ -21,6 +21,7 @@ struct WaitContext {
   std::uint64_t deadline_ns;
   SiteId site;
   std::uint32_t strategy_word;  ///< its value when the current strategy began
+  std::uint32_t iteration = 0;  ///< for the report of a wait that lasts
 
   WIC_DEVICE std::uint8_t strategy_id() const { return static_cast<std::uint8_t>(strategy_word & 0xffu); }
   /// The live strategy word.

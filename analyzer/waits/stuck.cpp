@@ -1,0 +1,512 @@
+#include "analyzer/waits/stuck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+
+namespace {
+
+/// A block where it runs, or a host thread.
+struct Agent {
+  std::uint32_t process = 0;
+  bool host = false;
+  std::uint32_t block = 0, sm = 0, thread = 0;
+  auto operator<=>(const Agent&) const = default;
+};
+
+Agent agent_of(const LastSignal& signal) {
+  if (signal.device == kHostDevice) return {signal.process, true, 0, 0, signal.thread};
+  return {signal.process, false, signal.block, signal.sm, 0};
+}
+
+std::string who(const Agent& agent) {
+  if (agent.host) return fmt::format("host thread {} of process {}", agent.thread, agent.process);
+  return fmt::format("block {} on SM {} of process {}", agent.block, agent.sm, agent.process);
+}
+
+std::string age(TimeNs now, TimeNs since) { return format_duration(std::max<TimeNs>(now - since, 0)); }
+
+std::string word_name(const WaitedWord& word) {
+  return fmt::format("word 0x{:x} of site {}", word.address, one_line(word.site));
+}
+
+std::string waiting_for(const WaitedWord& word) {
+  std::string text;
+  if (word.wanted) text += fmt::format("wants {}", *word.wanted);
+  if (word.value) text += fmt::format("{}has {}", text.empty() ? "" : ", ", *word.value);
+  return text.empty() ? "value and goal unknown" : text;
+}
+
+std::string waiters_of(const WaitedWord& word) {
+  if (word.device == kHostDevice) return fmt::format("host threads {}", ranges_of(word.threads));
+  return word.grid == 0 ? fmt::format("blocks {}", ranges_of(word.blocks))
+                        : fmt::format("blocks {} of {}", ranges_of(word.blocks), word.grid);
+}
+
+class Diagnosis {
+ public:
+  explicit Diagnosis(const StuckView& view) : view_(view) {}
+
+  StuckAnswer run() {
+    group_words();
+    find_writers();
+    for (std::size_t i = 0; i < words().size(); ++i) answer_.causes.push_back(cause_of(i));
+    find_cycles();
+    mark_consequences();
+    explain_calls();
+    std::stable_sort(answer_.causes.begin(), answer_.causes.end(), [](const Cause& a, const Cause& b) {
+      return std::tuple(a.kind == CauseKind::consequence, rank_of(a), a.since) <
+             std::tuple(b.kind == CauseKind::consequence, rank_of(b), b.since);
+    });
+    return std::move(answer_);
+  }
+
+ private:
+  static int rank_of(const Cause& cause) {
+    const int by_kind = cause.kind == CauseKind::missing_signal ? 1 : 0;
+    return static_cast<int>(cause.confidence) * 2 + by_kind;
+  }
+
+  std::vector<WaitedWord>& words() { return answer_.words; }
+
+  void group_words() {
+    using WordKey = std::tuple<std::uint32_t, DeviceId, std::string, std::uint64_t, std::optional<std::uint32_t>>;
+    std::map<WordKey, std::size_t> known;
+    const auto word_at = [&](const WordKey& key, TimeNs since) -> WaitedWord& {
+      const auto [at, added] = known.try_emplace(key, words().size());
+      if (added) {
+        words().emplace_back().since = since;
+        agents_.emplace_back();
+      }
+      WaitedWord& word = words()[at->second];
+      word.since = std::min(word.since, since);
+      ++word.waiters;
+      return word;
+    };
+    for (const auto& [process, wait] : view_.waits) {
+      std::optional<std::uint32_t> wanted;
+      if (wait.names_wanted != 0) wanted = wait.wanted;
+      WaitedWord& word = word_at({process, wait.device, wait.site, wait.address, wanted}, wait.begin);
+      const auto index = static_cast<std::size_t>(&word - words().data());
+      word.source = wait.source;
+      word.processes = {process};
+      word.device = wait.device;
+      word.site = wait.site;
+      word.address = wait.address;
+      word.wanted = wanted;
+      if (!word.value || wait.seen >= seen_[index]) {
+        word.value = wait.value;
+        seen_[index] = wait.seen;
+      }
+      word.iteration = wait.iteration;
+      word.grid = wait.blocks;
+      word.releasing = wait.releasing;
+      word.blocks.push_back(wait.block);
+      agents_[index].insert({process, false, wait.block, wait.sm, 0});
+      tags_[index] = wait.word_tag;
+    }
+    for (std::size_t i = 0; i < view_.calls.size(); ++i) {
+      const auto& [process, call] = view_.calls[i];
+      if (call.waits_for_word == 0 || view_.now - call.begin < kLongAfter) continue;
+      std::optional<std::uint32_t> wanted;
+      if (call.names_wanted != 0) wanted = call.wanted;
+      WaitedWord& word = word_at({process, kHostDevice, call.name, call.handle, wanted}, call.begin);
+      word.source = call.source;
+      word.processes = {process};
+      word.device = kHostDevice;
+      word.site = call.name;
+      word.address = call.handle;
+      word.wanted = wanted;
+      if (i < view_.call_values.size()) word.value = view_.call_values[i];
+      word.iteration = call.iteration;
+      word.threads.push_back(call.thread);
+      agents_[static_cast<std::size_t>(&word - words().data())].insert({process, true, 0, 0, call.thread});
+    }
+    for (WaitedWord& word : words()) {
+      for (auto* list : {&word.blocks, &word.threads}) {
+        std::sort(list->begin(), list->end());
+        list->erase(std::unique(list->begin(), list->end()), list->end());
+      }
+    }
+  }
+
+  /// Signals of the word; of its site, where no signal carries the word's tag, since two sides may see a word at two
+  /// addresses. The newest first.
+  void find_writers() {
+    for (std::size_t i = 0; i < words().size(); ++i) {
+      std::vector<LastSignal> of_site, of_word;
+      for (const LastSignal& signal : view_.signals) {
+        if (signal.site != words()[i].site) continue;
+        of_site.push_back(signal);
+        const auto tag = tags_.find(i);
+        if (tag != tags_.end() && tag->second != 0 && signal.word == tag->second) of_word.push_back(signal);
+      }
+      std::vector<LastSignal>& writers = of_word.empty() ? of_site : of_word;
+      std::sort(writers.begin(), writers.end(), [](const auto& a, const auto& b) { return a.at > b.at; });
+      if (!writers.empty()) words()[i].last = writers.front();
+      sites_.push_back(std::move(of_site));
+      writers_.push_back(std::move(writers));
+    }
+  }
+
+  Cause cause_of(std::size_t index) {
+    const WaitedWord& word = words()[index];
+    Cause cause;
+    cause.word = index;
+    cause.since = word.since;
+    cause.evidence.push_back(fmt::format("{} wait for {} since {}: {}", waiters_of(word), word_name(word),
+                                         age(view_.now, word.since), waiting_for(word)));
+    if (by_count(index, cause) || by_rank(index, cause) || by_late_writer(index, cause)) return cause;
+    by_last_signal(index, cause);
+    return cause;
+  }
+
+  /// Barriers that count the blocks of one kernel: each block adds 1, and all wait for a multiple of their number.
+  bool by_count(std::size_t index, Cause& cause) {
+    const WaitedWord& word = words()[index];
+    const auto here = static_cast<std::uint32_t>(word.blocks.size());
+    if (word.device == kHostDevice || word.grid < 2 || !word.value || !word.wanted || here == 0) return false;
+    const std::uint32_t came = *word.value % word.grid;
+    const auto missing = static_cast<std::int32_t>(*word.wanted - *word.value);
+    if (missing <= 0) return false;
+    if (here == word.grid && *word.value != 0 && came == 0 && *word.wanted % word.grid != 0) {
+      cause.kind = CauseKind::wrong_count;
+      cause.confidence = Confidence::likely;
+      cause.text = fmt::format(
+          "wrong count: all {} blocks of the kernel wait for {}, and have raised it to {}; the wait wants {}, which is "
+          "no multiple of {}",
+          word.grid, word_name(word), *word.value, *word.wanted, word.grid);
+      return true;
+    }
+    if (here >= word.grid || came != here || *word.wanted % word.grid != 0) return false;
+    std::vector<std::uint32_t> absent;
+    for (std::uint32_t block = 0; block < word.grid; ++block) {
+      if (!std::binary_search(word.blocks.begin(), word.blocks.end(), block)) absent.push_back(block);
+    }
+    cause.evidence.push_back(
+        fmt::format("{} of the kernel's {} blocks have come, as the word says, too", here, word.grid));
+    const bool last_ones = absent.front() > word.blocks.back();
+    cause.confidence = last_ones ? Confidence::likely : Confidence::possible;
+    cause.kind = last_ones ? CauseKind::grid_too_large : CauseKind::absent_blocks;
+    cause.text = last_ones
+                     ? fmt::format(
+                           "grid larger than the device: blocks {} of {} have not come to {}; they are the kernel's "
+                           "last ones, so they most likely have no room until a block that waits for them ends",
+                           ranges_of(absent), word.grid, word_name(word))
+                     : fmt::format("blocks {} of {} have not come to {}: they have ended, or are elsewhere",
+                                   ranges_of(absent), word.grid, word_name(word));
+    return true;
+  }
+
+  bool by_rank(std::size_t index, Cause& cause) {
+    const WaitedWord& word = words()[index];
+    std::set<std::uint32_t> waiting;  // processes that wait at the site
+    for (const WaitedWord& other : words()) {
+      if (other.site == word.site) waiting.insert(other.processes.begin(), other.processes.end());
+    }
+    std::int32_t ranks = 0;
+    std::set<std::int32_t> alive, all_waiting;
+    std::map<std::int32_t, std::uint32_t> pids;
+    for (const SeenProcess& process : view_.processes) {
+      if (!process.rank) continue;
+      ranks = std::max({ranks, process.ranks.value_or(0), *process.rank + 1});
+      pids[*process.rank] = process.pid;
+      if (process.alive) alive.insert(*process.rank);
+      if (waiting.contains(process.pid)) all_waiting.insert(*process.rank);
+    }
+    if (ranks < 2 || all_waiting.empty()) return false;
+    std::vector<std::uint32_t> gone, elsewhere;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      if (!alive.contains(rank)) gone.push_back(static_cast<std::uint32_t>(rank));
+      if (alive.contains(rank) && !all_waiting.contains(rank)) elsewhere.push_back(static_cast<std::uint32_t>(rank));
+    }
+    const std::vector<std::uint32_t>& absent = gone.empty() ? elsewhere : gone;
+    if (absent.empty()) return false;
+    cause.kind = CauseKind::absent_rank;
+    const bool counted = word.value && word.wanted && *word.wanted - *word.value == absent.size();
+    cause.confidence = counted ? Confidence::likely : Confidence::possible;
+    std::string what;
+    for (const std::uint32_t rank : absent) {
+      const auto pid = pids.find(static_cast<std::int32_t>(rank));
+      what += fmt::format("{}rank {} of {} {}", what.empty() ? "" : "; ", rank, ranks,
+                          pid == pids.end() ? "never came to the session"
+                          : gone.empty()    ? fmt::format("(process {}) does not wait there", pid->second)
+                                            : fmt::format("(process {}) has ended", pid->second));
+    }
+    cause.text = fmt::format("{}; {} of the others wait for {}", what, all_waiting.size(), word_name(word));
+    if (counted) cause.evidence.push_back("the word lacks as many arrivals as ranks are absent");
+    return true;
+  }
+
+  bool by_late_writer(std::size_t index, Cause& cause) {
+    const std::vector<LastSignal>& signals = sites_[index];
+    const WaitedWord& word = words()[index];
+    if (signals.size() < 2) return false;
+    std::map<Agent, const LastSignal*> newest;
+    for (const LastSignal& signal : signals) {
+      const LastSignal*& known = newest[agent_of(signal)];
+      if (known == nullptr || signal.at > known->at) known = &signal;
+    }
+    std::uint32_t most = 0;
+    for (const auto& [agent, signal] : newest) most = std::max(most, signal->iteration);
+    // Nobody has signalled the awaited iteration: then nobody is behind the others.
+    if (word.iteration == 0 || most < word.iteration) return false;
+    std::vector<std::pair<Agent, const LastSignal*>> late;
+    const bool by_word = writers_[index].size() < signals.size();  // signals of the word are told from its site's
+    for (const auto& each : newest) {
+      if (each.second->iteration >= word.iteration) continue;
+      if (!by_word || agent_of(writers_[index].front()) == each.first) late.push_back(each);
+    }
+    if (late.empty()) return false;
+    const auto& [agent, signal] = late.front();
+    cause.kind = CauseKind::late_writer;
+    cause.confidence = late.size() == 1 ? Confidence::likely : Confidence::possible;
+    cause.text = fmt::format(
+        "missing signal: {} signalled site {} last for iteration {}, {} ago; others have signalled iteration {}, and "
+        "{} "
+        "wait for {} ({})",
+        who(agent), one_line(word.site), signal->iteration, age(view_.now, signal->at), most, waiters_of(word),
+        word_name(word), waiting_for(word));
+    describe(agent, cause);
+    return true;
+  }
+
+  void by_last_signal(std::size_t index, Cause& cause) {
+    const WaitedWord& word = words()[index];
+    cause.kind = CauseKind::missing_signal;
+    cause.text = fmt::format("missing signal: {} has not got the value that {} wait for ({})", word_name(word),
+                             waiters_of(word), waiting_for(word));
+    if (word.last) {
+      const Agent agent = agent_of(*word.last);
+      cause.confidence = Confidence::likely;
+      cause.text += fmt::format("; {} wrote it last, {} ago, with {}", who(agent), age(view_.now, word.last->at),
+                                word.last->value);
+      describe(agent, cause);
+      return;
+    }
+    cause.confidence = Confidence::unknown;
+    cause.text += "; no signal of the site has been recorded, so who should write it is unknown";
+    if (word.releasing != 0) {
+      cause.confidence = Confidence::possible;
+      cause.text += word.releasing == kHostEnd
+                        ? ", except that the program declares the CPU as its writer"
+                        : fmt::format(", except that the program declares its device {} as its writer",
+                                      word.releasing - kFirstDeviceEnd);
+    }
+  }
+
+  /// What the writer does now.
+  void describe(const Agent& agent, Cause& cause) {
+    if (!agent.host) return;
+    for (const auto& [process, call] : view_.calls) {
+      if (process != agent.process || call.thread != agent.thread || call.begin == 0) continue;
+      cause.evidence.push_back(fmt::format("{} is in {} since {}", who(agent), call.name, age(view_.now, call.begin)));
+      if (view_.now - call.begin >= kLongAfter && call.waits_for_word == 0 && cause.word &&
+          agent.process == words()[*cause.word].processes.front() && words()[*cause.word].device != kHostDevice) {
+        cause.kind = CauseKind::mutual_wait;
+        cause.text = fmt::format("{}: that thread waits itself in {}, and the kernel waits for its signal", cause.text,
+                                 call.name);
+      }
+      return;
+    }
+    for (const SeenThread& thread : view_.threads) {
+      if (thread.process != agent.process || thread.thread != agent.thread) continue;
+      cause.evidence.push_back(fmt::format("{} ({}) {}", who(agent), one_line(thread.name),
+                                           thread.state == 'R' ? "runs"
+                                           : thread.kernel_place.empty()
+                                               ? "sleeps, where is not known"
+                                               : "sleeps in the system's " + thread.kernel_place));
+      return;
+    }
+    if (!view_.threads.empty()) cause.evidence.push_back(who(agent) + " has ended");
+  }
+
+  /// Whether one of the word's last writers waits at the other word.
+  bool depends_on(std::size_t word, std::size_t other) const {
+    return std::any_of(writers_[word].begin(), writers_[word].end(),
+                       [&](const LastSignal& signal) { return agents_[other].contains(agent_of(signal)); });
+  }
+
+  void find_cycles() {
+    const std::size_t count = std::min<std::size_t>(words().size(), kMostWordsInCycles);
+    for (std::size_t a = 0; a < count; ++a) {
+      for (std::size_t b = a + 1; b < count; ++b) {
+        if (!depends_on(a, b) || !depends_on(b, a)) continue;
+        answer_.causes.push_back(mutual(a, b, Confidence::likely, {"each was last written by a waiter of the other"}));
+        in_cycle_.insert({a, b});
+      }
+    }
+    if (!in_cycle_.empty() || count != 2) return;
+    // Nobody has ever signalled either of the only two words: the waiters may wait for each other.
+    const bool silent = sites_[0].empty() && sites_[1].empty() && words()[0].site != words()[1].site &&
+                        words()[0].device != kHostDevice && words()[1].device != kHostDevice;
+    if (silent && answer_.causes[0].kind == CauseKind::missing_signal &&
+        answer_.causes[1].kind == CauseKind::missing_signal) {
+      answer_.causes.push_back(
+          mutual(0, 1, Confidence::possible, {"no signal of either site has been recorded, and nothing else waits"}));
+    }
+  }
+
+  Cause mutual(std::size_t a, std::size_t b, Confidence confidence, std::vector<std::string> evidence) {
+    // The signal that was due first: the one with the lower iteration.
+    std::size_t first = a, second = b;
+    const bool known = words()[a].iteration != words()[b].iteration;
+    if (words()[b].iteration < words()[a].iteration) std::swap(first, second);
+    Cause cause;
+    cause.kind = CauseKind::mutual_wait;
+    cause.confidence = confidence;
+    cause.word = first;
+    cause.since = std::min(words()[a].since, words()[b].since);
+    cause.text = fmt::format("two waits for each other: {} wait for {} ({}), and {} wait for {} ({}); {}",
+                             waiters_of(words()[first]), word_name(words()[first]), waiting_for(words()[first]),
+                             waiters_of(words()[second]), word_name(words()[second]), waiting_for(words()[second]),
+                             known ? "the first was due first, by its iteration" : "which was due first is unknown");
+    cause.evidence = std::move(evidence);
+    return cause;
+  }
+
+  /// A wait whose writer waits elsewhere is not the first cause.
+  void mark_consequences() {
+    for (Cause& cause : answer_.causes) {
+      if (!cause.word || cause.kind == CauseKind::mutual_wait || cause.kind == CauseKind::grid_too_large) continue;
+      const std::size_t word = *cause.word;
+      for (std::size_t other = 0; other < words().size(); ++other) {
+        if (other == word || !depends_on(word, other)) continue;
+        if (depends_on(other, word) && !in_cycle_.contains({std::min(word, other), std::max(word, other)})) continue;
+        cause.kind = CauseKind::consequence;
+        cause.text += fmt::format("; its last writer waits itself, for {}", word_name(words()[other]));
+        break;
+      }
+    }
+  }
+
+  void explain_calls() {
+    for (const auto& [process, call] : view_.calls) {
+      if (call.begin == 0 || call.waits_for_word != 0 || view_.now - call.begin < kLongAfter) continue;
+      Cause cause;
+      cause.since = call.begin;
+      const std::string thread = fmt::format("host thread {} of process {} waits in {} since {}", call.thread, process,
+                                             call.name, age(view_.now, call.begin));
+      std::string behind;
+      std::size_t kernels = 0;
+      for (const auto& [owner, kernel] : view_.kernels) {
+        if (owner != process || kernel.launched > call.begin) continue;
+        if (call.awaited == Awaited::stream && kernel.stream != call.stream) continue;
+        ++kernels;
+        if (!behind.empty()) continue;
+        behind = fmt::format("kernel {}, launched {} ago on stream 0x{:x}", one_line(function_name(kernel.name)),
+                             age(view_.now, kernel.launched), kernel.stream);
+      }
+      const bool explained = std::any_of(words().begin(), words().end(), [&, of = process](const WaitedWord& word) {
+        return word.device != kHostDevice && std::count(word.processes.begin(), word.processes.end(), of) > 0;
+      });
+      cause.confidence = Confidence::unknown;
+      if (explained) {
+        cause.kind = CauseKind::consequence;
+        cause.text = thread + ", behind a kernel that waits";
+      } else if (kernels > 0) {
+        cause.kind = CauseKind::running_kernel;
+        cause.text = fmt::format(
+            "{}, behind {}: what its warps wait for, if they wait, is unknown, since they do not "
+            "wait through wic",
+            thread, behind);
+        if (kernels > 1) {
+          cause.evidence.push_back(
+              fmt::format("{} kernels there have no known end; the first of them may have ended "
+                          "already: CUPTI reports ends late",
+                          kernels));
+        }
+      } else {
+        cause.kind = CauseKind::waiting_call;
+        cause.text =
+            thread + (view_.sees_launches ? ": no kernel there is known to run, so what it waits for is unknown"
+                                          : ": which kernel runs there is unknown, since launches are not "
+                                            "recorded (--trace with the word launches)");
+      }
+      for (const SampledPlace& place : view_.samples) {
+        cause.evidence.push_back(fmt::format(
+            "{} samples of {} at offset 0x{:x}{}: {}", place.samples, one_line(function_name(place.function)),
+            place.offset, place.file.empty() ? "" : fmt::format(" ({}:{})", one_line(place.file), place.line),
+            place.reason));
+        if (cause.evidence.size() == kMostSamples) break;
+      }
+      answer_.causes.push_back(std::move(cause));
+    }
+  }
+
+  static constexpr std::size_t kMostWordsInCycles = 256;  // bounds the time for pairs
+  static constexpr std::size_t kMostSamples = 4;
+
+  const StuckView& view_;
+  StuckAnswer answer_;
+  std::vector<std::set<Agent>> agents_;           // that wait, per word
+  std::vector<std::vector<LastSignal>> sites_;    // signals of the word's site
+  std::vector<std::vector<LastSignal>> writers_;  // of the word, the newest first
+  std::map<std::size_t, WordTag> tags_;           // per word
+  std::map<std::size_t, TimeNs> seen_;            // when its value was reported last
+  std::set<std::pair<std::size_t, std::size_t>> in_cycle_;
+};
+
+}  // namespace
+
+const char* confidence_name(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::likely:
+      return "likely";
+    case Confidence::possible:
+      return "possible";
+    case Confidence::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+const char* cause_name(CauseKind kind) {
+  switch (kind) {
+    case CauseKind::missing_signal:
+      return "missing_signal";
+    case CauseKind::late_writer:
+      return "late_writer";
+    case CauseKind::wrong_count:
+      return "wrong_count";
+    case CauseKind::grid_too_large:
+      return "grid_too_large";
+    case CauseKind::absent_blocks:
+      return "absent_blocks";
+    case CauseKind::absent_rank:
+      return "absent_rank";
+    case CauseKind::mutual_wait:
+      return "mutual_wait";
+    case CauseKind::running_kernel:
+      return "running_kernel";
+    case CauseKind::waiting_call:
+      return "waiting_call";
+    case CauseKind::consequence:
+      break;
+  }
+  return "consequence";
+}
+
+std::string ranges_of(const std::vector<std::uint32_t>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(numbers[i]);
+    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+StuckAnswer diagnose(const StuckView& view) { return Diagnosis(view).run(); }
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,127 @@
+// Of a program that hangs: what waits, for what, and the likeliest missing signal. Values in, values out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/open_work.h"
+#include "store/format/rows.h"
+
+namespace wicprof::analyzer {
+
+/// A call or a wait is long from this age on. Waits of warps are reported from half a second on (wic/record.h).
+inline constexpr TimeNs kLongAfter = kSecond;
+
+template <class Value>
+struct OfProcess {
+  std::uint32_t process = 0;
+  Value value;
+};
+
+/// A host thread, as the operating system shows it.
+struct SeenThread {
+  std::uint32_t process = 0, thread = 0;
+  std::string name;
+  char state = '?';          ///< R runs, S sleeps, D sleeps and cannot be woken, Z ended, T stopped; ? not known
+  std::string kernel_place;  ///< the function of the operating system in which the thread sleeps; empty = not known
+};
+
+struct SeenProcess {
+  std::uint32_t pid = 0;
+  std::string name;
+  std::optional<std::int32_t> rank;
+  std::optional<std::int32_t> ranks;  ///< how many the launcher started
+  bool alive = true;
+};
+
+/// The last signal of one writer: a host thread, or a block.
+struct LastSignal {
+  std::string site;
+  std::uint32_t process = 0;
+  DeviceId device = 0;
+  std::uint32_t block = 0, sm = 0, iteration = 0, value = 0;
+  std::optional<WordTag> word;
+  std::uint32_t thread = 0;
+  TimeNs at = 0;
+};
+
+/// Where the samples of a kernel's warps lie, most first.
+struct SampledPlace {
+  std::string function, reason, file;
+  std::uint64_t offset = 0, samples = 0;
+  std::uint32_t line = 0;
+};
+
+struct StuckView {
+  TimeNs now = 0;
+  std::vector<OfProcess<OpenWait>> waits;
+  std::vector<OfProcess<OpenCall>> calls;
+  std::vector<std::optional<std::uint32_t>> call_values;  ///< of `calls`: the awaited word now; empty = not known
+  std::vector<OfProcess<OpenKernel>> kernels;
+  std::vector<SeenThread> threads;
+  std::vector<SeenProcess> processes;
+  std::vector<LastSignal> signals;
+  std::vector<SampledPlace> samples;
+  bool sees_calls = false, sees_launches = false;
+  std::uint64_t left_out = 0;  ///< calls, kernels and waits for which the session's tables had no room
+};
+
+/// All that waits for one value of one word.
+struct WaitedWord {
+  WaitSource source = WaitSource::wic;
+  std::vector<std::uint32_t> processes;
+  DeviceId device = 0;  ///< of the waiters; kHostDevice for host threads
+  std::string site;
+  std::uint64_t address = 0;
+  std::optional<std::uint32_t> value, wanted;
+  std::uint32_t iteration = 0;
+  std::size_t waiters = 0;            ///< groups of warps, or host threads
+  std::vector<std::uint32_t> blocks;  ///< that wait, in order
+  std::uint32_t grid = 0;             ///< blocks of their kernel; 0 = not known
+  std::vector<std::uint32_t> threads;
+  TimeNs since = 0;  ///< when the first of them began to wait
+  SiteEnd releasing = 0;
+  std::optional<LastSignal> last;  ///< the last signal of the word that is known
+};
+
+enum class Confidence { likely, possible, unknown };
+const char* confidence_name(Confidence confidence);
+
+enum class CauseKind {
+  missing_signal,  ///< a word has not got the wanted value
+  late_writer,     ///< one of the writers of a site is behind the others
+  wrong_count,     ///< the wanted count is none that the kernel's blocks can make
+  grid_too_large,  ///< blocks that others wait for have not begun
+  absent_blocks,   ///< blocks that others wait for are elsewhere or have ended
+  absent_rank,     ///< a process that others wait for never came, or has ended
+  mutual_wait,     ///< the waiters wait for each other
+  running_kernel,  ///< a host thread waits for a kernel that does not wait through wic
+  waiting_call,    ///< a host thread waits in a call, and the work behind is not known
+  consequence,     ///< waits because of another cause
+};
+const char* cause_name(CauseKind kind);
+
+/// Why a part of the program waits.
+struct Cause {
+  CauseKind kind = CauseKind::missing_signal;
+  Confidence confidence = Confidence::unknown;
+  std::string text;
+  std::vector<std::string> evidence;
+  std::optional<std::size_t> word;  ///< an index into StuckAnswer::words
+  TimeNs since = 0;
+};
+
+struct StuckAnswer {
+  std::vector<WaitedWord> words;
+  std::vector<Cause> causes;  ///< the likeliest first; empty: nothing has waited for long
+};
+
+StuckAnswer diagnose(const StuckView& view);
+
+/// "0 to 3, 7"
+std::string ranges_of(const std::vector<std::uint32_t>& numbers);
+
+}  // namespace wicprof::analyzer

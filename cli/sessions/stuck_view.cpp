@@ -1,0 +1,164 @@
+#include "cli/sessions/stuck_view.h"
+
+#include <cxxabi.h>
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "store/read/reader.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string readable(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  return status == 0 ? name.get() : symbol;
+}
+
+/// The number of processes that the launcher started, from the environment of one of them.
+std::optional<std::int32_t> ranks_of(std::uint32_t pid) {
+  const std::string all = file_text(fmt::format("/proc/{}/environ", pid));
+  for (const std::string_view name : {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE=", "SLURM_NTASKS=", "WORLD_SIZE="}) {
+    for (std::size_t at = all.find(name); at != std::string::npos; at = all.find(name, at + 1)) {
+      if (at != 0 && all[at - 1] != '\0') continue;
+      const int count = std::atoi(all.c_str() + at + name.size());
+      if (count > 0) return count;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A word of another process; nothing where the system does not allow the look.
+std::optional<std::uint32_t> word_of(std::uint32_t pid, std::uint64_t address) {
+  std::uint32_t value = 0;
+  const iovec to{&value, sizeof value};
+  const iovec from{reinterpret_cast<void*>(address), sizeof value};
+  if (process_vm_readv(static_cast<pid_t>(pid), &to, 1, &from, 1, 0) != sizeof value) return std::nullopt;
+  return value;
+}
+
+template <class Value, std::size_t kCount>
+std::vector<analyzer::OfProcess<Value>> entries(const OpenEntry<Value> (&table)[kCount]) {
+  std::vector<analyzer::OfProcess<Value>> all;
+  for (const OpenEntry<Value>& entry : table) {
+    const std::uint32_t pid = entry.pid();
+    if (pid == 0 || process_is_gone(pid)) continue;
+    std::optional<Value> value = entry.read();
+    if (!value) continue;
+    // The program can write here by mistake: texts end within their arrays.
+    if constexpr (requires { value->name; }) value->name[sizeof value->name - 1] = '\0';
+    if constexpr (requires { value->site; }) value->site[sizeof value->site - 1] = '\0';
+    all.push_back({pid, *value});
+  }
+  return all;
+}
+
+void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  DIR* const folder = opendir(tasks.c_str());
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder)) {
+    if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+    const std::string task = tasks + "/" + entry->d_name;
+    const std::string stat = file_text(task + "/stat");
+    const std::size_t begin = stat.find('('), end = stat.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) continue;
+    analyzer::SeenThread thread;
+    thread.process = pid;
+    thread.thread = static_cast<std::uint32_t>(std::atoi(entry->d_name));
+    thread.name = stat.substr(begin + 1, end - begin - 1);
+    thread.state = stat[end + 2];
+    thread.kernel_place = file_text(task + "/wchan");
+    if (thread.kernel_place == "0") thread.kernel_place.clear();
+    to.push_back(std::move(thread));
+  }
+  closedir(folder);
+}
+
+void add_trace(const store::Reader& reader, SeenSession& to) {
+  const auto processes = reader.rows<store::ProcessTable>();
+  const auto sites = reader.rows<store::SiteTable>();
+  const auto signals = reader.last_signals();
+  const auto samples = reader.pc_totals();
+  for (const Error& error : {processes ? Error{} : processes.error(), sites ? Error{} : sites.error(),
+                             signals ? Error{} : signals.error(), samples ? Error{} : samples.error()}) {
+    if (!error.message.empty()) to.not_seen.push_back(error.message);
+  }
+  if (processes) {
+    for (const store::ProcessRow& row : *processes) {
+      to.view.processes.push_back(
+          {row.id, row.name, row.rank, row.rank ? ranks_of(row.id) : std::nullopt, !process_is_gone(row.id)});
+    }
+  }
+  std::map<SiteId, std::string> names;
+  if (sites) {
+    for (const store::SiteRow& site : *sites) names[site.id] = site.name;
+  }
+  if (signals) {
+    for (const auto& [process, row] : *signals) {
+      to.view.signals.push_back({names[row.site], process.value_or(0), row.device, row.block, row.sm, row.iteration,
+                                 row.value, row.word, row.thread, row.at});
+    }
+  }
+  if (samples) {
+    for (const store::PcTotalRow& row : *samples) {
+      to.view.samples.push_back({row.function, row.reason, row.file, row.offset, row.samples, row.line});
+    }
+    std::stable_sort(to.view.samples.begin(), to.view.samples.end(),
+                     [](const auto& a, const auto& b) { return a.samples > b.samples; });
+  }
+}
+
+}  // namespace
+
+Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status) {
+  const Result<SessionMap> map = SessionMap::attach(session.path);
+  if (!map) return map.error();
+  const OpenWork& work = map->open_work();
+  SeenSession seen;
+  analyzer::StuckView& view = seen.view;
+  view.waits = entries(work.waits);
+  view.calls = entries(work.calls);
+  std::erase_if(view.calls, [](const auto& call) { return call.value.begin == 0; });
+  view.kernels = entries(work.kernels);
+  std::sort(view.kernels.begin(), view.kernels.end(),
+            [](const auto& a, const auto& b) { return a.value.launched < b.value.launched; });
+  for (auto& kernel : view.kernels) copy_name(kernel.value.name, readable(kernel.value.name));
+  view.sees_calls = work.watches_calls.load() != 0;
+  view.sees_launches = work.watches_launches.load() != 0;
+  view.left_out = std::uint64_t{work.calls_left_out.load()} + work.kernels_left_out.load() + work.waits_left_out.load();
+  for (const auto& [process, call] : view.calls) {
+    view.call_values.push_back(call.waits_for_word != 0 ? word_of(process, call.handle) : std::nullopt);
+  }
+  const Result<store::Reader> reader = store::Reader::open(status.output);
+  if (reader) {
+    add_trace(*reader, seen);
+  } else {
+    seen.not_seen.push_back(reader.error().message);
+  }
+  std::set<std::uint32_t> pids{static_cast<std::uint32_t>(status.app_pid)};
+  for (const analyzer::SeenProcess& process : view.processes) {
+    if (process.alive) pids.insert(process.pid);
+  }
+  for (const std::uint32_t pid : pids) add_threads(pid, view.threads);
+  view.now = now_ns();
+  return seen;
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,207 @@
+// What a program has begun and not ended, in the session's shared memory: calls in which host threads wait, launched
+// kernels, and waits of warps that last. A trace has a row only when something has ended; `wic-prof stuck` reads this
+// while the program hangs.
+//
+// Every entry belongs to the process that has claimed it. One thread at a time writes an entry (for a call: the thread
+// itself); any process may read: a reader copies the entry and keeps the copy if `version` was even and did not change.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "protocol/control.h"
+#include "protocol/events/host_wait.h"
+#include "protocol/events/site.h"
+#include "protocol/time.h"
+
+namespace wicprof {
+
+inline constexpr std::size_t kMaxOpenCalls = 512;    ///< threads that wait in calls at the same time, or have waited
+inline constexpr std::size_t kMaxOpenKernels = 512;  ///< not ended, of all processes
+inline constexpr std::size_t kMaxOpenWaits = 2048;   ///< groups of warps
+
+/// What reported a wait.
+enum class WaitSource : std::uint8_t {
+  wic = 0,      ///< a wait site of the wic backend
+  patched = 1,  ///< a loop of the program's own that wic-prof has patched
+  host = 2,     ///< a host thread that waits for a word
+};
+
+/// One thread's call, or its wait for a word. Trivially copyable.
+struct OpenCall {
+  std::uint32_t thread = 0;
+  Awaited awaited = Awaited::unknown;
+  WaitSource source = WaitSource::host;
+  std::uint8_t waits_for_word = 0;  ///< 1: no call of CUDA: `handle` is the word's address and `name` the site's name
+  std::uint8_t names_wanted = 0;    ///< 1: `wanted` is known
+  TimeNs begin = 0;                 ///< 0: no call is open
+  std::uint64_t handle = 0;         ///< of the stream or event; 0 = the default stream, or not known
+  std::uint64_t stream = 0;         ///< of an event: where it was recorded last; 0 = not known
+  std::uint32_t iteration = 0;
+  std::uint32_t wanted = 0;
+  char name[64] = {};
+};
+
+/// A kernel whose end is not known.
+struct OpenKernel {
+  std::uint32_t thread = 0;  ///< that launched it
+  std::uint32_t correlation = 0;
+  TimeNs launched = 0;
+  std::uint64_t stream = 0;  ///< the handle; 0 = the default stream
+  std::uint64_t context = 0;
+  std::uint32_t grid[3] = {}, block[3] = {};
+  char name[128] = {};
+};
+
+/// A group of warps that waits.
+struct OpenWait {
+  WaitSource source = WaitSource::wic;
+  WordMemory memory = WordMemory::unknown;
+  std::uint8_t names_wanted = 0;
+  SiteEnd releasing = 0;
+  DeviceId device = 0;
+  std::uint32_t block = 0, blocks = 0;  ///< of the grid; blocks: 0 = not known
+  std::uint16_t warp = 0, sm = 0;
+  std::uint32_t iteration = 0;
+  std::uint64_t address = 0;  ///< of the word, as the device sees it
+  std::uint32_t value = 0;    ///< last seen
+  std::uint32_t wanted = 0;
+  WordTag word_tag = 0;
+  std::uint16_t reserved = 0;
+  TimeNs begin = 0;  ///< host time
+  TimeNs seen = 0;   ///< when `value` was reported (host time)
+  char site[kMaxSiteName] = {};
+};
+
+/// Copies as much of a text as the array holds, and ends it with NUL.
+template <std::size_t kSize>
+void copy_name(char (&to)[kSize], std::string_view text) {
+  const std::size_t n = std::min(kSize - 1, text.size());
+  std::memcpy(to, text.data(), n);
+  std::memset(to + n, 0, kSize - n);
+}
+
+/// One entry of a table in shared memory.
+template <class Value>
+class OpenEntry {
+ public:
+  /// False: another process or thread holds it.
+  bool claim(std::uint32_t pid) {
+    std::uint32_t free = 0;
+    return pid_.load(std::memory_order_relaxed) == 0 &&
+           pid_.compare_exchange_strong(free, pid, std::memory_order_acq_rel);
+  }
+  void give_back() {
+    write({});
+    pid_.store(0, std::memory_order_release);
+  }
+  std::uint32_t pid() const { return pid_.load(std::memory_order_acquire); }
+
+  /// For the holder. One thread at a time.
+  void write(const Value& value) {
+    std::array<std::uint64_t, kWords> words{};
+    std::memcpy(words.data(), &value, sizeof value);
+    write_words(words.data(), 0, kWords);
+  }
+  /// Writes the first bytes alone, up to the end of the member at `offset`.
+  void write_front(const Value& value, std::size_t bytes) {
+    std::array<std::uint64_t, kWords> words{};
+    std::memcpy(words.data(), &value, bytes);
+    write_words(words.data(), 0, bytes / sizeof(std::uint64_t));
+  }
+
+  /// A copy; nothing if the entry is free, or changed at every look.
+  std::optional<Value> read() const {
+    for (int look = 0; look < 100; ++look) {
+      if (pid() == 0) return std::nullopt;
+      const std::uint32_t before = version_.load(std::memory_order_acquire);
+      std::array<std::uint64_t, kWords> words;
+      for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_relaxed);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (before % 2 != 0 || version_.load(std::memory_order_relaxed) != before) continue;
+      Value value;
+      std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
+      return value;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) % sizeof(std::uint64_t) == 0);
+  static constexpr std::size_t kWords = sizeof(Value) / sizeof(std::uint64_t);
+
+  void write_words(const std::uint64_t* from, std::size_t begin, std::size_t end) {
+    const std::uint32_t version = version_.load(std::memory_order_relaxed);
+    version_.store(version + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    for (std::size_t i = begin; i < end; ++i) words_[i].store(from[i], std::memory_order_relaxed);
+    version_.store(version + 2, std::memory_order_release);
+  }
+
+  std::atomic<std::uint32_t> pid_;
+  std::atomic<std::uint32_t> version_;
+  std::atomic<std::uint64_t> words_[kWords];
+};
+
+/// Part of the session's memory, zeroed at its start.
+struct OpenWork {
+  OpenEntry<OpenCall> calls[kMaxOpenCalls];
+  OpenEntry<OpenKernel> kernels[kMaxOpenKernels];
+  OpenEntry<OpenWait> waits[kMaxOpenWaits];
+  // What found its table full, since the session began.
+  std::atomic<std::uint32_t> calls_left_out, kernels_left_out, waits_left_out;
+  std::atomic<std::uint32_t> watches_launches;  ///< 1: a collector of the session sees launches
+  std::atomic<std::uint32_t> watches_calls;     ///< 1: a collector of the session sees waiting calls
+};
+
+/// A free entry, claimed for the process; nullptr: none is free, which `left_out` counts. Takes over the entries of
+/// processes that have ended without giving them back. Any thread of any process.
+template <class Value, std::size_t kCount>
+OpenEntry<Value>* claim_entry(OpenEntry<Value> (&entries)[kCount], std::uint32_t pid,
+                              std::atomic<std::uint32_t>& left_out, bool (*gone)(std::uint32_t pid)) {
+  for (OpenEntry<Value>& entry : entries) {
+    if (entry.claim(pid)) return &entry;
+  }
+  for (OpenEntry<Value>& entry : entries) {
+    const std::uint32_t holder = entry.pid();
+    if (holder == 0 || holder == pid || !gone(holder)) continue;
+    entry.give_back();
+    if (entry.claim(pid)) return &entry;
+  }
+  left_out.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+/// Whether no process has that id. False in doubt.
+bool process_is_gone(std::uint32_t pid);
+
+/// The calling thread's entry for calls. Claimed at the first call, given back when the thread ends, so the session
+/// stays mapped as long as its threads. One session per process.
+class OwnOpenCall {
+ public:
+  /// Writes that the thread is in a call since `call.begin`. `work`: the session's; nullptr: none.
+  static void begin(OpenWork* work, const OpenCall& call);
+  /// The thread's call has ended.
+  static void end();
+};
+
+/// An entry for the time of one wait for a word.
+class OpenWordWait {
+ public:
+  OpenWordWait(OpenWork* work, OpenCall call);
+  OpenWordWait(const OpenWordWait&) = delete;
+  OpenWordWait& operator=(const OpenWordWait&) = delete;
+  ~OpenWordWait();
+
+ private:
+  OpenEntry<OpenCall>* entry_ = nullptr;
+};
+
+}  // namespace wicprof
