@@ -59,6 +59,7 @@ class Diagnosis {
     group_words();
     find_writers();
     for (std::size_t i = 0; i < words().size(); ++i) answer_.causes.push_back(cause_of(i));
+    merge_ranks();
     find_cycles();
     mark_consequences();
     explain_calls();
@@ -244,6 +245,24 @@ class Diagnosis {
     cause.text = fmt::format("{}; {} of the others wait for {}", what, all_waiting.size(), word_name(word));
     if (counted) cause.evidence.push_back("the word lacks as many arrivals as ranks are absent");
     return true;
+  }
+
+  /// Processes see one word at addresses of their own: one cause for all ranks that wait at a site.
+  void merge_ranks() {
+    std::map<std::string, std::size_t> first;
+    for (std::size_t i = 0; i < answer_.causes.size();) {
+      Cause& cause = answer_.causes[i];
+      const auto known = cause.kind == CauseKind::absent_rank ? first.try_emplace(words()[*cause.word].site, i)
+                                                              : std::pair(first.end(), true);
+      if (known.second) {
+        ++i;
+        continue;
+      }
+      Cause& kept = answer_.causes[known.first->second];
+      kept.evidence.push_back(cause.evidence.front());
+      kept.since = std::min(kept.since, cause.since);
+      answer_.causes.erase(answer_.causes.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   bool by_late_writer(std::size_t index, Cause& cause) {

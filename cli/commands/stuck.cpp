@@ -221,7 +221,7 @@ int stuck(const StuckOptions& options) {
   if (options.format == "json") return print_answer(answer_json(*seen, answer, *status));
   const std::size_t width = text_width(STDOUT_FILENO);
   std::string text = causes_text(answer, width) + tables_text(seen->view, answer, width);
-  if (!seen->view.sees_launches) {
+  if (seen->view.sees_calls && !seen->view.sees_launches) {
     text +=
         "\nkernels: not known, since launches are not recorded; wic-prof run --trace=cuda,nvtx,launches shows them\n";
   }

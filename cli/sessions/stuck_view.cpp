@@ -91,7 +91,7 @@ void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
   closedir(folder);
 }
 
-void add_trace(const store::Reader& reader, SeenSession& to) {
+void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to) {
   const auto processes = reader.rows<store::ProcessTable>();
   const auto sites = reader.rows<store::SiteTable>();
   const auto signals = reader.last_signals();
@@ -102,6 +102,7 @@ void add_trace(const store::Reader& reader, SeenSession& to) {
   }
   if (processes) {
     for (const store::ProcessRow& row : *processes) {
+      if (row.id == tool) continue;
       to.view.processes.push_back(
           {row.id, row.name, row.rank, row.rank ? ranks_of(row.id) : std::nullopt, !process_is_gone(row.id)});
     }
@@ -148,7 +149,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   }
   const Result<store::Reader> reader = store::Reader::open(status.output);
   if (reader) {
-    add_trace(*reader, seen);
+    add_trace(*reader, static_cast<std::uint32_t>(status.tool_pid), seen);
   } else {
     seen.not_seen.push_back(reader.error().message);
   }

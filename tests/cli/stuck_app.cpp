@@ -5,7 +5,7 @@
 //   grid_too_large  a barrier of more blocks than the device holds
 //   two_kernels     two kernels signal each other twice, then each waits for the other
 //   silent_kernels  two kernels wait for each other from the start
-//   late_device     two devices signal a third kernel; the second stops a round early
+//   late_writer     two kernels signal the two blocks of a third; the second stops a round early
 //   ranks           three of four processes come to a barrier in shared memory
 //   ranks_gone      four come once; the fourth ends before the second time
 #include <sys/mman.h>
@@ -171,7 +171,7 @@ int run(const std::string& scenario, const std::string& devices, wic::TimeNs tim
     must(wic::launch(*other_stream, {1, 64}, Partner{site(second), site(first), &words[1], &words[0], rounds}));
     must(stream->synchronize());
     must(other_stream->synchronize());
-  } else if (scenario == "late_device") {
+  } else if (scenario == "late_writer") {
     auto third = must(device.make_stream());
     must(wic::launch(*stream, {2, 64}, Consumer{site(first), words.data(), 3}));
     must(wic::launch(*other_stream, {1, 64}, Producer{site(first), &words[0], 3}));

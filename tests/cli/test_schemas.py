@@ -65,7 +65,7 @@ class Schemas(harness.Case):
 
     def test_schemas_are_valid_and_strict(self):
         self.assertEqual(sorted(name.split(".")[0] for name in SCHEMAS),
-                         ["analysis", "common", "comparison", "figure", "gate", "report"])
+                         ["analysis", "common", "comparison", "figure", "gate", "report", "stuck"])
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
                 jsonschema.Draft202012Validator.check_schema(schema)
@@ -106,6 +106,20 @@ class Schemas(harness.Case):
         self.assertEqual(self.run_cuda("load", "context", "kernels", "9", "stream", "0.1").returncode, 0)
         analysis = self.check("t.wicprof")["analysis"]
         self.assertTrue(analysis["kernels"] and analysis["threads"])
+
+    def test_programs_that_hang(self):
+        for scenario in ("missing_signal", "ranks"):
+            run = self.start("run", "-f", "-o", "t.wicprof", "--name", "hung", "--", os.environ["WICPROF_STUCK_APP"],
+                             scenario, "simt:1", "40")
+            answers = []
+
+            def answered():
+                result = self.wic_prof("stuck", "--session=hung", "--format=json")
+                answers.append(json.loads(result.stdout) if result.returncode == 0 else {"causes": []})
+                return answers[-1]["causes"]
+            self.until(answered, "a cause")
+            self.assertEqual(faults("stuck", answers[-1]), [])
+            self.interrupt(run)
 
     def test_a_sampled_program(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", os.environ["WICPROF_SAMPLED_APP"])

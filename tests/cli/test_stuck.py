@@ -85,7 +85,7 @@ class Stuck(harness.Case):
         self.assertEqual([cause["confidence"] for cause in others], ["unknown"] * 2)
 
     def test_a_writer_behind_the_others(self):
-        answer = self.scenario("late_device", "late_writer")
+        answer = self.scenario("late_writer", "late_writer")
         cause = answer["causes"][0]
         self.assertIn("for iteration 2", cause["text"])
         self.assertIn("(wants 3, has 2)", cause["text"])
@@ -95,6 +95,7 @@ class Stuck(harness.Case):
         cause = answer["causes"][0]
         self.assertEqual(cause["confidence"], "likely")
         self.assertIn("rank 3 of 4 never came", cause["text"])
+        self.assertEqual(len(answer["causes"]), 1)  # the ranks that wait see one word at three addresses
         self.assertEqual({(w["value"], w["wanted"]) for w in answer["waits"]}, {(3, 4)})
 
     def test_a_rank_that_has_ended(self):
