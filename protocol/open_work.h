@@ -123,8 +123,7 @@ class OpenEntry {
       if (pid() == 0) return std::nullopt;
       const std::uint32_t before = version_.load(std::memory_order_acquire);
       std::array<std::uint64_t, kWords> words;
-      for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_relaxed);
-      std::atomic_thread_fence(std::memory_order_acquire);
+      for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_acquire);
       if (before % 2 != 0 || version_.load(std::memory_order_relaxed) != before) continue;
       Value value;
       std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
@@ -140,8 +139,8 @@ class OpenEntry {
   void write_words(const std::uint64_t* from, std::size_t begin, std::size_t end) {
     const std::uint32_t version = version_.load(std::memory_order_relaxed);
     version_.store(version + 1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    for (std::size_t i = begin; i < end; ++i) words_[i].store(from[i], std::memory_order_relaxed);
+    // Release, so that whoever sees a new word also sees the odd version.
+    for (std::size_t i = begin; i < end; ++i) words_[i].store(from[i], std::memory_order_release);
     version_.store(version + 2, std::memory_order_release);
   }
 

@@ -45,10 +45,13 @@ std::string waiting_for(const WaitedWord& word) {
   return text.empty() ? "value and goal unknown" : text;
 }
 
-std::string waiters_of(const WaitedWord& word) {
-  if (word.device == kHostDevice) return fmt::format("host threads {}", ranges_of(word.threads));
-  return word.grid == 0 ? fmt::format("blocks {}", ranges_of(word.blocks))
-                        : fmt::format("blocks {} of {}", ranges_of(word.blocks), word.grid);
+/// "block 3 of 8 waits", "blocks 0 to 3 of 8 wait", "host thread 12 waits".
+std::string waiters_wait(const WaitedWord& word) {
+  const bool host = word.device == kHostDevice;
+  const std::vector<std::uint32_t>& all = host ? word.threads : word.blocks;
+  const bool one = all.size() == 1;
+  return fmt::format("{}{} {}{} {}", host ? "host thread" : "block", one ? "" : "s", ranges_of(all),
+                     host || word.grid == 0 ? "" : fmt::format(" of {}", word.grid), one ? "waits" : "wait");
 }
 
 class Diagnosis {
@@ -150,7 +153,7 @@ class Diagnosis {
         const auto tag = tags_.find(i);
         if (tag != tags_.end() && tag->second != 0 && signal.word == tag->second) of_word.push_back(signal);
       }
-      std::vector<LastSignal>& writers = of_word.empty() ? of_site : of_word;
+      std::vector<LastSignal> writers = of_word.empty() ? of_site : std::move(of_word);
       std::sort(writers.begin(), writers.end(), [](const auto& a, const auto& b) { return a.at > b.at; });
       if (!writers.empty()) words()[i].last = writers.front();
       sites_.push_back(std::move(of_site));
@@ -163,7 +166,7 @@ class Diagnosis {
     Cause cause;
     cause.word = index;
     cause.since = word.since;
-    cause.evidence.push_back(fmt::format("{} wait for {} since {}: {}", waiters_of(word), word_name(word),
+    cause.evidence.push_back(fmt::format("{} for {} (for {} now): {}", waiters_wait(word), word_name(word),
                                          age(view_.now, word.since), waiting_for(word)));
     if (by_count(index, cause) || by_rank(index, cause) || by_late_writer(index, cause)) return cause;
     by_last_signal(index, cause);
@@ -194,7 +197,8 @@ class Diagnosis {
     }
     cause.evidence.push_back(
         fmt::format("{} of the kernel's {} blocks have come, as the word says, too", here, word.grid));
-    const bool last_ones = absent.front() > word.blocks.back();
+    // Blocks that came to an earlier round of the barrier have had room.
+    const bool last_ones = absent.front() > word.blocks.back() && *word.value < word.grid;
     cause.confidence = last_ones ? Confidence::likely : Confidence::possible;
     cause.kind = last_ones ? CauseKind::grid_too_large : CauseKind::absent_blocks;
     cause.text = last_ones
@@ -292,7 +296,7 @@ class Diagnosis {
         "missing signal: {} signalled site {} last for iteration {}, {} ago; others have signalled iteration {}, and "
         "{} "
         "wait for {} ({})",
-        who(agent), one_line(word.site), signal->iteration, age(view_.now, signal->at), most, waiters_of(word),
+        who(agent), one_line(word.site), signal->iteration, age(view_.now, signal->at), most, waiters_wait(word),
         word_name(word), waiting_for(word));
     describe(agent, cause);
     return true;
@@ -301,8 +305,8 @@ class Diagnosis {
   void by_last_signal(std::size_t index, Cause& cause) {
     const WaitedWord& word = words()[index];
     cause.kind = CauseKind::missing_signal;
-    cause.text = fmt::format("missing signal: {} has not got the value that {} wait for ({})", word_name(word),
-                             waiters_of(word), waiting_for(word));
+    cause.text = fmt::format("missing signal: {} for {}, which has not got the value ({})", waiters_wait(word),
+                             word_name(word), waiting_for(word));
     if (word.last) {
       const Agent agent = agent_of(*word.last);
       cause.confidence = Confidence::likely;
@@ -327,7 +331,8 @@ class Diagnosis {
     if (!agent.host) return;
     for (const auto& [process, call] : view_.calls) {
       if (process != agent.process || call.thread != agent.thread || call.begin == 0) continue;
-      cause.evidence.push_back(fmt::format("{} is in {} since {}", who(agent), call.name, age(view_.now, call.begin)));
+      cause.evidence.push_back(
+          fmt::format("{} has been in {} for {}", who(agent), call.name, age(view_.now, call.begin)));
       if (view_.now - call.begin >= kLongAfter && call.waits_for_word == 0 && cause.word &&
           agent.process == words()[*cause.word].processes.front() && words()[*cause.word].device != kHostDevice) {
         cause.kind = CauseKind::mutual_wait;
@@ -384,9 +389,9 @@ class Diagnosis {
     cause.confidence = confidence;
     cause.word = first;
     cause.since = std::min(words()[a].since, words()[b].since);
-    cause.text = fmt::format("two waits for each other: {} wait for {} ({}), and {} wait for {} ({}); {}",
-                             waiters_of(words()[first]), word_name(words()[first]), waiting_for(words()[first]),
-                             waiters_of(words()[second]), word_name(words()[second]), waiting_for(words()[second]),
+    cause.text = fmt::format("two waits for each other: {} for {} ({}), and {} for {} ({}); {}",
+                             waiters_wait(words()[first]), word_name(words()[first]), waiting_for(words()[first]),
+                             waiters_wait(words()[second]), word_name(words()[second]), waiting_for(words()[second]),
                              known ? "the first was due first, by its iteration" : "which was due first is unknown");
     cause.evidence = std::move(evidence);
     return cause;
@@ -407,22 +412,50 @@ class Diagnosis {
     }
   }
 
+  /// The kernel that runs, as far as it is known.
+  std::string running_one(const std::vector<const OpenKernel*>& kernels, std::vector<std::string>& evidence) const {
+    const auto named = [&](const OpenKernel& kernel) {
+      return fmt::format("kernel {}, launched {} ago on stream 0x{:x}", one_line(function_name(kernel.name)),
+                         age(view_.now, kernel.launched), kernel.stream);
+    };
+    if (kernels.size() == 1) return named(*kernels.front());
+    std::set<std::string> sampled, candidates;
+    for (const SampledPlace& place : view_.samples) sampled.insert(function_name(place.function));
+    const OpenKernel* only = nullptr;
+    for (const OpenKernel* kernel : kernels) {
+      const std::string name = function_name(kernel->name);
+      candidates.insert(name);
+      if (sampled.contains(name)) only = kernel;
+    }
+    const bool one = std::count_if(candidates.begin(), candidates.end(),
+                                   [&](const std::string& name) { return sampled.contains(name); }) == 1;
+    if (one) {
+      evidence.emplace_back("of the kernels there, samples of the last seconds show only this one");
+      return named(*only);
+    }
+    evidence.emplace_back("some of these kernels may have ended: CUPTI reports ends late");
+    std::string names;
+    std::size_t shown = 0;
+    for (const std::string& name : candidates) {
+      if (++shown > kMostNames) break;
+      names += (names.empty() ? "" : ", ") + one_line(name);
+    }
+    return fmt::format("one of {} kernels of the stream without a known end ({}{})", kernels.size(), names,
+                       candidates.size() > kMostNames ? ", ..." : "");
+  }
+
   void explain_calls() {
     for (const auto& [process, call] : view_.calls) {
       if (call.begin == 0 || call.waits_for_word != 0 || view_.now - call.begin < kLongAfter) continue;
       Cause cause;
       cause.since = call.begin;
-      const std::string thread = fmt::format("host thread {} of process {} waits in {} since {}", call.thread, process,
-                                             call.name, age(view_.now, call.begin));
-      std::string behind;
-      std::size_t kernels = 0;
+      const std::string thread = fmt::format("host thread {} of process {} has waited in {} for {}", call.thread,
+                                             process, call.name, age(view_.now, call.begin));
+      std::vector<const OpenKernel*> kernels;
       for (const auto& [owner, kernel] : view_.kernels) {
         if (owner != process || kernel.launched > call.begin) continue;
         if (call.awaited == Awaited::stream && kernel.stream != call.stream) continue;
-        ++kernels;
-        if (!behind.empty()) continue;
-        behind = fmt::format("kernel {}, launched {} ago on stream 0x{:x}", one_line(function_name(kernel.name)),
-                             age(view_.now, kernel.launched), kernel.stream);
+        kernels.push_back(&kernel);
       }
       const bool explained = std::any_of(words().begin(), words().end(), [&, of = process](const WaitedWord& word) {
         return word.device != kHostDevice && std::count(word.processes.begin(), word.processes.end(), of) > 0;
@@ -431,18 +464,12 @@ class Diagnosis {
       if (explained) {
         cause.kind = CauseKind::consequence;
         cause.text = thread + ", behind a kernel that waits";
-      } else if (kernels > 0) {
+      } else if (!kernels.empty()) {
         cause.kind = CauseKind::running_kernel;
         cause.text = fmt::format(
             "{}, behind {}: what its warps wait for, if they wait, is unknown, since they do not "
             "wait through wic",
-            thread, behind);
-        if (kernels > 1) {
-          cause.evidence.push_back(
-              fmt::format("{} kernels there have no known end; the first of them may have ended "
-                          "already: CUPTI reports ends late",
-                          kernels));
-        }
+            thread, running_one(kernels, cause.evidence));
       } else {
         cause.kind = CauseKind::waiting_call;
         cause.text =
@@ -462,7 +489,7 @@ class Diagnosis {
   }
 
   static constexpr std::size_t kMostWordsInCycles = 256;  // bounds the time for pairs
-  static constexpr std::size_t kMostSamples = 4;
+  static constexpr std::size_t kMostSamples = 4, kMostNames = 6;
 
   const StuckView& view_;
   StuckAnswer answer_;

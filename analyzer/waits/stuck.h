@@ -48,7 +48,7 @@ struct LastSignal {
   TimeNs at = 0;
 };
 
-/// Where the samples of a kernel's warps lie, most first.
+/// Where the samples of a kernel's warps lay in the last seconds, most first.
 struct SampledPlace {
   std::string function, reason, file;
   std::uint64_t offset = 0, samples = 0;

@@ -20,6 +20,9 @@ namespace wicprof::cli {
 
 namespace {
 
+// The collector sums samples over half a second; the flush and the drain take less than that.
+constexpr TimeNs kRecentSamples = 2 * kSecond;
+
 std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -118,7 +121,9 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
     }
   }
   if (samples) {
+    const TimeNs recent = now_ns() - kRecentSamples;
     for (const store::PcTotalRow& row : *samples) {
+      if (row.end < recent) continue;
       to.view.samples.push_back({row.function, row.reason, row.file, row.offset, row.samples, row.line});
     }
     std::stable_sort(to.view.samples.begin(), to.view.samples.end(),

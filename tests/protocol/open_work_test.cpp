@@ -1,0 +1,95 @@
+// The tables of open work: entries that one thread writes and others read.
+#include "protocol/open_work.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+namespace wicprof {
+namespace {
+
+TEST(OpenWork, AReaderSeesWholeEntries) {
+  const auto work = std::make_unique<OpenWork>();
+  OpenEntry<OpenKernel>* const entry = claim_entry(work->kernels, 1, work->kernels_left_out, process_is_gone);
+  ASSERT_NE(entry, nullptr);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    OpenKernel kernel;
+    for (std::uint32_t i = 1; !stop; ++i) {
+      kernel.thread = kernel.correlation = kernel.block[2] = i;
+      kernel.launched = i;
+      entry->write(kernel);
+    }
+  });
+  int seen = 0;
+  for (int look = 0; look < 200'000; ++look) {
+    const std::optional<OpenKernel> kernel = entry->read();
+    if (!kernel) continue;
+    ++seen;
+    ASSERT_EQ(kernel->thread, kernel->correlation);
+    ASSERT_EQ(kernel->thread, kernel->block[2]);
+    ASSERT_EQ(kernel->launched, static_cast<TimeNs>(kernel->thread));
+  }
+  stop = true;
+  writer.join();
+  EXPECT_GT(seen, 0);
+}
+
+TEST(OpenWork, AThreadShowsItsCallWhileItLasts) {
+  const auto work = std::make_unique<OpenWork>();
+  std::atomic<int> step{0};
+  std::thread waiting([&] {
+    OpenCall call;
+    call.begin = 5;
+    call.stream = 7;
+    copy_name(call.name, "cudaStreamSynchronize");
+    OwnOpenCall::begin(work.get(), call);
+    step = 1;
+    while (step != 2) std::this_thread::yield();
+    OwnOpenCall::end();
+    step = 3;
+    while (step != 4) std::this_thread::yield();
+    copy_name(call.name, "cudaEventSynchronize");
+    OwnOpenCall::begin(work.get(), call);
+    step = 5;
+    while (step != 6) std::this_thread::yield();
+  });
+  while (step != 1) std::this_thread::yield();
+  std::optional<OpenCall> seen = work->calls[0].read();
+  ASSERT_TRUE(seen);
+  EXPECT_STREQ(seen->name, "cudaStreamSynchronize");
+  EXPECT_EQ(seen->stream, 7u);
+  EXPECT_EQ(work->calls[0].pid(), static_cast<std::uint32_t>(getpid()));
+  step = 2;
+  while (step != 3) std::this_thread::yield();
+  EXPECT_EQ(work->calls[0].read()->begin, 0);
+  step = 4;
+  while (step != 5) std::this_thread::yield();
+  EXPECT_STREQ(work->calls[0].read()->name, "cudaEventSynchronize");
+  step = 6;
+  waiting.join();
+  EXPECT_FALSE(work->calls[0].read()) << "a thread that ends gives its entry back";
+}
+
+TEST(OpenWork, AFullTableCountsAndTakesOverFromDeadProcesses) {
+  const auto work = std::make_unique<OpenWork>();
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  const auto own = static_cast<std::uint32_t>(getpid()), dead = static_cast<std::uint32_t>(child);
+  work->kernels[3].claim(dead);
+  for (std::size_t i = 0; i < kMaxOpenKernels - 1; ++i) {
+    ASSERT_NE(claim_entry(work->kernels, own, work->kernels_left_out, process_is_gone), nullptr);
+  }
+  EXPECT_EQ(claim_entry(work->kernels, own, work->kernels_left_out, process_is_gone), &work->kernels[3]);
+  EXPECT_EQ(work->kernels_left_out, 0u);
+  EXPECT_EQ(claim_entry(work->kernels, own, work->kernels_left_out, process_is_gone), nullptr);
+  EXPECT_EQ(work->kernels_left_out, 1u);
+}
+
+}  // namespace
+}  // namespace wicprof
