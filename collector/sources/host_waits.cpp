@@ -251,7 +251,9 @@ class HostWaits final : public Source {
     // So are ranges: a thread may enter one before recording starts.
     for (const CUpti_CallbackId id : RangeNames::callbacks())
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_NVTX, id);
-    control_.on_hybrid([cupti](bool on) {
+    control_.on_hybrid([this, cupti](bool on) {
+      // The source `launches` needs these callbacks for itself.
+      if (!on && work_ != nullptr && work_->watches_launches.load(std::memory_order_relaxed) != 0) return;
       for (const CUpti_CallbackId id : kLaunches)
         cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
     });
