@@ -6,9 +6,9 @@
 
 Injected: the program sleeps, or computes, before a launch; a kernel runs long; work begins long after its launch; a CPU
 quota (cgroup v2) stops the program; a co-runner shares its CPU. 40 delays of each kind. A delay counts as named right
-if analyze reports, within that step, a delay with its cause; as surely wrong if analyze reports there, as sure, one with
-another cause. Where the cause acts by itself (quota, co-runner) each delay that analyze reports counts. `throttled`: the
-time in the trace against cpu.stat. `gain`: what `toggle park --side host` gains, as predicted from a recording of the
+if analyze reports, within that step, a delay with its cause; as surely wrong if analyze reports there, as sure, one
+with another cause. Where the cause acts by itself (quota, co-runner) each delay that analyze reports counts.
+`throttled`: the time in the trace against cpu.stat. `gain`: what `toggle park --side host` gains, as predicted from a recording of the
 program's own way, against a recording with host threads parked.
 """
 
@@ -129,7 +129,8 @@ class Bench:
         late, (begin, end), throttled = self.record(
             "none" if by_itself else kind, {"quota": 1000, "co_runner": 400}.get(kind, STEPS), 2000,
             quota=0.5 if kind == "quota" else None, co_runner=kind == "co_runner")
-        delays = [one for one in self.analysis()["lateness"]["delays"] if one["begin_ns"] < end and one["end_ns"] > begin]
+        delays = [one for one in self.analysis()["lateness"]["delays"]
+                  if one["begin_ns"] < end and one["end_ns"] > begin]
         if by_itself:
             delays = delays[:60]
             groups = [[one] for one in delays]

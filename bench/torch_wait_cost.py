@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What the recording of host threads' waits costs an unmodified PyTorch loop while the program's own way is in force.
 
-    torch_wait_cost.py BUILD -o FILE [--seconds 70] [--programs train,decode]   on a GPU; needs PyTorch and BUILD/bin/wic-prof
+    torch_wait_cost.py BUILD -o FILE [--seconds 70] [--programs train,decode]   on a GPU; needs PyTorch and
+                                                                                BUILD/bin/wic-prof
 
 Runs a training step (the loss read every step) and a decode step (the tokens read every step) without and with the
 source host_waits, alternately, each recording kernels, too. The claim compares the medians of the steps.
@@ -60,8 +61,8 @@ def main():
                 list_.append(statistics.median(b - a for a, b in zip(times, times[1:])))
         without, with_source = (min(one, default=None) for one in medians.values())
         known = without is not None and with_source is not None
-        rows.append({"name": f"{what}_step", "params": {"medians_ns": list(medians.values())}, "value": with_source or 0,
-                     "unit": "ns", "compared_to": "the same without host_waits",
+        rows.append({"name": f"{what}_step", "params": {"medians_ns": list(medians.values())},
+                     "value": with_source or 0, "unit": "ns", "compared_to": "the same without host_waits",
                      "ratio": with_source / without if known else None, "bar": MOST,
                      "holds": bool(known and with_source / without <= MOST)})
         print(json.dumps(rows[-1]), flush=True)

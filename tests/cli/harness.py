@@ -15,8 +15,8 @@ TRACED_APP = os.environ["WICPROF_TRACED_APP"]
 CUDA_APP = os.environ.get("WICPROF_CUDA_APP")  # None: built without CUPTI's headers
 FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
-VERBS = ["run", "sessions", "toggle", "stuck", "analyze", "compare", "report", "gui", "ci", "rewrite", "explain", "doctor",
-         "demo"]
+VERBS = ["run", "sessions", "toggle", "stuck", "analyze", "compare", "report", "gui", "ci", "rewrite", "explain",
+         "doctor", "demo"]
 TIMEOUT = 60  # seconds; only a hang takes this long
 
 

@@ -56,8 +56,8 @@ class HostWaits(harness.Case):
 
     def test_waits_in_a_range_have_its_name(self):
         self.record("in_range", "forward", "wait", "stream", "2", "1", "end", "in_range", "step 17", "wait", "stream",
-                    "1", "1", "end", "in_range", "step 18", "wait", "stream", "1", "1", "end", "wait", "stream", "1", "1",
-                    options=("--trace", "cuda,nvtx"))
+                    "1", "1", "end", "in_range", "step 18", "wait", "stream", "1", "1", "end", "wait", "stream", "1",
+                    "1", options=("--trace", "cuda,nvtx"))
         self.assertEqual([(wait[0], wait[7]) for wait in self.waits()],
                          [("cudaStreamSynchronize in forward", 0), ("cudaStreamSynchronize in forward", 1),
                           ("cudaStreamSynchronize in step", 0), ("cudaStreamSynchronize in step", 1),

@@ -13,7 +13,7 @@ import mmap, os, random, struct, sys
 random.seed(int(sys.argv[1]))
 with open(os.environ["WICPROF_SESSION"], "r+b") as file:
     memory = mmap.mmap(file.fileno(), 0)
-    rings, capacity, _, offset = struct.unpack_from("<IQQQ", memory, 12)
+    rings, capacity, _, _, offset = struct.unpack_from("<IQQQQ", memory, 12)
     for _ in range(60000):
         ring = offset + random.randrange(rings) * (256 + capacity)
         at = random.choice((random.randrange(0, offset, 8), ring + random.randrange(0, 256, 8),

@@ -67,7 +67,7 @@ class DrainLoop {
   TraceLink& trace_;
   const std::uint32_t observe_one_in_;
   std::atomic<bool> observing_{false};  // the census gets the records, or a sample of them
-  OpenWaits open_waits_;  // before records_, under whose lock it is used
+  OpenWaits open_waits_;                // before records_, under whose lock it is used
   Guarded<Records> records_;
 
   std::mutex stop_mutex_;

@@ -51,8 +51,8 @@ struct Runtime::State {
   TraceLink trace;
   std::vector<DeviceMemory> devices;  // complete after open()
   StrategyBoard board;
-  std::optional<ControlLoop> control;                      // where the trace is attached
-  std::optional<DrainLoop> drain;                          // always, after open()
+  std::optional<ControlLoop> control;  // where the trace is attached
+  std::optional<DrainLoop> drain;      // always, after open()
   struct SiteName {
     char text[wicprof::kMaxSiteName] = {};
   };
