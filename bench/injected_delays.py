@@ -8,8 +8,8 @@ Injected: the program sleeps, or computes, before a launch; a kernel runs long; 
 quota (cgroup v2) stops the program; a co-runner shares its CPU. 40 delays of each kind. A delay counts as named right
 if analyze reports, within that step, a delay with its cause; as surely wrong if analyze reports there, as sure, one
 with another cause. Where the cause acts by itself (quota, co-runner) each delay that analyze reports counts.
-`throttled`: the time in the trace against cpu.stat. `gain`: what `toggle park --side host` gains, as predicted from a recording of the
-program's own way, against a recording with host threads parked.
+`throttled`: the time in the trace against cpu.stat. `gain`: what `toggle park --side host` gains, as predicted from a
+recording of the program's own way, against a recording with host threads parked.
 """
 
 import argparse

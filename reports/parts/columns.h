@@ -17,6 +17,20 @@ struct Column {
 namespace column {
 
 // The first column of a table names its rows.
+// wic-prof stuck.
+inline constexpr Column kAddress{"address", "where the word is that the waiters poll"};
+inline constexpr Column kHas{"has", "the value of that word as it was read last"};
+inline constexpr Column kWants{"wants", "the value that the waiters wait for, where the wait names it"};
+inline constexpr Column kWho{"who", "the blocks or host threads that wait"};
+inline constexpr Column kSource{"source",
+                                "where this is known from: a wait through wic, a patched loop, a host thread"};
+inline constexpr Column kOpenCall{"call", "the call of CUDA that a host thread has not left yet"};
+inline constexpr Column kOn{"on", "the stream, event or device for which the call waits"};
+inline constexpr Column kStream{"stream", "the stream into which the program has launched the kernel"};
+inline constexpr Column kLaunchedBefore{"launched before", "how long ago the program launched the kernel"};
+inline constexpr Column kThreadState{"state",
+                                     "what the operating system says of the thread: it runs, or where it sleeps"};
+
 inline constexpr Column kWaitSite{"wait site", "a place in the program where threads wait; the program names it"};
 inline constexpr Column kWakeLatency{
     "wake latency",
@@ -296,7 +310,17 @@ inline constexpr std::array kColumns{column::kWaitSite,
                                      column::kProgram,
                                      column::kPolled,
                                      column::kParked,
-                                     column::kSpeedUp};
+                                     column::kSpeedUp,
+                                     column::kAddress,
+                                     column::kHas,
+                                     column::kWants,
+                                     column::kWho,
+                                     column::kSource,
+                                     column::kOpenCall,
+                                     column::kOn,
+                                     column::kStream,
+                                     column::kLaunchedBefore,
+                                     column::kThreadState};
 
 /// The first row of a table. The table's name, which is its first head, begins with a capital letter.
 inline std::vector<std::string> heads(std::initializer_list<Column> columns) {
