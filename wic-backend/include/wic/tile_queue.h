@@ -19,7 +19,7 @@ struct TileTicket {
 };
 
 /// Trivially copyable; kernels take it by value. Nothing is reset between runs: `next` counts on, so that a launch can
-/// be repeated as it is, also by a CUDA graph.
+/// be repeated as it is.
 struct TileQueue {
   std::uint64_t* next = nullptr;          ///< in device memory, on a line of its own
   const std::uint32_t* failed = nullptr;  ///< not 0 once a wait of the chain has passed its deadline

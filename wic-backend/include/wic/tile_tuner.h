@@ -25,8 +25,7 @@ struct TunedPlan {
 /// One host thread at a time.
 class TileTuner {
  public:
-  /// A plan must be so many times as fast as the first one to be chosen. Not calibrated: about twice the spread of
-  /// medians of 15 runs on an H200.
+  /// A plan must be so many times as fast as the first one to be chosen. Not calibrated.
   static constexpr double kClearGain = 1.01;
 
   explicit TileTuner(std::uint32_t rounds = 15) : rounds_(rounds) {}

@@ -1,5 +1,5 @@
 // Kernels that wait for kernels, tile by tile: a consumer's tile starts when the producer's tiles that it needs are
-// done, while other tiles of the producer still run. docs/tiles.md has a whole program.
+// done, while other tiles of the producer still run. See docs/tiles.md.
 //
 //   struct Producer {                                     struct Consumer {
 //     wic::TileQueue queue;                                 wic::TileQueue queue;
