@@ -69,6 +69,8 @@ class Launches final : public Source {
     return ok();
   }
 
+  bool wants_callbacks() const override { return true; }
+
   void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink&) override {
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data.callbackSite != CUPTI_API_ENTER) return;
     OpenKernel kernel;
