@@ -153,6 +153,7 @@ class Diagnosis {
         const auto tag = tags_.find(i);
         if (tag != tags_.end() && tag->second != 0 && signal.word == tag->second) of_word.push_back(signal);
       }
+      if (!of_word.empty()) told_by_word_.insert(i);
       std::vector<LastSignal> writers = of_word.empty() ? of_site : std::move(of_word);
       std::sort(writers.begin(), writers.end(), [](const auto& a, const auto& b) { return a.at > b.at; });
       if (!writers.empty()) words()[i].last = writers.front();
@@ -354,7 +355,10 @@ class Diagnosis {
   }
 
   /// Whether one of the word's last writers waits at the other word.
+  /// Writers that are known only by the site say nothing about two words of that site: those who have come to a barrier
+  /// have signalled there, and wait there.
   bool depends_on(std::size_t word, std::size_t other) const {
+    if (!told_by_word_.contains(word) && answer_.words[word].site == answer_.words[other].site) return false;
     return std::any_of(writers_[word].begin(), writers_[word].end(),
                        [&](const LastSignal& signal) { return agents_[other].contains(agent_of(signal)); });
   }
@@ -498,6 +502,7 @@ class Diagnosis {
   std::vector<std::vector<LastSignal>> writers_;  // of the word, the newest first
   std::map<std::size_t, WordTag> tags_;           // per word
   std::map<std::size_t, TimeNs> seen_;            // when its value was reported last
+  std::set<std::size_t> told_by_word_;            // words whose writers are told from their site's by a tag
   std::set<std::pair<std::size_t, std::size_t>> in_cycle_;
 };
 

@@ -100,6 +100,34 @@ TEST(Stuck, PatchedLoopsAreWaitsLikeOthers) {
   EXPECT_EQ(answer.causes[0].confidence, Confidence::unknown);
 }
 
+TEST(Stuck, ThoseWhoHaveComeToABarrierDoNotWaitForEachOther) {
+  StuckView view;
+  view.now = kNow;
+  for (const std::uint32_t process : {1u, 2u}) {  // one word, at an address of its own in each
+    OpenCall call;
+    copy_name(call.name, "barrier");
+    call.waits_for_word = call.names_wanted = 1;
+    call.wanted = 3;
+    call.handle = 0x1000 * process;
+    call.begin = kNow - 5 * kSecond;
+    call.thread = 10 * process;
+    view.calls.push_back({process, call});
+    view.call_values.push_back(2);
+    LastSignal came;
+    came.site = "barrier";
+    came.process = process;
+    came.device = kHostDevice;
+    came.thread = call.thread;
+    came.at = call.begin;
+    view.signals.push_back(came);
+    view.processes.push_back({process, "app", static_cast<std::int32_t>(process - 1), 3, true});
+  }
+  const StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::likely);
+}
+
 TEST(Stuck, ARankThatRunsElsewhere) {
   StuckView view;
   view.now = kNow;
