@@ -13,6 +13,7 @@ constexpr int kManagedMemory = 83;              // CU_DEVICE_ATTRIBUTE_MANAGED_M
 constexpr int kHostNativeAtomicSupported = 86;  // CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED
 constexpr int kPageableMemoryAccess = 88;       // CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
 constexpr int kConcurrentManagedAccess = 89;    // CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
+constexpr int kMpsEnabled = 133;                // CU_DEVICE_ATTRIBUTE_MPS_ENABLED
 constexpr int kNativeAtomicsBetween = 3;        // CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED
 
 template <class Function>
@@ -67,7 +68,7 @@ Result<CudaDriver> probe_cuda_driver() {
       return device_attribute(&value, attribute, handle) == 0 ? std::optional<bool>(value != 0) : std::nullopt;
     };
     driver.devices.push_back({ordinal, name, ability(kHostNativeAtomicSupported), ability(kManagedMemory),
-                              ability(kConcurrentManagedAccess), ability(kPageableMemoryAccess)});
+                              ability(kConcurrentManagedAccess), ability(kPageableMemoryAccess), ability(kMpsEnabled)});
   }
   for (const CudaDevice& from : driver.devices) {
     for (const CudaDevice& to : driver.devices) {

@@ -16,6 +16,7 @@ struct CudaDevice {
   std::optional<bool> managed_memory;
   std::optional<bool> concurrent_managed_access;  ///< by CPU and GPU at the same time, with faults and migrations
   std::optional<bool> pageable_memory_access;     ///< of memory that was never registered
+  std::optional<bool> shared_by_mps;              ///< processes of CUDA's MPS run on it at the same time
 };
 
 /// What one device can do with another's memory.

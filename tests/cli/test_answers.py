@@ -82,7 +82,8 @@ class Answers(harness.Case):
             self.assertIn(check["state"], ("ok", "missing", "not applicable"))
             self.assertEqual(bool(check["cure"]), check["state"] == "missing", check)
         for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "clock", "scheduler statistics", "container",
-                     "display", "nvdisasm", "module loading", "GPU profiling rights"):
+                     "display", "nvdisasm", "module loading", "concurrent kernels", "other profilers",
+                     "GPU profiling rights"):
             self.assertIn(name, states)
         self.assertEqual("injection" in states, states["CUDA collector"] == "ok")
 
@@ -93,6 +94,13 @@ class Answers(harness.Case):
         self.assertEqual(line("display", DISPLAY=":7", WAYLAND_DISPLAY="")["state"], "ok")
         self.assertEqual(line("display", DISPLAY="", WAYLAND_DISPLAY="")["state"], "not applicable")
         self.assertEqual(line("module loading", CUDA_MODULE_LOADING="LAZY")["state"], "missing")
+        self.assertEqual(line("concurrent kernels", CUDA_LAUNCH_BLOCKING="0")["state"], "ok")
+        blocking = line("concurrent kernels", CUDA_LAUNCH_BLOCKING="1")
+        self.assertEqual((blocking["state"], blocking["cure"]), ("missing", "unset CUDA_LAUNCH_BLOCKING"))
+        self.assertEqual(line("other profilers", CUDA_INJECTION64_PATH="")["state"], "ok")
+        other = line("other profilers", CUDA_INJECTION64_PATH="/opt/tool.so")
+        self.assertEqual(other["state"], "missing")
+        self.assertIn("/opt/tool.so", other["detail"])
         self.assertIn("podcraft", line("container", container="podcraft")["detail"])
         tools = self.work / "bin"
         tools.mkdir()
