@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/words/format.h"
 
@@ -31,6 +32,25 @@ std::string late_evidence(const RuleInput& input, const LateSum& sum) {
     text += fmt::format(": at most {:.2f} times as fast without", ground / (ground - idle));
   }
   return text;
+}
+
+RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_view text,
+                         const std::function<void(Finding&)>& complete) {
+  RuleOutcome outcome;
+  if (input.lateness.steps == 0) {
+    outcome.refused = "the trace does not show enough steps in which a thread launches work and waits for it";
+    return outcome;
+  }
+  const LateSum* const sum = late_enough(input, cause);
+  if (sum == nullptr) return outcome;
+  Finding finding;
+  finding.severity = Severity::warning;
+  finding.text =
+      fmt::format("{}: {} in {}", text, format_duration(sum->late_ns), count_of(input.lateness.steps, "step"));
+  finding.evidence = late_evidence(input, *sum);
+  complete(finding);
+  outcome.findings.push_back(std::move(finding));
+  return outcome;
 }
 
 }  // namespace wicprof::analyzer

@@ -1,7 +1,9 @@
 // What findings about delays have in common: how long the device was idle meanwhile, and what the program can gain.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "analyzer/path/host_gain.h"
 #include "analyzer/rules/rule.h"
@@ -16,5 +18,10 @@ const LateSum* late_enough(const RuleInput& input, LateCause cause);
 
 /// "12 delays, uncertain by at most 1 ms; the GPU was idle for 5 ms of it: at most 1.2 times as fast without".
 std::string late_evidence(const RuleInput& input, const LateSum& sum);
+
+/// The outcome of a rule about delays of one cause: a finding if their sum is worth one. `text`: what happened, to
+/// which the time and the number of steps are added. `complete`: adds the remedy, and to the evidence.
+RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_view text,
+                         const std::function<void(Finding&)>& complete);
 
 }  // namespace wicprof::analyzer

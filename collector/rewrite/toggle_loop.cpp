@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "collector/rewrite/own_code.h"
-#include "protocol/events/intervention.h"
+#include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
 
@@ -31,6 +31,7 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   driver_ = &driver;
   sink_ = &sink;
   const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
+  program_ = control_->wanted.load(std::memory_order_relaxed);  // before the thread runs: a toggle may come first
   modules_.follow_session();
   place_ = join_runtime(*control_, control_, sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes
@@ -44,7 +45,6 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
 void ToggleLoop::run(std::uint32_t sequence) {
   pthread_setname_np(pthread_self(), "wicprof-loops");
   const OwnCode own;
-  program_ = control_->wanted.load(std::memory_order_relaxed);
   TimeNs next_clock = 0;
   bool reads = false;
   while (!stopped_.load()) {
@@ -78,16 +78,8 @@ void ToggleLoop::stop() {
 }
 
 void ToggleLoop::report(std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence) {
-  auto event = make_event<InterventionEvent>();
-  event.sequence = sequence;
-  event.old_strategy = static_cast<std::uint32_t>(strategy_of(old_word));
-  event.new_strategy = static_cast<std::uint32_t>(strategy_of(new_word));
-  event.old_mode = static_cast<std::uint8_t>(mode_of(old_word));
-  event.new_mode = static_cast<std::uint8_t>(mode_of(new_word));
-  event.side = WaitSide::device;
-  event.requested_ns = control_->requested_ns.load(std::memory_order_relaxed);
-  event.effective_ns = now_ns();
-  sink_->write_or_hold(event);
+  sink_->write_or_hold(intervention({WaitSide::device, 0, sequence}, {mode_of(old_word), strategy_of(old_word)},
+                                    {mode_of(new_word), strategy_of(new_word)}, *control_));
 }
 
 }  // namespace wicprof::collector

@@ -8,7 +8,7 @@
 #include <array>
 #include <chrono>
 
-#include "protocol/events/intervention.h"
+#include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
 
@@ -18,7 +18,10 @@ constexpr TimeNs kCheckInterval = 200 * kMillisecond;  // how often the thread l
 
 StrategyId strategy_of(std::uint32_t word) { return host_strategy(word); }
 
-Mode mode_of(std::uint32_t word) { return strategy_of(word) == StrategyId::poll ? Mode::poll : Mode::park; }
+WaitedHow how_of(std::uint32_t word) {
+  const StrategyId strategy = strategy_of(word);
+  return {strategy == StrategyId::poll ? Mode::poll : Mode::park, strategy};
+}
 
 }  // namespace
 
@@ -52,18 +55,18 @@ void HostControl::begin_once(EventSink& sink) {
   const std::lock_guard lock(mutex_);
   if (begun_.exchange(true) || control_ == nullptr || stopped_) return;
   sink_ = &sink;
-  const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
-  place_ = join_runtime(*control_, control_, sequence);
+  // What is in force now, before the thread runs: a toggle may come first.
+  Applied applied;
+  applied.sequence = control_->sequence.load(std::memory_order_acquire);
+  applied.program = control_->host_wanted.load(std::memory_order_relaxed);
+  place_ = join_runtime(*control_, control_, applied.sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes: waits follow the words, and nobody reports
   // The thread takes no signals of the program.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, sequence] {
+  thread_ = std::thread([this, applied]() mutable {
     pthread_setname_np(pthread_self(), "wicprof-hosts");
-    Applied applied;
-    applied.sequence = sequence;
-    applied.program = control_->host_wanted.load(std::memory_order_relaxed);
     const SleepCosts measured = measure_sleeps();
     wake_.store(measured.wake, std::memory_order_relaxed);
     late_.store(measured.late, std::memory_order_relaxed);
@@ -136,17 +139,7 @@ void HostControl::follow_hybrid() {
 }
 
 void HostControl::report(SiteId site, std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence) {
-  auto event = make_event<InterventionEvent>();
-  event.site = site;
-  event.sequence = sequence;
-  event.old_strategy = static_cast<std::uint32_t>(strategy_of(old_word));
-  event.new_strategy = static_cast<std::uint32_t>(strategy_of(new_word));
-  event.old_mode = static_cast<std::uint8_t>(mode_of(old_word));
-  event.new_mode = static_cast<std::uint8_t>(mode_of(new_word));
-  event.side = WaitSide::host;
-  event.requested_ns = control_->requested_ns.load(std::memory_order_relaxed);
-  event.effective_ns = now_ns();
-  sink_->write_or_hold(event);
+  sink_->write_or_hold(intervention({WaitSide::host, site, sequence}, how_of(old_word), how_of(new_word), *control_));
 }
 
 }  // namespace wicprof::collector

@@ -9,6 +9,9 @@
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
 //                            (cudaEventBlockingSync), device, other_context, blocking_context, captured_stream
+//   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
+//   FILE.asked
+//                            once wic-prof asks the driver for its end
 //   asked_of NUMBER          exit with status 97 unless wic-prof's last question was about the stream or context with
 //                            that handle
 //   unasked WORDS... end     take these actions; exit with status 96 if wic-prof asks the driver meanwhile
@@ -24,10 +27,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "collector/cupti/records.h"
@@ -89,10 +94,12 @@ Function driver(const char* name) {
   return reinterpret_cast<Function>(dlsym(dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_NOLOAD), name));
 }
 
-// The driver's own way: it spins until the work is done.
+std::atomic<std::uint64_t> kernel_ends{0};  // of wait_until
+
+// The driver's own way: it spins until the work is done. `until`: 0 = until kernel_ends.
 void wait_in_driver(CUpti_CallbackId id, const void* params, std::uint64_t until) {
   cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, id, ++correlation, params);
-  while (now() < until) {
+  while (now() < (until == 0 ? kernel_ends.load() : until)) {
   }
   cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, id, correlation, params);
 }
@@ -156,6 +163,28 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
   }
 }
 
+int asked();
+
+void busy_until(std::uint64_t time) {
+  driver<void (*)(long long)>("fake_cuda_busy_until")(static_cast<long long>(kernel_ends = time));
+}
+
+void wait_until(const std::string& file) {
+  busy_until(now() + 60'000'000'000);
+  std::thread device([&file, before = asked()] {
+    const std::string answer = file + ".asked";
+    for (bool written = false; now() < kernel_ends && access(file.c_str(), F_OK) != 0; usleep(1000)) {
+      if (written || asked() == before) continue;
+      if (std::FILE* const made = std::fopen(answer.c_str(), "w")) written = std::fclose(made) == 0;
+    }
+    busy_until(now());
+  });
+  const cuStreamSynchronize_params params{nullptr};
+  wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+                  &params, 0);
+  device.join();
+}
+
 int asked() { return driver<int (*)()>("fake_cuda_queries")(); }
 
 void flush() {
@@ -210,6 +239,7 @@ int run(const std::string& program, const Words& words) {
       const int times = std::stoi(next());
       wait_for_work(what, times, std::stod(next()));
     }
+    if (word == "wait_until") wait_until(next());
     if (word == "in_range") {
       const nvtxRangePushA_params push{next().c_str()};
       cupti->nvtx(CUPTI_CBID_NVTX_nvtxRangePushA, &push, nullptr);

@@ -1,5 +1,7 @@
 #include "tests/collector/fake_cupti.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -7,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +30,20 @@ CUpti_BuffersCallbackCompleteFunc completed = nullptr;
 std::set<CUpti_ActivityKind> kinds;
 std::mutex callbacks_mutex;
 std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
+// A child of fork() has no thread that would release what another thread held then.
+[[maybe_unused]] const int fork_handlers = pthread_atfork(
+    [] {
+      mutex.lock();
+      callbacks_mutex.lock();
+    },
+    [] {
+      callbacks_mutex.unlock();
+      mutex.unlock();
+    },
+    [] {
+      new (&callbacks_mutex) std::mutex;
+      new (&mutex) std::recursive_mutex;
+    });
 bool is_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   const std::lock_guard lock(callbacks_mutex);
   return callbacks.contains({domain, id});
