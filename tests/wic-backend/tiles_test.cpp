@@ -217,6 +217,24 @@ TEST_P(Tiles, LaunchRefusesWhatTheChainWasNotMadeFor) {
   EXPECT_FALSE(TileChain::make(*runtime_, 0, site_, kSecond, {{"none", 0, 1, 1}}));
 }
 
+// A chain asks once whether a launch fits; another shape is another question.
+TEST_P(Tiles, ALargerBlockIsRefusedAlsoAfterOneThatFits) {
+  auto chain = make_chain(5 * kSecond);
+  ASSERT_TRUE(chain);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(launch(*chain, TileStart::dependent, writer(*chain), reader(*chain)));
+  }
+  const LaunchShape fits{kBlocks, 64, 64}, too_large{kBlocks, 65'536, 64};
+  const Write write = writer(*chain);
+  const Read read = reader(*chain);
+  EXPECT_FALSE(
+      chain->launch(*stream_, TileStart::dependent,
+                    std::array{PlannedLaunch{fits, kernel_ref(write)}, PlannedLaunch{too_large, kernel_ref(read)}}));
+  ASSERT_TRUE(launch(*chain, TileStart::dependent, writer(*chain), reader(*chain)));
+  ASSERT_TRUE(chain->finish(*stream_));
+  EXPECT_EQ(counts(), (std::pair<std::uint32_t, std::uint32_t>{0, 3 * kGrid.rows}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Tiles, testing::ValuesIn(devices()),
                          [](const auto& device) { return device.param == "simt:1" ? "cpu" : "gpu"; });
 

@@ -21,6 +21,12 @@ struct TileChain::State {
   struct alignas(128) FailedLine {
     std::uint32_t word;
   };
+  // What was last found to fit the device; asking again would cost each launch some microseconds.
+  struct Fitting {
+    const void* gpu_entry;
+    std::uint32_t threads, shared_bytes;
+    bool operator==(const Fitting&) const = default;
+  };
 
   Runtime& runtime;
   std::size_t device;
@@ -28,6 +34,7 @@ struct TileChain::State {
   std::uint64_t timeout_ns;
   std::vector<TileStageSpec> stages;
   std::vector<std::size_t> first_semaphore;  // per stage
+  std::vector<Fitting> fitting;              // per stage
   Array<QueueLine> queues;
   Array<TileSemaphore> semaphores;
   Array<FailedLine> failed;
@@ -40,8 +47,8 @@ struct TileChain::State {
 Result<TileChain> TileChain::make(Runtime& runtime, std::size_t device, SiteId site, std::uint64_t timeout_ns,
                                   std::vector<TileStageSpec> stages) {
   if (stages.empty()) return bad_input("a chain of tiles needs at least one stage");
-  auto state =
-      std::make_unique<State>(State{runtime, device, site, timeout_ns, std::move(stages), {}, {}, {}, {}, {}, {}, {}});
+  auto state = std::make_unique<State>(
+      State{runtime, device, site, timeout_ns, std::move(stages), {}, {}, {}, {}, {}, {}, {}, {}});
   std::size_t semaphores = 0;
   for (const TileStageSpec& stage : state->stages) {
     if (stage.tiles == 0 || stage.blocks == 0) {
@@ -59,6 +66,7 @@ Result<TileChain> TileChain::make(Runtime& runtime, std::size_t device, SiteId s
     return ok();
   };
   const std::size_t count = state->stages.size();
+  state->fitting.resize(count, {nullptr, 0, 0});  // no launch has 0 threads
   for (const Result<>& made :
        {allocate(state->queues, count, Memory::device), allocate(state->queue_zeros, count, Memory::pinned_host),
         allocate(state->semaphores, semaphores, Memory::device),
@@ -103,6 +111,8 @@ Result<> TileChain::launch(Stream& stream, TileStart start, Span<const PlannedLa
       return bad_input("stage " + stage.name + " was made for " + count_of(stage.blocks, "block") + ", not for " +
                        std::to_string(kernel.shape.blocks));
     }
+    const State::Fitting asked{kernel.kernel.gpu_entry, kernel.shape.threads, kernel.shape.shared_bytes};
+    if (asked == state_->fitting[i]) continue;
     const Result<std::uint32_t> fitting = device.resident_blocks(kernel.shape, kernel.kernel);
     if (!fitting) return fitting.error();
     if (*fitting == 0) {
@@ -110,6 +120,7 @@ Result<> TileChain::launch(Stream& stream, TileStart start, Span<const PlannedLa
                        std::to_string(kernel.shape.threads) + " threads and " +
                        std::to_string(kernel.shape.shared_bytes) + " bytes of shared memory");
     }
+    state_->fitting[i] = asked;
   }
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     LaunchShape shape = kernels[i].shape;
