@@ -1,5 +1,8 @@
-// The library's two entry points. The CUDA driver calls the first within cuInit() (CUDA_INJECTION64_PATH); the NVTX
-// headers call the second at the program's first NVTX call (NVTX_INJECTION64_PATH).
+// The library's entry points. The CUDA driver calls the first within cuInit() (CUDA_INJECTION64_PATH); the NVTX headers
+// call the second at the program's first NVTX call (NVTX_INJECTION64_PATH); `wic-prof doctor` calls the third.
+#include <cstdio>
+
+#include "collector/door_check.h"
 #include "collector/injection.h"
 
 extern "C" {
@@ -11,6 +14,18 @@ __attribute__((visibility("default"))) int InitializeInjection(void) {
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* get_export_table) {
   return wicprof::collector::connect_nvtx(get_export_table) ? 1 : 0;
+}
+
+/// DoorState as a number; `reason`: a text of at most `bytes` bytes with its NUL.
+__attribute__((visibility("default"))) int wicprof_try_door(char* reason, std::size_t bytes) {
+  try {
+    const wicprof::collector::DoorAnswer answer = wicprof::collector::try_door();
+    std::snprintf(reason, bytes, "%s", answer.reason.c_str());
+    return static_cast<int>(answer.state);
+  } catch (...) {
+    std::snprintf(reason, bytes, "there is not enough memory");
+    return static_cast<int>(wicprof::collector::DoorState::unknown);
+  }
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/checks/cuda_driver.h"
+#include "cli/checks/patched_code.h"
 #include "protocol/result.h"
 
 namespace wicprof::cli {
@@ -24,8 +25,9 @@ struct Check {
 /// What several checks need, probed once.
 struct Machine {
   Result<std::string> session_folder;
-  Result<CudaDriver> driver;
   std::optional<std::string> collector;  ///< path of the collector's library
+  PatchedCode patched_code;              ///< asked before `driver`, in this order of the members
+  Result<CudaDriver> driver;
 };
 
 /// Runs one check; returns its lines, none if the check does not apply. Declared only: each check's file specializes it

@@ -22,6 +22,7 @@ inline constexpr std::vector<Check> (*kChecks[])(const Machine& machine) = {
     run_check<struct Gpus>,
     run_check<struct Collector>,
     run_check<struct Cupti>,
+    run_check<struct PatchedCodeCheck>,
     run_check<struct ModuleLoading>,
     run_check<struct Overlap>,
     run_check<struct DeviceMemory>,

@@ -107,8 +107,8 @@ VerbBody declare<struct DoctorVerb>(CLI::App& verb, const ProgramWords&) {
   add_format(verb, *format);
   add_example(verb, "wic-prof doctor");
   return [format]() -> int {
-    const Machine machine{session_directory(), probe_cuda_driver(),
-                          beside_binary(std::string("../lib/") + kInjectionLibrary)};
+    const std::optional<std::string> collector = beside_binary(std::string("../lib/") + kInjectionLibrary);
+    const Machine machine{session_directory(), collector, try_patched_code(collector), probe_cuda_driver()};
     std::vector<Check> checks;
     for (const auto& run : kChecks) {
       for (Check& check : run(machine)) checks.push_back(std::move(check));

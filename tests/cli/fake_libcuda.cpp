@@ -1,6 +1,7 @@
 // A minimal CUDA driver: cuInit() loads the library that CUDA_INJECTION64_PATH names
 // and calls its InitializeInjection(), once per process. It has a GPU for each letter in WICPROF_FAKE_GPUS, whose uuid
-// is of that letter. All of its work is one kernel, which runs until the time that the program sets.
+// is of that letter. All of its work is one kernel, which runs until the time that the program sets. Its modules are
+// PTX texts; with WICPROF_FAKE_DOOR=closed it takes the image that the program named, whatever a callback puts there.
 #include <dlfcn.h>
 
 #include <time.h>
@@ -9,6 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "tests/cli/fake_load.h"
 
 namespace {
 
@@ -119,3 +125,72 @@ extern "C" int cuCtxRecordEvent(void* context, void*) {
   asked_of = context;
   return 0;
 }
+
+// What `wic-prof doctor` asks.
+extern "C" int cuGetErrorString(int, const char** text) {
+  *text = "an error of the test";
+  return 0;
+}
+extern "C" int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+extern "C" int cuDeviceGet(int* handle, int device) {
+  *handle = device;
+  return exists(device) ? 0 : 101;
+}
+extern "C" int cuDeviceCanAccessPeer(int* access, int, int) {
+  *access = 0;
+  return 0;
+}
+extern "C" int cuDeviceGetP2PAttribute(int* value, int, int, int) {
+  *value = 0;
+  return 0;
+}
+
+namespace {
+
+std::mutex libraries_mutex;
+std::map<std::uintptr_t, std::string>& libraries() {
+  static auto* const all = new std::map<std::uintptr_t, std::string>;
+  return *all;
+}
+
+}  // namespace
+
+extern "C" int cuLibraryLoadData(void** library, const void* code, void*, void*, unsigned, void*, void*, unsigned) {
+  static std::uintptr_t next = 0;
+  const void* const replaced = image_after_callback(code);
+  const char* const door = std::getenv("WICPROF_FAKE_DOOR");
+  if (door == nullptr || std::string(door) != "closed") code = replaced;
+  const std::lock_guard lock(libraries_mutex);
+  libraries()[++next] = static_cast<const char*>(code);
+  *library = reinterpret_cast<void*>(next);
+  return 0;
+}
+extern "C" int cuLibraryUnload(void* library) {
+  const std::lock_guard lock(libraries_mutex);
+  libraries().erase(reinterpret_cast<std::uintptr_t>(library));
+  return 0;
+}
+extern "C" int cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  const std::lock_guard lock(libraries_mutex);
+  *kernel = library;
+  const std::string& text = libraries()[reinterpret_cast<std::uintptr_t>(library)];
+  return text.find(std::string(" ") + name + "(") == std::string::npos ? 500 : 0;
+}
+// Further functions that a driver has which takes patched code.
+extern "C" int cuLibraryGetGlobal() { return 801; }
+extern "C" int cuModuleGetGlobal_v2() { return 801; }
+extern "C" int cuKernelGetAttribute() { return 801; }
+extern "C" int cuMemHostAlloc() { return 801; }
+extern "C" int cuMemHostGetDevicePointer_v2() { return 801; }
+extern "C" int cuStreamCreate() { return 801; }
+extern "C" int cuMemcpyHtoDAsync_v2() { return 801; }
+extern "C" int cuStreamSynchronize() { return 801; }
+extern "C" int cuCtxGetDevice() { return 801; }
+extern "C" int cuDevicePrimaryCtxRetain() { return 801; }
+extern "C" int cuDevicePrimaryCtxRelease_v2() { return 801; }
+extern "C" int cuCtxPushCurrent_v2() { return 801; }
+extern "C" int cuCtxPopCurrent_v2() { return 801; }
+extern "C" int cuLaunchKernel() { return 801; }

@@ -14,6 +14,7 @@ WICPROF = os.environ["WICPROF"]
 TRACED_APP = os.environ["WICPROF_TRACED_APP"]
 CUDA_APP = os.environ.get("WICPROF_CUDA_APP")  # None: built without CUPTI's headers
 FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
+FAKE_LIBCUDA = os.environ.get("WICPROF_FAKE_LIBCUDA")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 VERBS = ["run", "sessions", "toggle", "stuck", "analyze", "compare", "report", "gui", "ci", "rewrite", "explain",
          "doctor", "demo"]

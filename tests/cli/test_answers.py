@@ -81,7 +81,7 @@ class Answers(harness.Case):
         for check in answer["checks"]:
             self.assertIn(check["state"], ("ok", "missing", "not applicable"))
             self.assertEqual(bool(check["cure"]), check["state"] == "missing", check)
-        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "clock", "scheduler statistics", "container",
+        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "patched code", "clock", "scheduler statistics", "container",
                      "display", "nvdisasm", "module loading", "concurrent kernels", "other profilers",
                      "GPU profiling rights"):
             self.assertIn(name, states)
@@ -110,6 +110,30 @@ class Answers(harness.Case):
         library = self.work / "libcupti.so"
         library.write_text("no library")
         self.assertEqual(line("CUPTI", WICPROF_CUPTI_PATH=str(library))["state"], "missing")
+
+    def test_doctor_asks_whether_the_driver_takes_patched_code(self):
+        if harness.FAKE_LIBCUDA is None:
+            self.skipTest("built without CUPTI's headers")
+        (self.work / "libcuda.so.1").symlink_to(harness.FAKE_LIBCUDA)
+        driver = {"LD_LIBRARY_PATH": str(self.work), "WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FAKE_GPUS": "x",
+                  "WICPROF_TEST_CUPTI": ""}
+
+        def line(**variables):
+            answer = json.loads(self.wic_prof("doctor", "--format", "json", env={**driver, **variables}).stdout)
+            return next(check for check in answer["checks"] if check["name"] == "patched code")
+        taken = line()
+        self.assertEqual((taken["state"], taken["cure"]), ("ok", None), taken)
+        self.assertEqual(line(CUDA_INJECTION64_PATH="/none.so")["state"], "ok")
+        closed = line(WICPROF_FAKE_DOOR="closed")
+        self.assertEqual(closed["state"], "missing")
+        self.assertIn("does not take the image", closed["detail"])
+        self.assertIn("pcsampling", closed["cure"])
+        for lack, variables in {"there is no GPU": {"WICPROF_FAKE_GPUS": ""},
+                                "CUPTI": {"WICPROF_CUPTI_PATH": str(self.work)},
+                                "cuptiSubscribe": {"WICPROF_TEST_CUPTI": "fail=cuptiSubscribe"}}.items():
+            answer = line(**variables)
+            self.assertEqual(answer["state"], "not applicable", answer)
+            self.assertIn(lack, answer["detail"])
 
 
 if __name__ == "__main__":
