@@ -81,8 +81,8 @@ class Answers(harness.Case):
         for check in answer["checks"]:
             self.assertIn(check["state"], ("ok", "missing", "not applicable"))
             self.assertEqual(bool(check["cure"]), check["state"] == "missing", check)
-        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "patched code", "clock", "scheduler statistics", "container",
-                     "display", "nvdisasm", "module loading", "concurrent kernels", "other profilers",
+        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "patched code", "clock", "scheduler statistics",
+                     "container", "display", "nvdisasm", "module loading", "concurrent kernels", "other profilers",
                      "GPU profiling rights"):
             self.assertIn(name, states)
         self.assertEqual("injection" in states, states["CUDA collector"] == "ok")
