@@ -56,8 +56,8 @@ Result<std::vector<Token>> tokens_of(std::string_view text) {
     } else if (begins_word(c)) {
       std::size_t end = at + 1;
       while (end < text.size()) {
-        // Modifiers such as .shared::cta
-        const bool part = text.substr(end, 2) == "::" && end + 2 < text.size() && begins_word(text[end + 2]);
+        // Modifiers such as .shared::cta and .L2::256B
+        const bool part = text.substr(end, 2) == "::" && end + 2 < text.size() && continues_word(text[end + 2]);
         if (!part && !continues_word(text[end])) break;
         end += part ? 2 : 1;
       }

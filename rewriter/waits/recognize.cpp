@@ -44,6 +44,7 @@ class LoopJudge {
       result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
     }
     if (!doubtful_.empty()) return answer(Verdict::unknown, doubtful_);
+    if (writes_a_polled_word(values)) return answer(Verdict::unknown, "the loop writes the word that it reads");
     if (const std::optional<std::string> why = forbidden(values)) return answer(Verdict::wait_not_patchable, *why);
     if (const std::optional<std::string> why = collected(values)) return answer(Verdict::unknown, *why);
     result_.pause = pause_of(values);
@@ -165,6 +166,25 @@ class LoopJudge {
     std::string text = " (" + std::string(instruction.opcode);
     if (instruction.place.line != 0) text += ", source line " + std::to_string(instruction.place.line);
     return text + ")";
+  }
+
+  /// Whether a store of the loop has the address of one of its polls: such a loop may end without another thread.
+  bool writes_a_polled_word(const LoopValues& values) const {
+    bool writes = false;
+    each_instruction([&](std::size_t i, const Instruction& instruction) {
+      if (instruction.effect != Effect::store || !instruction.has_address) return;
+      for (const std::size_t poll : deciding_) writes |= have_one_address(values, i, poll);
+    });
+    return writes;
+  }
+
+  /// Whether two accesses surely begin at the same place.
+  bool have_one_address(const LoopValues& values, std::size_t a, std::size_t b) const {
+    const Instruction &first = program_.code[a], &second = program_.code[b];
+    if (!second.has_address || first.offset != second.offset || first.address.kind != second.address.kind) return false;
+    if (first.address.kind == OperandKind::symbol) return first.address.name == second.address.name;
+    if (first.address.kind != OperandKind::variable || first.address.variable != second.address.variable) return false;
+    return values.writers_of(a, first.address.variable) == values.writers_of(b, second.address.variable);
   }
 
   /// What the loop does beside waiting that a patch must not repeat later than the program does.

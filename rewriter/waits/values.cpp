@@ -32,6 +32,13 @@ bool is_linear(std::string_view opcode) {
   return kLinear.contains(mnemonic_of(opcode));
 }
 
+std::string_view space_of(std::string_view opcode) {
+  for (const std::string_view space : {"global", "shared", "local", "param", "const"}) {
+    if (has_modifier(opcode, space)) return space;
+  }
+  return {};
+}
+
 bool is_floating(std::string_view opcode) {
   for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"}) {
     if (has_modifier(opcode, type)) return true;
@@ -47,10 +54,26 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
     for (const int variable : instruction.defines) definitions_[variable].push_back(&instruction);
   }
   for (const int block : loop.blocks) {
-    if (!graph.dominates(block, loop.tail)) continue;
+    const bool always = graph.dominates(block, loop.tail);
     const Block& range = graph.blocks[static_cast<std::size_t>(block)];
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (program.code[i].effect == Effect::fence && program.code[i].guard < 0) fenced_ = true;
+      const Instruction& instruction = program.code[i];
+      if (always && instruction.effect == Effect::fence && instruction.guard < 0) fenced_ = true;
+      switch (instruction.effect) {
+        case Effect::atomic:
+          if (!keeps_the_word(instruction)) writers_.push_back(i);
+          break;
+        case Effect::store:
+        case Effect::reduction:
+        case Effect::call:
+        case Effect::asynchronous:
+        case Effect::other_memory:
+        case Effect::unknown:
+          writers_.push_back(i);
+          break;
+        default:
+          break;
+      }
     }
   }
   number_nodes();
@@ -80,6 +103,42 @@ bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const 
   return false;
 }
 
+bool LoopValues::keeps_the_word(const Instruction& atomic) const {
+  const std::string_view opcode = atomic.opcode;
+  const std::vector<Operand>& operands = atomic.sources;
+  std::int64_t value = 0;
+  if (has_modifier(opcode, "cas") && operands.size() == 2) {
+    std::int64_t second = 0;
+    const bool same_constant = constant_of(operands[0], value) && constant_of(operands[1], second) && value == second;
+    return same_constant || (operands[0].kind == OperandKind::variable && operands[1].kind == OperandKind::variable &&
+                             operands[0].variable == operands[1].variable);
+  }
+  if (operands.size() != 1 || is_floating(opcode) || !constant_of(operands[0], value)) return false;
+  const bool is_unsigned = has_modifier(opcode, "u32") || has_modifier(opcode, "u64");
+  const bool all_ones = value == -1 || (bytes_of_type(opcode) == 4 && value == 0xffffffff);
+  if (has_modifier(opcode, "add") || has_modifier(opcode, "or") || has_modifier(opcode, "xor")) return value == 0;
+  if (has_modifier(opcode, "and")) return all_ones;
+  if (has_modifier(opcode, "max")) return is_unsigned && value == 0;
+  return has_modifier(opcode, "min") && is_unsigned && all_ones;
+}
+
+/// Whether the writer may write what the load reads, as far as their addresses tell.
+bool LoopValues::may_write(const Instruction& writer, const Instruction& load) const {
+  if (!writer.has_address || !load.has_address) return true;
+  const std::string_view to = space_of(writer.opcode), from = space_of(load.opcode);
+  if (!to.empty() && !from.empty() && to != from) return false;
+  if (writer.address.kind != OperandKind::symbol || load.address.kind != OperandKind::symbol) return true;
+  if (writer.address.name != load.address.name) return false;
+  // Accesses of several elements, by vector instructions, are at most this long.
+  constexpr std::int64_t kLongest = 32;
+  return writer.offset < load.offset + kLongest && load.offset < writer.offset + kLongest;
+}
+
+bool LoopValues::loop_may_write(const Instruction& load) const {
+  return std::any_of(writers_.begin(), writers_.end(),
+                     [&](std::size_t writer) { return may_write(program_.code[writer], load); });
+}
+
 Reading LoopValues::reading_of(std::size_t index) const {
   const Instruction& instruction = program_.code[index];
   if (instruction.effect == Effect::load) {
@@ -88,39 +147,16 @@ Reading LoopValues::reading_of(std::size_t index) const {
     return fenced_ && !has_modifier(instruction.opcode, "local") ? Reading::strong : Reading::weak;
   }
   if (instruction.effect != Effect::atomic) return Reading::none;
+  if (keeps_the_word(instruction)) return Reading::strong;
   const std::string_view opcode = instruction.opcode;
-  const std::vector<Operand>& operands = instruction.sources;
-  std::int64_t value = 0;
-  if (has_modifier(opcode, "cas") && operands.size() == 2) {
-    std::int64_t second = 0;
-    const bool same_constant = constant_of(operands[0], value) && constant_of(operands[1], second) && value == second;
-    const bool same_variable = operands[0].kind == OperandKind::variable && operands[1].kind == OperandKind::variable &&
-                               (operands[0].variable == operands[1].variable ||
-                                writers_of(index, operands[0].variable) == writers_of(index, operands[1].variable)) &&
-                               operands[0].variable == operands[1].variable;
-    if (same_constant || same_variable) return Reading::strong;
-    const Value expected = value_of(index, operands[0]), wanted = value_of(index, operands[1]);
-    const bool fixed = expected.sources == 0 && expected.polls.empty() && wanted.sources == 0 && wanted.polls.empty();
-    return fixed ? Reading::attempt : Reading::changes;
-  }
-  if (has_modifier(opcode, "exch") && operands.size() == 1) {
-    const Value wanted = value_of(index, operands[0]);
-    return wanted.sources == 0 && wanted.polls.empty() ? Reading::attempt : Reading::changes;
-  }
-  if (operands.size() != 1 || !constant_of(operands[0], value)) return Reading::changes;
-  const bool is_unsigned = has_modifier(opcode, "u32") || has_modifier(opcode, "u64");
-  const int bytes = bytes_of_type(opcode);
-  const std::int64_t all_ones = bytes == 4 ? 0xffffffff : -1;
-  if (is_floating(opcode)) return Reading::changes;
-  if (has_modifier(opcode, "add") || has_modifier(opcode, "or") || has_modifier(opcode, "xor")) {
-    return value == 0 ? Reading::strong : Reading::changes;
-  }
-  if (has_modifier(opcode, "and")) return value == -1 || value == all_ones ? Reading::strong : Reading::changes;
-  if (has_modifier(opcode, "max")) return is_unsigned && value == 0 ? Reading::strong : Reading::changes;
-  if (has_modifier(opcode, "min")) {
-    return is_unsigned && (value == -1 || value == all_ones) ? Reading::strong : Reading::changes;
-  }
-  return Reading::changes;
+  const bool cas = has_modifier(opcode, "cas") && instruction.sources.size() == 2;
+  const bool exchange = has_modifier(opcode, "exch") && instruction.sources.size() == 1;
+  if (!cas && !exchange) return Reading::changes;
+  const bool fixed = std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& operand) {
+    const Value value = value_of(index, operand);
+    return value.sources == 0 && value.polls.empty();
+  });
+  return fixed ? Reading::attempt : Reading::changes;
 }
 
 void LoopValues::number_nodes() {
@@ -274,10 +310,10 @@ Value LoopValues::node_value(int node) const {
     case Effect::atomic: {
       const Reading reading = reading_of(index);
       const Value address = address_of(index);
-      constexpr std::uint32_t kChanging = kCounter | kSequence | kClock | kVaries | kCarried | kWeak | kEarlier;
+      constexpr std::uint32_t kChanging = kCounter | kSequence | kClock | kVaries | kCarried | kRewritten | kEarlier;
       Value value;
       if (reading == Reading::constant) return address;
-      if (reading == Reading::weak) value.sources |= kWeak;
+      if (reading == Reading::weak) value.sources |= loop_may_write(instruction) ? kWeak | kRewritten : kWeak;
       if (reading == Reading::changes) value.sources |= kCarried;
       if (address.sources & kChanging) value.sources |= kVaries;
       if (reading != Reading::weak) value.polls = {index};

@@ -25,6 +25,7 @@ enum Source : std::uint32_t {
   kWithinRound = 1u << 7,  ///< a counter of an inner loop, which begins anew in every round
   kTable = 1u << 8,        ///< a counter that goes round in a few words
   kEarlier = 1u << 9,      ///< what a load of the round before returned
+  kRewritten = 1u << 10,   ///< an ordinary load of memory that the loop itself may write
 };
 
 struct Value {
@@ -78,6 +79,10 @@ class LoopValues {
   };
   using Set = std::vector<std::uint64_t>;
 
+  /// An atomic that certainly leaves the word as it is.
+  bool keeps_the_word(const Instruction& atomic) const;
+  bool may_write(const Instruction& writer, const Instruction& load) const;
+  bool loop_may_write(const Instruction& load) const;
   void number_nodes();
   void find_reaching();
   void step(std::size_t instruction, Set& reaching) const;
@@ -91,7 +96,8 @@ class LoopValues {
   const Program& program_;
   const Graph& graph_;
   const Loop& loop_;
-  bool fenced_ = false;  ///< every round has a fence
+  bool fenced_ = false;               ///< every round has a fence
+  std::vector<std::size_t> writers_;  ///< the instructions of the loop that may write memory
   std::vector<Node> nodes_;
   std::map<int, int> header_node_;  ///< per variable that the loop writes
   std::map<int, std::vector<int>> nodes_of_variable_;

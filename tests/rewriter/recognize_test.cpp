@@ -123,6 +123,40 @@ TEST(RewriterRecognize, AWaitThatCollectsAValueIsUnknown) {
       {"unknown"});
 }
 
+// A wait through a handle: an asm statement that clobbers memory makes the compiler load the handle's pointers again.
+TEST(RewriterRecognize, AnAddressThatIsLoadedInEachRoundStaysOne) {
+  expect("$L: ld.global.u64 %rd3, [%rd1+8]; ld.relaxed.sys.u32 %r2, [%rd3]; setp.lt.u32 %p1, %r2, %r1; @%p1 bra $L;",
+         {"wait any"});
+  expect(
+      "$L: ld.global.u64 %rd3, [%rd1]; ld.global.u64 %rd4, [%rd3+16]; ld.acquire.gpu.u32 %r2, [%rd4];"
+      "setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;",
+      {"wait any"});
+  // A list, in which the loop itself goes on.
+  expect(
+      "mov.u64 %rd3, %rd1; $L: ld.global.u64 %rd3, [%rd3]; ld.relaxed.gpu.u32 %r2, [%rd3+8]; setp.eq.s32 %p1, %r2, 0;"
+      "@%p1 bra $L;",
+      {"not_a_wait"});
+}
+
+TEST(RewriterRecognize, AnAddressThatTheLoopMayWriteVaries) {
+  const std::string poll = "ld.relaxed.gpu.u32 %r2, [%rd3]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
+  expect("$L: ld.global.u64 %rd3, [%rd1]; st.global.u64 [%rd1], %rd2; " + poll, {"not_a_wait"});
+  expect("$L: ld.global.u64 %rd3, [%rd1]; st.u64 [%rd5], %rd2; " + poll, {"not_a_wait"});
+  expect("$L: ld.global.u64 %rd3, [%rd1]; atom.global.add.u64 %rd6, [%rd5], 8; " + poll, {"not_a_wait"});
+  // What is written is certainly elsewhere: the loop waits, and does more.
+  expect("$L: ld.shared.u64 %rd3, [state+96]; st.shared.u32 [state+32], %r1; " + poll, {"wait_not_patchable"});
+  expect("$L: ld.shared.u64 %rd3, [state+96]; st.global.u64 [%rd1], %rd2; " + poll, {"wait_not_patchable"});
+  expect("$L: ld.shared.u64 %rd3, [state+96]; st.shared.u64 [state+80], %rd2; " + poll, {"not_a_wait"});
+}
+
+TEST(RewriterRecognize, ALoopThatWritesTheWordThatItReadsIsUnknown) {
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.lt.s32 %p1, %r2, %r1; @%p1 bra $D; st.volatile.global.u32 [%rd1], "
+      "7;"
+      "bra.uni $L; $D:",
+      {"unknown"});
+}
+
 TEST(RewriterRecognize, ASequenceLockIsUnknown) {
   expect(
       "$L: ld.volatile.global.u32 %r2, [%rd1]; ld.global.u32 %r5, [%rd1+8]; membar.gl;"

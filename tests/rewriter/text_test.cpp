@@ -1,6 +1,7 @@
 // PTX text as tokens and statements.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "ptx_texts.h"
@@ -40,6 +41,16 @@ TEST(RewriterText, ReadsSourcePlacesWithInlining) {
     if (statement.opcode() == "add.s32") lines.push_back(statement.place.line);
   }
   EXPECT_EQ(lines, (std::vector<int>{12, 15}));
+}
+
+TEST(RewriterText, ModifiersMayHaveDigitsBehindColons) {
+  const std::string text = kernel("ld.global.nc.L1::no_allocate.L2::256B.s32 %r2, [%rd1];");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module) << module.error().message;
+  const Function& function = module->functions.back();
+  const std::string_view opcode = "ld.global.nc.L1::no_allocate.L2::256B.s32";
+  EXPECT_TRUE(std::any_of(function.statements.begin(), function.statements.end(),
+                          [&](const Statement& statement) { return statement.opcode() == opcode; }));
 }
 
 TEST(RewriterText, RefusesWhatItDoesNotKnowWithTheLine) {
