@@ -232,7 +232,8 @@ class Measurement {
     if (auto r = wic::launch(*stream_, {waiters_ + 1, threads_}, kernel); !r) return r;
     if (auto r = fetch(); !r) return r;
     for (std::uint32_t i = 0; to != nullptr && i < waiters_; ++i) {
-      to->us.push_back((static_cast<double>(times_[i]) - static_cast<double>(times_[waiters_])) * 1e-3);
+      // Subtracted before the conversion: a double that holds nanoseconds since 1970 has steps of 256.
+      to->us.push_back(static_cast<double>(static_cast<std::int64_t>(times_[i] - times_[waiters_])) * 1e-3);
     }
     return wicprof::ok();
   }
