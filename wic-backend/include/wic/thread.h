@@ -23,7 +23,6 @@ struct GroupScratch {
   std::uint32_t waited;             ///< 1: the word was not ready at the leader's first look
   std::uint32_t long_status;        ///< `status` of the part after the first look
   std::uint32_t finished;           ///< see steward.h
-  std::uint32_t records;            ///< 1: waits are recorded
   alignas(8) std::uint64_t parked;  ///< an mbarrier, while the other threads wait at it
 };
 

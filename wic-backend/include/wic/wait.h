@@ -289,14 +289,12 @@ struct WaitCall {
   }
 };
 
-// One record per group where one thread polls, per warp where every thread polls. `records`: whether there are records
-// at all. A wait that was long has asked before: the fence at its end empties the caches, so that asking the view then
-// would delay the thread that has just been woken.
+// One record per group where one thread polls, per warp where every thread polls.
 template <class GroupKind, class Condition>
 WIC_DEVICE void record_wait(const Thread& thread, const WaitCall<GroupKind>& wait, const Group& group,
                             const Condition& condition, const WaitResult& result, const WaitTally& tally,
-                            std::uint64_t end_ns, bool records) {
-  if (records && (group.pollers == Pollers::leader ? group.is_leader(thread) : thread.lane() == 0)) {
+                            std::uint64_t end_ns) {
+  if (group.pollers == Pollers::leader ? group.is_leader(thread) : thread.lane() == 0) {
     write_record(thread, *wait.view,
                  {wicprof::WaitEvent::kKind, tally.strategy, result.status, wait.site, wait.iteration, tally.polls,
                   wait.arrived_ns, end_ns, tally.switched_after_ns, recorded_value(condition, result.value),
@@ -320,7 +318,6 @@ WIC_OUT_OF_LINE WaitResult wait_behind_leader(Thread thread, WaitCall<GroupKind>
   tally.waited = true;
   if (group.is_leader(thread)) {
     tally.polls = call.view->hot.has(call.site) ? 0 : 1;
-    scratch.records = call.view->records != nullptr;
     const LoopResult result = wait_long(thread, call.begin(scratch.strategy), condition, tally);
     scratch.long_status = static_cast<std::uint32_t>(result.end);  // others may not have read `status` yet
     scratch.value = result.value;
@@ -334,8 +331,7 @@ WIC_OUT_OF_LINE WaitResult wait_behind_leader(Thread thread, WaitCall<GroupKind>
   const WaitResult result{static_cast<WaitStatus>(scratch.long_status), scratch.value};
   if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
-  record_wait(thread, call, group, condition, result, tally, thread.clock_ns(),
-              group.is_leader(thread) && scratch.records != 0);
+  record_wait(thread, call, group, condition, result, tally, thread.clock_ns());
   return result;
 }
 
@@ -348,7 +344,7 @@ WIC_DEVICE void record_ready(const Thread& thread, const WaitCall<GroupKind>& ca
   WaitTally tally;
   tally.polls = 1;
   if (strategy != kProducerLost) tally.strategy = strategy;
-  record_wait(thread, call, group, condition, {WaitStatus::satisfied, value}, tally, thread.clock_ns(), true);
+  record_wait(thread, call, group, condition, {WaitStatus::satisfied, value}, tally, thread.clock_ns());
 }
 
 // A word that is ready costs one look: the strategy word is loaded beside it, not before it. At a hot site even one
@@ -404,13 +400,11 @@ WIC_OUT_OF_LINE WaitResult each_thread_wait(Thread thread, WaitCall<GroupKind> c
   WaitTally tally;
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   LoopResult mine{LoopEnd::strategy_changed, 0};
-  bool records = false;
   const auto finished = [&mine] { return mine.end != LoopEnd::strategy_changed; };
   for (;;) {
     if (group.is_leader(thread)) {
       scratch.strategy = wait.load_strategy(thread);
       scratch.unfinished = 0;
-      scratch.records = call.view->records != nullptr;
       thread.mbarrier_init(&scratch.parked);
     }
     thread.sync_warp();
@@ -436,14 +430,13 @@ WIC_OUT_OF_LINE WaitResult each_thread_wait(Thread thread, WaitCall<GroupKind> c
     thread.barrier(group.barrier, group.threads);
     if (for_all && !finished()) mine = {static_cast<LoopEnd>(scratch.status), scratch.value};
     const bool again = scratch.unfinished != 0;
-    records = scratch.records != 0;
     tally.waited = scratch.waited != 0;
     if (group.is_leader(thread)) thread.mbarrier_invalidate(&scratch.parked);
     thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
     if (!again) break;
   }
   const WaitResult result{static_cast<WaitStatus>(mine.end), mine.value};
-  record_wait(thread, call, group, condition, result, tally, thread.clock_ns(), records);
+  record_wait(thread, call, group, condition, result, tally, thread.clock_ns());
   return result;
 }
 
