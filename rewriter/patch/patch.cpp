@@ -106,7 +106,9 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
   std::size_t ends = 0, next = 0;
   for (const FunctionVerdicts& verdict : verdicts) {
     const std::size_t first = next;
-    while (next < patch.sites.size() && patch.sites[next].function == verdict.function->name) ++next;
+    // By the name's place in the text: a damaged module may define one name twice.
+    const char* const function = verdict.function->name.data();
+    while (next < patch.sites.size() && patch.sites[next].function.data() == function) ++next;
     if (next == first) continue;
     const std::span<const Site> sites(&patch.sites[first], next - first);
     // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
