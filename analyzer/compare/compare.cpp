@@ -182,6 +182,7 @@ void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& com
   const Matching matching = match(model);
   const Prediction prediction = predict(model, critical_path(model, matching), Modes(model), site_stats(model));
   comparison.predicted = prediction.program;
+  comparison.predicted_bounds = prediction.bounds;
   comparison.predicted_reason = prediction.reason;
   if (comparison.predicted && comparison.speedup) {
     comparison.prediction_error = prediction_error(*comparison.predicted, comparison.speedup->value);

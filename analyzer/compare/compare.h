@@ -58,6 +58,7 @@ struct Comparison {
   std::string command;  ///< the program's, as the trace names it; empty if the sides ran different commands
   /// The speed-up predicted from the polled times alone (predict.h), if the sides are polling and parking.
   std::optional<Gain> predicted;
+  std::optional<Gain> predicted_bounds;    ///< what the polling leaves open, also where it is too wide for an answer
   std::string predicted_reason;            ///< the basis of the prediction, or why there is none
   std::optional<double> prediction_error;  ///< (predicted - measured) / measured; nothing unless both exist
   std::string measured_at;                 ///< the site of the timed iterations and their device

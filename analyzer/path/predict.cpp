@@ -43,7 +43,6 @@ struct Polled {
   std::map<DeviceId, StepCount> pollers;
   double per_word = 0;  ///< as SitePrediction::pollers_per_word
   double mean_wait_ns = 0;
-  double look_ns = 0;  ///< mean time between two looks of one poller at the word
   std::uint64_t waits = 0;
   std::optional<SlowdownRange> slowdown;
   bool congests_host = false;  ///< its pollers delay all accesses to host memory
@@ -108,7 +107,6 @@ class Predictor {
 
   void gather_polled() {
     std::map<std::pair<SiteId, DeviceId>, std::vector<Interval>> intervals;
-    std::map<SiteId, std::uint64_t> polls;
     std::pair<SiteId, DeviceId> last_key{};
     std::vector<Interval>* last = nullptr;
     const bool both = modes_.both();
@@ -123,7 +121,6 @@ class Predictor {
         last_key = key;
       }
       last->push_back({wait.arrived, std::max(wait.arrived, wait.resumed)});
-      polls[wait.site] += wait.polls;
     }
     for (auto& [key, list] : intervals) {
       Polled& polled = polled_[key.first];
@@ -131,10 +128,7 @@ class Predictor {
       polled.waits += list.size();
       polled.pollers.emplace(key.second, StepCount(list));
     }
-    for (auto& [site, polled] : polled_) {
-      if (polls[site] > 0) polled.look_ns = polled.mean_wait_ns / static_cast<double>(polls[site]);
-      polled.mean_wait_ns /= static_cast<double>(polled.waits);
-    }
+    for (auto& [site, polled] : polled_) polled.mean_wait_ns /= static_cast<double>(polled.waits);
   }
 
   bool polls_at_some_time(const SiteStats& site) const {
@@ -161,12 +155,6 @@ class Predictor {
     return most;
   }
 
-  /// The pollers per word that queue, according to the length of a look (kHostWordReadsPerUs).
-  static double queueing_pollers(const SiteStats& site, const Polled& polled) {
-    if (site.word_memory != WordMemory::pinned_host || polled.look_ns <= 0) return polled.per_word;
-    return std::min(polled.per_word, std::max(1.0, polled.look_ns / 1e3 * known::kHostWordReadsPerUs));
-  }
-
   SitePrediction predict_site(const SiteStats& site) {
     SitePrediction prediction;
     prediction.site = site.site;
@@ -185,16 +173,15 @@ class Predictor {
     }
     prediction.pollers_per_word = polled.per_word = pollers_per_word(site, polled);
     std::string why;
-    polled.slowdown = slowdown_beside(site, queueing_pollers(site, polled), why);
+    polled.slowdown = slowdown_beside(site, polled.per_word, why);
     if (!polled.slowdown) return refuse(why);
-    polled.congests_host = site.word_memory == WordMemory::pinned_host && on_one_word(site) &&
-                           queueing_pollers(site, polled) >= known::kCongestedFrom;
+    polled.congests_host =
+        site.word_memory == WordMemory::pinned_host && on_one_word(site) && polled.per_word >= known::kCongestedFrom;
     if (!path_.missing.empty()) {
       prediction.reason = "no critical path: " + path_.missing;
     } else {
       prediction.reason = fmt::format(
-          "{:.3g} {}; {}; assumes that memory streaming bounds the concurrent work; the interval spans everything "
-          "measured",
+          "{:.3g} {}; {}; the interval spans work of every kind measured, from computing to L2 latency",
           polled.per_word, site.pollers == Pollers::each_thread ? "polling warps per SM" : "pollers per word",
           polled.slowdown->from);
     }
@@ -311,6 +298,20 @@ class Predictor {
     return gain;
   }
 
+  /// Whether no value of the interval is further from the answer than an answer may be.
+  static bool certain(const Gain& gain) {
+    return gain.high <= gain.value * known::kMostError && gain.value <= gain.low * known::kMostError;
+  }
+
+  /// Why there is no answer although the bounds are known.
+  std::string open_reason(const Gain& bounds) const {
+    const std::string command = one_line(model_.meta_value("command"));
+    return fmt::format(
+        "between {:.3g} and {:.3g} times as fast: what bounds the work beside the pollers decides, and a recording of "
+        "polling does not show it; wic-prof run --ab -- {} measures it",
+        bounds.low, bounds.high, command.empty() ? "APP ARGS..." : command);
+  }
+
   void conclude() {
     result_.path_ns = static_cast<TimeNs>(total_);
     if (!path_.missing.empty()) {
@@ -322,7 +323,12 @@ class Predictor {
     for (std::size_t i = 0; i < stats_.size(); ++i) {
       SitePrediction& site = result_.sites[i];
       if (modelled(i) != nullptr && total_ > 0) {
-        site.gain = gain_of(saved_[i]);
+        site.bounds = gain_of(saved_[i]);
+        if (certain(*site.bounds)) {
+          site.gain = site.bounds;
+        } else {
+          site.reason = fmt::format("{}; {}", open_reason(*site.bounds), site.reason);
+        }
         site.exposed /= total_;
         any = true;
       } else if (polled_.contains(stats_[i].site) && refused.empty()) {
@@ -334,7 +340,12 @@ class Predictor {
     } else if (!any) {
       result_.reason = "no waiter inside a kernel polled";
     } else {
-      result_.program = gain_of(all_saved_);
+      result_.bounds = gain_of(all_saved_);
+      if (!certain(*result_.bounds)) {
+        result_.reason = open_reason(*result_.bounds);
+        return;
+      }
+      result_.program = result_.bounds;
       result_.reason = fmt::format("parking would save {1} of the {0} on the critical path while polling",
                                    format_duration(result_.path_ns),
                                    format_duration(static_cast<TimeNs>(std::max(0.0, all_saved_[kValue]))));

@@ -7,14 +7,18 @@
 //   - each wake-up at the site, and each wake-up of other sites through host memory that this site's pollers congest,
 //     would take as long as a parked one.
 // With the path's length T' after parking, the predicted gain is T / T'. Sites count as independent of each other. S
-// depends on the memory that holds the word, on the number of pollers per word and on what bounds the work. The trace
-// does not show the bound: the model assumes memory streaming, and the interval spans everything that was measured,
-// from computing to L2 latency. Copies, launches and host work keep their lengths.
+// depends on the memory that holds the word, on the number of pollers per word and on what bounds the work. A recording
+// of polling does not show the bound, so the interval spans everything that was measured, from computing to L2 latency.
+// Copies, launches and host work keep their lengths.
+//
+// Where the interval reaches further from its value than an answer may be off (kMostError), there is no answer, only
+// bounds: a program whose work beside many pollers of a host word gains nothing or a hundred times looks the same while
+// it polls. Neither the rhythm of the looks (even looks of eight pollers slowed the work by 1.0 and by 2.3) nor a
+// difference between iterations with early and with late waiters (what made the waiters late changes the work, too)
+// decides it; only the change of the mode in random order does, `run --ab`.
 //
 // T counts only the iterations that poll from begin to end: start-up and end do not change with the mode, and would
-// hide the gain of a short recording. Without such an iteration, T counts all the time that polled. Pollers of a host
-// word slow others by queueing for it, so their number is bounded by the queue that the length of a look at the word
-// shows.
+// hide the gain of a short recording. Without such an iteration, T counts all the time that polled.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +36,9 @@ namespace wicprof::analyzer {
 
 struct SitePrediction {
   SiteId site = 0;
-  std::optional<Gain> gain;     ///< of the program, if only this site parked
-  std::string reason;           ///< the basis of the gain; without a gain, the reason
+  std::optional<Gain> gain;     ///< of the program, if only this site parked; nothing where it is not certain enough
+  std::optional<Gain> bounds;   ///< the same, however wide; nothing where no measurement covers the site
+  std::string reason;           ///< the basis of the gain; without a gain, the reason and the command that measures it
   double pollers_per_word = 0;  ///< mean, while anyone polls; for Pollers::each_thread, warps per SM
   double exposed = 0;           ///< share of the path that is device work beside pollers of this site
   /// The shortest wait worth parking; nothing if there is none or if it is unknown.
@@ -43,8 +48,9 @@ struct SitePrediction {
 
 struct Prediction {
   std::vector<SitePrediction> sites;  ///< in the order of `stats`
-  std::optional<Gain> program;        ///< if all sites parked
-  std::string reason;                 ///< the basis of the gain; without a gain, the reason
+  std::optional<Gain> program;        ///< if all sites parked; nothing where it is not certain enough
+  std::optional<Gain> bounds;         ///< the same, however wide; nothing where no measurement covers a site
+  std::string reason;                 ///< the basis of the gain; without a gain, the reason and what measures it
   TimeNs path_ns = 0;                 ///< T
 };
 

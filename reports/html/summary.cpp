@@ -82,6 +82,11 @@ std::string parking_tile(const ReportInput& input) {
     return tile("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),
                 fmt::format("as fast, {:.3g} to {:.3g}", gain->low, gain->high));
   }
+  if (const auto& bounds = input.analysis.prediction.bounds) {
+    return tile(
+        "models", "parking", "unknown",
+        fmt::format("between {:.3g} and {:.3g} times as fast: measure it with run --ab", bounds->low, bounds->high));
+  }
   return tile("models", "parking", "unknown", "neither measured nor predicted");
 }
 

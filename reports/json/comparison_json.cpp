@@ -73,6 +73,7 @@ Json comparison_value(const Comparison& comparison) {
     value["speedup"] = {{"value", speedup->value}, {"low", speedup->low}, {"high", speedup->high}};
   }
   value["predicted"] = gain_value(comparison.predicted);
+  value["predicted_bounds"] = bounds_value(comparison.predicted_bounds);
   value["predicted_reason"] = comparison.predicted_reason;
   value["prediction_error"] = comparison.prediction_error ? Json(*comparison.prediction_error) : Json(nullptr);
   value["verdict"] = verdict_name(comparison.verdict);

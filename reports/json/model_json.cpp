@@ -94,11 +94,17 @@ Json gain_value(const std::optional<Gain>& gain) {
   return {{"value", gain->value}, {"low", gain->low}, {"high", gain->high}};
 }
 
+Json bounds_value(const std::optional<Gain>& bounds) {
+  if (!bounds) return nullptr;
+  return {{"low", bounds->low}, {"high", bounds->high}};
+}
+
 void add_models(const TraceModel& model, const Analysis& analysis, Json& value) {
   for (std::size_t i = 0; i < analysis.prediction.sites.size(); ++i) {
     const SitePrediction& prediction = analysis.prediction.sites[i];
     Json& site = value["sites"][i];
     site["predicted_gain"] = gain_value(prediction.gain);
+    site["predicted_gain_bounds"] = bounds_value(prediction.bounds);
     site["predicted_gain_reason"] = prediction.reason;
     site["break_even_ns"] = or_null(prediction.break_even_ns);
     site["break_even_reason"] = prediction.break_even_reason;
@@ -108,6 +114,7 @@ void add_models(const TraceModel& model, const Analysis& analysis, Json& value) 
   value["overlap"] = overlap_value(analysis.overlaps);
   value["critical_path"] = path_value(analysis.path);
   value["prediction"] = {{"gain", gain_value(analysis.prediction.program)},
+                         {"bounds", bounds_value(analysis.prediction.bounds)},
                          {"reason", analysis.prediction.reason},
                          {"path_ns", analysis.prediction.path_ns}};
 }
