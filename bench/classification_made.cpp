@@ -1,8 +1,9 @@
 // How often the classification is right for programs that the analyzer has never seen: made programs, drawn from seeds
 // (tests/analyzer/made_programs). Half of their kinds served to improve the analyzer; the other half only judges it.
 // Rows: how many answers are right, unknown and wrong, how many answers with a confidence are right (reliability), and
-// confusion matrices. --list improve names the programs of that half with a wrong answer or none; the other half has no
-// such list. bench/draw_classification.py draws the rows.
+// confusion matrices. --made algorithms: made programs that communicate as well-known algorithms do, in place of
+// kinds drawn from a seed. --list improve names the programs of that half with a wrong answer or none; the other half
+// has no such list. bench/draw_classification.py draws the rows.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "analyzer/communication/classify.h"
 #include "analyzer/waits/matching.h"
 #include "bench/claim.h"
+#include "tests/analyzer/made_programs/algorithms.h"
 #include "tests/analyzer/made_programs/made_program.h"
 
 namespace {
@@ -108,6 +110,24 @@ void add_rows(bench::Claim& claim, const std::string& half, const std::string& q
   }
 }
 
+struct Drawn {
+  made::MadeProgram program;
+  bool improve = false;
+  std::string name;
+};
+
+Drawn draw_program(bool algorithms, std::uint64_t seed) {
+  if (!algorithms) {
+    made::MadeProgram program = made::make_program(seed);
+    const bool improve = made::half_of(program.plan.kind) == made::Half::improve;
+    std::string name = program.plan.kind.name();
+    return {std::move(program), improve, std::move(name)};
+  }
+  made::KnownProgram known = made::make_known_program(seed);
+  std::string name = std::string(made::kAlgorithms[known.algorithm]) + ": " + known.program.plan.kind.name();
+  return {std::move(known.program), known.half == made::Half::improve, std::move(name)};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -115,12 +135,14 @@ int main(int argc, char** argv) {
   const std::int64_t programs = claim.option("programs", kPrograms);
   const std::int64_t first = claim.option("first", 1);
   const std::string list = claim.option("list", std::string("none"));
+  const bool algorithms = claim.option("made", std::string("kinds")) == "algorithms";
   std::map<std::pair<std::string, std::string>, Tally> tallies;
   for (std::int64_t seed = first; seed < first + programs; ++seed) {
-    const made::MadeProgram program = made::make_program(static_cast<std::uint64_t>(seed));
+    const Drawn drawn = draw_program(algorithms, static_cast<std::uint64_t>(seed));
+    const made::MadeProgram& program = drawn.program;
     const Classification said = classify(program.trace, match(program.trace));
     const made::Plan& plan = program.plan;
-    const bool improve = made::half_of(plan.kind) == made::Half::improve;
+    const bool improve = drawn.improve;
     const std::string half = improve ? "improve" : "judge";
     const std::string model(model_name(plan.model)), pattern(pattern_name(plan.pattern));
     const std::string said_model(model_name(said.model)), said_pattern(pattern_name(said.pattern));
@@ -131,10 +153,10 @@ int main(int argc, char** argv) {
     const bool pattern_good = said.pattern == plan.pattern || (!plan.pattern_shown && said.pattern == Pattern::unknown);
     if (!model_good)
       std::fprintf(stderr, "%ld\tmodel\t%s\t%s\t%.2f\t%s\n", static_cast<long>(seed), model.c_str(), said_model.c_str(),
-                   said.model_confidence, plan.kind.name().c_str());
+                   said.model_confidence, drawn.name.c_str());
     if (!pattern_good)
       std::fprintf(stderr, "%ld\tpattern\t%s\t%s\t%.2f\t%s\n", static_cast<long>(seed), pattern.c_str(),
-                   said_pattern.c_str(), said.pattern_confidence, plan.kind.name().c_str());
+                   said_pattern.c_str(), said.pattern_confidence, drawn.name.c_str());
     if (programs > 1) continue;
     for (const std::string& line : said.evidence) std::fprintf(stderr, "  %s\n", line.c_str());
     for (const PairAnswer& pair : said.pairs) {

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 
 #include "analyzer/communication/classify.h"
 #include "analyzer/waits/matching.h"
+#include "tests/analyzer/made_programs/algorithms.h"
 
 namespace wicprof::analyzer::made {
 namespace {
@@ -82,6 +84,43 @@ TEST(MadePrograms, NoAnswerWithAHighConfidenceIsWrong) {
     right += (plan.model != Model::unknown && model_right ? 1 : 0) + (plan.pattern_shown && pattern_right ? 1 : 0);
   }
   EXPECT_GE(10 * right, 6 * asked) << right << " of " << asked;
+}
+
+TEST(KnownPrograms, EveryAlgorithmRunsInManyTechniques) {
+  std::map<std::size_t, std::set<Words>> words;
+  for (std::uint64_t seed = 0; seed < 30 * kAlgorithms.size(); ++seed) {
+    const KnownProgram known = make_known_program(seed);
+    ASSERT_FALSE(known.program.trace.signals.empty()) << kAlgorithms[known.algorithm];
+    EXPECT_NE(known.program.plan.model, Model::unknown);
+    words[known.algorithm].insert(known.program.plan.kind.words);
+  }
+  EXPECT_EQ(words.size(), kAlgorithms.size());
+  for (const auto& [algorithm, its] : words) EXPECT_GE(its.size(), 2u) << kAlgorithms[algorithm];
+}
+
+// One signal for all receivers of a broadcast: every receiver waits for its word.
+TEST(KnownPrograms, ABroadcastIsOneSignalForManyWaiters) {
+  const auto broadcast = std::find(kAlgorithms.begin(), kAlgorithms.end(), "broadcast in chunks");
+  auto seed = static_cast<std::uint64_t>(broadcast - kAlgorithms.begin());
+  while (make_known_program(seed).program.plan.kind.losses != Losses::none) seed += kAlgorithms.size();
+  const MadeProgram program = make_known_program(seed).program;
+  std::set<DeviceId> receivers;
+  for (const auto& wait : program.trace.waits) receivers.insert(wait.device);
+  EXPECT_GE(program.trace.waits.size() + program.trace.host_waits.size(), 2 * program.trace.signals.size());
+  EXPECT_EQ(program.trace.signals.size() * program.plan.edges.size(), program.plan.transfers.size());
+}
+
+// A rank of a ring sends what it has just received, while its neighbour may be a step ahead.
+TEST(KnownPrograms, NoSureAnswerAboutAnAlgorithmThatServesToImproveIsWrong) {
+  for (std::uint64_t seed = 0; seed < 60 * kAlgorithms.size(); ++seed) {
+    const KnownProgram known = make_known_program(seed);
+    if (known.half != Half::improve) continue;
+    const Plan& plan = known.program.plan;
+    const Classification c = classify(known.program.trace, match(known.program.trace));
+    SCOPED_TRACE(std::to_string(seed) + ": " + std::string(kAlgorithms[known.algorithm]));
+    EXPECT_TRUE(c.model == plan.model || c.model_confidence <= 0.8) << model_name(c.model);
+    EXPECT_TRUE(c.pattern == plan.pattern || c.pattern_confidence <= 0.8) << pattern_name(c.pattern);
+  }
 }
 
 }  // namespace

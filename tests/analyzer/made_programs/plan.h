@@ -26,6 +26,9 @@ struct Transfer {
   std::uint32_t iteration = 0;
   std::uint32_t number_in_iteration = 0, of_iteration = 0;  ///< among those of its edge and direction
   std::uint32_t lane = 0;                                   ///< the block that sends, of several that take turns
+  /// Consecutive messages of one turn are all sent before the first of them is awaited. 0: a turn of its own.
+  std::uint32_t turn = 0;
+  bool joins = false;  ///< no signal of its own: the receiver waits for that of the message before
   Announcement announcement;
 };
 

@@ -43,11 +43,23 @@ struct Way {
   std::uint32_t cycle = 0;
 };
 
+/// The most messages that a turn sends one way between two parties; 0 without turns.
+std::uint32_t most_of_turn(const Plan& plan) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> counts;
+  std::uint32_t most = 0;
+  for (const Transfer& t : plan.transfers) {
+    if (t.turn != 0) most = std::max(most, ++counts[{t.turn, t.edge, t.back}]);
+  }
+  return most;
+}
+
 class Simulation {
  public:
   Simulation(const Plan& plan, Random& random) : plan_(plan), kind_(plan.kind), random_(random) {
     host_ = kind_.parties == Parties::with_host ? draw(random_, plan.parties) : plan.parties;
     depth_ = std::max(kind_.words == Words::toggle ? 1 : draw(random_, 1, 4), kind_.acknowledge_every);
+    // What is sent in one turn needs no room that another message of the turn returns.
+    if (const std::uint32_t most = most_of_turn(plan)) depth_ = std::max(depth_, most + kind_.acknowledge_every - 1);
     names_wanted_ = chance(random_, 80);
     same_addresses_ = chance(random_, 90);
     extra_waiters_ = kind_.parties == Parties::blocks_of_one_device || kind_.words == Words::reset ||
@@ -56,7 +68,11 @@ class Simulation {
                          : draw(random_, 1, kMaxExtraWaiters);
     drift_ = chance(random_, 30) ? 8 : 2;
     announce_devices();
-    for (std::size_t i = 0; i < plan_.transfers.size(); ++i) add(i);
+    for (std::size_t i = 0; i < plan_.transfers.size(); ++i) {
+      const std::uint32_t turn = plan_.transfers[i].turn;
+      add(i);
+      if (i + 1 == plan_.transfers.size() || plan_.transfers[i + 1].turn != turn) await_all();
+    }
   }
 
   TraceModel run() {
@@ -145,7 +161,10 @@ class Simulation {
 
   void add(std::size_t index) {
     const Transfer& t = plan_.transfers[index];
-    for (std::uint32_t part = 0; part < plan_.parts; ++part) add_part(t, plan_.parts > 1 ? part : t.lane);
+    for (std::uint32_t part = 0; part < plan_.parts; ++part) {
+      add_part(t, plan_.parts > 1 ? part : t.lane);
+      if (t.turn == 0) await_all();
+    }
   }
 
   void add_part(const Transfer& t, std::uint32_t lane) {
@@ -153,6 +172,10 @@ class Simulation {
     const std::uint32_t from = t.back ? second : first, to = t.back ? first : second;
     Way& way = way_of(t, lane);
     const std::uint32_t cycle = ++way.cycle;
+    if (t.joins) {
+      pending_.push_back({last_sent_, t, lane, to, cycle, false});
+      return;
+    }
     // The host's waits know only AtLeast.
     Words words = kind_.words;
     if (is_host(to) && (words == Words::toggle || words == Words::reset)) words = Words::counter;
@@ -186,26 +209,44 @@ class Simulation {
     }
     sender.actions.push_back(sent);
 
+    last_sent_ = sent;
     if (words == Words::batch_counter && t.number_in_iteration + 1 < t.of_iteration) return;
-    Thread& receiver = threads_[thread_of(to, t, lane)];
-    Action got = sent;
+    pending_.push_back({sent, t, lane, to, cycle, words == Words::toggle || words == Words::reset});
+  }
+
+  /// What the receiver does about a message that was sent.
+  struct Receipt {
+    Action sent;
+    Transfer transfer;
+    std::uint32_t lane, to, cycle;
+    bool of_two_values;
+  };
+
+  void await_all() {
+    for (const Receipt& receipt : pending_) await(receipt);
+    pending_.clear();
+  }
+
+  void await(const Receipt& r) {
+    Thread& receiver = threads_[thread_of(r.to, r.transfer, r.lane)];
+    Action got = r.sent;
     got.kind = Action::Kind::wait;
-    got.iteration = wait_number;
-    got.at_least = words != Words::toggle && words != Words::reset;
-    got.extra_waiters = is_host(to) ? 0 : extra_waiters_;
+    got.iteration = r.sent.iteration + (kind_.numbers == Numbers::one_later_at_waits ? 1 : 0);
+    got.at_least = !r.of_two_values;
+    got.extra_waiters = is_host(r.to) ? 0 : extra_waiters_;
     receiver.actions.push_back(got);
-    if (words == Words::reset) {
+    if (r.of_two_values && kind_.words == Words::reset) {
       got.kind = Action::Kind::clear;
       receiver.actions.push_back(got);
     }
     receiver.actions.push_back({});  // work
-    if (kind_.acknowledged != Acknowledged::no && cycle % kind_.acknowledge_every == 0) {
+    if (kind_.acknowledged != Acknowledged::no && r.cycle % kind_.acknowledge_every == 0) {
       Action done;
       done.kind = Action::Kind::signal;
-      done.site = act.site;
-      done.word = way.room;
-      done.value = cycle;
-      done.iteration = number;
+      done.site = site_of(r.transfer, true);
+      done.word = way_of(r.transfer, r.lane).room;
+      done.value = r.cycle;
+      done.iteration = r.sent.iteration;
       receiver.actions.push_back(done);
     }
   }
@@ -350,6 +391,8 @@ class Simulation {
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, SiteId> sites_;
   std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, Way> ways_;
   std::vector<Thread> threads_;
+  std::vector<Receipt> pending_;  ///< of this turn
+  Action last_sent_;
   std::vector<Word> words_;
   using Event = std::pair<TimeNs, std::uint32_t>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
