@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -55,9 +56,13 @@ constexpr std::size_t kPriorRanges = 4;
 constexpr double kJumping = 0.8;
 /// A grid is small if it has at most so many places per message.
 constexpr std::uint64_t kGridPerMessage = 2;
-/// In a stream that is sent again and again, this share of the ranges continues the one before. Otherwise an exchange
-/// of blocks, whose partners change, may advance by chance.
+/// In a stream that is sent again, this share of the ranges continues the one before. Otherwise an exchange of blocks,
+/// whose partners change, may advance by chance.
 constexpr double kContinuing = 0.5;
+/// Data counts as sent again, in part, if at most this share of the ranges are new ones. In so few iterations, an
+/// exchange of blocks has not shown yet that its partners change.
+constexpr double kNewRanges = 0.8;
+constexpr std::size_t kFewIterations = 4;
 /// What streaming and random are worth at most where such an exchange looks the same.
 constexpr double kMaxOnGrid = 0.75;
 /// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
@@ -304,7 +309,9 @@ class PatternFinder {
       const double known =
           again ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
       const double in_passes = std::min(1.0, all_.long_passes / seen_);
-      const double most = again && all_.continuing < kContinuing ? kMaxOnGrid : 1;
+      const bool in_part_again = static_cast<double>(begins) <= kNewRanges * static_cast<double>(accesses_.size());
+      const bool by_chance = all_.continuing < kContinuing || (iterations_known_ && iterations() < kFewIterations);
+      const double most = in_part_again && by_chance ? kMaxOnGrid : 1;
       return answer(Pattern::streaming, std::min(most, (0.5 + 0.5 * all_.advancing * in_passes) * known),
                     words::advancing_ranges(all_));
     }
@@ -328,6 +335,13 @@ class PatternFinder {
     }
     if (changing_partners()) return answer(Pattern::scatter_gather, 0.7, words::few_distances(all_.distances));
     return unknown(words::moving_ranges(all_) + ": neither ordered nor random");
+  }
+
+  /// Those with a message.
+  std::size_t iterations() const {
+    std::set<std::uint32_t> units;
+    for (const Access& a : accesses_) units.insert(a.unit);
+    return units.size();
   }
 
   /// All ranges have one length and lie at multiples of it, and there are hardly more such places than messages: an

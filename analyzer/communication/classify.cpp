@@ -31,6 +31,9 @@ constexpr double kMerged = 0.8;
 constexpr double kDoubtful = 0.5;
 /// The model of a ring, which no single pair shows.
 constexpr double kRing = 0.9;
+/// What `multiple` is worth at most in a ring with equal counts each way: its members may take strict turns, which a
+/// few receipts without a known time hide.
+constexpr double kMaxMultipleInRing = 0.75;
 /// Pairs with fewer messages than this share of the pair with the most are no part of a ring.
 constexpr double kStray = 0.05;
 /// The most that a model with one transfer each way is worth where groups of blocks exchange messages apart from each
@@ -327,16 +330,19 @@ class Classifier {
     // For each party: messages that it sends are forth, messages that it receives are back.
     std::array<double, 5> weight{};
     double all = 0, confidence = 0;
+    bool equal = false;  // counts each way
     for (const End party : sources) {
       std::vector<std::uint32_t> list;
       for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) {
         if (end_of(message(i), true) == party || end_of(message(i), false) == party) list.push_back(i);
       }
-      const Rhythm rhythm = find_rhythm(steps_of(list, party), traffic_.completeness);
+      const Rhythm rhythm = rhythm_in_ring(list, party);
       if (all == 0) {
         result_.evidence.push_back(ring_words(sources.size(), rhythm));
         result_.period = rhythm.period;
       }
+      const auto* same = std::get_if<rhythm_evidence::SameCounts>(&rhythm.evidence);
+      equal = equal || (same != nullptr && same->usual.forth == same->usual.back);
       weight[static_cast<std::size_t>(rhythm.model)] += static_cast<double>(list.size());
       all += static_cast<double>(list.size());
       confidence += rhythm.confidence * static_cast<double>(list.size());
@@ -347,10 +353,27 @@ class Classifier {
       return true;
     }
     const auto model = static_cast<Model>(best);
-    const double lanes = may_be_lanes(model) ? kMaxWithLanes : 1;
+    double most = may_be_lanes(model) ? kMaxWithLanes : 1;
+    if (model == Model::multiple && equal) most = std::min(most, kMaxMultipleInRing);
     if (traffic_.places.empty()) confidence *= kMerged;  // signals without payloads may be parts of one transfer
-    answer_model(result_, model, std::min(lanes, kRing * confidence / all * trust_in(traffic_)), traffic_.completeness);
+    answer_model(result_, model, std::min(most, kRing * confidence / all * trust_in(traffic_)), traffic_.completeness);
     return true;
+  }
+
+  // A neighbour in a ring may be a step ahead, so the order of the signals is not that of a party's turns. Where the
+  // counts each way are equal, the party's own order of sending and receiving decides.
+  Rhythm rhythm_in_ring(const std::vector<std::uint32_t>& list, End party) const {
+    std::vector<Step> steps = steps_of(list, party);
+    Rhythm rhythm = find_rhythm(steps, traffic_.completeness);
+    const auto unknown = [](const Step& step) { return step.back && step.received == 0; };
+    if (rhythm.model != Model::multiple || std::any_of(steps.begin(), steps.end(), unknown)) return rhythm;
+    for (Step& step : steps) {
+      (step.back ? step.at : step.received) = step.back ? step.received : step.at;
+      step.sender = step.receiver = Step::kNobody;
+    }
+    std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
+    Rhythm own = find_rhythm(steps, traffic_.completeness);
+    return own.model == Model::alternating ? own : rhythm;
   }
 
   /// Whether the parties are blocks of one device, in groups without messages from one to another, and the model
