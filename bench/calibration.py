@@ -45,8 +45,10 @@ APPLICATIONS = ["c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_s
 STEPPED = ["hot_flag", "flag_handoff", "c_h3d"]
 HOST_WAITS = ["flag_handoff", "hot_flag"]
 # Need a GPU: not measured without one. They do not wait through wic, so they have no modes: only whole runs compare.
-GPU_ONLY = {"plain_cuda": ["--kernels", "3000"],
-            "torch": [result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound", "400"]}
+# host_steps launches a kernel and waits for it in a call of CUDA, in each step; its program has no command line options.
+GPU_ONLY = {"host_steps": ["bench_host_sharing_md", "1", "1.5", "stop_file", "times_file"],
+            "torch": ["python3", result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound", "400"]}
+NVTX = {"torch": "launch_bound"}  # the range that is an iteration; the others' iterations are those of their waits
 WHOLE_RUNS = ["single", "several", "ci"]
 CHANGED_BY_PARKING = {"hot_flag"}  # of samples/traces; the others are equal within 1 % (applications.h200.json)
 
@@ -59,7 +61,7 @@ def devices(name, gpu):
 
 def words(name, gpu, seconds=None):
     if name in GPU_ONLY:
-        return [str(word) for word in GPU_ONLY[name]]
+        return [str(word) for word in GPU_ONLY[name][1:]]
     list_ = ["--devices", devices(name, gpu)]
     if name == "c_srs":
         list_ += ["--tiles", "32"]
@@ -100,12 +102,14 @@ class Bench:
                  *self.command(program, seconds), env=env, status=status)
 
     def command(self, program, seconds=None):
-        """The program and its words; torch is a script for the interpreter that holds PyTorch."""
-        file = "python3" if program == "torch" else str(self.bin / program)
+        """The program and its words. `python3` is the interpreter that holds PyTorch, not a program of ours."""
+        file = GPU_ONLY.get(program, [program])[0]
+        file = file if file == "python3" else str(self.bin / file)
         return [file, *words(program, self.gpu, seconds)]
 
-    def compare(self, *files):
-        return json.loads(self.run("wic-prof", "compare", *files, "--format", "json"))
+    def compare(self, program, *files):
+        ranges = ["--nvtx", NVTX[program]] if program in NVTX else []
+        return json.loads(self.run("wic-prof", "compare", *files, *ranges, "--format", "json"))
 
     def keep(self, kind, program, answer, began):
         speedup = answer["speedup"] or {"value": None, "low": None, "high": None}
@@ -122,7 +126,7 @@ class Bench:
         began = time.monotonic()
         for side in ("a", "b"):
             self.record(f"{side}.wicprof", program, mode(program))
-        self.keep(kind, program, self.compare("a.wicprof", "b.wicprof"), began)
+        self.keep(kind, program, self.compare(program, "a.wicprof", "b.wicprof"), began)
 
     def spread_runs(self, program):
         self.single(program, "spread_runs")
@@ -137,9 +141,9 @@ class Bench:
         for i in range(4):
             for side in ("ab", "ba")[i % 2]:
                 self.record(files[side][i], program, mode(program))
-        self.keep("several", program, self.compare(*files["a"], "--after", *files["b"]), began)
+        self.keep("several", program, self.compare(program, *files["a"], "--after", *files["b"]), began)
         for one, other in zip(files["a"], files["b"]):
-            self.keep("single", program, self.compare(one, other), began)
+            self.keep("single", program, self.compare(program, one, other), began)
 
     def toggle(self, program, kind="toggle"):
         """A run that never changes, read as one whose second half was switched."""
@@ -147,7 +151,7 @@ class Bench:
         self.record("toggle.wicprof", program, ["--ab", "--placebo", "--for", "2s", "--precision", "0%", "--end"],
                     seconds=10, status=(0,))
         self.cut_to_one_block("toggle.wicprof")
-        self.keep(kind, program, self.compare("toggle.wicprof"), began)
+        self.keep(kind, program, self.compare(program, "toggle.wicprof"), began)
 
     def cut_to_one_block(self, trace):
         """Joins the schedule's phases to two: the first half and the second half of its time, as one toggle would."""
@@ -164,14 +168,15 @@ class Bench:
     def ab(self, program):
         began = time.monotonic()
         self.record("ab.wicprof", program, ["--ab", "--placebo", "--for", "10s", "--end"], seconds=30)
-        self.keep("ab", program, self.compare("ab.wicprof"), began)
+        self.keep("ab", program, self.compare(program, "ab.wicprof"), began)
 
     def ci(self, program):
         began = time.monotonic()
         command = self.command(program)
         modes = [] if program in GPU_ONLY else ["poll"]
         (self.work / "ci.toml").write_text(f'[run]\nrepeat = 6\nwarm_up = 0\nmodes = {json.dumps(modes)}\n'
-                                           f'reference = {json.dumps(command)}\ntrace = "cuda,nvtx"\n')
+                                           f'reference = {json.dumps(command)}\ntrace = "cuda,nvtx"\n' +
+                                           (f'nvtx = "{NVTX[program]}"\n' if program in NVTX else ""))
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
                                      "--", *command, status=(0, 1)))
         self.keep("ci", program, answer["between_sides"], began)
@@ -181,7 +186,7 @@ class Bench:
         began = time.monotonic()
         self.record("delay.wicprof", program, ["--ab", "--strategy", "poll", "--for", "1m", "--end"], seconds=90,
                     env={"WIC_SAMPLE_DELAY": f"{DELAY}:park"})
-        self.keep("delay", program, self.compare("delay.wicprof"), began)
+        self.keep("delay", program, self.compare(program, "delay.wicprof"), began)
 
     def delayed_runs(self, program):
         began = time.monotonic()
@@ -190,7 +195,7 @@ class Bench:
             for side in ("ab", "ba")[i % 2]:
                 self.record(files[side][i], program, ["--mode", "poll"],
                             env={"WIC_SAMPLE_DELAY": str(DELAY)} if side == "b" else None)
-        self.keep("delayed_runs", program, self.compare(*files["a"], "--after", *files["b"]), began)
+        self.keep("delayed_runs", program, self.compare(program, *files["a"], "--after", *files["b"]), began)
 
 
 def programs_of(kind, gpu):
@@ -295,6 +300,8 @@ def report(options):
         if equal and not any(line["program"] == name for line in lines):
             why = "out of time" if any(line["gpu"] for line in lines) else "needs a GPU"
             rows.append(row(f"program_{name}", {"skipped": why}, 0, "pairs"))
+    if options.traces:
+        rows += both_modes(pathlib.Path(options.traces))
     return result_file.write(options, "calibration", "bench/calibration.py measure, report", rows)
 
 
@@ -351,6 +358,7 @@ def main():
     measuring.add_argument("--gpu", action="store_true")
     reporting = verbs.add_parser("report")
     reporting.add_argument("--state", required=True)
+    reporting.add_argument("--traces", help="a folder of NAME.ab.json, which become rows, too")
     result_file.add_arguments(reporting)
     comparing = verbs.add_parser("shipped")
     comparing.add_argument("build")

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Draws the results of bench_classification_made as pictures for docs/truth.md.
 
-    bench/draw_classification.py docs/results/classification_made.vm2.json docs/images/truth
+    bench/draw_classification.py docs/results/classification_made.vm2.json docs/images/truth [BEGIN]
 
 writes FOLDER/reliability.svg (of the answers given with a confidence, how many are right) and FOLDER/confusion_HALF.svg
-(what was answered to which truth). Standard library only.
+(what was answered to which truth); BEGIN precedes the files' names. Standard library only.
 """
 
 import json
 import pathlib
 import sys
 
-HALVES = {"improve": "kinds used to improve", "judge": "kinds only judged"}
+HALVES = {"improve": "used to improve", "judge": "only judged"}
 QUESTIONS = {"model": ["unidirectional", "alternating", "multiple", "probabilistic", "unknown"],
              "pattern": ["streaming", "adjacent", "scatter-gather", "random", "unknown"]}
 INK, FAINT, BLUE, ORANGE, GREY = "#222222", "#d0d0d0", "#1f6fb4", "#d9822b", "#9a9a9a"
@@ -76,7 +76,7 @@ def draw_reliability(rows, path):
     for half, colour, x in zip(HALVES, (ORANGE, BLUE), (left, left + 190)):
         picture.circle(x, y - 4, 5, colour, colour)
         picture.text(x + 12, y, HALVES[half], anchor="start")
-    picture.text(left + 380, y, f"filled: at least {FEWEST} answers; dashed: as many right as the confidence says",
+    picture.text(left + 380, y, f"filled: at least {FEWEST} answers; dashed: confidence",
                  anchor="start", size=11)
     picture.write(path)
 
@@ -108,15 +108,16 @@ def draw_confusion(rows, half, path):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
         return 2
     rows = json.loads(pathlib.Path(sys.argv[1]).read_text())["rows"]
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    draw_reliability(rows, folder / "reliability.svg")
+    begin = sys.argv[3] if len(sys.argv) == 4 else ""
+    draw_reliability(rows, folder / f"{begin}reliability.svg")
     for half in HALVES:
-        draw_confusion(rows, half, folder / f"confusion_{half}.svg")
+        draw_confusion(rows, half, folder / f"{begin}confusion_{half}.svg")
     return 0
 
 

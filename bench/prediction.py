@@ -7,6 +7,7 @@ r"""Compares the predicted gain of parking with the gain that the toggle measure
     bench/prediction.py --machine h200 -o docs/results/prediction.h200.json predictions/*.json
 
 Cases that the prediction was improved on (record_predictions.IMPROVE) and cases that only judge it have separate rows.
+Where the polling does not show the gain, there is no prediction, only bounds: such cases count as open, not as right.
 """
 
 import argparse
@@ -22,6 +23,8 @@ MAX_MEDIAN_ERROR = 0.10  # relative to the measured ratio
 MAX_P90_ERROR = 0.25
 MIN_INSIDE = 0.9  # of the measured ratios, in the stated interval
 MAX_WIDTH = 3.0   # high over low
+MEASURED_WIDTH = 1.5  # high over low of a measured gain that is no judge
+NO_GAIN = 0.05    # a prediction closer to 1 says that parking changes nothing, and may not be further off than this
 
 
 def row(name, params, value, unit, compared_to=None, ratio=None, bar=None):
@@ -33,53 +36,78 @@ class Judgement:
     """The errors, widths and hits of one set of cases."""
 
     def __init__(self, name):
-        self.name, self.errors, self.widths, self.inside = name, [], [], []
+        self.name, self.errors, self.widths, self.inside, self.no_gain_errors = name, [], [], [], []
+        self.within_bounds = []  # of the open cases
 
     def add(self, predicted, measured, error):
         self.errors.append(abs(error))
         self.widths.append(predicted["high"] / predicted["low"])
         self.inside.append(predicted["low"] <= measured["value"] <= predicted["high"])
+        if abs(predicted["value"] - 1) <= NO_GAIN:
+            self.no_gain_errors.append(abs(error))
+
+    def leave_open(self, bounds, measured):
+        self.within_bounds.append(bounds["low"] <= measured["value"] <= bounds["high"])
 
     def rows(self):
-        if not self.errors:
+        all_cases = len(self.errors) + len(self.within_bounds)
+        if all_cases == 0:
             return []
+        rows = [row("answered_" + self.name, {"cases": all_cases}, len(self.errors), "cases", "all cases",
+                    len(self.errors) / all_cases)]
+        if self.within_bounds:
+            rows.append(row("open_outside_" + self.name, {"cases": len(self.within_bounds)},
+                            self.within_bounds.count(False), "open cases, measured outside of the bounds", "open cases",
+                            self.within_bounds.count(False) / len(self.within_bounds)))
+        if not self.errors:
+            return rows
         cases = {"cases": len(self.errors)}
         median, ordered = statistics.median(self.errors), sorted(self.errors)
         p90 = ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))]
         inside = sum(self.inside) / len(self.inside)
         widest = max(self.widths)
-        return [row("median_error_" + self.name, cases, median, "of the measured ratio", "1", median, MAX_MEDIAN_ERROR),
-                row("p90_error_" + self.name, cases, p90, "of the measured ratio", "1", p90, MAX_P90_ERROR),
-                row("outside_" + self.name, cases, 1 - inside, "of the measured ratios, outside of the interval", "1",
-                    1 - inside, 1 - MIN_INSIDE),
-                row("widest_" + self.name, cases, widest, "high over low", "1", widest, MAX_WIDTH)]
+        rows += [row("median_error_" + self.name, cases, median, "of the measured ratio", "1", median, MAX_MEDIAN_ERROR),
+                 row("p90_error_" + self.name, cases, p90, "of the measured ratio", "1", p90, MAX_P90_ERROR),
+                 row("outside_" + self.name, cases, 1 - inside, "of the measured ratios, outside of the interval", "1",
+                     1 - inside, 1 - MIN_INSIDE),
+                 row("widest_" + self.name, cases, widest, "high over low", "1", widest, MAX_WIDTH)]
+        if self.no_gain_errors:
+            worst = max(self.no_gain_errors)
+            rows.append(row("no_gain_error_" + self.name, {"cases": len(self.no_gain_errors)}, worst,
+                            "of the measured ratio, at worst", "1", worst, NO_GAIN))
+        return rows
 
 
 def rows_of(files):
-    rows, errors = [], []
-    sets = {"improve": Judgement("improve"), "judged": Judgement("judged")}
+    rows = []
+    sets = {"all": Judgement("all"), "improve": Judgement("improve"), "judged": Judgement("judged")}
     for file in files:
         said = json.loads(file.read_text())
         name = file.name.split(".")[0]
-        predicted, measured = said["predicted"], said["speedup"]
-        if predicted is None or measured is None or said["prediction_error"] is None:
-            reason = said["predicted_reason"] if predicted is None else said["reason"]
-            rows.append(row(name, {"reason": reason}, None, "could not look"))
+        predicted, measured, bounds = said["predicted"], said["speedup"], said["predicted_bounds"]
+        if bounds is None or measured is None:
+            reason = said["predicted_reason"] if bounds is None else said["reason"]
+            rows.append(row(name, {"reason": reason}, 0, "could not look"))
             continue
-        errors.append(abs(said["prediction_error"]))
-        for case_set, names in (("improve", record_predictions.IMPROVE), ("judged", record_predictions.JUDGED)):
-            if name in names:
-                sets[case_set].add(predicted, measured, said["prediction_error"])
-        params = {"predicted_low": predicted["low"], "predicted_high": predicted["high"],
+        if measured["high"] > MEASURED_WIDTH * measured["low"]:
+            reason = "measured too roughly: %.3g to %.3g" % (measured["low"], measured["high"])
+            rows.append(row(name, {"reason": reason}, 0, "could not look"))
+            continue
+        half = "judged" if name in record_predictions.JUDGED else "improve"
+        for judgement in (sets["all"], sets[half]):
+            if predicted is None:
+                judgement.leave_open(bounds, measured)
+            else:
+                judgement.add(predicted, measured, said["prediction_error"])
+        params = {"half": half, "predicted_low": bounds["low"], "predicted_high": bounds["high"],
                   "measured_low": measured["low"], "measured_high": measured["high"], "measured": measured["value"],
                   "verdict": said["verdict"]}
+        if predicted is None:
+            rows.append(row(name, {**params, "open": True}, 0, "no prediction"))
+            continue
         rows.append(row(name, params, predicted["value"], "times as fast, predicted",
                         "what the toggle measured; the ratio is the error", said["prediction_error"]))
-    if errors:
-        median = statistics.median(errors)
-        rows.append(row("median_error", {"programs": len(errors)}, median, "of the measured ratio", "1", median,
-                        MAX_MEDIAN_ERROR))
-    return rows + sets["improve"].rows() + sets["judged"].rows()
+    return rows + [found for judgement in sets.values() for found in judgement.rows()]
 
 
 def main():

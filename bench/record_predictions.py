@@ -93,6 +93,8 @@ def record(case, device, options):
     if devices.startswith("cuda:") and "," not in devices:  # the program sees no other device
         environment["CUDA_VISIBLE_DEVICES"] = devices.removeprefix("cuda:")
         devices = "cuda:0"
+    if case.program.startswith("g_") and "," not in devices:  # one device plays both ends
+        devices = "simt:2" if devices.startswith("simt:") else "%s,%s" % (devices, devices)
     run = [options.bin / "wic-prof", "run", "-q", "-f", "-o", trace, "--ab", "--end", "--for", "%gs" % options.seconds,
            "--precision", "0.5%", "--seed", "1", "--", options.bin / case.program, "--devices", devices,
            "--seconds", str(PROGRAM_S), *case.options]
@@ -106,6 +108,7 @@ def record(case, device, options):
         trace.unlink(missing_ok=True)
         return None, "did not end within %g s" % late.timeout
     if ran.returncode != 0 or not trace.exists():
+        trace.unlink(missing_ok=True)
         return None, "could not run: " + (said.strip().splitlines() or ["no message"])[-1]
     return trace, ""
 
@@ -166,6 +169,8 @@ def compare(case, trace, options):
     for name in ("predicted", "speedup"):
         gain = document.get(name)
         words.append("%.4g (%.4g to %.4g)" % (gain["value"], gain["low"], gain["high"]) if gain else "-")
+    if not document["predicted"] and document["predicted_bounds"]:
+        words[0] = "%.4g to %.4g" % (document["predicted_bounds"]["low"], document["predicted_bounds"]["high"])
     return "predicted %s, measured %s%s" % (*words, "" if document.get("speedup") else ": " + document["reason"])
 
 
@@ -202,14 +207,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of wic-prof and the samples")
     parser.add_argument("--devices", default="cuda:0")
-    parser.add_argument("--cases", nargs="*", help="only these cases (default: all)")
+    parser.add_argument("--cases", nargs="*", help="only these cases, in this order (default: all)")
     parser.add_argument("--keep", nargs="*", default=[], help="keep these cases' traces")
     parser.add_argument("--seconds", type=float, default=8, help="the longest comparison of a case")
     parser.add_argument("--for", dest="limit", type=float, default=1e9, help="start no case after so many seconds")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    cases = [case for family in FAMILIES for case in family if not options.cases or case.name in options.cases]
+    cases = [case for family in FAMILIES for case in family]
+    if options.cases:
+        by_name = {case.name: case for case in cases}
+        cases = [by_name[name] for name in options.cases]
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as comparisons:
         pending = {}
         for case, (trace, why) in record_all(cases, options):

@@ -5,7 +5,7 @@
 # bare_poll, which polls without wic's API and has no modes, is recorded once, with PC samples.
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: AB_TIME=10s bench/record_traces.sh build samples/traces cuda:0,cuda:1
-# AB_TIME: the longest time of each run with --ab (default: 30s).
+# AB_TIME: the longest time of each run with --ab (default: 30s). ONLY_AB=1: only the runs with --ab.
 # DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
 # the first device.
 # Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.
@@ -104,6 +104,7 @@ compare_modes() { # APPLICATION
 
 [ $# -gt 0 ] || set -- c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn hot_flag bare_poll
 for name in "$@"; do
+  [ -z "${ONLY_AB:-}" ] || break
   [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
   if [ "$name" = bare_poll ]; then
     echo "== $name"

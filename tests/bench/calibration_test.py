@@ -17,12 +17,15 @@ def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs"):
 
 
 class Report(unittest.TestCase):
-    def report(self, pairs):
+    def report(self, pairs, compared=None):
         with tempfile.TemporaryDirectory() as folder:
             state, output = pathlib.Path(folder) / "state", pathlib.Path(folder) / "rows.json"
             state.write_text("".join(json.dumps(line) + "\n" for line in pairs))
+            for name, answer in (compared or {}).items():
+                (pathlib.Path(folder) / f"{name}.ab.json").write_text(json.dumps(answer))
             done = subprocess.run([sys.executable, SOURCE / "bench" / "calibration.py", "report", "--state", state,
-                                   "--machine", "test", "--commit", "none", "-o", output],
+                                   "--machine", "test", "--commit", "none", "-o", output,
+                                   *(["--traces", folder] if compared else [])],
                                   capture_output=True, text=True, timeout=60)
             rows = {row["name"]: row for row in json.loads(output.read_text())["rows"]} if output.exists() else {}
             return done.returncode, rows
@@ -34,6 +37,12 @@ class Report(unittest.TestCase):
         self.assertTrue(rows["false_verdicts"]["holds"])
         self.assertEqual(rows["false_verdicts_ab"]["value"], 1)
         self.assertEqual(rows["false_verdicts_single"]["params"]["inconclusive"], 290)
+
+    def test_comparisons_of_both_modes_become_rows(self):
+        speedup = {"value": 1.001, "low": 0.99, "high": 1.01}
+        rows = self.report([pair()], {"g_stn": {"speedup": speedup, "verdict": "no change"}})[1]
+        self.assertEqual(rows["ab_g_stn"]["value"], 1.001)
+        self.assertTrue(rows["ab_g_stn"]["holds"])
 
     def test_too_many_false_verdicts_fail(self):
         status, rows = self.report([pair()] * 280 + [pair("several", "regression")] * 20)
