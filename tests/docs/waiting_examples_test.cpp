@@ -1,8 +1,10 @@
-// Runs the code of docs/waiting.md and docs/classification.md: on the CPU device and, compiled a second time, on a GPU.
+// Runs the code of README.md, docs/waiting.md and docs/classification.md: on the CPU device and, compiled a second
+// time, on a GPU.
 #include "docs/examples/waiting/long_form.h"  // first: it needs wic/wait.h alone
 
 #include <gtest/gtest.h>
 
+#include "docs/examples/readme/consumer.h"
 #include "docs/examples/waiting/after.h"
 #include "docs/examples/waiting/before_host.h"
 #include "docs/examples/waiting/exchange.h"
