@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/analysis.h"
+#include "analyzer/compare/compare.h"
 #include "analyzer/measure/tasks.h"
 #include "analyzer/rules/verdicts.h"
 
@@ -106,9 +107,10 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.prediction = predict(model, analysis.path, modes, analysis.sites, iterations);
   });
   tasks.add([&] {
+    const Comparison change = compare_iterations(model, analysis.iterations ? &*analysis.iterations : nullptr);
     RuleVerdicts verdicts =
         apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels,
-                     analysis.host_polling, analysis.host_wait_parts, analysis.lateness, ground});
+                     analysis.host_polling, analysis.host_wait_parts, analysis.lateness, ground, change});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

@@ -45,9 +45,10 @@ APPLICATIONS = ["c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_s
 STEPPED = ["hot_flag", "flag_handoff", "c_h3d"]
 HOST_WAITS = ["flag_handoff", "hot_flag"]
 # Need a GPU: not measured without one. They do not wait through wic, so they have no modes: only whole runs compare.
-# host_steps launches a kernel and waits for it in a call of CUDA, in each step; its program has no command line options.
+# host_steps launches a kernel and waits for it in a call of CUDA, in each step.
 GPU_ONLY = {"host_steps": ["bench_host_sharing_md", "1", "1.5", "stop_file", "times_file"],
-            "torch": ["python3", result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound", "400"]}
+            "torch": ["python3", result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound",
+                      "400"]}
 NVTX = {"torch": "launch_bound"}  # the range that is an iteration; the others' iterations are those of their waits
 WHOLE_RUNS = ["single", "several", "ci"]
 CHANGED_BY_PARKING = {"hot_flag"}  # of samples/traces; the others are equal within 1 % (applications.h200.json)

@@ -50,7 +50,8 @@ def draw_view(picture, x0, title, cases):
             if logarithmic:
                 picture.circle(across(params["predicted_high"]), up(measured), 3, "none", colour)
             continue
-        picture.line(across(predicted), up(params["measured_low"]), across(predicted), up(params["measured_high"]), colour)
+        picture.line(across(predicted), up(params["measured_low"]), across(predicted), up(params["measured_high"]),
+                     colour)
         picture.circle(across(predicted), up(measured), 4, colour, colour)
 
 

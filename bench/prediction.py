@@ -66,11 +66,12 @@ class Judgement:
         p90 = ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))]
         inside = sum(self.inside) / len(self.inside)
         widest = max(self.widths)
-        rows += [row("median_error_" + self.name, cases, median, "of the measured ratio", "1", median, MAX_MEDIAN_ERROR),
-                 row("p90_error_" + self.name, cases, p90, "of the measured ratio", "1", p90, MAX_P90_ERROR),
-                 row("outside_" + self.name, cases, 1 - inside, "of the measured ratios, outside of the interval", "1",
-                     1 - inside, 1 - MIN_INSIDE),
-                 row("widest_" + self.name, cases, widest, "high over low", "1", widest, MAX_WIDTH)]
+        rows += [
+            row("median_error_" + self.name, cases, median, "of the measured ratio", "1", median, MAX_MEDIAN_ERROR),
+            row("p90_error_" + self.name, cases, p90, "of the measured ratio", "1", p90, MAX_P90_ERROR),
+            row("outside_" + self.name, cases, 1 - inside, "of the measured ratios, outside of the interval", "1",
+                1 - inside, 1 - MIN_INSIDE),
+            row("widest_" + self.name, cases, widest, "high over low", "1", widest, MAX_WIDTH)]
         if self.no_gain_errors:
             worst = max(self.no_gain_errors)
             rows.append(row("no_gain_error_" + self.name, {"cases": len(self.no_gain_errors)}, worst,

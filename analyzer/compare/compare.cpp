@@ -331,7 +331,7 @@ Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t
   return pair;
 }
 
-Comparison compare(const TraceModel& model, const CompareOptions& options) {
+Comparison compare_iterations(const TraceModel& model, const Iterations* units, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
   comparison.gpu = has_gpu(model);
@@ -341,10 +341,9 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
   comparison.segments = find_segments(model, comparison.notes);
   note_losses(model, comparison.notes);
   std::vector<Segment>& segments = comparison.segments;
-  const std::vector<Iterations> candidates = find_units(model, options.nvtx);
-  if (!candidates.empty()) {
-    comparison.measured_at = place_of(model, candidates.front());
-    for (Segment& segment : segments) fill(segment, candidates.front().list);
+  if (units != nullptr) {
+    comparison.measured_at = place_of(model, *units);
+    for (Segment& segment : segments) fill(segment, units->list);
   }
   if (segments.size() < 2) {
     segments.clear();
@@ -385,15 +384,23 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
     comparison.notes.emplace_back(
         "the program's iterations were not steady yet when the comparison began, after a quarter of its time");
   }
-  comparison.differences = differences(windows_of(model, segments, false), windows_of(model, segments, true),
-                                       difference_options(comparison));
+  comparison.both_modes = !one_mode;
   conclude(comparison);
-  if (candidates.empty()) {
+  if (units == nullptr) {
     comparison.why = "no iterations";
     comparison.reason = no_units(model, options);
-    return comparison;
   }
-  predict_speedup(model, !one_mode, comparison);
+  return comparison;
+}
+
+Comparison compare(const TraceModel& model, const CompareOptions& options) {
+  const std::vector<Iterations> candidates = find_units(model, options.nvtx);
+  const Iterations* const units = candidates.empty() ? nullptr : &candidates.front();
+  Comparison comparison = compare_iterations(model, units, options);
+  if (comparison.segments.empty()) return comparison;
+  comparison.differences = differences(windows_of(model, comparison.segments, false),
+                                       windows_of(model, comparison.segments, true), difference_options(comparison));
+  if (units != nullptr) predict_speedup(model, comparison.both_modes, comparison);
   return comparison;
 }
 

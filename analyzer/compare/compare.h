@@ -55,6 +55,7 @@ struct Comparison {
   std::string estimator;                   ///< what the ratio and its interval are, in one sentence
   bool gpu = false;                        ///< a device of the program is a GPU
   bool may_stop = false, stopped = false;  ///< as in UnitDesign
+  bool both_modes = false;                 ///< the sides are polling and parking, in one trace
   std::string command;  ///< the program's, as the trace names it; empty if the sides ran different commands
   /// The speed-up predicted from the polled times alone (predict.h), if the sides are polling and parking.
   std::optional<Gain> predicted;
@@ -87,6 +88,10 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options = {})
 /// Between repeated runs. Each run is one unit, so the interval covers the variation between runs.
 Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
                         std::string before_label, std::string after_label, const CompareOptions& options = {});
+
+/// Around the interventions of one trace, without differences and prediction. `units` are the iterations to be timed;
+/// nullptr: there are none.
+Comparison compare_iterations(const TraceModel& model, const Iterations* units, const CompareOptions& options = {});
 
 /// Around the interventions of one trace.
 Comparison compare(const TraceModel& model, const CompareOptions& options = {});

@@ -17,6 +17,8 @@
 
 namespace wicprof::analyzer {
 
+struct Comparison;  // analyzer/compare/compare.h
+
 enum class Severity { info, warning, critical };
 std::string_view severity_name(Severity severity);
 
@@ -48,6 +50,7 @@ struct RuleInput {
   const Lateness& lateness;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;
+  const Comparison& change;  ///< of the iterations, around the interventions of the trace
   TimeNs ground_ns() const { return ground.end - ground.begin; }
   /// The part of the interval that lies within the ground; empty intervals for none.
   Interval within_ground(TimeNs begin, TimeNs end) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/compare/compare.h"
 #include "analyzer/rules/remedy.h"
 #include "analyzer/words/format.h"
 
@@ -55,21 +56,27 @@ bool follows(const SiteStats& site, const StrategyStats& parked, std::optional<S
   return site.choice && site.choice->strategy == *wanted;
 }
 
-std::string outcome_of(const Tried& tried) {
-  return fmt::format(
-      "tried in this trace: the median wait took {} polled and {} parked ({}); wic-prof compare judges it",
-      format_duration(tried.polled->p50_ns), format_duration(tried.parked->p50_ns),
-      strategy_name(tried.parked->strategy));
+std::string outcome_of(const Tried& tried, const Comparison& change) {
+  const std::string waits =
+      fmt::format("the median wait took {} polled and {} parked ({})", format_duration(tried.polled->p50_ns),
+                  format_duration(tried.parked->p50_ns), strategy_name(tried.parked->strategy));
+  const bool known = change.both_modes && change.verdict != Verdict::inconclusive && change.before.iteration_ns_p50 &&
+                     change.after.iteration_ns_p50;
+  if (!known) return fmt::format("tried in this trace: {}; wic-prof compare judges it", waits);
+  return fmt::format("tried in this trace, {}: an iteration takes {} polled and {} parked; {}",
+                     verdict_name(change.verdict), format_duration(*change.before.iteration_ns_p50),
+                     format_duration(*change.after.iteration_ns_p50), waits);
 }
 
 /// What replaces the advice, if anything does.
-std::optional<std::string> instead_of(const SiteStats& site, const Finding& finding, bool no_gain) {
+std::optional<std::string> instead_of(const SiteStats& site, const Finding& finding, bool no_gain,
+                                      const Comparison& change) {
   if (no_gain && site.any_share < kTinyShare) {
     return fmt::format("none by parking: somebody waits there during only {} of the time",
                        format_percent(site.any_share));
   }
   const Tried tried = tried_at(site);
-  if (tried.polled != nullptr && tried.parked != nullptr) return outcome_of(tried);
+  if (tried.polled != nullptr && tried.parked != nullptr) return outcome_of(tried, change);
   const std::optional<StrategyId> wanted = advised(finding);
   if (tried.parked != nullptr && follows(site, *tried.parked, wanted)) {
     return fmt::format("none: the site parks already ({}){}", strategy_name(tried.parked->strategy),
@@ -102,7 +109,7 @@ void settle_site_advice(const RuleInput& input, std::vector<Finding>& findings) 
     const auto site = std::find_if(input.sites.begin(), input.sites.end(),
                                    [&](const SiteStats& stats) { return stats.site == finding.site; });
     if (site == input.sites.end()) continue;
-    if (std::optional<std::string> settled = instead_of(*site, finding, no_gain.count(finding.site) > 0)) {
+    if (auto settled = instead_of(*site, finding, no_gain.count(finding.site) > 0, input.change)) {
       finding.remedy = *std::move(settled);
       continue;
     }

@@ -14,7 +14,9 @@ inline constexpr double kTinyShare = 0.01;
 /// Settles the findings that would park a site (remedies by park_command()) with each other, with `no_gain` and with
 /// what the trace shows of parking at the site:
 ///   - waiters wait at the site during a tiny part of the time: parking cannot gain, and the remedy says so;
-///   - both ways of waiting are in the trace: the remedy says what parking brought, instead of advising it again;
+///   - both ways of waiting are in the trace: the remedy says what parking brought, with the verdict if the trace has
+///   one,
+///     instead of advising it again;
 ///   - the site parks already, as advised or as `auto` chose: the remedy says so;
 ///   - polling costs nothing at the site (`no_gain`), or a leader polls already, which is what the advised strategy
 ///   does:

@@ -1,5 +1,6 @@
 #include "analyzer/rules/list.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -648,6 +649,29 @@ TEST(SiteAdvice, KnowsWhatWasTriedAndWhatItBrought) {
   EXPECT_EQ(finding->remedy.find("wic-prof toggle"), std::string::npos) << finding->remedy;
   EXPECT_NE(finding->remedy.find("tried in this trace"), std::string::npos) << finding->remedy;
   EXPECT_NE(finding->remedy.find("801 us polled and 201 us parked (shared_watch)"), std::string::npos)
+      << finding->remedy;
+}
+
+// Twenty phases of each mode, a quarter of the time apart: the advice says what parking brought the program.
+TEST(SiteAdvice, NamesTheVerdictWhereTheTraceHasOne) {
+  TraceModel model = empty_program();
+  Handoff phase{.waiters = 64, .iterations = 5};
+  std::string phases;
+  for (int i = 0; i < 40; ++i) {
+    const bool parked = i % 2 == 1;
+    phase.strategy = parked ? StrategyId::shared_watch : StrategyId::poll;
+    phase.period = [parked](std::size_t k) { return TimeNs{parked ? 250'000 : 1'000'000} + static_cast<TimeNs>(k); };
+    const TimeNs begin = phase.start;
+    phase.start = add_handoff(model, phase);
+    phase.first_iteration += 5;
+    phases += fmt::format("{}{}:{}:{}", i == 0 ? "" : ",", parked ? "park" : "poll", begin, phase.start);
+  }
+  model.meta["ab_phases"] = phases;
+  settle(model);
+  const Finding* finding = nullptr;
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(finding = find(analysis, "hot_word"), nullptr);
+  EXPECT_NE(finding->remedy.find("tried in this trace, improvement: an iteration takes"), std::string::npos)
       << finding->remedy;
 }
 

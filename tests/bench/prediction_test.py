@@ -1,4 +1,4 @@
-"""The report of bench/prediction.py over comparisons that are made up: what counts as answered, open, right and wrong."""
+"""The report of bench/prediction.py over comparisons that are made up: what is answered, open, right and wrong."""
 
 import json
 import os
@@ -32,9 +32,9 @@ class Report(unittest.TestCase):
             for name, said in cases.items():
                 (folder / (name + ".json")).write_text(json.dumps(said))
             output = folder / "rows.out"
-            done = subprocess.run([sys.executable, "-B", BENCH / "prediction.py", "--machine", "test", "--commit", "none",
-                                   "-o", output, *sorted(folder.glob("*.json"))],
-                                  capture_output=True, text=True, timeout=60)
+            command = [sys.executable, "-B", BENCH / "prediction.py", "--machine", "test", "--commit", "none",
+                       "-o", output, *sorted(folder.glob("*.json"))]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
             rows = {row["name"]: row for row in json.loads(output.read_text())["rows"]}
             if not draw:
                 return done.returncode, rows
