@@ -304,12 +304,15 @@ class Predictor {
   }
 
   /// Why there is no answer although the bounds are known.
-  std::string open_reason(const Gain& bounds) const {
+  static std::string open_reason(const Gain& bounds) {
+    return fmt::format("between {:.3g} and {:.3g} times as fast, by what bounds the work beside the pollers",
+                       bounds.low, bounds.high);
+  }
+
+  /// What answers instead.
+  std::string settling_command() const {
     const std::string command = one_line(model_.meta_value("command"));
-    return fmt::format(
-        "between {:.3g} and {:.3g} times as fast: what bounds the work beside the pollers decides, and a recording of "
-        "polling does not show it; wic-prof run --ab -- {} measures it",
-        bounds.low, bounds.high, command.empty() ? "APP ARGS..." : command);
+    return "wic-prof run --ab -- " + (command.empty() ? std::string("APP ARGS...") : command);
   }
 
   void conclude() {
@@ -342,7 +345,8 @@ class Predictor {
     } else {
       result_.bounds = gain_of(all_saved_);
       if (!certain(*result_.bounds)) {
-        result_.reason = open_reason(*result_.bounds);
+        result_.reason = fmt::format("{}, which polling does not show; to measure it: {}", open_reason(*result_.bounds),
+                                     settling_command());
         return;
       }
       result_.program = result_.bounds;

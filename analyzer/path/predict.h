@@ -38,7 +38,7 @@ struct SitePrediction {
   SiteId site = 0;
   std::optional<Gain> gain;     ///< of the program, if only this site parked; nothing where it is not certain enough
   std::optional<Gain> bounds;   ///< the same, however wide; nothing where no measurement covers the site
-  std::string reason;           ///< the basis of the gain; without a gain, the reason and the command that measures it
+  std::string reason;           ///< the basis of the gain; without a gain, the reason
   double pollers_per_word = 0;  ///< mean, while anyone polls; for Pollers::each_thread, warps per SM
   double exposed = 0;           ///< share of the path that is device work beside pollers of this site
   /// The shortest wait worth parking; nothing if there is none or if it is unknown.
@@ -50,7 +50,7 @@ struct Prediction {
   std::vector<SitePrediction> sites;  ///< in the order of `stats`
   std::optional<Gain> program;        ///< if all sites parked; nothing where it is not certain enough
   std::optional<Gain> bounds;         ///< the same, however wide; nothing where no measurement covers a site
-  std::string reason;                 ///< the basis of the gain; without a gain, the reason and what measures it
+  std::string reason;                 ///< the basis of the gain; without a gain, the reason, and the command for it
   TimeNs path_ns = 0;                 ///< T
 };
 

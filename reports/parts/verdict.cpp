@@ -62,6 +62,7 @@ std::string prediction_words(const Prediction& prediction) {
                        gain->low, gain->high);
   }
   if (prediction.sites.empty() || prediction.reason.empty()) return {};
+  if (prediction.bounds) return fmt::format("Parked, the program would be {}.", one_line(prediction.reason));
   return fmt::format("What parking would gain is not predicted: {}.", one_line(prediction.reason));
 }
 
