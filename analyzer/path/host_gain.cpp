@@ -1,6 +1,8 @@
 #include "analyzer/path/host_gain.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace wicprof::analyzer {
 namespace {
@@ -11,6 +13,19 @@ constexpr double kSpinning = 0.8;
 constexpr double kHybridCost = 0.01;
 /// A program that would have nothing left to do is not understood.
 constexpr double kMostLate = 0.98;
+
+/// How long a quota stopped the program while it was recorded, per thread that waits: the kernel adds up its CPUs.
+double throttled_per_thread(const TraceModel& model) {
+  double throttled = 0;
+  for (const store::StatRow& row : model.stats) {
+    if (row.name == "throttled_ns") throttled += static_cast<double>(row.value);
+  }
+  std::set<std::pair<store::ProcessId, std::uint32_t>> threads;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.in_call()) threads.insert({wait.process, wait.thread});
+  }
+  return throttled / static_cast<double>(std::max<std::size_t>(1, threads.size()));
+}
 
 }  // namespace
 
@@ -37,8 +52,10 @@ std::optional<Gain> host_park_gain(const TraceModel& model, const Lateness& late
   }
   const auto whole = static_cast<double>(ground);
   const auto gain = [&](double gone) { return whole / (whole - std::min(std::max(0.0, gone), kMostLate * whole)); };
+  // Stops that are too short to be named as delays delay the program, too: at most all of them.
+  const double quota = std::max(idle[0] + error[0], throttled_per_thread(model));
   return Gain{gain(idle[0] + idle[1] / 2), (1 - kHybridCost) * gain(idle[0] - error[0]),
-              gain(idle[0] + error[0] + idle[1] + error[1])};
+              gain(quota + idle[1] + error[1])};
 }
 
 }  // namespace wicprof::analyzer

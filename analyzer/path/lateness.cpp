@@ -127,18 +127,20 @@ class OutsideWaits {
   /// Within samples: what the counters say outside of waits, and the lengths of the steps' parts there.
   struct Time {
     TimeNs cpu = 0, run_delay = 0, program = 0, late = 0, late_program = 0;
+    TimeNs cpu_error = 0;  ///< of cpu: waits that lie in two samples
     Time& operator+=(const Time& other) {
       cpu += other.cpu;
       run_delay += other.run_delay;
       program += other.program;
       late += other.late;
       late_program += other.late_program;
+      cpu_error += other.cpu_error;
       return *this;
     }
   };
 
   void add_sample(const store::ThreadSampleRow& sample) {
-    if (sample.run_delay) samples_.push_back({{sample.begin, sample.end}, {sample.cpu, *sample.run_delay, 0, 0, 0}});
+    if (sample.run_delay) samples_.push_back({{sample.begin, sample.end}, {sample.cpu, *sample.run_delay, 0, 0, 0, 0}});
   }
   /// After the last sample.
   void sort() {
@@ -148,8 +150,12 @@ class OutsideWaits {
   /// A wait's own share of its samples. The scheduler counts a delay when it ends.
   void take_out(const store::HostWaitRow& wait) {
     const Interval at{wait.begin, wait.end};
+    const TimeNs cpu = wait.cpu.value_or(0), elsewhere = std::max<TimeNs>(0, wait.end - wait.begin - cpu);
     for_each(at, [&](Sample& sample, double share) {
-      sample.time.cpu -= static_cast<TimeNs>(share * static_cast<double>(wait.cpu.value_or(0)));
+      sample.time.cpu -= static_cast<TimeNs>(share * static_cast<double>(cpu));
+      // A thread that had a CPU for a part of the wait may have had it all in one of the samples.
+      const auto here = static_cast<TimeNs>(share * static_cast<double>(wait.end - wait.begin));
+      sample.time.cpu_error += std::min(cpu, here) - std::max<TimeNs>(0, here - elsewhere);
       if (wait.end <= sample.at.end) sample.time.run_delay -= wait.run_delay.value_or(0);
     });
   }
@@ -202,6 +208,11 @@ class OutsideWaits {
   }
 
   std::vector<Sample> samples_;
+};
+
+/// While more is known of a delay than the result has.
+struct JudgedDelay : Delay {
+  bool on_device = false;  ///< of a launch: the call returned in time
 };
 
 struct Verdict {
@@ -320,7 +331,7 @@ class Judge {
   /// Between the two.
   void prepared() { usual_cpu_ = outside_.usual_cpu(); }
 
-  void judge(const Step& step, const Usual& usual, TimeNs clock_error, std::vector<Delay>& delays) {
+  void judge(const Step& step, const Usual& usual, TimeNs clock_error, std::vector<JudgedDelay>& delays) {
     if (const TimeNs more = late(step.running, usual.running, usual.running_spread, usual)) {
       write(step, step.running_at, more, {LateCause::kernel, true}, usual.running_spread, delays);
     }
@@ -332,8 +343,10 @@ class Judge {
       // A call that returned in time has handed over its work.
       const TimeNs called = in_call(step, more);
       auto [verdict, error] = std::pair{Verdict{LateCause::launch, part_of(called, more) <= 1 - kSurely}, called};
-      if (part_of(called, more) >= kExplains) std::tie(verdict, error) = outside(step.call, called, LateCause::launch);
+      const bool in_the_call = part_of(called, more) >= kExplains;
+      if (in_the_call) std::tie(verdict, error) = outside(step.call, called, LateCause::launch);
       write(step, step.launching_at, more, verdict, error + clock_error, delays);
+      delays.back().on_device = !in_the_call;
     }
     if (const TimeNs more = late(step.completing, usual.completing, 0, usual)) {
       Verdict verdict{LateCause::completion, false};
@@ -378,7 +391,7 @@ class Judge {
     const auto usual =
         static_cast<TimeNs>(usual_cpu_.value_or(1) * static_cast<double>(time->program - time->late_program));
     const TimeNs computed = std::clamp<TimeNs>(time->cpu - usual, 0, time->late_program);
-    const bool known = had_cpu && alone && usual_cpu_.has_value();
+    const bool known = had_cpu && alone && usual_cpu_.has_value() && part_of(time->cpu_error, more) <= 1 - kSurely;
     if (part_of(computed, time->late_program) >= kExplains) {
       return {{LateCause::program_busy, known && part_of(time->late_program - computed, more) <= 1 - kSurely}, error};
     }
@@ -386,8 +399,8 @@ class Judge {
   }
 
   void write(const Step& step, Interval part, TimeNs more, Verdict verdict, TimeNs error,
-             std::vector<Delay>& delays) const {
-    Delay delay;
+             std::vector<JudgedDelay>& delays) const {
+    JudgedDelay delay;
     delay.cause = verdict.cause;
     delay.sure = verdict.sure;
     delay.begin = part.begin;
@@ -408,26 +421,38 @@ class Judge {
   std::optional<double> usual_cpu_;
 };
 
+/// What the machine's host took while threads waited, as far as the trace shows it: a thread that spins is on a CPU,
+/// or is ready to run, for all of its wait. Nothing of threads that sleep in their waits.
+TimeNs stolen_from_spinning_waits(const TraceModel& model) {
+  TimeNs wall = 0, cpu = 0;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (!wait.in_call() || !wait.cpu || !wait.run_delay) continue;
+    wall += std::max<TimeNs>(0, wait.end - wait.begin - *wait.run_delay);
+    cpu += *wait.cpu;
+  }
+  return part_of(cpu, wall) >= kExplains ? std::max<TimeNs>(0, wall - cpu) : 0;
+}
+
 /// The machine's host takes a CPU without a trace in the counters of its threads. Only the sum of the taken time is
 /// known, so no single delay is sure.
-void name_stolen(const TraceModel& model, std::vector<Delay>& delays) {
+void name_stolen(const TraceModel& model, std::vector<JudgedDelay>& delays) {
   const std::optional<TimeNs> known = stat(model, "steal_ns");
   TimeNs stolen = known.value_or(0);
-  const auto had_cpu = [](const Delay& delay) {
-    return delay.cause == LateCause::completion || delay.cause == LateCause::launch ||
+  const auto had_cpu = [](const JudgedDelay& delay) {
+    return delay.cause == LateCause::completion || (delay.cause == LateCause::launch && !delay.on_device) ||
            delay.cause == LateCause::program_busy;
   };
   // Stolen time may count as CPU time or not: then the program seems to sleep.
-  const auto asleep = [](const Delay& delay) { return delay.cause == LateCause::program_asleep; };
-  for (Delay& delay : delays) {
+  const auto asleep = [](const JudgedDelay& delay) { return delay.cause == LateCause::program_asleep; };
+  for (JudgedDelay& delay : delays) {
     if (!had_cpu(delay) && !asleep(delay)) continue;
     if (!known || part_of(stolen, delay.late_ns) > 1 - kSurely) delay.sure = false;
   }
   const auto explain = [&](auto&& which) {
     TimeNs late = 0;
-    for (const Delay& delay : delays) late += which(delay) ? delay.late_ns : 0;
+    for (const JudgedDelay& delay : delays) late += which(delay) ? delay.late_ns : 0;
     if (late == 0 || part_of(stolen, late) < kExplains) return;
-    for (Delay& delay : delays) {
+    for (JudgedDelay& delay : delays) {
       if (!which(delay)) continue;
       delay.cause = LateCause::stolen;
       delay.sure = false;
@@ -435,7 +460,10 @@ void name_stolen(const TraceModel& model, std::vector<Delay>& delays) {
     }
     stolen -= std::min(stolen, late);
   };
+  // What was taken while kernels ran delays nothing.
+  const TimeNs outside = stolen - std::min(stolen, stolen_from_spinning_waits(model));
   explain(had_cpu);
+  stolen = std::min(stolen, outside);
   explain(asleep);
 }
 
@@ -501,6 +529,7 @@ Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkInd
     const auto found = outside.find({wait.process, wait.thread});
     if (found != outside.end()) found->second.take_out(wait);
   }
+  std::vector<JudgedDelay> judged;
   for (const auto& [thread, steps] : threads) {
     std::map<std::pair<SiteId, std::size_t>, std::vector<const Step*>> alike;
     for (const Step& step : steps) alike[{step.wait->site, step.items}].push_back(&step);
@@ -516,10 +545,11 @@ Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkInd
     }
     judge.prepared();
     for (const auto& [list, usual] : known) {
-      for (const Step* step : *list) judge.judge(*step, usual, clock_errors[step->device], result.delays);
+      for (const Step* step : *list) judge.judge(*step, usual, clock_errors[step->device], judged);
     }
   }
-  name_stolen(model, result.delays);
+  name_stolen(model, judged);
+  result.delays.assign(judged.begin(), judged.end());
   std::sort(result.delays.begin(), result.delays.end(),
             [](const Delay& a, const Delay& b) { return a.begin < b.begin; });
   result.sums = sums_of(result.delays, [](const Delay&) { return SiteId{0}; });
