@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Host threads that wait for a GPU on CPUs that others use, too: the set-ups of the HybridSync paper.
 
-    host_sharing.py BUILD OUT [--seconds 150] [--cpus 4,16,1,8,2] [--without-torch]
+    host_sharing.py BUILD OUT [--seconds 300] [--cases md_16_alone,md_4_shared1_busy,train_4,...] [--rounds 6]
 
 As root, on a GPU, at most SECONDS; needs PyTorch, and in BUILD/bin wic-prof, bench_host_sharing_md and
-bench_host_sharing_load.
+bench_host_sharing_load. --cases: only those that begin with one of these words, in this order of programs and CPUs.
 
 Programs (unchanged, under `wic-prof run`, toggled while they run): one in the manner of molecular dynamics, with half
 as many threads as CPUs; a PyTorch training step; a PyTorch decode step. Set-ups, for N CPUs:
@@ -13,11 +13,13 @@ as many threads as CPUs; a PyTorch training step; a PyTorch decode step. Set-ups
   shared1   N CPUs, and a co-runner with N threads on the same ones
   shared2   the same, each with a quota of half of the CPUs
 Program and co-runner are in cgroups of their own with equal weights, like two containers or two virtual machines.
-Ways of waiting, one after the other in each set-up: spin (the program's own), block, hybrid.
-Writes OUT/host_sharing.json (a result document) and prints a line per phase, then PASS or FAIL. Rows: the time of a
-step for each case, with GPU utilization, kernels per second, launch latency (begin of the call to begin of the
-kernel), completion latency (end of the kernel to end of the wait), and the CPUs that waiting threads burn; then one row
-per claim.
+Ways of waiting, in turns of short phases (each round in another order), so that a machine that drifts does so for all:
+spin (the program's own), block, hybrid.
+Writes OUT/host_sharing.json (a result document) and prints a line per case and way, then PASS or FAIL. Rows: the time
+of a step for each case, with GPU utilization, kernels per second, launch latency (begin of the call to begin of the
+kernel), completion latency (end of the kernel to end of the wait), the CPUs that waiting threads burn, and of the first
+program how long its threads compute in a step; then one row per claim: the geometric mean over the rounds of the
+ratio of two phases, with its 95 % interval.
 """
 
 import argparse
@@ -34,12 +36,15 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import ratios  # noqa: E402
 import result_file  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
-PHASE = 0.6     # seconds per phase
-SETTLE = 0.15   # seconds at its begin that do not count: the first waits after a change
+PHASE = 0.3     # seconds per phase
+SETTLE = 0.06   # seconds at its begin that do not count: the first waits after a change
+# What the first program reports of itself, per step: how long its threads compute, and take to go on after they met.
+OWN_TIMES = ("computing_longest", "computing", "computing_cpu", "meeting_longest", "meeting")
 CHECKED = 100   # steps of a PyTorch program whose results are compared
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 PERIOD = 100_000  # us
@@ -129,7 +134,7 @@ class Bench:
             self.machine.quota("co", count / 2 if setup == "shared2" else None)
         if load is None:
             return None
-        runner = subprocess.Popen([self.bin / "bench_host_sharing_load", load, str(count), "60"])
+        runner = subprocess.Popen([self.bin / "bench_host_sharing_load", load, str(count), "110"])
         self.machine.enter("co", runner.pid)
         bind(runner.pid, cpus)
         time.sleep(0.05)
@@ -137,10 +142,10 @@ class Bench:
         return runner
 
     def record(self, program, words, count_setups, trace):
-        """Runs a program through set-ups and ways. Returns phases as (cpus, setup, load, way, begin_ns, end_ns)."""
+        """Runs a program through set-ups and ways. Returns (cpus, setup, load, round, way, begin_ns, end_ns) of each."""
         stop = self.work / "stop"
         stop.unlink(missing_ok=True)
-        run = subprocess.Popen(["timeout", "-k", "2", "120", self.bin / "wic-prof", "run", "-q", "-f", "-o",
+        run = subprocess.Popen(["timeout", "-k", "2", "150", self.bin / "wic-prof", "run", "-q", "-f", "-o",
                                 "t.wicprof", f"--trace={trace}", "--name=shared", "--", *words], text=True,
                                env=self.environment, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         phases = []
@@ -148,7 +153,7 @@ class Bench:
             process = self.session(run)
             self.machine.enter("app", process)
             for count, setup, load in count_setups:
-                if time.monotonic() + 4 * PHASE > self.ends:
+                if time.monotonic() + 4 * self.options.rounds * (PHASE + SETTLE) > self.ends:
                     self.skipped.append(f"{program} {count} {setup} {load or ''}: no time left")
                     continue
                 if self.machine.why_no_quota and (setup == "shared2" or (setup == "baseline" and count == 1)):
@@ -156,10 +161,13 @@ class Bench:
                     continue
                 runner = self.enter(process, count, setup, load)
                 try:
-                    for way in WAYS:
-                        begin = self.toggle(way) + int(SETTLE * 1e9)
-                        time.sleep(SETTLE + PHASE)
-                        phases.append((count, setup, load, way, begin, time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
+                    ways = list(WAYS)
+                    for turn in range(self.options.rounds):
+                        for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
+                            begin = self.toggle(way) + int(SETTLE * 1e9)
+                            time.sleep(SETTLE + PHASE)
+                            phases.append((count, setup, load, turn, way, begin,
+                                           time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
                 finally:
                     if runner:
                         runner.kill()
@@ -181,9 +189,10 @@ class Bench:
         """One dict per phase."""
         database = sqlite3.connect(self.work / "t.wicprof")
         has_calls = database.execute("SELECT EXISTS (SELECT * FROM call)").fetchone()[0]
-        steps = [int(line) for line in (self.work / "times").read_text().split()]
+        lines = [[int(one) for one in line.split()] for line in (self.work / "times").read_text().splitlines()]
+        steps = [line[0] for line in lines]
         found = []
-        for count, setup, load, way, begin, end in phases:
+        for count, setup, load, turn, way, begin, end in phases:
             kernels = database.execute("SELECT start_ns, end_ns, correlation FROM kernel "
                                        "WHERE start_ns BETWEEN ? AND ? ORDER BY start_ns", (begin, end)).fetchall()
             waits = database.execute("SELECT begin_ns, end_ns, cpu_ns, thread FROM host_wait WHERE begin_ns >= ? AND "
@@ -218,8 +227,12 @@ class Bench:
                     late.append(wait_end - ends[at])
             wall = end - begin
             found.append({
-                "cpus": count, "setup": setup, "load": load, "way": way, "threads": threads, "steps": number,
-                "step_ms": (steps[last - 1] - steps[first]) / number / 1e6, "gpu_utilization": busy / wall,
+                "cpus": count, "setup": setup, "load": load, "turn": turn, "way": way, "threads": threads,
+                "steps": number, "step_ms": (steps[last - 1] - steps[first]) / number / 1e6,
+                **{f"{name}_ms": statistics.mean(line[at] for line in lines[first + 1:last]) / 1e6
+                   for at, name in enumerate(OWN_TIMES, 1)
+                   if len(lines[first]) > at},
+                "gpu_utilization": busy / wall,
                 "kernels_per_s": len(kernels) / wall * 1e9,
                 "launch_us": statistics.mean(launch) / 1e3 if launch else None,
                 "completion_us": statistics.mean(late) / 1e3 if late else None,
@@ -230,34 +243,56 @@ class Bench:
         by_case = {}
         for one in found:
             case = f"{program}_{one['cpus']}_{one['setup']}" + (f"_{one['load']}" if one["load"] else "")
-            by_case.setdefault(case, {})[one["way"]] = one
-            print(f"{case} {one['way']}: {one['step_ms']:.3f} ms per step, GPU {one['gpu_utilization']:.3f}, "
-                  f"{one['kernels_per_s']:.0f} kernels/s, launch {one['launch_us'] or 0:.0f} us, completion "
-                  f"{one['completion_us'] or 0:.0f} us, CPUs waiting {one['cpus_waiting']:.2f}", flush=True)
-            self.rows.append({"name": f"{case}_{one['way']}", "params": {key: one[key] for key in (
-                "cpus", "setup", "load", "way", "threads", "steps", "gpu_utilization", "kernels_per_s", "launch_us",
-                "completion_us", "cpus_waiting")}, "value": one["step_ms"], "unit": "ms", "compared_to": None,
-                "ratio": None, "bar": None, "holds": None})
+            by_case.setdefault(case, {}).setdefault(one["way"], {})[one["turn"]] = one
+        together = {}
+        for case, ways in by_case.items():
+            for way, phases in ways.items():
+                together[case, way] = self.add_way(case, way, list(phases.values()))
         for case, ways in by_case.items():
             if not {"spin", "block", "hybrid"} <= ways.keys():
                 continue
-            hybrid = ways["hybrid"]["step_ms"]
-            alone = by_case.get(f"{program}_{ways['hybrid']['cpus']}_alone", {}).get("spin")
+            hybrid, some = together[case, "hybrid"], next(iter(ways["hybrid"].values()))
+            alone = together.get((f"{program}_{some['cpus']}_alone", "spin"))
             for other in ("spin", "block"):
-                ratio = ways[other]["step_ms"] / hybrid
-                over_alone = alone["step_ms"] / hybrid if alone else None
+                turns = sorted(ways[other].keys() & ways["hybrid"].keys())
+                ratio, low, high = ratios.mean_ratio(
+                    [ways[other][turn]["step_ms"] / ways["hybrid"][turn]["step_ms"] for turn in turns])
+                over_alone = alone / hybrid if alone else None
                 bar = 0.98 if other == "block" else None
                 holds = ratio >= 0.98 if other == "block" else None
-                if program == "md" and ways["hybrid"]["setup"] == "shared1":
+                if program == "md" and some["setup"] == "shared1":
                     bar = 4.2 if other == "spin" else 1.9
                     reached = over_alone is not None and over_alone >= 0.95  # the bound: as fast as without sharing
                     holds = ratio >= bar or (reached and ratio >= 0.98)
-                self.rows.append({"name": f"{case}_hybrid_over_{other}", "params": {"over_spin_alone": over_alone},
+                self.rows.append({"name": f"{case}_hybrid_over_{other}",
+                                  "params": {"over_spin_alone": over_alone, "low": low, "high": high,
+                                             "rounds": len(turns)},
                                   "value": hybrid, "unit": "ms", "compared_to": f"{case}_{other}", "ratio": ratio,
                                   "bar": bar, "holds": holds})
                 print(f"{case}: hybrid over {other} {ratio:.3f}" +
+                      (f" ({low:.3f} to {high:.3f})" if low is not None else "") +
                       (f", over spin alone {over_alone:.3f}" if over_alone else "") +
                       ("" if holds is None else " holds" if holds else " MISSED"), flush=True)
+
+    def add_way(self, case, way, phases):
+        """A row of all phases of one way. Returns the mean step in ms."""
+        params = {key: phases[0][key] for key in ("cpus", "setup", "load", "way", "threads")}
+        params["steps"] = sum(one["steps"] for one in phases)
+        params["rounds"] = len(phases)
+        step_ms = sum(one["step_ms"] * one["steps"] for one in phases) / params["steps"]
+        for key in ("gpu_utilization", "kernels_per_s", "launch_us", "completion_us", "cpus_waiting",
+                    *(f"{name}_ms" for name in OWN_TIMES)):
+            known = [one[key] for one in phases if one.get(key) is not None]
+            if known or key in phases[0]:
+                params[key] = statistics.mean(known) if known else None
+        own = [f"{name} {params[name + '_ms']:.3f}" for name in OWN_TIMES if name + "_ms" in params]
+        print(f"{case} {way}: {step_ms:.3f} ms per step, GPU {params['gpu_utilization']:.3f}, "
+              f"{params['kernels_per_s']:.0f} kernels/s, launch {params['launch_us'] or 0:.0f} us, completion "
+              f"{params['completion_us'] or 0:.0f} us, CPUs waiting {params['cpus_waiting']:.2f}",
+              *(own and ["ms:", ", ".join(own)]), flush=True)
+        self.rows.append({"name": f"{case}_{way}", "params": params, "value": step_ms, "unit": "ms",
+                          "compared_to": None, "ratio": None, "bar": None, "holds": None})
+        return step_ms
 
     def program(self, name, words, count_setups, threads, trace):
         try:
@@ -279,36 +314,45 @@ class Bench:
         return [sys.executable, HERE / "host_sharing" / "torch_steps.py", what, str(seconds), folder / "stop",
                 folder / "times", str(CHECKED)]
 
-    def references(self):
-        """The digests of the PyTorch programs without wic-prof: both at once."""
+    def references(self, programs):
+        """The digests of the PyTorch programs without wic-prof: all at once."""
         runs = {}
-        for what in ("train", "decode"):
+        for what in programs:
             folder = self.work / what
             folder.mkdir()
             runs[what] = subprocess.Popen(["timeout", "40", *self.torch_words(what, 2, folder)], text=True,
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return {what: run.communicate()[0] for what, run in runs.items()}
 
+    def wanted(self, program, cases):
+        def name(count, setup, load):
+            return f"{program}_{count}_{setup}" + (f"_{load}" if load else "")
+        return [one for one in cases if not self.options.cases or name(*one).startswith(self.options.cases)]
+
     def measure(self):
         most = len(self.machine.cpus)
-        for count in self.options.cpus:
+        for count in (4, 16, 1, 8, 2):
+            cases = self.wanted("md", [(count, *one) for one in setups(count, full=count == 4)])
+            if not cases:
+                continue
             if count > most:
                 self.skipped.append(f"md {count}: the machine has {most} CPUs")
                 continue
             threads = max(1, count // 2)
-            cases = [(count, *one) for one in setups(count, full=count == 4)]
-            words = [self.bin / "bench_host_sharing_md", str(threads), "60", self.work / "stop", self.work / "times"]
+            words = [self.bin / "bench_host_sharing_md", str(threads), "110", self.work / "stop", self.work / "times"]
             self.program("md", words, cases, threads, "kernels,calls,host_waits")
-            if count == 16 and not self.options.without_torch:
-                self.torch()
+        self.torch()
 
     def torch(self):
         most = len(self.machine.cpus)
-        digests = self.references()
-        for what in ("train", "decode"):
-            cases = [(count, *one) for count in (1, 4) for one in setups(count, full=False)
-                     if count <= most and not (count == 1 and one[0] == "baseline")]
-            output = self.program(what, self.torch_words(what, 60, self.work), cases, 1, "kernels,host_waits")
+        cases_of = {what: self.wanted(what, [
+            (count, *one) for count in (1, 4) for one in setups(count, full=False)
+            if count <= most and not (count == 1 and one[0] == "baseline")]) for what in ("train", "decode")}
+        digests = self.references([what for what, cases in cases_of.items() if cases])
+        for what, cases in cases_of.items():
+            if not cases:
+                continue
+            output = self.program(what, self.torch_words(what, 110, self.work), cases, 1, "kernels,host_waits")
             here, there = (text.rpartition("digest ")[2].split() for text in (output, digests[what]))
             same = bool(here) and here != ["none"] and here == there
             print(f"{what}: {CHECKED} steps give {'the same' if same else 'NOT the same'} results without wic-prof and "
@@ -324,9 +368,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("out", type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("--seconds", type=float, default=150)
-    parser.add_argument("--cpus", type=lambda text: [int(one) for one in text.split(",")], default=[4, 16, 1, 8, 2])
-    parser.add_argument("--without-torch", action="store_true")
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--cases", type=lambda text: tuple(text.split(",")), default=())
+    parser.add_argument("--rounds", type=int, default=6)
     result_file.add_arguments(parser)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,14 @@
 // A program in the manner of molecular dynamics, as host_sharing.py measures it: in each step, every host thread
 // computes for a while, launches a kernel whose length varies by 3 %, and waits for it; then the threads meet.
 //   bench_host_sharing_md THREADS SECONDS STOP_FILE TIMES_FILE
-// Ends after SECONDS, or once STOP_FILE exists. Writes the end of each step (CLOCK_MONOTONIC, ns) to TIMES_FILE, one
-// per line. Knows nothing of wic-prof.
+// Ends after SECONDS, or once STOP_FILE exists. Writes a line per step to TIMES_FILE: the step's end (CLOCK_MONOTONIC,
+// ns), how long the threads computed in it: the longest, the mean, and the mean of their CPU times (ns); and from the
+// meeting before the step until the last thread, and the mean, went on. Knows nothing of wic-prof.
 #include <cuda_runtime.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <barrier>
 #include <cstdio>
 #include <cstdlib>
@@ -35,9 +37,9 @@ void check(cudaError_t result, const char* what) {
   std::exit(3);
 }
 
-long long now_ns() {
+long long now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
 
@@ -46,12 +48,16 @@ struct Worker {
   unsigned* count = nullptr;
   unsigned long long random = 0;
   double state = 1;
+  long long computed = 0, cpu = 0, woken = 0;  // in the current step
 
   __attribute__((noinline)) void integrate() {
     for (int i = 0; i < kHostWork; ++i) state = state * 0.999999 + 1e-6;
   }
   __attribute__((noinline)) void step() {
+    const long long begin = now_ns(), cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
     integrate();
+    cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+    computed = now_ns() - begin;
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     const double part = static_cast<double>(random >> 11) / 9007199254740992.0;  // 0 to 1
     forces<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(kKernel * (1 + kSpread * (2 * part - 1))), count);
@@ -73,11 +79,22 @@ int main(int argc, char** argv) {
     workers[i].random = 88172645463325252ull + i;
   }
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  std::vector<long long> times;
+  struct Step {
+    long long end, longest, mean, mean_cpu, woken_last, woken;
+  };
+  std::vector<Step> steps;
   bool stop = false;
   std::barrier meet(threads, [&]() noexcept {
-    times.push_back(now_ns());
-    stop = times.back() > end || (times.size() % 64 == 0 && access(argv[3], F_OK) == 0);
+    Step step{now_ns(), 0, 0, 0, 0, 0};
+    for (const Worker& worker : workers) {
+      step.longest = std::max(step.longest, worker.computed);
+      step.mean += worker.computed / threads;
+      step.mean_cpu += worker.cpu / threads;
+      step.woken_last = std::max(step.woken_last, worker.woken);
+      step.woken += worker.woken / threads;
+    }
+    steps.push_back(step);
+    stop = step.end > end || (steps.size() % 64 == 0 && access(argv[3], F_OK) == 0);
   });
   std::vector<std::thread> running;
   for (Worker& worker : workers) {
@@ -85,6 +102,7 @@ int main(int argc, char** argv) {
       while (!stop) {
         worker.step();
         meet.arrive_and_wait();
+        worker.woken = now_ns() - steps.back().end;
       }
     });
   }
@@ -93,12 +111,14 @@ int main(int argc, char** argv) {
   for (const Worker& worker : workers) {
     unsigned counted = 0;
     check(cudaMemcpy(&counted, worker.count, sizeof counted, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    all = all && counted == times.size();
+    all = all && counted == steps.size();
   }
   std::FILE* const file = std::fopen(argv[4], "w");
   if (file == nullptr) return 3;
-  for (const long long time : times) std::fprintf(file, "%lld\n", time);
+  for (const Step& step : steps)
+    std::fprintf(file, "%lld %lld %lld %lld %lld %lld\n", step.end, step.longest, step.mean, step.mean_cpu,
+                 step.woken_last, step.woken);
   std::fclose(file);
-  std::printf("steps %zu, kernels %s\n", times.size(), all ? "all" : "LOST");
+  std::printf("steps %zu, kernels %s\n", steps.size(), all ? "all" : "LOST");
   return all ? 0 : 4;
 }
