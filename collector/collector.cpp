@@ -214,7 +214,10 @@ void Collector::stop() {
 
 void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (off()) return;
-  on_program_thread = true;
+  // Finding a variable of a thread takes a call, so that calls of CUDA do so once.
+  const bool of_call = domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
+  if (!of_call || static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_ENTER)
+    on_program_thread = true;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
       has_context_.store(true, std::memory_order_release);
@@ -225,7 +228,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     return;
   }
   if (domain == CUPTI_CB_DOMAIN_NVTX) return RangeNames::callback(id, *static_cast<const CUpti_NvtxData*>(data));
-  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+  if (!of_call) return;
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite == CUPTI_API_EXIT) announce_context();  // the call has released the driver's locks
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020) {

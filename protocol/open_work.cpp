@@ -11,17 +11,6 @@ namespace wicprof {
 
 namespace {
 
-struct OfThread {
-  OpenEntry<OpenCall>* entry = nullptr;
-  bool asked = false;
-  std::uint32_t thread = 0;
-  char last_name[sizeof(OpenCall::name)] = {};
-  ~OfThread() {
-    if (entry != nullptr) entry->give_back();
-  }
-};
-thread_local OfThread of_thread;
-
 // Of an entry, what changes from call to call of one name.
 constexpr std::size_t kFront = offsetof(OpenCall, name);
 static_assert(kFront % sizeof(std::uint64_t) == 0);
@@ -30,32 +19,42 @@ static_assert(kFront % sizeof(std::uint64_t) == 0);
 
 bool process_is_gone(std::uint32_t pid) { return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
+OwnOpenCall& OwnOpenCall::of_thread() {
+  thread_local OwnOpenCall own;
+  return own;
+}
+
+OwnOpenCall::~OwnOpenCall() {
+  if (entry_ == nullptr) return;
+  entry_->give_back();
+  // The thread's last calls may come after this. Without volatile, the compiler removes the store.
+  *const_cast<OpenEntry<OpenCall>* volatile*>(&entry_) = nullptr;
+}
+
 void OwnOpenCall::begin(OpenWork* work, const OpenCall& call) {
   if (work == nullptr) return;
-  OfThread& own = of_thread;
-  if (!own.asked) {
-    own.asked = true;
-    own.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    own.entry = claim_entry(work->calls, static_cast<std::uint32_t>(getpid()), work->calls_left_out, process_is_gone);
-    own.last_name[0] = '\0';
+  if (!asked_) {
+    asked_ = true;
+    thread_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    entry_ = claim_entry(work->calls, static_cast<std::uint32_t>(getpid()), work->calls_left_out, process_is_gone);
+    last_name_[0] = '\0';
   }
-  if (own.entry == nullptr) return;
+  if (entry_ == nullptr) return;
   OpenCall written = call;
-  written.thread = own.thread;
-  if (std::strncmp(own.last_name, call.name, sizeof own.last_name) == 0) {
-    own.entry->write_front(written, kFront);
+  written.thread = thread_;
+  if (std::memcmp(last_name_, call.name, sizeof last_name_) == 0) {
+    entry_->write_front(written, kFront);
   } else {
-    std::memcpy(own.last_name, call.name, sizeof own.last_name);
-    own.entry->write(written);
+    std::memcpy(last_name_, call.name, sizeof last_name_);
+    entry_->write(written);
   }
 }
 
 void OwnOpenCall::end() {
-  const OfThread& own = of_thread;
-  if (own.entry == nullptr) return;
+  if (entry_ == nullptr) return;
   OpenCall none;
-  none.thread = own.thread;
-  own.entry->write_front(none, kFront);
+  none.thread = thread_;
+  entry_->write_front(none, kFront);
 }
 
 OpenWordWait::OpenWordWait(OpenWork* work, OpenCall call) {

@@ -185,10 +185,23 @@ bool process_is_gone(std::uint32_t pid);
 /// stays mapped as long as its threads. One session per process.
 class OwnOpenCall {
  public:
+  /// The calling thread's, until it ends.
+  static OwnOpenCall& of_thread();
+  OwnOpenCall() = default;
+  OwnOpenCall(const OwnOpenCall&) = delete;
+  OwnOpenCall& operator=(const OwnOpenCall&) = delete;
+  ~OwnOpenCall();
+
   /// Writes that the thread is in a call since `call.begin`. `work`: the session's; nullptr: none.
-  static void begin(OpenWork* work, const OpenCall& call);
+  void begin(OpenWork* work, const OpenCall& call);
   /// The thread's call has ended.
-  static void end();
+  void end();
+
+ private:
+  OpenEntry<OpenCall>* entry_ = nullptr;
+  bool asked_ = false;
+  std::uint32_t thread_ = 0;
+  char last_name_[sizeof(OpenCall::name)] = {};
 };
 
 /// An entry for the time of one wait for a word.

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
 #include <vector>
 
 #include "collector/cupti/cupti_call.h"
@@ -49,6 +50,15 @@ class Functions {
   std::string missing_;
 };
 
+/// CUPTI leaves it to the subscriber that only one thread at a time enables callbacks.
+decltype(&cuptiEnableCallback) enable_callback_itself = nullptr;
+std::mutex enable_callback_mutex;
+CUptiResult CUPTIAPI enable_callback_alone(std::uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                           CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  const std::lock_guard lock(enable_callback_mutex);
+  return enable_callback_itself(enable, subscriber, domain, id);
+}
+
 Result<CuptiApi> bind(void* library, const std::string& path) {
   CuptiApi api;
   api.library = library;
@@ -60,7 +70,8 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.required("cuptiSubscribe", api.subscribe);
   functions.optional("cuptiSubscribe_v2", api.subscribe_v2);
   functions.required("cuptiUnsubscribe", api.unsubscribe);
-  functions.required("cuptiEnableCallback", api.enable_callback);
+  functions.required("cuptiEnableCallback", enable_callback_itself);
+  api.enable_callback = enable_callback_alone;
   functions.required("cuptiGetCallbackName", api.get_callback_name);
   functions.required("cuptiActivityEnable", api.activity_enable);
   functions.required("cuptiActivityDisable", api.activity_disable);

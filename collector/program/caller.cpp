@@ -67,8 +67,14 @@ bool in_static_runtime(const void* address, std::string_view call) {
 
 bool has_name(const void* address) { return !function_at(address).name.empty(); }
 
+/// Between the program and a call of the driver.
+struct Between {
+  std::string runtime_call;
+  bool ambiguous = false;
+};
+
 /// The first frame of the program; nullptr if the stack ends before.
-const Frame* programs_frame(const Stack& stack, const CudaCall& call) {
+const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& between) {
   const void* const own = module_of(reinterpret_cast<const void*>(&add_frame));
   const void* const cupti = module_of(call.cupti);
   bool runtime = false;  // its library's frames are skipped
@@ -83,10 +89,30 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call) {
       runtime = runtime || std::string_view(info.dli_fname).find("libcudart.so") != std::string_view::npos;
     }
   }
+  const auto address_of = [&](std::size_t i) {
+    return static_cast<const void*>(static_cast<const char*>(stack.frames[i].returns_to) - 1);
+  };
+  const auto calls = [&](const std::string& function) {
+    return std::find(call.runtime_calls.begin(), call.runtime_calls.end(), function) != call.runtime_calls.end();
+  };
+  if (!call.runtime && !call.runtime_calls.empty() && at < stack.count) {
+    if (runtime) {
+      const std::string function = function_at(address_of(at - 1)).name;
+      if (calls(function)) between.runtime_call = function;
+    } else if (!has_name(address_of(at))) {
+      between.ambiguous = true;
+    } else {
+      std::size_t skipped = at;
+      std::string function = function_at(address_of(skipped)).name;
+      while (function.starts_with("libcudart_static_") && ++skipped < stack.count)
+        function = function_at(address_of(skipped)).name;
+      if (skipped < stack.count && calls(function)) {
+        between.runtime_call = function;
+        at = skipped + 1;
+      }
+    }
+  }
   if (call.runtime && !runtime) {
-    const auto address_of = [&](std::size_t i) {
-      return static_cast<const void*>(static_cast<const char*>(stack.frames[i].returns_to) - 1);
-    };
     if (at < stack.count && !has_name(address_of(at))) {
       ++at;  // a stripped program: the call's own function is one frame
     } else {
@@ -123,7 +149,10 @@ const void* Caller::unwind(const CudaCall& call, const void* frame) {
   }
   Stack stack;
   _Unwind_Backtrace(add_frame, &stack);
-  const Frame* const found = programs_frame(stack, call);
+  Between between;
+  const Frame* const found = programs_frame(stack, call, between);
+  runtime_call_ = std::move(between.runtime_call);
+  ambiguous_ = between.ambiguous;
   if (found == nullptr) {
     ++failures_[call.number];
     return nullptr;

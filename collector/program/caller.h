@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace wicprof::collector {
@@ -13,6 +15,8 @@ struct CudaCall {
   bool runtime = false;         ///< of the runtime (cudaStreamSynchronize), not of the driver (cuStreamSynchronize)
   std::string_view name;        ///< as the program's linker knows it
   const void* cupti = nullptr;  ///< an address in CUPTI, whose frames are not the program's
+  /// Of a call of the driver: the calls of the runtime that may have made it, whose frames are not the program's.
+  std::span<const std::string> runtime_calls = {};
 };
 
 /// Finds callers. One object per thread, used by that thread alone, since it remembers where on the thread's stack the
@@ -40,6 +44,12 @@ class Caller {
   /// How often find() had to unwind the stack.
   std::uint64_t unwound() const { return unwound_; }
 
+  /// What find() saw when it unwound last, for a call of the driver: the call of the runtime that made it, one of
+  /// CudaCall::runtime_calls; empty: none.
+  const std::string& runtime_call() const { return runtime_call_; }
+  /// The same: whether functions without names may be those of a runtime that is linked into the program.
+  bool ambiguous() const { return ambiguous_; }
+
  private:
   const void* unwind(const CudaCall& call, const void* frame);
 
@@ -58,6 +68,8 @@ class Caller {
   static constexpr std::uint8_t kMostFailures = 8;
   std::uint8_t failures_[kCalls] = {};
   std::uint64_t unwound_ = 0;
+  std::string runtime_call_;
+  bool ambiguous_ = false;
   std::uintptr_t stack_begin_ = 0, stack_end_ = 0;  // of the thread; 0: not looked up yet, or not known
 };
 

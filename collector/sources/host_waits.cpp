@@ -37,6 +37,11 @@ struct WaitingCall {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
   Awaited awaited;
+  /// A call of the runtime that waits in the driver's call for the same. Its own callbacks are disabled once the
+  /// driver's have shown that they suffice: they would double what a wait costs.
+  bool in_driver() const { return domain == CUPTI_CB_DOMAIN_RUNTIME_API && awaited != Awaited::copy; }
+  /// A call of the driver that may be made by such a call of the runtime.
+  bool by_runtime() const { return domain == CUPTI_CB_DOMAIN_DRIVER_API && awaited != Awaited::copy; }
 };
 
 constexpr auto kRuntimeCall = CUPTI_CB_DOMAIN_RUNTIME_API;
@@ -148,6 +153,9 @@ struct ThreadWait {
   int depth = 0;
   TimeNs begin = 0;
   PlaceOfWait place;
+  std::uint8_t outer = kNoNumber;   // the outermost call
+  std::uint8_t number = kNoNumber;  // the call whose name the wait has
+  std::uint32_t correlation = 0;
   // Of waiting in the call's place.
   StrategyId strategy = StrategyId::poll;
   std::uint32_t polls = 0, naps = 0;
@@ -177,7 +185,10 @@ struct Experience {
 // In one block, since finding a variable of a thread costs a library that is loaded late a call.
 struct ThreadState {
   ThreadWait wait;
-  OpenCall shown;             // the wait, as the session's table of open calls has it
+  ThreadsPlaces places;
+  OpenCall shown;                         // the wait, as the session's table of open calls has it
+  std::uint8_t shown_number = kNoNumber;  // of the call whose name `shown` has
+  OwnOpenCall& open_call = OwnOpenCall::of_thread();
   std::uint64_t context = 0;  // in which it waits
   CpuMeter cpu_meter;
   Caller caller;
@@ -264,17 +275,21 @@ class HostWaits final : public Source {
     std::string missing;
     for (std::size_t i = 0; i < std::size(kWaitingCalls); ++i) {
       const auto [domain, id, awaited] = kWaitingCalls[i];
+      if (watch_[i] == Watch::not_needed) continue;
       names_[i] = call_name(cupti.api, domain, id);
       const std::string what = "cuptiEnableCallback(" + names_[i] + ")";
       Result<> enabled = cupti_call(cupti.api, what, cupti.api.enable_callback(1, cupti.subscriber, domain, id));
       if (!enabled && missing.empty()) missing = enabled.error().message;
     }
-    cupti_ = reinterpret_cast<const void*>(cupti.api.enable_callback);
+    cupti_ = reinterpret_cast<const void*>(cupti.api.activity_flush_all);
     if (work_ != nullptr) work_->watches_calls.store(1, std::memory_order_relaxed);
+    subscriber_ = cupti.subscriber;
+    enabled_ = &cupti.api;
     return missing.empty() ? ok() : unavailable(missing);
   }
 
   void disable(const Cupti& cupti) override {
+    enabled_ = nullptr;
     for (const auto [domain, id, awaited] : kWaitingCalls) cupti.api.enable_callback(0, cupti.subscriber, domain, id);
   }
 
@@ -289,40 +304,96 @@ class HostWaits final : public Source {
     if (number == kNoNumber) return note(domain, id, data);
     ThreadWait& wait = thread.wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
-      if (wait.depth++ == 0) begin(thread, place(thread, number, __builtin_frame_address(0), sink), sink);
-      show(thread, number, domain, id, data);
-      if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams))
-        park_here(thread, *what, sink);
+      // The end of the outer call came without a callback, which has been disabled meanwhile.
+      if (wait.depth > 0 && data.correlationId != wait.correlation && ids_nest_.load(std::memory_order_relaxed))
+        wait.depth = 0;
+      if (wait.depth++ == 0) {
+        wait.outer = number;
+        wait.correlation = data.correlationId;
+        begin(thread, place(thread, number, __builtin_frame_address(0), sink), sink);
+      } else if (kWaitingCalls[wait.outer].in_driver() && watch_[wait.outer] == Watch::asked) {
+        prove(thread, number, __builtin_frame_address(0), data.correlationId);
+      }
+      const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams);
+      if (work_ != nullptr) show(thread, number, what, data);
+      if (what) park_here(thread, *what, sink);
       return;
     }
-    if (wait.depth == 0 || --wait.depth > 0) return;  // entered before the callbacks were enabled, or not the outermost
-    OwnOpenCall::end();
+    if (wait.depth == 0) return;  // entered before the callbacks were enabled
+    if (--wait.depth > 0 && watch_[wait.outer].load(std::memory_order_relaxed) == Watch::asked) return;
+    wait.depth = 0;
+    thread.open_call.end();
     note_end(thread, data);
-    end(thread, number, data.correlationId, sink);
+    end(thread, sink);
+  }
+
+  /// Disables callbacks of the runtime that are not needed, two ticks after that has been found, so that no call is in
+  /// progress then; enables them again where they are needed after all.
+  void tick(EventBatch&) override {
+    const CuptiApi* const api = enabled_;
+    if (api == nullptr) return;
+    for (std::size_t i = 0; i < std::size(kWaitingCalls); ++i) {
+      Watch watch = watch_[i];
+      if (runtime_needed_ && watch != Watch::asked) {
+        if (watch == Watch::not_needed)
+          api->enable_callback(1, subscriber_, kWaitingCalls[i].domain, kWaitingCalls[i].id);
+        watch_[i] = Watch::asked;
+      } else if (watch == Watch::proven) {
+        watch_[i] = Watch::settling;
+      } else if (watch == Watch::settling) {
+        watch_[i] = Watch::not_needed;
+        api->enable_callback(0, subscriber_, kWaitingCalls[i].domain, kWaitingCalls[i].id);
+      }
+    }
   }
 
   void finish(EventSink&) override { control_.stop(); }
 
  private:
+  /// Whether callbacks of a call of the runtime are needed beside those of the driver.
+  enum class Watch : std::uint8_t { asked, proven, settling, not_needed };
+
+  /// Within a call of the runtime, in that of the driver: whether the latter's callback alone knows which call of the
+  /// runtime it is in.
+  void prove(ThreadState& thread, std::uint8_t number, const void* frame, std::uint32_t correlation) {
+    if (!kWaitingCalls[number].by_runtime() || runtime_needed_) return;
+    const bool same = correlation == thread.wait.correlation;
+    if (same) thread.caller.find(cuda_call(number), frame, [](const void*) { return false; });
+    if (same && thread.caller.runtime_call() == names_[thread.wait.outer]) {
+      ids_nest_ = true;
+      watch_[thread.wait.outer] = Watch::proven;
+    } else {
+      runtime_needed_ = true;
+    }
+  }
+
+  CudaCall cuda_call(std::uint8_t number) const {
+    const WaitingCall& call = kWaitingCalls[number];
+    CudaCall of{number, call.domain == kRuntimeCall, names_[number], cupti_};
+    if (call.by_runtime()) of.runtime_calls = names_;
+    return of;
+  }
+
   /// Writes the call to the session's table for as long as it lasts. The driver's call within a runtime's call knows
   /// what is waited for.
-  void show(ThreadState& thread, std::uint8_t number, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+  void show(ThreadState& thread, std::uint8_t number, const std::optional<Awaitable>& what,
             const CUpti_CallbackData& data) {
-    if (work_ == nullptr) return;
     OpenCall& shown = thread.shown;
     if (thread.wait.depth == 1) {
-      shown = {};
+      if (thread.shown_number != thread.wait.number) {
+        thread.shown_number = thread.wait.number;
+        copy_name(shown.name, names_[thread.shown_number]);
+      }
       shown.begin = thread.wait.begin;
-      thread.context = 0;
-      copy_name(shown.name, names_[number]);
+      shown.stream = shown.handle = thread.context = 0;
     }
     shown.awaited = kWaitingCalls[number].awaited;
-    if (const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams)) {
+    if (what) {
       shown.stream = what->kind == Awaited::stream ? handle_of(what->stream) : 0;
       shown.handle = what->kind == Awaited::event ? reinterpret_cast<std::uint64_t>(what->event) : 0;
       thread.context = reinterpret_cast<std::uint64_t>(data.context);
     }
-    OwnOpenCall::begin(work_, shown);
+    thread.open_call.begin(work_, shown);
   }
 
   /// After a wait for a stream or a device, what was launched there before has ended.
@@ -404,7 +475,7 @@ class HostWaits final : public Source {
     }
   }
 
-  void end(ThreadState& thread, std::uint32_t number, std::uint32_t correlation, EventSink& sink) {
+  void end(ThreadState& thread, EventSink& sink) {
     const ThreadWait& wait = thread.wait;
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
@@ -415,11 +486,11 @@ class HostWaits final : public Source {
     event.run_delay_ns = use.run_delay;
     event.site = wait.place.site;
     event.iteration = wait.place.iteration;
-    event.call = text_of(number, sink);
+    event.call = text_of(wait.number, sink);
     event.thread = thread.id;
-    event.correlation = correlation;
+    event.correlation = wait.correlation;
     event.status = WaitStatus::satisfied;
-    event.awaited = kWaitingCalls[number].awaited;
+    event.awaited = kWaitingCalls[wait.number].awaited;
     event.strategy = static_cast<std::uint8_t>(wait.strategy);
     event.polls = wait.polls;
     event.naps = wait.naps;
@@ -473,14 +544,48 @@ class HostWaits final : public Source {
     known.judged = known.uncertain = 0;
   }
 
-  PlaceOfWait place(ThreadState& thread, std::uint32_t number, const void* frame, EventSink& sink) {
-    if (const RangeName* range = RangeNames::innermost()) {
-      if (const auto within = sites_.enter(number, names_[number], *range, sink)) return *within;
+  /// Also says by which call the thread waits: the driver's callback is the only one where those of the runtime are not
+  /// needed.
+  PlaceOfWait place(ThreadState& thread, std::uint8_t number, const void* frame, EventSink& sink) {
+    ThreadsPlaces& places = thread.places;
+    const void* from = nullptr;
+    bool looked = false;
+    if (kWaitingCalls[number].by_runtime()) {
+      looked = true;
+      from = thread.caller.find(cuda_call(number), frame,
+                                [&](const void* address) { return WaitSites::known_path(places, number, address); });
+      if (from != nullptr && !WaitSites::known_path(places, number, from)) {
+        const bool by_driver = !thread.caller.ambiguous() || !some_not_needed();
+        if (by_driver) {
+          WaitSites::note_path(places, number, from, number_of_runtime(thread.caller.runtime_call(), number));
+        } else {  // nobody knows the place
+          runtime_needed_ = true;
+          from = nullptr;
+        }
+      }
+      if (from != nullptr) number = static_cast<std::uint8_t>(WaitSites::call_of_path(places, number, from));
     }
-    const CudaCall call{number, kWaitingCalls[number].domain == kRuntimeCall, names_[number], cupti_};
-    const void* const from =
-        thread.caller.find(call, frame, [&](const void* address) { return sites_.known(number, address); });
-    return sites_.enter(number, names_[number], from, sink);
+    thread.wait.number = number;
+    if (const RangeName* range = RangeNames::innermost()) {
+      if (const auto within = sites_.enter(places, number, names_[number], *range, sink)) return *within;
+    }
+    if (!looked) {
+      from = thread.caller.find(cuda_call(number), frame,
+                                [&](const void* address) { return WaitSites::known(places, number, address); });
+    }
+    return sites_.enter(places, number, names_[number], from, sink);
+  }
+
+  bool some_not_needed() const {
+    return std::any_of(std::begin(watch_), std::end(watch_), [](Watch one) { return one != Watch::asked; });
+  }
+
+  /// `otherwise`: where the name is none of the runtime's waiting calls.
+  std::uint8_t number_of_runtime(const std::string& name, std::uint8_t otherwise) const {
+    for (std::size_t i = 0; i < std::size(kWaitingCalls) && !name.empty(); ++i) {
+      if (kWaitingCalls[i].in_driver() && names_[i] == name) return static_cast<std::uint8_t>(i);
+    }
+    return otherwise;
   }
 
   /// The number of the call's name, for which the sink is asked only once.
@@ -503,6 +608,11 @@ class HostWaits final : public Source {
   const void* cupti_ = nullptr;  // an address in CUPTI
   std::string names_[std::size(kWaitingCalls)];
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
+  std::atomic<Watch> watch_[std::size(kWaitingCalls)] = {};
+  std::atomic<bool> runtime_needed_{false};  // the runtime's callbacks, for good
+  std::atomic<bool> ids_nest_{false};        // a call of the runtime and the driver's call in it have one id
+  std::atomic<const CuptiApi*> enabled_{nullptr};
+  CUpti_SubscriberHandle subscriber_ = nullptr;
   std::atomic<std::uint8_t> ways_[WaitSites::kMost] = {};
   std::atomic<std::uint32_t> choices_[WaitSites::kMost] = {};
 };

@@ -97,7 +97,7 @@ Parked park(const DriverApi& api, const Awaitable& what, StrategyId strategy,
     const TimeNs passed = waiting.now() - begin;
     if (passed < plan.sleep) {
       ++parked.naps;
-      waiting.sleep(plan.sleep - passed);
+      waiting.sleep(plan.first_sleep(passed));
       continue;
     }
     const CUevent context_event = of_context ? of_context->get() : nullptr;

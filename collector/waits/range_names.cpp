@@ -96,6 +96,7 @@ void RangeNames::callback(CUpti_CallbackId id, const CUpti_NvtxData& data) {
   const void* const params = data.functionParams;
   if (id == CUPTI_CBID_NVTX_nvtxRangePop) return open_ranges.pop(nullptr);
   if (params == nullptr) return;
+  any_.store(true, std::memory_order_relaxed);
   switch (id) {
     case CUPTI_CBID_NVTX_nvtxRangePushA: {
       const char* const name = static_cast<const nvtxRangePushA_params*>(params)->message;
@@ -121,7 +122,7 @@ void RangeNames::callback(CUpti_CallbackId id, const CUpti_NvtxData& data) {
   }
 }
 
-const RangeName* RangeNames::innermost() {
+const RangeName* RangeNames::innermost_of_thread() {
   const OpenRanges& open = open_ranges;
   if (open.depth == 0 || open.ranges[open.depth - 1].name.length == 0) return nullptr;
   return &open.ranges[open.depth - 1].name;

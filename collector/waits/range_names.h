@@ -4,6 +4,7 @@
 #include <cupti.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -35,7 +36,12 @@ class RangeNames {
 
   /// The innermost range in which the calling thread is; nullptr for none, and for one without a readable name. A range
   /// that a thread starts and any thread ends (nvtxRangeStart) is none.
-  static const RangeName* innermost();
+  static const RangeName* innermost() { return any_.load(std::memory_order_relaxed) ? innermost_of_thread() : nullptr; }
+
+ private:
+  static const RangeName* innermost_of_thread();
+
+  static inline std::atomic<bool> any_{false};  // a thread has entered a range: most programs have none
 };
 
 }  // namespace wicprof::collector

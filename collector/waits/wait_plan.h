@@ -57,6 +57,10 @@ struct WaitPlan {
   TimeNs poll_until = 0;    ///< else ask without a pause until then, and nap between questions afterwards
   TimeNs shortest_nap = 0;  ///< 0: never nap
   TimeNs nap_share = 100;   ///< a nap is at most one in so many parts of what has passed, or the shortest nap
+  bool in_pieces = false;   ///< towards its end, the first sleep consists of short ones
+
+  /// How long to sleep at first, `passed` after the wait's begin; perhaps a piece.
+  TimeNs first_sleep(TimeNs passed) const;
 
   /// The length of the next nap, which grows with the wait: a wait then ends late by a bounded share of its length, and
   /// a long wait costs few questions.

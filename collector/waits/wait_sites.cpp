@@ -7,35 +7,8 @@ namespace wicprof::collector {
 
 namespace {
 
-/// What one thread knows of the places where it waits: a table without locks. A place that finds no room replaces
-/// another, which then begins to count its waits anew.
-struct ThreadsPlaces {
-  static constexpr std::size_t kPlaces = 64, kTries = 8;
-  struct Place {
-    std::uint64_t key = 0;
-    SiteId site = 0;
-    std::uint32_t waits = 0;
-  };
-  std::array<Place, kPlaces> places;
-
-  /// The place with that key, else the one to use for it.
-  Place& at(std::uint64_t key) {
-    const std::size_t first = (key * 0x9e3779b97f4a7c15u) >> 58;
-    for (std::size_t i = 0; i < kTries; ++i) {
-      Place& place = places[(first + i) % kPlaces];
-      if (place.key == key || place.key == 0) return place;
-    }
-    return places[first];
-  }
-};
-thread_local ThreadsPlaces threads_places;
-
-std::uint64_t key_of(std::uint32_t number, const void* caller) {
-  return (static_cast<std::uint64_t>(number + 1) << 56) ^ reinterpret_cast<std::uintptr_t>(caller);
-}
-
 /// No address of a program has the highest of these bits.
-std::uint64_t key_of(std::uint32_t number, const RangeName& range) {
+std::uint64_t range_key(std::uint32_t number, const RangeName& range) {
   constexpr std::uint64_t kOfRange = std::uint64_t{1} << 55;
   return (static_cast<std::uint64_t>(number + 1) << 56) | kOfRange | (range.key & (kOfRange - 1));
 }
@@ -65,23 +38,19 @@ std::string name_of(std::string_view call, const FunctionAt& function) {
 
 }  // namespace
 
-bool WaitSites::known(std::uint32_t number, const void* caller) const {
-  const std::uint64_t key = key_of(number, caller);
-  return threads_places.at(key).key == key;
-}
-
-PlaceOfWait WaitSites::enter(std::uint32_t number, std::string_view call, const void* caller, EventSink& sink) {
+PlaceOfWait WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller,
+                             EventSink& sink) {
   if (caller == nullptr) return {};
   const std::uint64_t key = key_of(number, caller);
-  ThreadsPlaces::Place& place = threads_places.at(key);
+  ThreadsPlaces::Place& place = places.at(key);
   if (place.key != key) place = {key, declare_place(key, call, caller, sink), 0};
   return {place.site, place.waits++};
 }
 
-std::optional<PlaceOfWait> WaitSites::enter(std::uint32_t number, std::string_view call, const RangeName& range,
-                                            EventSink& sink) {
-  const std::uint64_t key = key_of(number, range);
-  ThreadsPlaces::Place& place = threads_places.at(key);
+std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
+                                            const RangeName& range, EventSink& sink) {
+  const std::uint64_t key = range_key(number, range);
+  ThreadsPlaces::Place& place = places.at(key);
   if (place.key != key) place = {key, declare_range(key, call, range, sink), 0};
   if (place.site == kByPlace) return std::nullopt;
   return PlaceOfWait{place.site, place.waits++};

@@ -26,6 +26,31 @@ struct PlaceOfWait {
   std::uint32_t iteration = 0;
 };
 
+/// What one thread knows of the places where it waits: a table without locks. A place that finds no room replaces
+/// another, which then begins to count its waits anew. Used by one thread.
+class ThreadsPlaces {
+ public:
+  struct Place {
+    std::uint64_t key = 0;
+    SiteId site = 0;
+    std::uint32_t waits = 0;
+  };
+
+  /// The place with that key, else the one to use for it.
+  Place& at(std::uint64_t key) {
+    const std::size_t first = (key * 0x9e3779b97f4a7c15u) >> 58;
+    for (std::size_t i = 0; i < kTries; ++i) {
+      Place& place = places_[(first + i) % kPlaces];
+      if (place.key == key || place.key == 0) return place;
+    }
+    return places_[first];
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 64, kTries = 8;
+  std::array<Place, kPlaces> places_;
+};
+
 /// Any thread. A place that a thread has seen before takes no lock.
 class WaitSites {
  public:
@@ -41,22 +66,44 @@ class WaitSites {
   WaitSites(const WaitSites&) = delete;
   WaitSites& operator=(const WaitSites&) = delete;
 
-  /// Whether the thread has waited at that place in call `number` before.
-  bool known(std::uint32_t number, const void* caller) const;
+  /// Whether the thread, whose places these are, has waited at that place in call `number` before.
+  static bool known(ThreadsPlaces& places, std::uint32_t number, const void* caller) {
+    const std::uint64_t key = key_of(number, caller);
+    return places.at(key).key == key;
+  }
+
+  /// Whether the thread has made the driver's call `number` from that address before, and by which call: that of the
+  /// runtime, or the driver's itself.
+  static bool known_path(ThreadsPlaces& places, std::uint32_t number, const void* caller) {
+    const std::uint64_t key = path_key(number, caller);
+    return places.at(key).key == key;
+  }
+  static std::uint32_t call_of_path(ThreadsPlaces& places, std::uint32_t number, const void* caller) {
+    return places.at(path_key(number, caller)).site;
+  }
+  static void note_path(ThreadsPlaces& places, std::uint32_t number, const void* caller, std::uint32_t call) {
+    const std::uint64_t key = path_key(number, caller);
+    places.at(key) = {key, call, 0};
+  }
 
   /// The place, which is declared to the trace first if it is new. `call`: the call's name. `caller`: the address to
   /// which it returns; nullptr: not known.
-  PlaceOfWait enter(std::uint32_t number, std::string_view call, const void* caller, EventSink& sink);
+  PlaceOfWait enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller,
+                    EventSink& sink);
 
   /// The same for a wait within an NVTX range, wherever the call stands. Nothing for a further range once kMostRanges
   /// sites have the names of ranges: its waits are those of their place.
-  std::optional<PlaceOfWait> enter(std::uint32_t number, std::string_view call, const RangeName& range,
-                                   EventSink& sink);
+  std::optional<PlaceOfWait> enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
+                                   const RangeName& range, EventSink& sink);
 
   /// The number of a site in the session's table; 0: none.
   std::uint32_t session_number(SiteId site) const;
 
  private:
+  static std::uint64_t path_key(std::uint32_t number, const void* caller) { return key_of(number + 64, caller); }
+  static std::uint64_t key_of(std::uint32_t number, const void* caller) {
+    return (static_cast<std::uint64_t>(number + 1) << 56) ^ reinterpret_cast<std::uintptr_t>(caller);
+  }
   SiteId declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink);
   SiteId declare_range(std::uint64_t key, std::string_view call, const RangeName& range, EventSink& sink);
   /// Under the lock. `place`: for the trace.

@@ -153,6 +153,7 @@ constexpr FakeCuptiControls kControls = {
       callback(callback_data, CUPTI_CB_DOMAIN_NVTX, id, &data);
     },
     [] { return subscribed; },
+    is_enabled,
 };
 
 }  // namespace

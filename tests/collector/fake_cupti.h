@@ -23,6 +23,7 @@ struct FakeCuptiControls {
   std::uint64_t (*now)();   ///< the registered clock's time; 0 without a clock
   bool (*events_set_up)();  ///< device times of events are on, and records of unfinished queries are off
   void (*nvtx)(CUpti_CallbackId id, const void* params, const void* result);  ///< a callback of the domain NVTX
-  bool (*subscribed)();  ///< the collector holds the only subscription
+  bool (*subscribed)();                                               ///< the collector holds the only subscription
+  bool (*enabled)(CUpti_CallbackDomain domain, CUpti_CallbackId id);  ///< its callbacks arrive
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

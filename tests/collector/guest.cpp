@@ -184,6 +184,20 @@ extern "C" __attribute__((noinline)) cudaError_t cudaStreamSynchronize(cudaStrea
   return cudaSuccess;
 }
 
+// The same with the driver's call within. `nested_id`: whether both have one id, as with CUPTI.
+bool nested_id = true;
+extern "C" __attribute__((noinline)) cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  constexpr auto kId = CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
+  static std::uint32_t correlation = 100;
+  const std::uint32_t outer = ++correlation, inner = nested_id ? outer : ++correlation;
+  const cuEventSynchronize_params params{event};
+  cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, kId, outer);
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, inner, &params);
+  cupti->leave(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, inner);
+  cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kId, outer);
+  return cudaSuccess;
+}
+
 namespace {
 
 volatile int kept = 0;  // so that no call is the last action of its function, and each has a frame
@@ -213,9 +227,35 @@ int places_scenario() {
   return 0;
 }
 
+__attribute__((noinline)) void waiting_step() { kept = kept + cudaEventSynchronize(nullptr); }
+__attribute__((noinline)) void other_step() { kept = kept - 1 + cudaEventSynchronize(nullptr); }
+
+// A program that calls the driver itself.
+__attribute__((noinline)) void driver_step() {
+  const cuEventSynchronize_params params{};
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, 7, &params);
+  cupti->leave(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, 7);
+  kept = kept + 1;
+}
+
 void wait_for_flushes(int more) {
   const int goal = cupti->flushes() + more;
   while (cupti->flushes() < goal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Whether the collector leaves the runtime's callbacks alone once it knows that the driver's suffice.
+int nested_calls_scenario(bool one_id) {
+  constexpr auto kId = CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
+  nested_id = one_id;
+  cupti->context_created();
+  for (int i = 0; i < 3; ++i) waiting_step();
+  wait_for_flushes(4);
+  if (cupti->enabled(CUPTI_CB_DOMAIN_RUNTIME_API, kId) == one_id) return 27;
+  for (int i = 0; i < 3; ++i) waiting_step();
+  std::thread(waiting_step).join();
+  other_step();
+  driver_step();
+  return 0;
 }
 
 int fork_scenario(bool parent_records) {
@@ -325,5 +365,7 @@ int main(int argc, char** argv) {
   if (scenario == "fork, parent silent") return fork_scenario(false);
   if (scenario == "threads") return threads_scenario();
   if (scenario == "places") return places_scenario();
+  if (scenario == "nested calls") return nested_calls_scenario(true);
+  if (scenario == "nested calls with two ids") return nested_calls_scenario(false);
   return 2;
 }

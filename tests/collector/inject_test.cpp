@@ -302,6 +302,30 @@ TEST_F(Inject, EachPlaceThatWaitsIsASite) {
   EXPECT_EQ(iterations, expected);
 }
 
+// The guest checks that the runtime's callbacks end, or do not.
+TEST_F(Inject, WaitsKeepTheirSitesWhereTheDriversCallbacksSuffice) {
+  for (const char* scenario : {"nested calls", "nested calls with two ids"}) {
+    const Delivered delivered = deliver(scenario, with_fake("", {{kFlushVariable, "10"}}));
+    std::map<SiteId, std::string> names;
+    for (const SiteEvent& site : delivered.all<SiteEvent>()) names[site.site] = delivered.text(site.name);
+    std::map<std::string, std::vector<std::uint32_t>> iterations;
+    for (const HostWaitEvent& wait : delivered.all<HostWaitEvent>()) {
+      EXPECT_EQ(wait.awaited, Awaited::event);
+      EXPECT_GE(wait.end_ns, wait.begin_ns);
+      if (names.at(wait.site).find("driver_step") == std::string::npos) {
+        EXPECT_EQ(delivered.text(wait.call), "cudaEventSynchronize");
+      }
+      iterations[names.at(wait.site)].push_back(wait.iteration);
+    }
+    using Numbers = std::vector<std::uint32_t>;
+    ASSERT_EQ(iterations.size(), 3u) << scenario;
+    EXPECT_EQ(iterations["cudaEventSynchronize in waiting_step"], (Numbers{0, 1, 2, 3, 4, 5, 0})) << scenario;
+    EXPECT_EQ(iterations["cudaEventSynchronize in other_step"], Numbers{0}) << scenario;
+    session_.reset();
+    SetUp();
+  }
+}
+
 TEST_F(Inject, CompleteRecordsArriveWithoutExitHandlers) {
   expect_everything(deliver("_exit", with_fake("", {{kFlushVariable, "5"}})));
 }

@@ -135,11 +135,12 @@ TEST_F(Parking, EachStrategyWaitsUntilTheWorkIsDone) {
   }
 }
 
-TEST_F(Parking, AKnownWaitSleepsOnceAndThenBelongsToTheCall) {
+TEST_F(Parking, AKnownWaitSleepsAndThenBelongsToTheCall) {
   forecast_ = Forecast{5'000'000, 10'000, 4'980'000, 100};
   const Parked parked = wait(StrategyId::hybrid);
   EXPECT_FALSE(parked.done);
-  EXPECT_EQ(parked.naps, 1u);
+  EXPECT_GT(parked.naps, 10u);  // the last two milliseconds in short ones, so that the CPU stays awake
+  EXPECT_LT(parked.naps, 25u);
   EXPECT_EQ(parked.polls, 0u);
   EXPECT_LT(gpu.now, gpu.ends);
   EXPECT_GT(gpu.now, 4'800'000);

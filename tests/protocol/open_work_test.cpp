@@ -47,14 +47,14 @@ TEST(OpenWork, AThreadShowsItsCallWhileItLasts) {
     call.begin = 5;
     call.stream = 7;
     copy_name(call.name, "cudaStreamSynchronize");
-    OwnOpenCall::begin(work.get(), call);
+    OwnOpenCall::of_thread().begin(work.get(), call);
     step = 1;
     while (step != 2) std::this_thread::yield();
-    OwnOpenCall::end();
+    OwnOpenCall::of_thread().end();
     step = 3;
     while (step != 4) std::this_thread::yield();
     copy_name(call.name, "cudaEventSynchronize");
-    OwnOpenCall::begin(work.get(), call);
+    OwnOpenCall::of_thread().begin(work.get(), call);
     step = 5;
     while (step != 6) std::this_thread::yield();
   });
