@@ -38,6 +38,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ratios  # noqa: E402
 import result_file  # noqa: E402
+import torch_wait_cost  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
@@ -99,7 +100,7 @@ class Bench:
         self.ends = time.monotonic() + options.seconds - 8
         self.machine = Machine()
         self.work = pathlib.Path(tempfile.mkdtemp())
-        self.environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}
+        self.environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir="/dev/shm")}
         self.rows, self.skipped = [], []
 
     def wic_prof(self, *words, timeout=20):
@@ -142,18 +143,19 @@ class Bench:
         return runner
 
     def record(self, program, words, count_setups, trace):
-        """Runs a program through set-ups and ways. Returns (cpus, setup, load, round, way, begin_ns, end_ns) of each."""
+        """Runs a program through set-ups and ways. Returns (cpus, setup, load, round, way, begin_ns, end_ns) tuples."""
         stop = self.work / "stop"
         stop.unlink(missing_ok=True)
         run = subprocess.Popen(["timeout", "-k", "2", "150", self.bin / "wic-prof", "run", "-q", "-f", "-o",
-                                "t.wicprof", f"--trace={trace}", "--name=shared", "--", *words], text=True,
-                               env=self.environment, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                "t.wicprof", f"--trace={trace}", "--name=shared", "--delay=50ms", "--", *words],
+                               text=True, env=self.environment, cwd=self.work, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
         phases = []
         try:
             process = self.session(run)
             self.machine.enter("app", process)
             for count, setup, load in count_setups:
-                if time.monotonic() + 4 * self.options.rounds * (PHASE + SETTLE) > self.ends:
+                if time.monotonic() + 3 * self.options.rounds * (PHASE + SETTLE + 0.05) > self.ends:
                     self.skipped.append(f"{program} {count} {setup} {load or ''}: no time left")
                     continue
                 if self.machine.why_no_quota and (setup == "shared2" or (setup == "baseline" and count == 1)):
@@ -174,6 +176,12 @@ class Bench:
                         runner.wait()
             if self.machine.why_no_quota is None:
                 self.machine.quota("app", None)
+            self.turns = ""
+            if program != "md" and self.options.cost:
+                self.toggle("spin")
+                bind(process, self.machine.cpus)
+                session, = pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("wic-prof/*.session")
+                self.turns = torch_wait_cost.record_in_turns(self.bin, session, self.options.cost)
         finally:
             stop.touch()
             try:
@@ -298,6 +306,11 @@ class Bench:
         try:
             phases, output = self.record(name, words, count_setups, trace)
             self.add(name, self.figures(phases, threads))
+            if self.turns:
+                ends = [int(line.split()[0]) for line in (self.work / "times").read_text().splitlines()]
+                phases = torch_wait_cost.phases_of(self.turns)
+                self.rows.append(torch_wait_cost.row_of(f"{name}_recorded", phases, ends))
+                print(json.dumps(self.rows[-1]), flush=True)
             self.write()
             return output
         except Exception as error:  # the other programs go on
@@ -348,11 +361,15 @@ class Bench:
         cases_of = {what: self.wanted(what, [
             (count, *one) for count in (1, 4) for one in setups(count, full=False)
             if count <= most and not (count == 1 and one[0] == "baseline")]) for what in ("train", "decode")}
-        digests = self.references([what for what, cases in cases_of.items() if cases])
+        digests = {}
+        if not self.options.without_digests:
+            digests = self.references([what for what, cases in cases_of.items() if cases])
         for what, cases in cases_of.items():
             if not cases:
                 continue
             output = self.program(what, self.torch_words(what, 110, self.work), cases, 1, "kernels,host_waits")
+            if what not in digests:
+                continue
             here, there = (text.rpartition("digest ")[2].split() for text in (output, digests[what]))
             same = bool(here) and here != ["none"] and here == there
             print(f"{what}: {CHECKED} steps give {'the same' if same else 'NOT the same'} results without wic-prof and "
@@ -371,6 +388,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--cases", type=lambda text: tuple(text.split(",")), default=())
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--cost", type=float, default=0, help="seconds for the cost of recording PyTorch's steps")
+    parser.add_argument("--without-digests", action="store_true", help="do not compare results with a bare run's")
     result_file.add_arguments(parser)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

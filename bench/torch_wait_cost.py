@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What the recording of host threads' waits costs an unmodified PyTorch loop while the program's own way is in force.
 
-    torch_wait_cost.py BUILD -o FILE [--seconds 60] [--programs train,decode]   on a GPU; needs PyTorch, and in BUILD/bin
-                                                                                wic-prof and bench_capture_turns
+    torch_wait_cost.py BUILD -o FILE [--seconds 60] [--programs train,decode]
+
+On a GPU; needs PyTorch, and in BUILD/bin wic-prof and bench_capture_turns.
 
 Runs a training step (the loss read every step) and a decode step (the tokens read every step) under wic-prof, which
 records nothing but the waits of host threads, and stops and goes on recording every PERIOD: one process shows both. The
@@ -30,8 +31,20 @@ PERIOD = 0.2     # seconds per phase
 FEWEST = 5       # steps of a phase
 
 
-def phases_of(options, environment, work, what, seconds):
-    """Returns (begin, end, recording) of each phase, and the ends of the steps."""
+def record_in_turns(binaries, session, seconds):
+    """Stops and goes on recording. Returns a line per phase: its begin, and 1 for a recording one."""
+    return subprocess.run([binaries / "bench_capture_turns", session, str(int(PERIOD * 1000)), str(seconds)], text=True,
+                          capture_output=True, check=True).stdout
+
+
+def phases_of(turns):
+    """(begin, end, recording) of each phase."""
+    begins = [(int(line.split()[0]), line.split()[1] == "1") for line in turns.splitlines()]
+    return [(begin, after, on) for (begin, on), (after, _) in zip(begins, begins[1:])]
+
+
+def measure(options, environment, work, what, seconds):
+    """Returns the phases, and the ends of the steps."""
     stop = work / "stop"
     stop.unlink(missing_ok=True)
     run = subprocess.Popen(["timeout", "-k", "2", "100", options.build / "bin" / "wic-prof", "run", "-q", "-f", "-o",
@@ -46,20 +59,17 @@ def phases_of(options, environment, work, what, seconds):
                 break
             time.sleep(0.1)
         time.sleep(1)
-        session, = pathlib.Path(environment["XDG_RUNTIME_DIR"]).glob("wic-prof/*")
-        turns = subprocess.run([options.build / "bin" / "bench_capture_turns", session, str(int(PERIOD * 1000)),
-                                str(seconds)], text=True, capture_output=True, check=True).stdout
+        session, = pathlib.Path(environment["XDG_RUNTIME_DIR"]).glob("wic-prof/*.session")
+        turns = record_in_turns(options.build / "bin", session, seconds)
     finally:
         stop.touch()
         output = run.communicate(timeout=30)[0]
     if run.returncode != 0:
         raise RuntimeError(output[-300:])
-    begins = [(int(line.split()[0]), line.split()[1] == "1") for line in turns.splitlines()]
-    phases = [(begin, after, on) for (begin, on), (after, _) in zip(begins, begins[1:])]
-    return phases, [int(line) for line in (work / "times").read_text().split()]
+    return phases_of(turns), [int(line) for line in (work / "times").read_text().split()]
 
 
-def row_of(what, phases, ends):
+def row_of(name, phases, ends):
     medians = []
     for begin, end, on in phases:
         within = [(a, b) for a, b in zip(ends, ends[1:]) if a > begin + 5_000_000 and b < end]
@@ -67,10 +77,10 @@ def row_of(what, phases, ends):
             medians.append((on, statistics.median(b - a for a, b in within)))
     pairs = [(a[1], b[1]) if b[0] else (b[1], a[1]) for a, b in zip(medians[::2], medians[1::2]) if a[0] != b[0]]
     if not pairs:
-        return {"name": f"{what}_step", "params": {"phases": len(medians)}, "value": 0, "unit": "ns",
+        return {"name": name, "params": {"phases": len(medians)}, "value": 0, "unit": "ns",
                 "compared_to": "the same without a recording", "ratio": None, "bar": MOST, "holds": False}
     ratio, low, high = ratios.mean_ratio([on / off for off, on in pairs])
-    return {"name": f"{what}_step", "params": {"pairs": len(pairs), "low": low, "high": high},
+    return {"name": name, "params": {"pairs": len(pairs), "low": low, "high": high},
             "value": statistics.median(on for _, on in pairs), "unit": "ns",
             "compared_to": "the same without a recording", "ratio": ratio, "bar": MOST, "holds": ratio <= MOST}
 
@@ -84,13 +94,13 @@ def main():
     options = parser.parse_args()
     signal.alarm(int(options.seconds) + 5)
     work = pathlib.Path(tempfile.mkdtemp())
-    environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}
+    environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir="/dev/shm")}
     rows = []
     for what in options.programs:
         try:
-            phases, ends = phases_of(options, environment, work, what,
-                                     options.seconds / len(options.programs) - 14)  # without its start
-            rows.append(row_of(what, phases, ends))
+            phases, ends = measure(options, environment, work, what,
+                                   options.seconds / len(options.programs) - 14)  # without its start
+            rows.append(row_of(f"{what}_step", phases, ends))
         except Exception as error:  # the other one goes on
             rows.append({"name": f"{what}_step", "params": {"error": str(error)[:300]}, "value": 0, "unit": "ns",
                          "compared_to": "the same without a recording", "ratio": None, "bar": MOST, "holds": False})
@@ -99,4 +109,5 @@ def main():
                                       rows) == 0 else "FAIL")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@
 
 #include "collector/cupti/call_names.h"
 #include "collector/program/caller.h"
+#include "collector/program/python_frames.h"
 #include "collector/sources/list.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/host_control.h"
@@ -192,6 +193,7 @@ struct ThreadState {
   std::uint64_t context = 0;  // in which it waits
   CpuMeter cpu_meter;
   Caller caller;
+  PythonFrames::Cache python;
   bool calling_driver = false;  // our own calls of the driver are not the program's
   std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
 };
@@ -572,6 +574,9 @@ class HostWaits final : public Source {
     if (!looked) {
       from = thread.caller.find(cuda_call(number), frame,
                                 [&](const void* address) { return WaitSites::known(places, number, address); });
+    }
+    if (const PythonFrames::Function function = PythonFrames::of_process().innermost(thread.python)) {
+      if (const auto within = sites_.enter(places, number, names_[number], from, function, sink)) return *within;
     }
     return sites_.enter(places, number, names_[number], from, sink);
   }

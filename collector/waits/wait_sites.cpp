@@ -13,7 +13,14 @@ std::uint64_t range_key(std::uint32_t number, const RangeName& range) {
   return (static_cast<std::uint64_t>(number + 1) << 56) | kOfRange | (range.key & (kOfRange - 1));
 }
 
-/// Of a range that has no site: its waits are those of their place.
+/// Places and functions: these keys have this bit, and ranges do not have it alone.
+std::uint64_t function_key(std::uint32_t number, const void* caller, PythonFrames::Function function) {
+  constexpr std::uint64_t kOfFunction = std::uint64_t{1} << 54;
+  const std::uint64_t both = function.key() ^ (reinterpret_cast<std::uintptr_t>(caller) * 0xff51afd7ed558ccdu);
+  return (static_cast<std::uint64_t>(number + 128) << 56) | kOfFunction | (both & (kOfFunction - 1));
+}
+
+/// Of a range or a function that has no site: its waits are those of their place.
 constexpr SiteId kByPlace = ~SiteId{0};
 
 /// "cudaStreamSynchronize in step", within the length that a session's table has for a name. `where`: with the length
@@ -56,6 +63,15 @@ std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t
   return PlaceOfWait{place.site, place.waits++};
 }
 
+std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
+                                            const void* caller, PythonFrames::Function function, EventSink& sink) {
+  const std::uint64_t key = function_key(number, caller, function);
+  ThreadsPlaces::Place& place = places.at(key);
+  if (place.key != key) place = {key, declare_function(key, call, function, sink), 0};
+  if (place.site == kByPlace) return std::nullopt;
+  return PlaceOfWait{place.site, place.waits++};
+}
+
 SiteId WaitSites::declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink) {
   const std::lock_guard lock(mutex_);
   if (const auto found = sites_.find(key); found != sites_.end()) return found->second;
@@ -63,6 +79,16 @@ SiteId WaitSites::declare_place(std::uint64_t key, std::string_view call, const 
   const FunctionAt function = function_at(within);
   const std::string line = source_line(within);
   return declare(key, name_of(call, function), line.empty() ? place_text(function) : line, sink);
+}
+
+SiteId WaitSites::declare_function(std::uint64_t key, std::string_view call, PythonFrames::Function function,
+                                   EventSink& sink) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = sites_.find(key); found != sites_.end()) return found->second;
+  const std::string name = PythonFrames::of_process().name(function);
+  if (name.empty()) return kByPlace;
+  return declare(key, name_of(call, [&](std::size_t) { return name; }), PythonFrames::of_process().place(function),
+                 sink);
 }
 
 SiteId WaitSites::declare_range(std::uint64_t key, std::string_view call, const RangeName& range, EventSink& sink) {

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "collector/program/python_frames.h"
 #include "collector/waits/range_names.h"
 #include "protocol/control.h"
 #include "protocol/event_sink.h"
@@ -96,6 +97,11 @@ class WaitSites {
   std::optional<PlaceOfWait> enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
                                    const RangeName& range, EventSink& sink);
 
+  /// The same for a wait in a Python function: a site of its own for each function from which the thread comes to the
+  /// place in the interpreter's libraries that makes the call. Nothing where the function has no name.
+  std::optional<PlaceOfWait> enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
+                                   const void* caller, PythonFrames::Function function, EventSink& sink);
+
   /// The number of a site in the session's table; 0: none.
   std::uint32_t session_number(SiteId site) const;
 
@@ -105,6 +111,7 @@ class WaitSites {
     return (static_cast<std::uint64_t>(number + 1) << 56) ^ reinterpret_cast<std::uintptr_t>(caller);
   }
   SiteId declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink);
+  SiteId declare_function(std::uint64_t key, std::string_view call, PythonFrames::Function function, EventSink& sink);
   SiteId declare_range(std::uint64_t key, std::string_view call, const RangeName& range, EventSink& sink);
   /// Under the lock. `place`: for the trace.
   SiteId declare(std::uint64_t key, const std::string& name, std::string_view place, EventSink& sink);

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Host threads of an unchanged program, toggled while it runs: the program's own way, block and hybrid in turn.
 
-    host_waits.py BUILD OUT      on a GPU, at most 150 s; needs BUILD/bin/wic-prof and BUILD/bin/host_waits_app
+    host_waits.py BUILD OUT [CASE,...]
+
+On a GPU, at most 150 s; needs BUILD/bin/wic-prof and BUILD/bin/host_waits_app. CASE: 5000, 5000+-50, 200, 200+-50, 20,
+20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
 Writes OUT/host_waits.json: one row per case, with its bars. `late_us` is the time by which an iteration is longer
 than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
@@ -28,7 +31,8 @@ ROUNDS = 2   # twice as many for short kernels
 GROUP = pathlib.Path("/sys/fs/cgroup/wicprof_host_waits")
 
 work = pathlib.Path(tempfile.mkdtemp())
-environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp()}
+# In memory, as where a session lies by default: the pages of a file system cost a program's first events a microsecond.
+environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir="/dev/shm")}
 
 
 def wic_prof(*words, timeout=60):
@@ -157,19 +161,17 @@ def case(rows, name, what, microseconds, spread, quota=None):
 
 def cost_of_a_call(rows):
     """ns of a call without work: without the source host_waits, and with it while the program's own way is in force."""
-    costs = {}
-    for words in ("kernels", "kernels,host_waits"):
-        values = []
-        for _ in range(5):
+    values = {"kernels": [], "kernels,host_waits": []}
+    for _ in range(7):
+        for words, list_ in values.items():
             result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--", APP,
                               "idle", "100000", timeout=20)
             if result.returncode == 0:
-                values.append(float(result.stdout.split()[-1]))
-        costs[words] = min(values) if values else None
-    without, with_source = costs["kernels"], costs["kernels,host_waits"]
+                list_.append(float(result.stdout.split()[-1]))
+    without, with_source = (min(list_, default=None) for list_ in values.values())
     known = without is not None and with_source is not None
     rows.append({"case": "cost of a synchronizing call", "without_ns": without, "with_ns": with_source,
-                 "cost_ns": with_source - without if known else None, "bars": {"cost_ns": 500},
+                 "cost_ns": with_source - without if known else None, "all_ns": values, "bars": {"cost_ns": 500},
                  "holds": bool(known and with_source - without <= 500)})
     print(json.dumps(rows[-1]), flush=True)
 
@@ -189,15 +191,25 @@ def quota_possible():
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     rows = []
+    chosen = sys.argv[3].split(",") if len(sys.argv) > 3 else None
+
+    def wanted(name):
+        return chosen is None or name in chosen
+
     for what, microseconds, spread in (("stream", 5000, 0), ("stream", 5000, 0.5), ("stream", 200, 0),
                                        ("stream", 20, 0), ("stream", 200, 0.5), ("stream", 20, 0.5)):
-        case(rows, f"{what} {microseconds} us" + (" +-50 %" if spread else ""), what, microseconds, spread)
+        if wanted(f"{microseconds}" + ("+-50" if spread else "")):
+            case(rows, f"{what} {microseconds} us" + (" +-50 %" if spread else ""), what, microseconds, spread)
     for what in ("device", "event", "copy"):
-        case(rows, f"{what} 5000 us", what, 5000, 0)
-    cost_of_a_call(rows)
+        if wanted(what):
+            case(rows, f"{what} 5000 us", what, 5000, 0)
+    if wanted("cost"):
+        cost_of_a_call(rows)
     why_not = quota_possible()
     for quota in (0.5, 0.2):
         name = f"stream 5000 us under a quota of {quota} CPU"
+        if not wanted(f"quota{quota}"):
+            continue
         if why_not:
             rows.append({"case": name, "skipped": why_not})
         else:

@@ -2,7 +2,7 @@
 //   host_waits_app WHAT MICROSECONDS SPREAD SECONDS
 //     WHAT: stream, event, device, copy; SPREAD: 0.5 = 50 % more or less
 //   host_waits_app idle CALLS
-//     prints the nanoseconds of one cudaStreamSynchronize without work
+//     prints the nanoseconds of one cudaStreamSynchronize without work, after half a second of such calls
 // Prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
 
@@ -54,7 +54,8 @@ __attribute__((noinline)) void step(const Work& work, const std::string& what, u
 }
 
 int idle(const Work& work, long calls) {
-  for (int i = 0; i < 1000; ++i) check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
+  for (const double end = seconds() + 0.5; seconds() < end;)
+    check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
   const double begin = seconds();
   for (long i = 0; i < calls; ++i) check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
   std::printf("%.1f\n", (seconds() - begin) / static_cast<double>(calls) * 1e9);

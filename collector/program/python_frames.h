@@ -1,0 +1,73 @@
+// Which Python function the calling thread is in.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace wicprof::collector {
+
+/// The interpreter of the process, CPython 3.11 to 3.13. Reads its structures without its lock: a thread that is in a
+/// call of a C library cannot change its own frames, and each frame keeps its code object. The layouts belong to a
+/// minor version; before they are used, one walk checks them by the types of what it finds, through the kernel, so that
+/// a wrong one cannot fault. Any thread.
+class PythonFrames {
+ public:
+  /// A code object and the things of it that are worth a look per wait.
+  struct Function {
+    const void* code = nullptr;  ///< nullptr: no Python function, or not known
+    std::uint32_t first_line = 0;
+    explicit operator bool() const { return code != nullptr; }
+    /// Tells functions apart.
+    std::uint64_t key() const { return reinterpret_cast<std::uintptr_t>(code) * 0x9e3779b97f4a7c15u + first_line; }
+  };
+
+  /// One per thread, used by that thread alone.
+  class Cache {
+    friend class PythonFrames;
+    struct Known {
+      std::uint64_t key = 0;
+      bool of_library = false;
+    };
+    std::array<Known, 64> functions_;
+  };
+
+  /// Looks for the interpreter at the first call.
+  static const PythonFrames& of_process();
+
+  /// The innermost function of the calling thread that belongs to the program, not to a library (the standard one, and
+  /// what is installed beside it); the innermost of all if there is none. Takes some 20 ns.
+  Function innermost(Cache& cache) const;
+
+  /// "train_step"; empty: not known.
+  std::string name(Function function) const;
+  /// "train.py:12", with the function's first line; empty: not known.
+  std::string place(Function function) const;
+
+  /// Offsets in bytes, of one minor version.
+  struct Layout {
+    unsigned minor;
+    int frame_of_thread;             ///< of the frame, or of what points to it
+    int frame_of_that;               ///< -1: the frame itself
+    int code, previous, owner;       ///< of a frame
+    int file, qualified_name, line;  ///< of a code object
+    int text;                        ///< of an ASCII string: its characters
+  };
+
+ private:
+  PythonFrames();
+  bool check() const;
+  Function function_of(const char* frame) const;
+  bool of_library(Function function, Cache& cache) const;
+  std::string text_at(const void* object, int offset) const;
+
+  const Layout* layout_ = nullptr;
+  void* (*this_thread_)() = nullptr;
+  int (*finalizing_)() = nullptr;
+  const void *code_type_ = nullptr, *text_type_ = nullptr;
+  mutable std::atomic<int> state_{0};  // 0: not checked yet, 1: usable, -1: not
+};
+
+}  // namespace wicprof::collector
