@@ -306,6 +306,11 @@ class Bench:
         try:
             phases, output = self.record(name, words, count_setups, trace)
             self.add(name, self.figures(phases, threads))
+            database = sqlite3.connect(self.work / "t.wicprof")
+            print(f"{name} waits at:", database.execute(
+                "SELECT n.value, p.value, count(*) FROM host_wait w JOIN site s ON s.id = w.site_id JOIN string n ON n.id = "
+                "s.name_id LEFT JOIN string p ON p.id = s.place_id GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5").fetchall(),
+                  flush=True)
             if self.turns:
                 ends = [int(line.split()[0]) for line in (self.work / "times").read_text().splitlines()]
                 phases = torch_wait_cost.phases_of(self.turns)
