@@ -154,6 +154,7 @@ class Bench:
         try:
             process = self.session(run)
             self.machine.enter("app", process)
+            time.sleep(0 if program == "md" else 3)  # PyTorch's first waits come long before its first steps
             for count, setup, load in count_setups:
                 if time.monotonic() + 3 * self.options.rounds * (PHASE + SETTLE + 0.05) > self.ends:
                     self.skipped.append(f"{program} {count} {setup} {load or ''}: no time left")
@@ -308,9 +309,9 @@ class Bench:
             self.add(name, self.figures(phases, threads))
             database = sqlite3.connect(self.work / "t.wicprof")
             print(f"{name} waits at:", database.execute(
-                "SELECT n.value, p.value, count(*) FROM host_wait w JOIN site s ON s.id = w.site_id JOIN string n ON n.id = "
-                "s.name_id LEFT JOIN string p ON p.id = s.place_id GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5").fetchall(),
-                  flush=True)
+                "SELECT n.value, p.value, count(*) FROM host_wait w JOIN site s ON s.id = w.site_id "
+                "JOIN string n ON n.id = s.name_id LEFT JOIN string p ON p.id = s.place_id "
+                "GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5").fetchall(), flush=True)
             if self.turns:
                 ends = [int(line.split()[0]) for line in (self.work / "times").read_text().splitlines()]
                 phases = torch_wait_cost.phases_of(self.turns)

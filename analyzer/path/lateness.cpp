@@ -28,6 +28,9 @@ constexpr TimeNs kUsualLatency = 100 * kMicrosecond;
 constexpr double kUsualPercentile = 10;
 /// From this share on, a delay in the scheduler or a sum of a cause explains a delay, and from the second on surely.
 constexpr double kExplains = 0.5, kSurely = 0.8;
+/// A thread without a CPU for more than this share of its time: its counters, which are sums, say nothing sure about
+/// what it did itself.
+constexpr double kShortOfCpu = 0.05;
 
 using ThreadKey = std::pair<store::ProcessId, std::uint32_t>;
 
@@ -140,7 +143,10 @@ class OutsideWaits {
   };
 
   void add_sample(const store::ThreadSampleRow& sample) {
-    if (sample.run_delay) samples_.push_back({{sample.begin, sample.end}, {sample.cpu, *sample.run_delay, 0, 0, 0, 0}});
+    if (!sample.run_delay) return;
+    samples_.push_back({{sample.begin, sample.end}, {sample.cpu, *sample.run_delay, 0, 0, 0, 0}});
+    run_delay_ += *sample.run_delay;
+    length_ += sample.end - sample.begin;
   }
   /// After the last sample.
   void sort() {
@@ -173,6 +179,8 @@ class OutsideWaits {
       sample.time.late += static_cast<TimeNs>(share * static_cast<double>(late));
     });
   }
+  /// Whether the thread often had no CPU, also in its waits.
+  bool short_of_cpu() const { return part_of(run_delay_, length_) > kShortOfCpu; }
   /// Of the samples in which the part lay; nullopt without one.
   std::optional<Time> around(Interval part) {
     std::optional<Time> sum;
@@ -208,6 +216,7 @@ class OutsideWaits {
   }
 
   std::vector<Sample> samples_;
+  TimeNs run_delay_ = 0, length_ = 0;  // of all samples
 };
 
 /// While more is known of a delay than the result has.
@@ -384,7 +393,7 @@ class Judge {
       return {{without_cpu_.cause, without_cpu_.sure && alone && part_of(rest, more) <= 1 - kSurely},
               std::min(rest, more)};
     }
-    const bool had_cpu = part_of(missed, more) <= 1 - kSurely;
+    const bool had_cpu = part_of(missed, more) <= 1 - kSurely && !outside_.short_of_cpu();
     const TimeNs error = std::min(missed, more);
     if (otherwise) return {{*otherwise, had_cpu}, error};
     // How much of the delay was on a CPU: what the counters have beyond the usual.
