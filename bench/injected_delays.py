@@ -174,6 +174,7 @@ class Bench:
         measured = (end - begin) / (parked_end - parked_begin)
         predicted = predicted or {"value": 0, "low": 0, "high": 0}
         self.add(f"gain_{name}", measured, "times", ratio=measured / predicted["value"] if predicted["value"] else None,
+                 bar=predicted["high"] * (1 + NOISE),
                  holds=predicted["low"] * (1 - NOISE) <= measured <= predicted["high"] * (1 + NOISE),
                  compared_to="the predicted gain", predicted=predicted["value"], low=predicted["low"],
                  high=predicted["high"])

@@ -8,7 +8,9 @@
 //   in_range NAME WORDS... end  what follows, within an NVTX range, of which CUPTI has only the callbacks
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
-//                            (cudaEventBlockingSync), device, other_context, blocking_context, captured_stream
+//                            (cudaEventBlockingSync), device, other_context, blocking_context, captured_stream,
+//                            blocking_stream (by its policy), within_callback (where the driver answers no question)
+//   threads N WORDS... end   N threads take these actions at the same time
 //   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
 //   FILE.asked
 //                            once wic-prof asks the driver for its end
@@ -43,7 +45,8 @@ namespace {
 using namespace wicprof::collector;
 
 const FakeCuptiControls* cupti = nullptr;
-std::uint32_t correlation = 0, range_id = 0;
+std::atomic<std::uint32_t> correlation{0};
+std::uint32_t range_id = 0;
 
 std::uint64_t now() {
   timespec t{};
@@ -139,6 +142,8 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
   if (what.ends_with("event")) create_event(event, what == "event" ? 0 : CU_EVENT_BLOCKING_SYNC);
   driver<void (*)(unsigned)>("fake_cuda_context_flags")(what == "blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_capture_status")(what == "captured_stream" ? CU_STREAM_CAPTURE_STATUS_ACTIVE : 0);
+  driver<void (*)(int)>("fake_cuda_stream_policy")(what == "blocking_stream" ? CU_SYNC_POLICY_BLOCKING_SYNC : 0);
+  driver<void (*)(int)>("fake_cuda_query_error")(what == "within_callback" ? CUDA_ERROR_NOT_PERMITTED : 0);
   for (int i = 0; i < times; ++i) {
     const std::uint64_t end = launch(milliseconds);
     if (what.ends_with("event")) {
@@ -255,6 +260,13 @@ int run(const std::string& program, const Words& words) {
       const int before = asked();
       if (const int status = run(program, block(words, at)); status != 0) return status;
       if (asked() != before) return 96;
+    }
+    if (word == "threads") {
+      const int count = std::stoi(next());
+      const Words inner = block(words, at);
+      std::vector<std::thread> all;
+      for (int i = 0; i < count; ++i) all.emplace_back([&] { run(program, inner); });
+      for (std::thread& one : all) one.join();
     }
     if (word == "flush") flush();
     if (word == "fork") {

@@ -29,10 +29,13 @@ std::atomic<long long> busy_until{0};  // on CLOCK_MONOTONIC
 std::atomic<int> queries{0};
 std::atomic<unsigned> context_flags{0};
 std::atomic<int> capture_status{0};
+std::atomic<int> stream_policy{0};
+std::atomic<int> query_error{0};       // in place of an answer
 std::atomic<void*> asked_of{nullptr};  // the stream or context of the last question
 
 int query() {
   ++queries;
+  if (query_error != 0) return query_error;
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1'000'000'000LL + t.tv_nsec < busy_until ? kNotReady : 0;
@@ -88,6 +91,9 @@ extern "C" int fake_cuda_queries() { return queries; }
 extern "C" void fake_cuda_context_flags(unsigned flags) { context_flags = flags; }
 extern "C" void fake_cuda_capture_status(int status) { capture_status = status; }
 
+extern "C" void fake_cuda_stream_policy(int policy) { stream_policy = policy; }
+extern "C" void fake_cuda_query_error(int error) { query_error = error; }
+
 extern "C" void* fake_cuda_asked_of() { return asked_of; }
 
 extern "C" int cuStreamQuery(void* stream) {
@@ -97,6 +103,10 @@ extern "C" int cuStreamQuery(void* stream) {
 extern "C" int cuEventQuery(void*) { return query(); }
 extern "C" int cuStreamIsCapturing(void*, int* status) {
   *status = capture_status;
+  return 0;
+}
+extern "C" int cuStreamGetAttribute(void*, int, int* value) {
+  *value = stream_policy;
   return 0;
 }
 extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {

@@ -13,7 +13,7 @@ WAITS = ("SELECT s.value, w.strategy_id, w.polls, w.naps, w.cpu_ns, w.end_ns - w
          "FROM host_wait w LEFT JOIN site p ON p.id = w.site_id LEFT JOIN string s ON s.id = p.name_id ORDER BY w.id")
 SPIN, BLOCK, HYBRID = 64, 65, 66
 # Each way in which a program keeps its waits for itself.
-KEPT = ("blocking_event", "blocking_context", "captured_stream")
+KEPT = ("blocking_event", "blocking_context", "captured_stream", "blocking_stream")
 
 
 class HostWaits(harness.Case):
@@ -115,6 +115,18 @@ class HostWaits(harness.Case):
                 self.record("unasked", "wait", what, "3", "20", "end",
                             options=("--mode", "park", "--side=host", "--strategy=block"))
                 self.assertEqual([wait[1] for wait in self.waits()], [None] * 3)
+
+    def test_a_wait_within_a_callback_is_left_to_the_call(self):
+        self.record("wait", "within_callback", "3", "20", options=("--mode", "park", "--side=host", "--strategy=block"))
+        waits = self.waits()
+        self.assertEqual([(wait[2], wait[3]) for wait in waits], [(1, None)] * 3)  # one question, no sleep
+
+    def test_each_thread_waits_for_itself(self):
+        self.record("threads", "4", "wait", "event", "5", "20", "end",
+                    options=("--mode", "park", "--side=host", "--strategy=block"))
+        rows = self.query("t.wicprof", "SELECT thread, count(*), min(strategy_id), max(strategy_id) FROM host_wait "
+                                       "GROUP BY thread")
+        self.assertEqual([row[1:] for row in rows], [(5, BLOCK, BLOCK)] * 4)
 
     def test_default_streams_and_contexts_are_the_calls_own(self):
         legacy, per_thread, context = "1", "2", "77"  # CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, the call's argument

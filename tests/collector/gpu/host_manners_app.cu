@@ -181,7 +181,8 @@ void contexts() {
   for (int turn = 0; turn < 3; ++turn) {
     for (int i = 0; i < 2; ++i) {
       cuCtxSetCurrent(made[i]);
-      failed += cuLaunchHostFunc(streams[i], [](void*) { usleep(4000); }, nullptr) != 0;
+      failed += cuLaunchHostFunc(
+                    streams[i], [](void*) { usleep(4000); }, nullptr) != 0;
       failed += cuEventRecord(events[i], streams[i]) != 0;
     }
     for (int i = 0; i < 2; ++i) {
