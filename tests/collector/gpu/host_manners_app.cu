@@ -26,18 +26,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/collector/gpu/busy.h"
+
 namespace {
-
-constexpr unsigned long long kLongest = 100'000'000;  // ns: no kernel runs longer
-
-__global__ void busy(unsigned long long ns, unsigned* count) {
-  unsigned long long begin, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - begin < ns && now - begin < kLongest);
-  if (count != nullptr) atomicAdd(count, 1u);
-}
 
 __global__ void trap() { asm volatile("trap;"); }
 

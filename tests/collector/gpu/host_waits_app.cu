@@ -11,18 +11,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/collector/gpu/busy.h"
+
 namespace {
-
-constexpr unsigned long long kLongest = 100'000'000;  // ns: no kernel runs longer
-
-__global__ void busy(unsigned long long ns, unsigned* count) {
-  unsigned long long begin, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - begin < ns && now - begin < kLongest);
-  ++*count;
-}
 
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
