@@ -34,13 +34,15 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   Tasks tasks;
 
   // 1. From the trace alone.
-  std::optional<Matching> matching;  // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work;    // kernels and copies by stream, and the calls that launched them
+  std::optional<Matching> matching;   // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work;     // kernels and copies by stream, and the calls that launched them
+  std::optional<Followers> followed;  // which kernel follows which
   tasks.add([&] { matching = match(model); });
   tasks.add([&] {
     work.emplace(model);
     analysis.clocks = clock_bounds(model, *work);
     analysis.stream_waits = stream_waits(model, *work);
+    followed = followers(model, *work);
   });
   tasks.add([&] {
     analysis.stalls = gather_stalls(model);
@@ -95,6 +97,10 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.add([&] { analysis.host_park_gain = host_park_gain(model, analysis.lateness, ground.end - ground.begin); });
   tasks.add([&] { analysis.sites = site_stats(model, *waiters, ground); });
+  tasks.add([&] {
+    analysis.dependent_kernels = dependent_kernels(model, *followed, *kernels);
+    followed.reset();
+  });
   tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
   tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
   tasks.run();
@@ -108,9 +114,9 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.add([&] {
     const Comparison change = compare_iterations(model, analysis.iterations ? &*analysis.iterations : nullptr);
-    RuleVerdicts verdicts =
-        apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels,
-                     analysis.host_polling, analysis.host_wait_parts, analysis.lateness, ground, change});
+    RuleVerdicts verdicts = apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes,
+                                         analysis.kernels, analysis.host_polling, analysis.host_wait_parts,
+                                         analysis.lateness, analysis.dependent_kernels, ground, change});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

@@ -35,6 +35,8 @@ inline constexpr Rule kRules[] = {
     {"co_residency", "waiting kernels whose blocks do not all fit the device at once", apply<struct CoResidency>},
     {"underfilled_wave", "a last wave that leaves the device half empty and delays the next kernel",
      apply<struct UnderfilledWave>},
+    {"dependent_kernels", "kernels that start when the one before is done, and could start earlier",
+     apply<struct DependentKernelPairs>},
 };
 
 }  // namespace wicprof::analyzer

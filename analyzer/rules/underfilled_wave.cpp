@@ -1,4 +1,5 @@
-// A last wave of blocks that leaves the device half empty and delays the next kernel of the stream (cuSync).
+// A last wave of blocks that leaves the device half empty and delays the next kernel of the stream: a matter of the
+// kernel's grid. What an earlier start of that next kernel could gain: dependent_kernels.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
@@ -15,8 +15,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// A kernel that starts this soon after its predecessor's end was ready before that end. Not calibrated.
-constexpr TimeNs kRightBehind = 10'000;
 /// Least share of the launches with such a successor. Not calibrated.
 constexpr double kMostly = 0.5;
 /// Time lost in the last wave, as shares of the traced time. cuSync gains up to 1.19 times on programs that lose time
@@ -25,23 +23,19 @@ constexpr double kWarning = 0.05;
 constexpr double kWorthNaming = 0.02;
 
 struct Followed {
-  std::uint64_t launches = 0, behind = 0;  ///< behind: launches with a ready successor
+  std::uint64_t behind = 0;  ///< launches with a ready successor
   std::map<std::string_view, std::uint64_t> by;
 };
 
 /// By kernel name, the kernels that directly follow it on its stream.
-std::map<std::string_view, Followed> followers(const TraceModel& model) {
+std::map<std::string_view, Followed> followers(const DependentKernels& kernels) {
   std::map<std::string_view, Followed> all;
-  std::map<std::tuple<store::ProcessId, std::uint32_t, std::uint32_t>, const store::KernelRow*> last;
-  for (const store::KernelRow& kernel : model.kernels) {
-    const store::KernelRow*& before = last[{kernel.process, kernel.context, kernel.stream}];
-    if (before != nullptr && kernel.start >= before->end && kernel.start - before->end <= kRightBehind) {
-      Followed& followed = all[before->name];
-      ++followed.behind;
-      ++followed.by[kernel.name];
-    }
-    before = &kernel;
-    ++all[kernel.name].launches;
+  for (const DependentPair& pair : kernels.pairs) {
+    const std::uint64_t behind = pair.launches + pair.beside + pair.waiting;
+    if (behind == 0) continue;
+    Followed& followed = all[pair.producer.name];
+    followed.behind += behind;
+    followed.by[pair.consumer.name] += behind;
   }
   return all;
 }
@@ -56,19 +50,21 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
     outcome.refused = "the trace holds no kernels";
     return outcome;
   }
-  const auto all = followers(model);
+  const auto all = followers(input.dependent_kernels);
   bool any_known = false;
   for (const KernelStats& kernel : input.kernels) {
     if (!kernel.waves) continue;
     any_known = true;
-    const Followed& followed = all.at(kernel.name);
+    const auto found = all.find(kernel.name);
+    if (found == all.end()) continue;
+    const Followed& followed = found->second;
     const double whole = std::ceil(kernel.waves->waves);
     if (whole < 1 || kernel.blocks_per_cluster != 0) continue;
     // All waves take about the same time, so the empty part of the last one is lost.
     const double lost = (1 - kernel.waves->last_wave_fill) / whole;
     const double share = lost * kernel.share;
-    const bool kept_out = static_cast<double>(followed.behind) >= kMostly * static_cast<double>(followed.launches);
-    if (share < kWorthNaming || !kept_out || followed.behind == 0) continue;
+    const bool kept_out = static_cast<double>(followed.behind) >= kMostly * static_cast<double>(kernel.count);
+    if (share < kWorthNaming || !kept_out) continue;
     const auto next = std::max_element(followed.by.begin(), followed.by.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     const std::string name = shorten(function_name(one_line(kernel.name)), 60);
@@ -81,13 +77,11 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
         "{} in {:.2f} waves (computed, not measured); in {} of {} launches the next kernel of the stream follows "
         "directly; this loses at most {} of the traced time",
         count_of(kernel.blocks, "block"), kernel.waves->waves, format_count(followed.behind),
-        format_count(followed.launches), format_percent(share));
+        format_count(kernel.count), format_percent(share));
     finding.remedy = fmt::format(
-        "launch both at once and let each block of {} wait for the blocks of {} that it needs (wic::wait_until with "
-        "wic::signal, docs/waiting.md, which wic-prof toggle park can park); or make the number of blocks a multiple "
-        "of {}",
-        behind, name,
-        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)));
+        "make the number of blocks a multiple of {}, or let {} start earlier (see dependent_kernels)",
+        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),
+        behind);
     outcome.findings.push_back(std::move(finding));
   }
   if (!any_known) outcome.refused = "the trace lacks the devices' limits, which determine how many blocks fit";

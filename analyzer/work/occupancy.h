@@ -36,6 +36,11 @@ struct Occupancy {
 std::optional<Occupancy> occupancy(const store::DeviceRow& device, const BlockShape& shape,
                                    std::uint32_t shared_bytes_per_sm);
 
+/// How many blocks of `shape` an SM holds beside `others` blocks of `other`, with all its shared memory. Assumes that
+/// the device's limits are known, and counts an SM's registers as a whole: an upper bound.
+std::uint32_t blocks_beside(const store::DeviceRow& device, const BlockShape& shape, const BlockShape& other,
+                            std::uint32_t others);
+
 /// A grid runs in waves: as many blocks as fit fill the device, the others wait for the next wave.
 struct Waves {
   double waves = 0;           ///< blocks / (SMs x blocks per SM)

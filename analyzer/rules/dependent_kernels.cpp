@@ -1,0 +1,99 @@
+// Kernels that start when the one before them is done, where an earlier start could gain time (cuSync).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "analyzer/rules/rule.h"
+#include "analyzer/words/format.h"
+#include "analyzer/work/dependent_kernels.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Expected gain, as shares of the traced time. cuSync gains up to 1.19 times. A comparison counts 2 % as a change;
+/// kWarning is not calibrated.
+constexpr double kWarning = 0.05;
+constexpr double kWorthNaming = 0.02;
+
+std::string name_of(const PairKernel& kernel) { return shorten(function_name(one_line(kernel.name)), 60); }
+
+std::string kernel_words(const PairKernel& kernel) {
+  std::string words = fmt::format("{}: {}", name_of(kernel), count_of(kernel.blocks, "block"));
+  if (kernel.persistent) return words + ", one per SM (persistent: the number of its tiles is not in the trace)";
+  if (kernel.waves > 0)
+    words += fmt::format(" in {:.2f} waves, the last one {} full", kernel.waves, format_percent(kernel.last_wave_fill));
+  return words;
+}
+
+std::string bound_words(const Bound& bound, double whole) {
+  return fmt::format("{} of the time (0 to {})", format_percent(bound.value / whole),
+                     format_percent(bound.high / whole));
+}
+
+std::string remedy(const DependentPair& pair) {
+  const std::string producer = name_of(pair.producer), consumer = name_of(pair.consumer);
+  const std::string condition = fmt::format("if {} reads the results of {} part by part", consumer, producer);
+  const double tiles = pair.tiles ? pair.tiles->value : 0, carved = pair.carve_out ? pair.carve_out->value : 0;
+  const double most = std::max(tiles, carved);
+  // Only launching is worth changing where waiting for tiles gains next to nothing beyond it.
+  if (pair.dependent.value > 0.9 * most)
+    return fmt::format(
+        "launch {} as a dependent kernel (programmatic dependent launch: cudaLaunchAttributeProgrammaticStream"
+        "Serialization), so that its start and what it does before it reads results lie beside the end of {}",
+        consumer, producer);
+  if (carved > 1.1 * tiles)
+    return fmt::format(
+        "{}: run both at once, {} on {} of its own and with tiles that wait (wic/tiles.h, docs/tiles.md)", condition,
+        consumer, count_of(pair.carve_out_sms, "SM"));
+  return fmt::format(
+      "{}: launch both at once and let each block of {} wait for the tiles that it needs (wic/tiles.h, docs/tiles.md, "
+      "whose waits wic-prof toggle park can park)",
+      condition, consumer);
+}
+
+}  // namespace
+
+template <>
+RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
+  RuleOutcome outcome;
+  if (input.model.kernels.empty()) {
+    outcome.refused = "the trace holds no kernels";
+    return outcome;
+  }
+  const double whole = static_cast<double>(input.model.span());
+  bool any_waves = false, any_lacks = false;
+  for (const DependentPair& pair : input.dependent_kernels.pairs) {
+    any_waves |= pair.why == NoWaves::known;
+    any_lacks |= pair.why == NoWaves::no_limits;
+    const double share = whole > 0 ? pair.best_ns() / whole : 0;
+    if (share < kWorthNaming) continue;
+    Finding finding;
+    finding.severity = share >= kWarning ? Severity::warning : Severity::info;
+    finding.text =
+        fmt::format("{} starts only when all of {} is done; an earlier start could save {} of the traced time",
+                    name_of(pair.consumer), name_of(pair.producer), format_percent(share));
+    std::string evidence = fmt::format("{}; {}; {} with {} between both on average", kernel_words(pair.producer),
+                                       kernel_words(pair.consumer), count_of(pair.launches, "run"),
+                                       format_duration(pair.gap_ns / static_cast<TimeNs>(pair.launches)));
+    if (pair.tiles && pair.carve_out) {
+      evidence += fmt::format("; waiting for tiles saves {}, SMs of its own {},", bound_words(*pair.tiles, whole),
+                              bound_words(*pair.carve_out, whole));
+    } else {
+      evidence += fmt::format("; {}, so what waiting for tiles gains is unknown;", no_waves_reason(pair.why));
+    }
+    finding.evidence =
+        evidence + fmt::format(
+                       " dependent launch {}: computed, for blocks that take equally long; the trace does not "
+                       "show what {} reads",
+                       bound_words(pair.dependent, whole), name_of(pair.consumer));
+    finding.remedy = remedy(pair);
+    outcome.findings.push_back(std::move(finding));
+  }
+  if (!any_waves && any_lacks && outcome.findings.empty())
+    outcome.refused = std::string(no_waves_reason(NoWaves::no_limits));
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer
