@@ -32,7 +32,7 @@ struct HashOfLaunched {
 };
 
 /// The sums of one pair.
-struct Sums {
+struct PairSums {
   std::uint32_t producer = 0, consumer = 0;  ///< numbers of Launched
   std::uint64_t launches = 0, in_graphs = 0, early = 0, beside = 0, waiting = 0;
   TimeNs producer_ns = 0, consumer_ns = 0, gap_ns = 0, overlap_ns = 0, producer_held = 0, consumer_held = 0;
@@ -109,9 +109,9 @@ double packing(const store::DeviceRow& device, const DependentPair& pair, const 
   return most;
 }
 
-Bound times(const Bound& bound, double count) { return {bound.value * count, bound.low * count, bound.high * count}; }
+Bound scaled(const Bound& bound, double count) { return {bound.value * count, bound.low * count, bound.high * count}; }
 
-void add(Bound& sum, const Bound& bound) {
+void add_to(Bound& sum, const Bound& bound) {
   sum.value += bound.value;
   sum.low += bound.low;
   sum.high += bound.high;
@@ -145,18 +145,18 @@ void estimate(const TraceModel& model, const LaunchShape& producer, const Launch
     if (!gain) pair.why = NoWaves::no_launches;  // they took no time
   }
   if (!gain) {
-    pair.dependent = times(dependent_gain(mean), count);
+    pair.dependent = scaled(dependent_gain(mean), count);
     return;
   }
-  pair.dependent = times(gain->dependent, count);
-  pair.tiles = times(gain->tiles, count);
-  pair.carve_out = times(gain->carve_out, count);
-  pair.idle_sm_ns = times(gain->idle_sm_ns, count);
+  pair.dependent = scaled(gain->dependent, count);
+  pair.tiles = scaled(gain->tiles, count);
+  pair.carve_out = scaled(gain->carve_out, count);
+  pair.idle_sm_ns = scaled(gain->idle_sm_ns, count);
   pair.prologue_at_most_ns = gain->prologue_at_most_ns * count;
   pair.carve_out_sms = gain->carve_out_sms;
 }
 
-DependentPair described(const TraceModel& model, const std::vector<Launched>& kernels, const Sums& sums) {
+DependentPair described(const TraceModel& model, const std::vector<Launched>& kernels, const PairSums& sums) {
   const Launched &producer = kernels[sums.producer], &consumer = kernels[sums.consumer];
   DependentPair pair;
   pair.producer = describe(model, producer);
@@ -212,7 +212,7 @@ DependentKernels dependent_kernels(const TraceModel& model, const Followers& fol
   found.late = followers.late;
   found.after_copy = followers.after_copy;
   FlatIndex pairs;
-  std::vector<Sums> sums;
+  std::vector<PairSums> sums;
   std::uint32_t last = WaitKernels::kNone, last_number = 0;  // a consumer is mostly the next pair's producer
   for (const Follower& follower : followers.list) {
     const store::KernelRow &before = model.kernels[follower.before], &after = model.kernels[follower.after];
@@ -222,7 +222,7 @@ DependentKernels dependent_kernels(const TraceModel& model, const Followers& fol
     last_number = second;
     const std::uint32_t at = pairs.number((std::uint64_t{first} << 32) | second);
     if (at == sums.size()) sums.push_back({first, second});
-    Sums& sum = sums[at];
+    PairSums& sum = sums[at];
     sum.producer_held += held[follower.before];
     sum.consumer_held += held[follower.after];
     if (follower.how == Following::early) {
@@ -240,7 +240,7 @@ DependentKernels dependent_kernels(const TraceModel& model, const Followers& fol
       sum.gap_ns += after.start - before.end;
     }
   }
-  for (const Sums& sum : sums) {
+  for (const PairSums& sum : sums) {
     found.launches += sum.launches;
     found.early += sum.early;
     found.beside += sum.beside;
@@ -249,13 +249,13 @@ DependentKernels dependent_kernels(const TraceModel& model, const Followers& fol
 
   // Of very many pairs, describes those that take the most time.
   if (sums.size() > kMostPairs) {
-    const auto time = [](const Sums& sum) { return sum.producer_ns + sum.consumer_ns + sum.overlap_ns; };
+    const auto time = [](const PairSums& sum) { return sum.producer_ns + sum.consumer_ns + sum.overlap_ns; };
     std::nth_element(sums.begin(), sums.begin() + kMostPairs, sums.end(),
-                     [&](const Sums& a, const Sums& b) { return time(a) > time(b); });
+                     [&](const PairSums& a, const PairSums& b) { return time(a) > time(b); });
     found.pairs_left_out = sums.size() - kMostPairs;
     sums.resize(kMostPairs);
   }
-  for (const Sums& sum : sums) found.pairs.push_back(described(model, kernels, sum));
+  for (const PairSums& sum : sums) found.pairs.push_back(described(model, kernels, sum));
   std::sort(found.pairs.begin(), found.pairs.end(), [](const DependentPair& a, const DependentPair& b) {
     const auto key = [](const DependentPair& pair) {
       return std::tuple(-pair.best_ns(), -pair.producer_ns - pair.consumer_ns, -pair.overlap_ns,
@@ -265,9 +265,9 @@ DependentKernels dependent_kernels(const TraceModel& model, const Followers& fol
     return key(a) < key(b);
   });
   for (const DependentPair& pair : found.pairs) {
-    add(found.dependent, pair.dependent);
-    if (pair.tiles) add(found.tiles, *pair.tiles);
-    if (pair.carve_out) add(found.carve_out, *pair.carve_out);
+    add_to(found.dependent, pair.dependent);
+    if (pair.tiles) add_to(found.tiles, *pair.tiles);
+    if (pair.carve_out) add_to(found.carve_out, *pair.carve_out);
   }
   return found;
 }

@@ -18,6 +18,7 @@ inline constexpr PanelKind kPanels[] = {
     {kToggleView, "Toggle", make_panel<class TogglePanel>},
     {kCompareView, "Compare", make_panel<class ComparePanel>},
     {kLiveView, "Live", make_panel<class LivePanel>},
+    {"kernels", "Kernels", make_panel<class KernelsPanel>},
 };
 
 }  // namespace wicprof::gui

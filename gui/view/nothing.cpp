@@ -56,6 +56,13 @@ NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& p
   return {"Stall reasons and polling loops come from sampled program counters, and this trace has none.", kSampled};
 }
 
+NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path) {
+  if (model.kernels.empty() && analysis.kernels.empty())
+    return {kNoKernels + std::string(" So no kernel waited for another one."), analyze(path)};
+  return {"No kernel started right behind another one of its stream: none could gain by starting earlier.",
+          analyze(path)};
+}
+
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path) {
   return {analysis.refusals.empty()
               ? std::string("Every rule checked this trace, and none found a problem.")

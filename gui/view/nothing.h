@@ -21,6 +21,8 @@ std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool l
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
 /// A trace without samples of program counters.
 NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& path);
+/// A trace in which no kernel follows another one directly.
+NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path);
 /// A trace in which the program waits in one way.
 NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path);

@@ -48,7 +48,7 @@ std::string head(const std::string& title) {
 
 /// Links to the parts that the body has.
 std::string contents(const std::string& body) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kParts{{
       {"comparison", "Before and after"},
       {"communication", "Communication"},
       {"findings", "Findings"},
@@ -58,6 +58,7 @@ std::string contents(const std::string& body) {
       {"models", "Wait model"},
       {"figures", "Figures"},
       {"kernels", "Kernels"},
+      {"dependent-kernels", "Kernels that could start earlier"},
       {"program-counters", "Program counters"},
       {"host-waits", "Host waits"},
       {"interventions", "Interventions"},
@@ -81,8 +82,8 @@ std::string render_as<struct Html>(const ReportInput& input) {
   if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
   body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline_part(input) +
           sites_part(model, analysis) + parties_part(model, analysis) + models_part(model, analysis) +
-          figures_part(model) + kernels_part(model, analysis) + program_counters_part(model, analysis) +
-          host_part(model, analysis) + interventions_part(model);
+          figures_part(model) + kernels_part(model, analysis) + pairs_part(model, analysis) +
+          program_counters_part(model, analysis) + host_part(model, analysis) + interventions_part(model);
   const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");
   return head(title) + "<body>\n<main>\n" + summary_part(input) + contents(body) + body +
          "<footer>Written by wic-prof. This file needs no network.</footer>\n</main>\n<script>" + std::string(kScript) +

@@ -21,6 +21,8 @@ std::string parties_part(const TraceModel& model, const Analysis& analysis);
 std::string models_part(const TraceModel& model, const Analysis& analysis);
 std::string figures_part(const TraceModel& model);
 std::string kernels_part(const TraceModel& model, const Analysis& analysis);
+/// Kernels that could start earlier, with their waves; empty if no kernel follows another one directly.
+std::string pairs_part(const TraceModel& model, const Analysis& analysis);
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis);
 std::string host_part(const TraceModel& model, const Analysis& analysis);
 std::string interventions_part(const TraceModel& model);

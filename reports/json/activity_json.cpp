@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reports/json/pairs_json.h"
+
 namespace wicprof::reports {
 namespace {
 
@@ -224,6 +226,7 @@ Json lateness_value(const TraceModel& model, const Analysis& analysis) {
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
+  value["dependent_kernels"] = dependent_kernels_value(model, analysis.dependent_kernels);
   value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
     return host_wait_value(stats, analysis.host_wait_parts);
   });

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "analyzer/words/format.h"
+#include "reports/parts/pair_phrases.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/report.h"
 #include "reports/parts/sample_phrases.h"
@@ -14,6 +15,7 @@ namespace wicprof::reports {
 namespace {
 
 constexpr std::size_t kMaxFunctions = 50;
+constexpr std::size_t kMaxPairs = 50, kMaxDrawn = 8, kDrawingWidth = 72;
 
 std::string row(std::initializer_list<std::string> cells) {
   std::string line = "|";
@@ -129,6 +131,30 @@ std::string kernels_part(const Analysis& analysis) {
   return text + "\n";
 }
 
+std::string pairs_part(const Analysis& analysis) {
+  const DependentKernels& kernels = analysis.dependent_kernels;
+  if (kernels.pairs.empty()) return {};
+  std::string text = "## Kernels that could start earlier\n\n|", rule = "|", drawings;
+  for (const Column& each : kPairColumns) {
+    text += fmt::format(" {} |", each.head);
+    rule += " --- |";
+  }
+  text += "\n" + rule + "\n";
+  const std::size_t shown = std::min(kMaxPairs, kernels.pairs.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const DependentPair& pair = kernels.pairs[i];
+    text += "|";
+    for (const std::string& cell : pair_cells(pair)) text += fmt::format(" {} |", escape_markdown(cell));
+    text += "\n";
+    const std::string line = i < kMaxDrawn ? wave_line(pair, kDrawingWidth) : std::string();
+    if (!line.empty()) drawings += fmt::format("- {}: `{}`\n", escape_markdown(pair_name(pair)), line);
+  }
+  if (shown < kernels.pairs.size())
+    text += fmt::format("\nAnd {} more.\n", count_of(kernels.pairs.size() - shown, "pair"));
+  text += fmt::format("\n{}.\n\n{}\n\n", escape_markdown(pairs_summary(kernels)), kPairsAssume);
+  return drawings.empty() ? text : text + fmt::format("Waves. {}.\n\n{}\n", kWaveLineLegend, drawings);
+}
+
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
@@ -188,8 +214,8 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
-  text +=
-      kernels_part(analysis) + program_counters_part(model, analysis) + host_part(analysis) + interventions_part(model);
+  text += kernels_part(analysis) + pairs_part(analysis) + program_counters_part(model, analysis) + host_part(analysis) +
+          interventions_part(model);
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";
 }

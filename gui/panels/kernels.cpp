@@ -1,0 +1,92 @@
+// Kernels that started when their predecessor was done: their waves, and what an earlier start could gain.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
+#include "gui/panels/parts.h"
+#include "gui/view/nothing.h"
+#include "reports/parts/pair_phrases.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+constexpr std::size_t kMaxPairs = 30;
+
+/// The device over time: the height is all SMs, and what no bar covers is idle.
+void draw_waves(const Ui& ui, const std::vector<analyzer::WaveBar>& bars) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0f), height = ui.px(44);
+  list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(ui.theme().lane));
+  for (const analyzer::WaveBar& bar : bars) {
+    const float left = at.x + width * static_cast<float>(bar.begin), right = at.x + width * static_cast<float>(bar.end);
+    const float tall = height * static_cast<float>(std::clamp(bar.fill, 0.0, 1.0));
+    const float top = at.y + height - tall;
+    list->AddRectFilled(ImVec2(left, top), ImVec2(std::max(right, left + 1), at.y + height),
+                        bar.consumer ? ink(ui.theme().accent) : state_ink(ui, State::computing));
+    if (ImGui::IsMouseHoveringRect(ImVec2(left, at.y), ImVec2(right, at.y + height)))
+      ImGui::SetTooltip("%s, %s full", analyzer::count_of(bar.waves, "wave").c_str(),
+                        analyzer::format_percent(bar.fill).c_str());
+  }
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+void one_pair(const Ui& ui, const analyzer::DependentPair& pair, std::size_t index) {
+  ImGui::PushFont(ui.bold);
+  paragraph(ui, reports::pair_name(pair));
+  ImGui::PopFont();
+  const std::vector<analyzer::WaveBar> bars = analyzer::wave_bars(pair);
+  if (bars.empty()) {
+    faint(ui, analyzer::no_waves_reason(pair.why));
+  } else {
+    draw_waves(ui, bars);
+    note_item(ui, fmt::format("kernels.{}.waves", index));
+  }
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto cells = reports::pair_cells(pair);
+  for (std::size_t column = 1; column < cells.size(); ++column)
+    facts.emplace_back(std::string(reports::kPairColumns[column].head), cells[column]);
+  facts.insert(facts.begin() + 2, {"second kernel's waves", reports::waves_text(pair.consumer)});
+  fact_table(ui, fmt::format("pair.{}", index).c_str(), facts);
+  ImGui::Dummy(ImVec2(0, ui.px(10)));
+}
+
+}  // namespace
+
+class KernelsPanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<KernelsPanel>() {
+  return std::make_unique<KernelsPanel>();
+}
+
+void KernelsPanel::draw(App& app, const Ui& ui) {
+  if (draw_not_ready(app, ui, true)) return;
+  const analyzer::Analysis& analysis = app.facts()->analysis;
+  const analyzer::DependentKernels& kernels = analysis.dependent_kernels;
+  begin_card(ui, "pairs", ImGui::GetContentRegionAvail().x, 0);
+  if (kernels.pairs.empty()) {
+    draw_nothing(app, ui, "No kernel waits for another one's end", no_pairs(*app.model(), analysis, app.path()));
+    return end_card();
+  }
+  heading(ui, "Kernels that could start earlier");
+  paragraph(ui, reports::pairs_summary(kernels) + ".");
+  faint(ui, reports::kPairsAssume);
+  faint(ui,
+        "Waves of a mean launch: grey the first kernel, blue the second; the height is the share of the SMs that "
+        "have blocks.");
+  ImGui::Dummy(ImVec2(0, ui.px(8)));
+  const std::size_t shown = std::min(kMaxPairs, kernels.pairs.size());
+  for (std::size_t i = 0; i < shown; ++i) one_pair(ui, kernels.pairs[i], i);
+  if (shown < kernels.pairs.size())
+    faint(ui, fmt::format("and {} more: wic-prof analyze --format json",
+                          analyzer::count_of(kernels.pairs.size() - shown, "pair")));
+  end_card();
+}
+
+}  // namespace wicprof::gui

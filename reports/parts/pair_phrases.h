@@ -1,0 +1,45 @@
+// Pairs of kernels of which the second could start earlier, in words that several reports share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
+#include "reports/parts/columns.h"
+
+namespace wicprof::reports {
+
+/// The columns of a table of pairs.
+inline constexpr std::array kPairColumns{column::kPair,    column::kLaunches,    column::kFirstWaves,
+                                         column::kGapTime, column::kIdleSms,     column::kWaitingSms,
+                                         column::kByTiles, column::kByDependent, column::kByCarveOut};
+/// One text per column; "unknown" where the trace lacks what the figure needs.
+std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pair);
+
+/// "gemm2 behind gemm1".
+std::string pair_name(const DependentPair& pair);
+/// "515 us (0 to 1.1 ms)"; "unknown" without a bound.
+std::string bound_text(const std::optional<Bound>& bound);
+/// "1.25, last 25 % full", "persistent", "unknown".
+std::string waves_text(const PairKernel& kernel);
+
+/// The pair in time, on a line of at most `width` characters: A and B where all SMs have blocks of the first or the
+/// second kernel, a and b in a last wave that is not full, "." for the gap. Empty if the waves are not known.
+std::string wave_line(const DependentPair& pair, std::size_t width);
+inline constexpr std::string_view kWaveLineLegend =
+    "A, B: a mean launch of the first and the second kernel with blocks on all SMs; a, b: its last wave, which is not "
+    "full; a dot: the gap";
+
+/// Kernels that are not in the table, and what the sums are; one sentence or two.
+std::string pairs_summary(const DependentKernels& kernels);
+/// What the figures assume.
+inline constexpr std::string_view kPairsAssume =
+    "Computed for blocks that take equally long, from no gain to the most that is possible. The second kernel must "
+    "read "
+    "the first one's results part by part, which a trace does not show; waiting and signalling cost extra.";
+
+}  // namespace wicprof::reports

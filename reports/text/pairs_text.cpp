@@ -1,0 +1,39 @@
+// Kernels that could start before their predecessor's end, on the screen.
+#include <algorithm>
+
+#include "analyzer/words/format.h"
+#include "reports/parts/pair_phrases.h"
+#include "reports/text/sections.h"
+
+namespace wicprof::reports {
+namespace {
+
+/// Pairs whose waves are drawn, and the length of a drawing.
+constexpr std::size_t kDrawn = 5, kLineWidth = 72;
+
+}  // namespace
+
+std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
+  const DependentKernels& kernels = analysis.dependent_kernels;
+  if (kernels.pairs.empty()) return {};
+  std::vector<std::string> head;
+  for (const Column& each : kPairColumns) head.emplace_back(each.head);
+  head.front().front() = 'K';
+  TextTable table("wrwrwrwww", head);
+  const std::size_t shown = std::min(most, kernels.pairs.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto cells = pair_cells(kernels.pairs[i]);
+    table.add({cells.begin(), cells.end()});
+  }
+  std::string text = table.str(0, screen.width) + and_more(kernels.pairs.size(), shown, "pair");
+  text += paragraph(screen, pairs_summary(kernels)) + paragraph(screen, kPairsAssume);
+  std::string drawings;
+  for (std::size_t i = 0; i < std::min(kDrawn, shown); ++i) {
+    const std::string line = wave_line(kernels.pairs[i], std::min(kLineWidth, screen.beside(4)));
+    if (line.empty()) continue;
+    drawings += paragraph(screen, shorten(pair_name(kernels.pairs[i]), screen.beside(2))) + "    " + line + "\n";
+  }
+  return drawings.empty() ? text : text + paragraph(screen, "Waves. " + std::string(kWaveLineLegend)) + drawings;
+}
+
+}  // namespace wicprof::reports
