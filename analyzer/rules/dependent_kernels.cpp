@@ -32,6 +32,12 @@ std::string bound_words(const Bound& bound, double whole) {
                      format_percent(bound.high / whole));
 }
 
+/// The high end of the gain that is expected to be the largest.
+double most_ns(const DependentPair& pair) {
+  if (pair.tiles && pair.tiles->value >= pair.best_ns()) return pair.tiles->high;
+  return pair.carve_out && pair.carve_out->value >= pair.best_ns() ? pair.carve_out->high : pair.dependent.high;
+}
+
 std::string remedy(const DependentPair& pair) {
   const std::string producer = name_of(pair.producer), consumer = name_of(pair.consumer);
   const std::string condition = fmt::format("if {} reads the results of {} part by part", consumer, producer);
@@ -71,9 +77,10 @@ RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
     if (share < kWorthNaming) continue;
     Finding finding;
     finding.severity = share >= kWarning ? Severity::warning : Severity::info;
-    finding.text =
-        fmt::format("{} starts only when all of {} is done; an earlier start could save {} of the traced time",
-                    name_of(pair.consumer), name_of(pair.producer), format_percent(share));
+    finding.text = fmt::format(
+        "{} starts only when all of {} is done; an earlier start could save about {} of the traced time "
+        "(0 to {})",
+        name_of(pair.consumer), name_of(pair.producer), format_percent(share), format_percent(most_ns(pair) / whole));
     std::string evidence = fmt::format("{}; {}; {} with {} between both on average", kernel_words(pair.producer),
                                        kernel_words(pair.consumer), count_of(pair.launches, "run"),
                                        format_duration(pair.gap_ns / static_cast<TimeNs>(pair.launches)));

@@ -186,7 +186,7 @@ std::string_view no_waves_reason(NoWaves why) {
     case NoWaves::clusters:
       return "a kernel has clusters, and how many of these fit at once is not in the trace";
     case NoWaves::no_launches:
-      return "no launch of the pair ran without a third kernel beside it and without waits inside";
+      return "each launch of the pair started early, ran beside a third kernel, or has waits inside";
     case NoWaves::known:
       break;
   }

@@ -33,7 +33,7 @@ enum class NoWaves : std::uint8_t {
   known,
   no_limits,    ///< the trace lacks the device's limits
   clusters,     ///< how many clusters fit at once is not in the trace
-  no_launches,  ///< no launch ran alone and without waits inside
+  no_launches,  ///< each launch started early, ran beside a third kernel, or has waits inside
 };
 /// One sentence for people; empty for `known`.
 std::string_view no_waves_reason(NoWaves why);

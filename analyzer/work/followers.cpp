@@ -45,7 +45,8 @@ Followers followers(const TraceModel& model, const DeviceWork& work) {
       if (before != nullptr) {
         const Follower pair{number(*before), number(item), Following::early};
         const TimeNs gap = item.start - before->end;
-        const bool launched_late = item.call && item.call->begin >= before->end;
+        const bool in_one_call = item.kernel->correlation == before->kernel->correlation && item.call;  // of a graph
+        const bool launched_late = item.call && !in_one_call && item.call->end > before->end;
         if (copied) {
           ++found.after_copy;
         } else if (gap < 0) {

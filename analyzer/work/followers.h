@@ -24,7 +24,7 @@ struct Follower {
 struct Followers {
   std::vector<Follower> list;  ///< by stream, in order of start
   // Kernels with a predecessor on their stream that are not in the list.
-  std::uint64_t late = 0;        ///< started later than right behind it, or were launched after its end
+  std::uint64_t late = 0;        ///< started later than right behind it, or their launching call ended after its end
   std::uint64_t after_copy = 0;  ///< a copy or memset ran between both
 };
 

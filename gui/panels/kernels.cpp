@@ -14,6 +14,7 @@ namespace wicprof::gui {
 namespace {
 
 constexpr std::size_t kMaxPairs = 30;
+constexpr std::uint64_t kMaxSeparated = 64;  ///< more waves in one bar have no lines between them
 
 /// The device over time: the height is all SMs, and what no bar covers is idle.
 void draw_waves(const Ui& ui, const std::vector<analyzer::WaveBar>& bars) {
@@ -26,7 +27,11 @@ void draw_waves(const Ui& ui, const std::vector<analyzer::WaveBar>& bars) {
     const float tall = height * static_cast<float>(std::clamp(bar.fill, 0.0, 1.0));
     const float top = at.y + height - tall;
     list->AddRectFilled(ImVec2(left, top), ImVec2(std::max(right, left + 1), at.y + height),
-                        bar.consumer ? ink(ui.theme().accent) : state_ink(ui, State::computing));
+                        bar.consumer ? ink(ui.theme().text) : state_ink(ui, State::computing));
+    for (std::uint64_t wave = 1; bar.waves <= kMaxSeparated && wave < bar.waves; ++wave) {
+      const float x = left + (right - left) * static_cast<float>(wave) / static_cast<float>(bar.waves);
+      list->AddLine(ImVec2(x, top), ImVec2(x, at.y + height), ink(ui.theme().card), 1);
+    }
     if (ImGui::IsMouseHoveringRect(ImVec2(left, at.y), ImVec2(right, at.y + height)))
       ImGui::SetTooltip("%s, %s full", analyzer::count_of(bar.waves, "wave").c_str(),
                         analyzer::format_percent(bar.fill).c_str());
@@ -48,7 +53,7 @@ void one_pair(const Ui& ui, const analyzer::DependentPair& pair, std::size_t ind
   std::vector<std::pair<std::string, std::string>> facts;
   const auto cells = reports::pair_cells(pair);
   for (std::size_t column = 1; column < cells.size(); ++column)
-    facts.emplace_back(std::string(reports::kPairColumns[column].head), cells[column]);
+    facts.emplace_back(reports::pair_head(column), cells[column]);
   facts.insert(facts.begin() + 2, {"second kernel's waves", reports::waves_text(pair.consumer)});
   fact_table(ui, fmt::format("pair.{}", index).c_str(), facts);
   ImGui::Dummy(ImVec2(0, ui.px(10)));
@@ -75,10 +80,11 @@ void KernelsPanel::draw(App& app, const Ui& ui) {
     return end_card();
   }
   heading(ui, "Kernels that could start earlier");
-  paragraph(ui, reports::pairs_summary(kernels) + ".");
+  paragraph(ui, reports::pairs_summary(kernels));
   faint(ui, reports::kPairsAssume);
   faint(ui,
-        "Waves of a mean launch: grey the first kernel, blue the second; the height is the share of the SMs that "
+        "Waves of a mean launch: grey the first kernel, the other colour the second; the height is the share of the "
+        "SMs that "
         "have blocks.");
   ImGui::Dummy(ImVec2(0, ui.px(8)));
   const std::size_t shown = std::min(kMaxPairs, kernels.pairs.size());

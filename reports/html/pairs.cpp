@@ -11,7 +11,7 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr std::size_t kDrawn = 8;
+constexpr std::size_t kListed = 20, kDrawn = 5;
 constexpr double kWidth = 1000, kHeight = 40;
 
 /// The device over time: its height is all SMs, and what no bar covers is idle.
@@ -40,9 +40,9 @@ std::string pairs_part(const TraceModel& model, const Analysis& analysis) {
   const DependentKernels& kernels = analysis.dependent_kernels;
   if (kernels.pairs.empty()) return {};
   std::vector<std::string> head;
-  for (const Column& each : kPairColumns) head.emplace_back(each.head);
+  for (std::size_t column = 0; column < kPairColumns.size(); ++column) head.push_back(pair_head(column));
   Table table(head);
-  const std::size_t shown = std::min(kMaxListedRows, kernels.pairs.size());
+  const std::size_t shown = std::min(kListed, kernels.pairs.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const DependentPair& pair = kernels.pairs[i];
     const auto texts = pair_cells(pair);

@@ -135,8 +135,8 @@ std::string pairs_part(const Analysis& analysis) {
   const DependentKernels& kernels = analysis.dependent_kernels;
   if (kernels.pairs.empty()) return {};
   std::string text = "## Kernels that could start earlier\n\n|", rule = "|", drawings;
-  for (const Column& each : kPairColumns) {
-    text += fmt::format(" {} |", each.head);
+  for (std::size_t column = 0; column < kPairColumns.size(); ++column) {
+    text += fmt::format(" {} |", pair_head(column));
     rule += " --- |";
   }
   text += "\n" + rule + "\n";
@@ -151,7 +151,7 @@ std::string pairs_part(const Analysis& analysis) {
   }
   if (shown < kernels.pairs.size())
     text += fmt::format("\nAnd {} more.\n", count_of(kernels.pairs.size() - shown, "pair"));
-  text += fmt::format("\n{}.\n\n{}\n\n", escape_markdown(pairs_summary(kernels)), kPairsAssume);
+  text += fmt::format("\n{}\n\n{}\n\n", escape_markdown(pairs_summary(kernels)), kPairsAssume);
   return drawings.empty() ? text : text + fmt::format("Waves. {}.\n\n{}\n", kWaveLineLegend, drawings);
 }
 

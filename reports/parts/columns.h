@@ -54,9 +54,12 @@ inline constexpr Column kFilling{
     "how it fills the GPU",
     "a kernel with the launch shape that took the most time; all columns are computed from "
     "the launch, not measured"};
-inline constexpr Column kPair{"kernel that could start earlier",
+inline constexpr Column kPair{"kernel pair",
                               "a kernel that started when the one before it on its stream was done; all launches with "
                               "the same shapes"};
+inline constexpr Column kEarlierStart{"earlier start saves",
+                                      "the same pairs: time that the program would save if the second kernel did not "
+                                      "wait for the whole first one; expected, and from none to the most"};
 inline constexpr Column kHostCall{"host wait", "a call of the CUDA runtime or driver in which host threads waited"};
 inline constexpr Column kLateCause{"late because", "what made a step of a host thread longer than usual"};
 inline constexpr Column kDelays{"delays", "parts of steps that lasted longer than usual"};
@@ -139,22 +142,18 @@ inline constexpr Column kShared{"shared memory", "the shared memory per block"};
 inline constexpr Column kWaves{"waves",
                                "how many times the blocks fill the GPU one after the other, and how full the "
                                "last wave is"};
-inline constexpr Column kFirstWaves{"first kernel's waves",
+inline constexpr Column kFirstWaves{"waves of the first",
                                     "how many times the first kernel's blocks fill the GPU one after the other; "
                                     "persistent: one block per SM, whose number of tiles is not known"};
 inline constexpr Column kGapTime{"gap", "the mean time from the first kernel's end to the second one's start"};
-inline constexpr Column kIdleSms{"idle SM time",
-                                 "SM time without a block in the first kernel's last wave: expected, and from the "
-                                 "least to the most"};
+inline constexpr Column kIdleSms{"idle SM time", "SM time without a block in the first kernel's last wave"};
 inline constexpr Column kWaitingSms{"held SM time", "SM time in which a block of one of both kernels waited"};
-inline constexpr Column kByTiles{"saved by tiles",
-                                 "time that the program would save if the second kernel's blocks waited for the parts "
-                                 "that they need (docs/tiles.md): expected, and from none to the most"};
+inline constexpr Column kByTiles{
+    "by tiles", "if each block of the second kernel waited for the parts that it needs (docs/tiles.md)"};
 inline constexpr Column kByDependent{"by dependent launch",
-                                     "the same if the second kernel started early and then waited for all of the first "
+                                     "if the second kernel started early and then waited for all of the first "
                                      "(programmatic dependent launch)"};
-inline constexpr Column kByCarveOut{"by SMs of its own",
-                                    "the same as by tiles, if the second kernel also had some SMs alone"};
+inline constexpr Column kByCarveOut{"by SMs of its own", "as by tiles, if only the second kernel used some of the SMs"};
 inline constexpr Column kCpuTime{"CPU time", "the time for which the waiting threads occupied a CPU"};
 inline constexpr Column kHow{"how",
                              "spinning: the thread kept a CPU busy while it waited; sleeping: it did not; mixed: "
@@ -233,6 +232,7 @@ inline constexpr std::array kColumns{column::kWaitSite,
                                      column::kKernel,
                                      column::kFilling,
                                      column::kPair,
+                                     column::kEarlierStart,
                                      column::kHostCall,
                                      column::kLateCause,
                                      column::kDelays,

@@ -12,13 +12,20 @@
 namespace wicprof::reports {
 namespace {
 
+constexpr std::size_t kNameWidth = 40;
+
 std::string nanoseconds(double ns) { return format_duration(static_cast<TimeNs>(std::llround(std::min(ns, 9e18)))); }
 
 }  // namespace
 
+std::string pair_head(std::size_t column) {
+  const std::string_view head = kPairColumns[column].head;
+  return column + kPairGains < kPairColumns.size() ? std::string(head) : fmt::format("saved {}", head);
+}
+
 std::string pair_name(const DependentPair& pair) {
-  return fmt::format("{} behind {}", function_name(one_line(pair.consumer.name)),
-                     function_name(one_line(pair.producer.name)));
+  return fmt::format("{} behind {}", shorten(function_name(one_line(pair.consumer.name)), kNameWidth),
+                     shorten(function_name(one_line(pair.producer.name)), kNameWidth));
 }
 
 std::string bound_text(const std::optional<Bound>& bound) {
@@ -30,20 +37,21 @@ std::string bound_text(const std::optional<Bound>& bound) {
 std::string waves_text(const PairKernel& kernel) {
   if (kernel.persistent) return "persistent";
   if (kernel.waves <= 0) return "unknown";
-  return fmt::format("{}, last {} full", format_number(kernel.waves), format_percent(kernel.last_wave_fill));
+  return fmt::format("{}, last {}", format_number(kernel.waves), format_percent(kernel.last_wave_fill));
 }
 
 std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pair) {
   const auto count = static_cast<TimeNs>(std::max<std::uint64_t>(pair.launches, 1));
   const TimeNs held = pair.producer_held_sm_ns + pair.consumer_held_sm_ns;
   std::string carve_out = bound_text(pair.carve_out);
-  if (pair.carve_out_sms > 0) carve_out += fmt::format(", {}", count_of(pair.carve_out_sms, "SM"));
+  if (pair.carve_out && pair.carve_out->value > pair.dependent.value)
+    carve_out += fmt::format(", {}", count_of(pair.carve_out_sms, "SM"));
   return {pair_name(pair),
           pair.early > 0 ? fmt::format("{}, {} early", format_count(pair.launches), format_count(pair.early))
                          : format_count(pair.launches),
           waves_text(pair.producer),
           pair.launches > 0 ? format_duration(pair.gap_ns / count) : "-",
-          bound_text(pair.idle_sm_ns),
+          pair.idle_sm_ns ? nanoseconds(pair.idle_sm_ns->value) : "unknown",
           held > 0 ? format_duration(held) : "-",
           bound_text(pair.tiles),
           pair.launches > 0 ? bound_text(pair.dependent) : "-",
@@ -71,20 +79,20 @@ std::string wave_line(const DependentPair& pair, std::size_t width) {
 }
 
 std::string pairs_summary(const DependentKernels& kernels) {
-  std::string text = fmt::format("{} right behind another kernel", count_of(kernels.launches, "run"));
+  std::string text = fmt::format("{} of kernels right behind another one", count_of(kernels.launches, "run")), others;
   const auto add = [&](std::uint64_t count, std::string_view what) {
-    if (count > 0) text += fmt::format("; {} {}", format_count(count), what);
+    if (count > 0) others += fmt::format("{}{} {}", others.empty() ? "" : ", ", format_count(count), what);
   };
   add(kernels.early, "started before its end");
-  add(kernels.beside, "beside a third kernel");
-  add(kernels.waiting, "with waits inside one of both");
-  add(kernels.late, "later or launched later");
-  add(kernels.after_copy, "behind a copy");
-  add(kernels.pairs_left_out, "pairs left out");
-  if (kernels.launches > 0)
-    text += fmt::format(". In all, at most: tiles {}, dependent launch {}, SMs of its own {}",
-                        bound_text(kernels.tiles), bound_text(kernels.dependent), bound_text(kernels.carve_out));
-  return text;
+  add(kernels.beside, "ran beside a third kernel");
+  add(kernels.waiting, "have waits inside one of both");
+  add(kernels.late, "started or were launched later");
+  add(kernels.after_copy, "followed a copy");
+  if (!others.empty()) text += "; of the others, " + others;
+  if (kernels.pairs_left_out > 0) text += fmt::format("; {} are left out", count_of(kernels.pairs_left_out, "pair"));
+  if (kernels.launches == 0) return text + ".";
+  return text + fmt::format(". Sums: by tiles {}, by dependent launch {}, by SMs of its own {}.",
+                            bound_text(kernels.tiles), bound_text(kernels.dependent), bound_text(kernels.carve_out));
 }
 
 }  // namespace wicprof::reports

@@ -13,10 +13,13 @@
 
 namespace wicprof::reports {
 
-/// The columns of a table of pairs.
+/// The columns of a table of pairs; the last kPairGains say what an earlier start saves.
 inline constexpr std::array kPairColumns{column::kPair,    column::kLaunches,    column::kFirstWaves,
                                          column::kGapTime, column::kIdleSms,     column::kWaitingSms,
                                          column::kByTiles, column::kByDependent, column::kByCarveOut};
+inline constexpr std::size_t kPairGains = 3;
+/// "gap", "saved by tiles": the head of a column where nothing else says that the last ones are savings.
+std::string pair_head(std::size_t column);
 /// One text per column; "unknown" where the trace lacks what the figure needs.
 std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pair);
 
@@ -24,7 +27,7 @@ std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pai
 std::string pair_name(const DependentPair& pair);
 /// "515 us (0 to 1.1 ms)"; "unknown" without a bound.
 std::string bound_text(const std::optional<Bound>& bound);
-/// "1.25, last 25 % full", "persistent", "unknown".
+/// "1.25, last 25 %", "persistent", "unknown".
 std::string waves_text(const PairKernel& kernel);
 
 /// The pair in time, on a line of at most `width` characters: A and B where all SMs have blocks of the first or the
@@ -34,7 +37,7 @@ inline constexpr std::string_view kWaveLineLegend =
     "A, B: a mean launch of the first and the second kernel with blocks on all SMs; a, b: its last wave, which is not "
     "full; a dot: the gap";
 
-/// Kernels that are not in the table, and what the sums are; one sentence or two.
+/// How many runs the table is about, the others, and the sums of the gains.
 std::string pairs_summary(const DependentKernels& kernels);
 /// What the figures assume.
 inline constexpr std::string_view kPairsAssume =

@@ -16,17 +16,22 @@ constexpr std::size_t kDrawn = 5, kLineWidth = 72;
 std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
   const DependentKernels& kernels = analysis.dependent_kernels;
   if (kernels.pairs.empty()) return {};
-  std::vector<std::string> head;
-  for (const Column& each : kPairColumns) head.emplace_back(each.head);
-  head.front().front() = 'K';
-  TextTable table("wrwrwrwww", head);
   const std::size_t shown = std::min(most, kernels.pairs.size());
+  const auto first_gain = kPairColumns.size() - kPairGains;
+  TextTable pairs("lrwrrr", heads({column::kPair, column::kLaunches, column::kFirstWaves, column::kGapTime,
+                                   column::kIdleSms, column::kWaitingSms}));
+  TextTable gains("lwww", heads({column::kEarlierStart, column::kByTiles, column::kByDependent, column::kByCarveOut}));
   for (std::size_t i = 0; i < shown; ++i) {
     const auto cells = pair_cells(kernels.pairs[i]);
-    table.add({cells.begin(), cells.end()});
+    pairs.add({cells.begin(), cells.begin() + first_gain});
+    std::vector<std::string> row{cells.front()};
+    row.insert(row.end(), cells.begin() + first_gain, cells.end());
+    if (kernels.pairs[i].launches > 0) gains.add(row);
   }
-  std::string text = table.str(0, screen.width) + and_more(kernels.pairs.size(), shown, "pair");
-  text += paragraph(screen, pairs_summary(kernels)) + paragraph(screen, kPairsAssume);
+  std::string text = pairs.str(0, screen.width) + and_more(kernels.pairs.size(), shown, "pair");
+  if (kernels.launches > 0) text += "\n" + gains.str(0, screen.width);
+  text += paragraph(screen, pairs_summary(kernels));
+  if (kernels.launches > 0) text += paragraph(screen, kPairsAssume);
   std::string drawings;
   for (std::size_t i = 0; i < std::min(kDrawn, shown); ++i) {
     const std::string line = wave_line(kernels.pairs[i], std::min(kLineWidth, screen.beside(4)));

@@ -137,7 +137,7 @@ TEST(DependentKernels, ACopyBetweenBothSeparatesThem) {
 TEST(DependentKernels, TheHostsLateLaunchIsNotTheProducersFault) {
   Program program = h100_program();
   shaped(program.launch("up", 7, {1'000'000, 1'200'000}, 900'000), 165);
-  shaped(program.launch("down", 7, {1'206'000, 1'300'000}, 1'201'000), 264);  // the call began after the end
+  shaped(program.launch("down", 7, {1'206'000, 1'300'000}, 1'198'000), 264);  // the call ended after the kernel
   shaped(program.launch("up", 7, {2'000'000, 2'200'000}, 1'900'000), 165);
   shaped(program.launch("down", 7, {2'206'000, 2'300'000}, 1'910'000), 264);  // queued
   const DependentKernels kernels = found(program);

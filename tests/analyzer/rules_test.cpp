@@ -598,13 +598,13 @@ TEST(CoResidency, RefusesWithoutTheDevicesLimits) {
 }
 
 /// Two kernels that alternate on one stream, `gap` apart; the first has `blocks` blocks.
-TraceModel two_kernels(std::uint32_t blocks, TimeNs gap) {
+TraceModel two_kernels(std::uint32_t blocks, TimeNs gap, std::uint32_t successors_blocks = 40) {
   test_program::Program program;
   program.model.devices = {small_gpu()};
   for (int i = 0; i < 10; ++i) {
     const TimeNs begin = i * 1'000'000;
     shape(program.kernel("produce", 7, {begin, begin + 600'000}), blocks);
-    shape(program.kernel("consume", 7, {begin + 600'000 + gap, begin + 900'000}), 40);
+    shape(program.kernel("consume", 7, {begin + 600'000 + gap, begin + 900'000}), successors_blocks);
   }
   return program.settled();
 }
@@ -618,6 +618,45 @@ TEST(UnderfilledWave, FindsADirectSuccessor) {
   EXPECT_NE(finding->remedy.find("a multiple of 40"), std::string::npos) << finding->remedy;
   EXPECT_EQ(find(analyze(two_kernels(80, 2'000)), "underfilled_wave"), nullptr);    // whole waves
   EXPECT_EQ(find(analyze(two_kernels(50, 200'000)), "underfilled_wave"), nullptr);  // no ready successor
+}
+
+TEST(DependentKernels, NamesPairsWithTheirBounds) {
+  const Analysis analysis = analyze(two_kernels(50, 2'000, 80));
+  const Finding* finding = find(analysis, "dependent_kernels");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("consume starts only when all of produce is done"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->text.find("(0 to "), std::string::npos) << finding->text;
+  EXPECT_NE(finding->evidence.find("1.25 waves, the last one 25.0 % full"), std::string::npos) << finding->evidence;
+  EXPECT_NE(finding->evidence.find("the trace does not show what consume reads"), std::string::npos);
+  EXPECT_NE(finding->remedy.find("if consume reads the results of produce"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("wic/tiles.h"), std::string::npos) << finding->remedy;
+  // The blocks of a single wave that have no place early start at the producer's end, and end last.
+  EXPECT_EQ(find(analyze(two_kernels(50, 2'000, 40)), "dependent_kernels"), nullptr);
+  EXPECT_EQ(find(analyze(two_kernels(80, 2'000, 80)), "dependent_kernels"), nullptr);     // whole waves, a short gap
+  EXPECT_EQ(find(analyze(two_kernels(50, 200'000, 80)), "dependent_kernels"), nullptr);   // no ready successor
+  EXPECT_EQ(find(analyze(two_kernels(50, -100'000, 80)), "dependent_kernels"), nullptr);  // it starts early
+}
+
+TEST(DependentKernels, OfShortKernelsOnlyTheGapCounts) {
+  test_program::Program program;
+  program.model.devices = {small_gpu()};
+  for (int i = 0; i < 100; ++i) {
+    const TimeNs begin = i * 10'000;
+    shape(program.kernel("step", 7, {begin + 1, begin + 8'000}), 8);
+  }
+  const Analysis analysis = analyze(program.settled());
+  const Finding* finding = find(analysis, "dependent_kernels");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->remedy.find("programmatic dependent launch"), std::string::npos) << finding->remedy;
+}
+
+TEST(DependentKernels, RefusesWithoutKernelsOrLimits) {
+  TraceModel model = two_kernels(50, 2'000);
+  model.devices[0].sm_count = 0;
+  EXPECT_TRUE(refused(analyze(model), "dependent_kernels"));
+  model.kernels.clear();
+  EXPECT_TRUE(refused(analyze(model), "dependent_kernels"));
 }
 
 TEST(UnderfilledWave, RefusesWithoutKernelsOrLimits) {

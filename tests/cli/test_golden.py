@@ -30,10 +30,12 @@ ANSWERS = {
     "compare_two.json": ["compare", "poll.wicprof", "park.wicprof", "--format", "json"],
     "report.md": ["report", "both.wicprof", "--format", "md"],
     "report.json": ["report", "both.wicprof", "--format", "json"],
+    "pairs.json": ["analyze", "pairs.wicprof", "--format", "json"],
+    "pairs.md": ["report", "pairs.wicprof", "--format", "md"],
     "report.csv": ["report", "both.wicprof", "--format", "csv"],
 }
 # Texts for people, at each width: name of the file -> the words after wic-prof. Each runs in a folder with the traces
-# both, poll, park (tests/gui/make_trace.cpp) and RECORDED. To add a text, add a line here and update the golden files.
+# both, poll, park, pairs (tests/gui/make_trace.cpp) and RECORDED. To add a text, add a line here and update the golden files.
 SCREENS = {
     "analyze": ["analyze", "both.wicprof"],
     "analyze_verbose": ["analyze", "--verbose", "both.wicprof"],
@@ -43,6 +45,8 @@ SCREENS = {
     "analyze_bare_poll": ["analyze", "bare_poll.wicprof"],
     "analyze_bare_poll_verbose": ["analyze", "--verbose", "bare_poll.wicprof"],
     "analyze_c_h3d_verbose": ["analyze", "--verbose", "c_h3d.poll.wicprof"],
+    "analyze_pairs": ["analyze", "pairs.wicprof"],
+    "analyze_pairs_verbose": ["analyze", "--verbose", "pairs.wicprof"],
     "figure_2": ["analyze", "--figure", "2", "both.wicprof"],
     "figure_12": ["analyze", "--figure", "12", "both.wicprof"],
     "compare": ["compare", "both.wicprof"],
@@ -76,7 +80,7 @@ class Golden(harness.Case):
     def setUp(self):
         super().setUp()
         shutil.copy(harness.SOURCE / "tests" / "cli" / "flag.ptx", self.work)
-        for mode in ("both", "poll", "park"):
+        for mode in ("both", "poll", "park", "pairs"):
             trace = self.work / f"{mode}.wicprof"
             subprocess.run([MAKE_TRACE, trace, "48", mode], check=True)
             # Differs between recordings and machines.

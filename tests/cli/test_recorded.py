@@ -11,6 +11,36 @@ import unittest
 import harness
 
 
+class DependentKernels(harness.Case):
+    def pairs(self, name):
+        with gzip.open(harness.SOURCE / "samples" / "traces" / f"{name}.wicprof.gz") as packed:
+            (self.work / "t.wicprof").write_bytes(packed.read())
+        result = self.wic_prof("analyze", "t.wicprof", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)["dependent_kernels"]
+
+    def test_recordings_of_gpus(self):
+        # Blocks that wait inside: what their waves would gain is unknown, and they hold SMs.
+        srs = self.pairs("c_srs.poll")
+        self.assertEqual((srs["launches"], srs["waiting"]), (0, 9))
+        self.assertEqual(len(srs["pairs"]), 1)
+        self.assertGreater(srs["pairs"][0]["consumer_held_sm_ns"], 0)
+        self.assertIsNone(srs["pairs"][0]["tiles_ns"])
+        # One block per SM, beside kernels of another stream.
+        gem = self.pairs("g_gem.poll")
+        self.assertEqual(gem["launches"], 0)
+        self.assertGreater(gem["beside"], 0)
+        self.assertTrue(all(pair["producer"]["persistent"] for pair in gem["pairs"]))
+        # Short kernels right behind each other, in one wave each: nothing but the gap.
+        fe = self.pairs("c_fe.park")
+        self.assertEqual(fe["launches"], sum(pair["launches"] for pair in fe["pairs"]))
+        known = [pair for pair in fe["pairs"] if pair["tiles_ns"]]
+        self.assertTrue(known)
+        for pair in known:
+            self.assertLess(pair["producer"]["waves"], 1)
+            self.assertAlmostEqual(pair["tiles_ns"]["value"], pair["gap_ns"], delta=1 + pair["launches"])
+
+
 class Recorded(harness.Case):
     def setUp(self):
         super().setUp()

@@ -6,6 +6,7 @@ Schemas allow nothing that they do not name and want all that they name, so that
 import copy
 import json
 import os
+import subprocess
 import unittest
 
 import jsonschema
@@ -85,6 +86,11 @@ class Schemas(harness.Case):
         for words in (["compare", "t.wicprof", "b.wicprof"], ["report", "t.wicprof", "b.wicprof"]):
             name = "comparison" if words[0] == "compare" else "report"
             self.assertEqual(faults(name, self.answer(*words, "--format=json")), [])
+
+    def test_kernels_that_follow_each_other(self):
+        subprocess.run([os.environ["WICPROF_MAKE_TRACE"], self.work / "t.wicprof", "48", "pairs"], check=True)
+        pairs = self.check("t.wicprof")["analysis"]["dependent_kernels"]["pairs"]
+        self.assertTrue(any(pair["tiles_ns"] for pair in pairs) and any(pair["unknown"] for pair in pairs))
 
     def test_a_program_that_does_not_wait(self):
         self.assertEqual(self.wic_prof("run", "-o", "t.wicprof", "--", "true").returncode, 0)

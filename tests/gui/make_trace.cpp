@@ -1,7 +1,8 @@
 // Writes a trace with known times: 120 iterations of a program that polls for the first half and parks for
 // the second, on two streams of a device, with copies, calls, NVTX ranges and managed memory.
 //
-//   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll or park
+//   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll, park, or pairs: polls, and runs kernels on a
+//                                             GPU that follow each other directly
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,7 @@ namespace {
 
 using namespace wicprof;
 
-constexpr DeviceId kDevice = simt_device(0);
+constexpr DeviceId kDevice = simt_device(0), kGpu = 0;
 constexpr std::uint32_t kPid = 4242, kThread = 4243, kSms = 4, kWaiters = 8;
 constexpr TimeNs kStart = kSecond;
 
@@ -36,7 +37,12 @@ enum TextNumber : TextId {
   kSyncName,
   kRangeName,
   kProcessName,
-  kThreadName
+  kThreadName,
+  kGpuName,
+  kUp,
+  kDown,
+  kPersistent,
+  kEarly
 };
 
 class Program {
@@ -99,8 +105,8 @@ class Program {
     add(signal);
     // Blocks of four warps, one of which waits for all. Beside them a kernel of one block; its number 0 is also the
     // number of the first waiting block.
-    kernel(kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1, 32, 128);
-    kernel(kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2, 1, 32);
+    kernel(kDevice, kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1, 32, 128);
+    kernel(kDevice, kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2, 1, 32);
     CopyEvent copy = make_event<CopyEvent>();
     copy.device = copy.peer_device = kDevice;
     copy.kind = CopyKind::host_to_device;
@@ -150,6 +156,38 @@ class Program {
     }
   }
 
+  /// An H100.
+  void declare_gpu() {
+    const auto text = [&](TextId id, const char* words) { recorder_.add(0, store::Text(id, words).header()); };
+    text(kGpuName, "a GPU of the test");
+    text(kUp, "ffn_up");
+    text(kDown, "ffn_down");
+    text(kPersistent, "persistent_gemm");
+    text(kEarly, "early_norm");
+    DeviceEvent device = make_event<DeviceEvent>();
+    device.device = kGpu;
+    device.name = kGpuName;
+    device.kind = DeviceKind::cuda;
+    device.sm_count = 132;
+    device.compute_major = 9;
+    device.max_threads_per_sm = 2'048;
+    device.max_blocks_per_sm = 32;
+    device.registers_per_sm = 65'536;
+    device.shared_bytes_per_sm = 228 * 1'024;
+    device.reserved_shared_bytes_per_block = 1'024;
+    add(device);
+    add(store::clock_event(kGpu, 0, 0, 0));
+    add(store::clock_event(kGpu, 100 * kSecond, 100 * kSecond, 0));
+  }
+
+  /// 1.25 waves of 100 us; 2 waves of 50 us; one block per SM; a kernel that starts before the end of the one before.
+  void pairs(std::uint32_t number, TimeNs at) {
+    kernel(kGpu, kUp, at, at + 200'000, 9, number * 10 + 3, 165, 2'048 / 2);
+    kernel(kGpu, kDown, at + 201'500, at + 301'500, 9, number * 10 + 4, 264, 2'048 / 2);
+    kernel(kGpu, kPersistent, at + 303'000, at + 403'000, 9, number * 10 + 5, 132, 384);
+    kernel(kGpu, kEarly, at + 390'000, at + 450'000, 9, number * 10 + 6, 264, 256);
+  }
+
   void change(TimeNs at) {
     InterventionEvent event = make_event<InterventionEvent>();
     event.sequence = 1;
@@ -166,10 +204,10 @@ class Program {
   void add(const Event& event) {
     recorder_.add(0, event.header);
   }
-  void kernel(TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation,
+  void kernel(DeviceId device, TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation,
               std::uint32_t blocks, std::uint32_t threads) {
     KernelEvent event = make_event<KernelEvent>();
-    event.device = kDevice;
+    event.device = device;
     event.name = name;
     event.start_ns = start;
     event.end_ns = end;
@@ -179,7 +217,7 @@ class Program {
     for (int i = 0; i < 3; ++i) event.grid[i] = event.block[i] = 1;
     event.grid[0] = blocks;
     event.block[0] = threads;
-    event.registers_per_thread = 32;
+    event.registers_per_thread = device == kGpu ? 64 : 32;
     add(event);
   }
   void call(TextId name, TimeNs start, TimeNs end, std::uint32_t correlation) {
@@ -213,6 +251,7 @@ int main(int argc, char** argv) {
   }
   Program program(*recorder);
   program.declare();
+  if (mode == "pairs") program.declare_gpu();
   TimeNs at = kStart;
   for (std::uint32_t i = 0; i < iterations; ++i) {
     const bool parks = mode == "park" || (mode == "both" && i >= iterations / 2);
@@ -220,6 +259,7 @@ int main(int argc, char** argv) {
     // Iterations differ in length by up to 5 %, as in a real program.
     const TimeNs period = (parks ? 600'000 : 1'000'000) + (i * 7919 % 50) * (parks ? 600 : 1'000);
     program.iteration(i, at, period, parks ? StrategyId::shared_watch : StrategyId::poll);
+    if (mode == "pairs") program.pairs(i, at + 10'000);
     at += period;
   }
   const Result<> done = recorder->finish();

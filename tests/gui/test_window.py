@@ -16,7 +16,7 @@ import unittest
 import gui_harness
 from gui_harness import colours_of, read_png
 
-VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live"]
+VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live", "kernels"]
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 POLLING, PARKED, AT_BARRIER = "d55e00", "0072b2", "74c0f5"  # of the light theme
 
@@ -442,6 +442,26 @@ class Panels(gui_harness.Case):
         self.assertEqual(moved["compared"]["width_ns"], begun["compared"]["width_ns"])
         self.assertAlmostEqual(zoomed["compared"]["width_ns"] * 1.3, moved["compared"]["width_ns"], delta=10)
         self.assertEqual(zoomed["compared"]["iteration"], moved["compared"]["iteration"])
+
+    def test_kernels_that_could_start_earlier(self):
+        pairs = self.make_trace("pairs.wicprof", mode="pairs")
+        answer = json.loads(self.wic_prof("analyze", pairs, "--format=json").stdout)["dependent_kernels"]
+        state = self.drive([pairs], "view kernels", "wait facts", "frames 3", "dump s")
+        self.assertEqual(state["kernels"], {"pairs": len(answer["pairs"]), "launches": 120})
+        x, y, width, height = (int(value) for value in state["items"]["kernels.0.waves"])
+        self.gui(pairs, "--light", "--view", "kernels", "--screenshot", "k.png")
+        rows = read_png(self.work / "k.png")[2]
+
+        def colour(across, down):
+            at = x + int(width * across)
+            return rows[y + int(height * down)][3 * at:3 * at + 3].hex()
+        # 1.25 waves of 100 us, then 2 of 50 us: the last wave of the first kernel fills a quarter of the height.
+        self.assertEqual([colour(0.2, 0.9), colour(0.2, 0.1), colour(0.5, 0.9)], ["8a939c"] * 3)
+        self.assertEqual(colour(0.5, 0.5), "eceff2")
+        self.assertEqual([colour(0.8, 0.1), colour(0.8, 0.9)], ["1b1f24"] * 2)
+        without = self.drive([self.trace], "view kernels", "wait facts", "frames 3", "dump s")
+        self.assertEqual(without["kernels"]["pairs"], 0)
+        self.assertNotIn("kernels.0.waves", without["items"])
 
     def test_the_papers_figures(self):
         state = self.drive([self.trace], "view figures", "wait facts", "frames 3", "dump s")

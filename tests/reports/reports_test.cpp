@@ -16,6 +16,8 @@
 #include "reports/parts/verdict.h"
 #include "reports/render.h"
 #include "reports/text/answers.h"
+#include "tests/analyzer/devices.h"
+#include "tests/analyzer/program.h"
 #include "tests/analyzer/sampled_program.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -437,6 +439,48 @@ TEST(Reports, HtmlStaysSmallForALargeTrace) {
   }
   settle(model);
   EXPECT_LT(rendered(model, "html").size(), 1'000'000u);
+}
+
+/// A hostile kernel of 1.25 waves, and one of two waves right behind it.
+TraceModel pair_program() {
+  test_program::Program program;
+  program.model.devices = {test_devices::h100()};
+  for (int i = 0; i < 20; ++i) {
+    const TimeNs at = 1'000'000 + i * 400'000;
+    for (const bool second : {false, true}) {
+      store::KernelRow& kernel = program.kernel(
+          second ? "down" : kHostile, 7,
+          second ? test_program::Span{at + 201'500, at + 301'500} : test_program::Span{at, at + 200'000});
+      kernel.grid[0] = second ? 264 : 165;
+      kernel.block[0] = 1'024;
+      kernel.registers_per_thread = 64;
+    }
+  }
+  return program.settled();
+}
+
+TEST(Reports, ShowTheWavesOfKernelsThatCouldStartEarlier) {
+  const TraceModel model = pair_program();
+  const Analysis analysis = analyze(model);
+  for (const std::size_t width : {60u, 80u, 120u}) {
+    const std::string text = analysis_text(model, analysis, {.screen = {.width = width}, .verbose = true});
+    EXPECT_NE(text.find("AAAAAaaaaa"), std::string::npos) << text;
+    EXPECT_NE(text.find(".BBBBB"), std::string::npos) << text;
+    EXPECT_LE(widest_line(text), width);
+  }
+  const std::string html = rendered(model, "html");
+  EXPECT_NE(html.find("<section id=\"dependent-kernels\">"), std::string::npos);
+  EXPECT_NE(html.find("1.25, last 25.0 %"), std::string::npos);
+  EXPECT_EQ(html.find(kHostileStart), std::string::npos);
+  const std::string markdown = rendered(model, "md");
+  EXPECT_NE(markdown.find("## Kernels that could start earlier"), std::string::npos);
+  EXPECT_EQ(markdown.find(kHostileStart), std::string::npos);
+  const Json pairs = Json::parse(analysis_json(model, analysis))["dependent_kernels"]["pairs"];
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0]["launches"], 20);
+  EXPECT_EQ(pairs[0]["tiles_ns"]["low"], 0);
+  EXPECT_EQ(pairs[0]["tiles_ns"]["value"], 20 * 51'500);
+  EXPECT_TRUE(pairs[0]["unknown"].is_null());
 }
 
 TEST(Reports, AnEmptyTraceIsReportedAsEmpty) {
