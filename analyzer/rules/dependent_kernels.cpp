@@ -21,7 +21,8 @@ std::string name_of(const PairKernel& kernel) { return shorten(function_name(one
 
 std::string kernel_words(const PairKernel& kernel) {
   std::string words = fmt::format("{}: {}", name_of(kernel), count_of(kernel.blocks, "block"));
-  if (kernel.persistent) return words + ", one per SM (persistent: the number of its tiles is not in the trace)";
+  if (kernel.persistent)
+    return words + ", as many on each SM (persistent: the number of its tiles is not in the trace)";
   if (kernel.waves > 0)
     words += fmt::format(" in {:.2f} waves, the last one {} full", kernel.waves, format_percent(kernel.last_wave_fill));
   return words;

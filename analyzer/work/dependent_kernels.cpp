@@ -73,8 +73,11 @@ std::uint32_t lost_to_clusters(std::uint32_t sm_count, std::uint32_t cluster) {
   return cluster > 1 ? (cluster - 1) * ((sm_count + kSmsPerGroup - 1) / kSmsPerGroup) : 0;
 }
 
-/// A persistent kernel has one block per SM by choice.
-std::uint32_t places_per_sm(const PairKernel& kernel) { return kernel.persistent ? 1 : kernel.blocks_per_sm; }
+/// The places for the kernel's blocks. A persistent kernel has no more blocks per SM by choice.
+std::uint32_t places_per_sm(const PairKernel& kernel, std::uint32_t sm_count) {
+  if (!kernel.persistent) return kernel.blocks_per_sm;
+  return static_cast<std::uint32_t>((kernel.blocks + sm_count - 1) / sm_count);
+}
 
 PairKernel describe(const TraceModel& model, const Launched& kernel) {
   const LaunchShape& shape = kernel.shape;
@@ -87,10 +90,11 @@ PairKernel describe(const TraceModel& model, const Launched& kernel) {
   const store::DeviceRow* device = model.device(shape.device);
   if (!found || device == nullptr || device->sm_count == 0) return described;
   described.blocks_per_sm = found->blocks_per_sm;
-  const std::uint32_t lost = lost_to_clusters(device->sm_count, shape.cluster);
-  described.persistent = shape.blocks <= device->sm_count && shape.blocks + lost >= device->sm_count;
+  const std::uint64_t sms = device->sm_count, lost = lost_to_clusters(device->sm_count, shape.cluster);
+  described.persistent = shape.blocks <= sms ? shape.blocks > 0 && shape.blocks + lost >= sms
+                                             : shape.blocks % sms == 0 && shape.blocks / sms <= found->blocks_per_sm;
   if (shape.cluster > 1 && !described.persistent) return described;
-  const auto in_waves = waves(shape.blocks, device->sm_count, places_per_sm(described));
+  const auto in_waves = waves(shape.blocks, device->sm_count, places_per_sm(described, device->sm_count));
   if (!in_waves) return described;
   described.waves = in_waves->waves;
   described.last_wave_fill = in_waves->last_wave_fill;
@@ -101,7 +105,8 @@ PairKernel describe(const TraceModel& model, const Launched& kernel) {
 double packing(const store::DeviceRow& device, const DependentPair& pair, const LaunchShape& producer,
                const LaunchShape& consumer) {
   double most = 1;
-  const std::uint32_t fit = places_per_sm(pair.producer), own = places_per_sm(pair.consumer);
+  const std::uint32_t fit = places_per_sm(pair.producer, device.sm_count),
+                      own = places_per_sm(pair.consumer, device.sm_count);
   for (std::uint32_t blocks = 0; blocks <= fit; ++blocks) {
     const std::uint32_t beside = std::min(own, blocks_beside(device, consumer.block(), producer.block(), blocks));
     most = std::max(most, static_cast<double>(blocks) / fit + static_cast<double>(beside) / own);
@@ -133,13 +138,15 @@ void estimate(const TraceModel& model, const LaunchShape& producer, const Launch
   if (pair.launches == 0) return;
   const double count = static_cast<double>(pair.launches);
   KernelPair mean;
-  mean.producer = {pair.producer.blocks, places_per_sm(pair.producer), static_cast<double>(pair.producer_ns) / count};
-  mean.consumer = {pair.consumer.blocks, places_per_sm(pair.consumer), static_cast<double>(pair.consumer_ns) / count};
+  mean.producer = {pair.producer.blocks, 0, static_cast<double>(pair.producer_ns) / count};
+  mean.consumer = {pair.consumer.blocks, 0, static_cast<double>(pair.consumer_ns) / count};
   mean.gap_ns = static_cast<double>(pair.gap_ns) / count;
   std::optional<PairGain> gain;
   if (pair.why == NoWaves::known) {
     const store::DeviceRow& device = *model.device(pair.device);
     mean.sm_count = pair.sm_count = device.sm_count;
+    mean.producer.blocks_per_sm = places_per_sm(pair.producer, device.sm_count);
+    mean.consumer.blocks_per_sm = places_per_sm(pair.consumer, device.sm_count);
     mean.packing = packing(device, pair, producer, consumer);
     gain = pair_gain(mean);
     if (!gain) pair.why = NoWaves::no_launches;  // they took no time

@@ -22,8 +22,8 @@ struct PairKernel {
   std::uint32_t threads_per_block = 0;
   std::uint32_t blocks_per_sm = 0;       ///< at once; 0: not known
   std::uint32_t blocks_per_cluster = 0;  ///< 0: no clusters
-  /// As many blocks as SMs, or nearly so with clusters, all at once: such a kernel usually computes several tiles per
-  /// block. Its number of tiles, and so what its last wave of tiles leaves idle, is not in the trace.
+  /// The same number of blocks on each SM, all at once (nearly so with clusters): such a kernel usually computes
+  /// several tiles per block. Its number of tiles, and so what its last wave of tiles leaves idle, is not in the trace.
   bool persistent = false;
   double waves = 0, last_wave_fill = 0;  ///< 0: not known
 };

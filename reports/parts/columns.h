@@ -144,7 +144,7 @@ inline constexpr Column kWaves{"waves",
                                "last wave is"};
 inline constexpr Column kFirstWaves{"waves of the first",
                                     "how many times the first kernel's blocks fill the GPU one after the other; "
-                                    "persistent: one block per SM, whose number of tiles is not known"};
+                                    "persistent: as many blocks on each SM, whose number of tiles is not known"};
 inline constexpr Column kGapTime{"gap", "the mean time from the first kernel's end to the second one's start"};
 inline constexpr Column kIdleSms{"idle SM time", "SM time without a block in the first kernel's last wave"};
 inline constexpr Column kWaitingSms{"held SM time", "SM time in which a block of one of both kernels waited"};

@@ -147,20 +147,24 @@ TEST(DependentKernels, TheHostsLateLaunchIsNotTheProducersFault) {
   EXPECT_EQ(kernels.late, 2u);
 }
 
-TEST(DependentKernels, OneBlockPerSmIsNamedPersistent) {
-  Program program = h100_program();
-  shaped(program.kernel("gemm", 7, {1'000'000, 1'200'000}), 132, 384);
-  shaped(program.kernel("gemm2", 7, {1'201'000, 1'300'000}), 132);
-  const DependentKernels kernels = found(program);
-  ASSERT_EQ(kernels.pairs.size(), 1u);
-  const DependentPair& pair = kernels.pairs[0];
-  EXPECT_TRUE(pair.producer.persistent);
-  EXPECT_GT(pair.producer.blocks_per_sm, 1u);
-  ASSERT_TRUE(pair.tiles);
-  EXPECT_NEAR(pair.tiles->value, 1'000, 1e-6);  // the gap: what tiles leave idle is not known
-  ASSERT_TRUE(pair.idle_sm_ns);
-  EXPECT_EQ(pair.idle_sm_ns->value, 0);
-  EXPECT_GT(pair.idle_sm_ns->high, 0);
+TEST(DependentKernels, AsManyBlocksOnEachSmAreNamedPersistent) {
+  for (const std::uint32_t blocks : {132u, 264u, 396u, 133u}) {
+    Program program = h100_program();
+    shaped(program.kernel("gemm", 7, {1'000'000, 1'200'000}), blocks, 384);  // two fit per SM
+    shaped(program.kernel("gemm2", 7, {1'201'000, 1'300'000}), 132);
+    const DependentKernels kernels = found(program);
+    ASSERT_EQ(kernels.pairs.size(), 1u);
+    const DependentPair& pair = kernels.pairs[0];
+    EXPECT_EQ(pair.producer.blocks_per_sm, 2u);
+    EXPECT_EQ(pair.producer.persistent, blocks <= 264 && blocks % 132 == 0) << blocks;
+    if (!pair.producer.persistent) continue;
+    EXPECT_DOUBLE_EQ(pair.producer.waves, 1);
+    ASSERT_TRUE(pair.tiles);
+    EXPECT_NEAR(pair.tiles->value, 1'000, 1e-6);  // the gap: what tiles leave idle is not known
+    ASSERT_TRUE(pair.idle_sm_ns);
+    EXPECT_EQ(pair.idle_sm_ns->value, 0);
+    EXPECT_GT(pair.idle_sm_ns->high, 0);
+  }
 }
 
 TEST(DependentKernels, OfKernelsWithClustersOnlyPersistentOnesHaveKnownWaves) {
