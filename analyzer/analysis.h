@@ -33,6 +33,7 @@
 #include "analyzer/waits/sites.h"
 #include "analyzer/waits/stream_waits.h"
 #include "analyzer/waits/wait_model.h"
+#include "analyzer/work/crowded_kernels.h"
 #include "analyzer/work/dependent_kernels.h"
 #include "analyzer/work/device_busy.h"
 #include "analyzer/work/interference.h"
@@ -66,6 +67,7 @@ struct Analysis {
   std::vector<HostWaitParts> host_wait_parts;  ///< of calls whose awaited work is known
   Lateness lateness;                           ///< why host threads, launches and kernels were late
   DependentKernels dependent_kernels;          ///< which kernels could start before their predecessor's end
+  std::vector<CrowdedKernel> crowded_kernels;  ///< beside kernels that hold SMs
   StreamWaitTable stream_waits;
   std::vector<ClockBounds> clocks;
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number

@@ -7,6 +7,7 @@
 #include "analyzer/compare/compare.h"
 #include "analyzer/measure/tasks.h"
 #include "analyzer/rules/verdicts.h"
+#include "analyzer/work/held_sms.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -98,7 +99,9 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   tasks.add([&] { analysis.host_park_gain = host_park_gain(model, analysis.lateness, ground.end - ground.begin); });
   tasks.add([&] { analysis.sites = site_stats(model, *waiters, ground); });
   tasks.add([&] {
-    analysis.dependent_kernels = dependent_kernels(model, *followed, *kernels);
+    const std::vector<TimeNs> held = held_sm_time(model, *kernels);
+    analysis.dependent_kernels = dependent_kernels(model, *followed, held);
+    analysis.crowded_kernels = crowded_kernels(model, *followed, held);
     followed.reset();
   });
   tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
@@ -114,9 +117,10 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.add([&] {
     const Comparison change = compare_iterations(model, analysis.iterations ? &*analysis.iterations : nullptr);
-    RuleVerdicts verdicts = apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes,
-                                         analysis.kernels, analysis.host_polling, analysis.host_wait_parts,
-                                         analysis.lateness, analysis.dependent_kernels, ground, change});
+    RuleVerdicts verdicts =
+        apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels,
+                     analysis.host_polling, analysis.host_wait_parts, analysis.lateness, analysis.dependent_kernels,
+                     analysis.crowded_kernels, ground, change});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

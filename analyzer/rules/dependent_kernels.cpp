@@ -1,9 +1,12 @@
-// Kernels that start when the one before them is done, where an earlier start could gain time (cuSync).
+// Kernels that start when the one before them is done, where an earlier start could gain time (cuSync), and kernels
+// that another one keeps off some SMs.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
@@ -60,6 +63,29 @@ std::string remedy(const DependentPair& pair) {
       condition, consumer);
 }
 
+/// A kernel beside one that holds SMs; nothing if a carve-out would save little.
+std::optional<Finding> crowded_finding(const CrowdedKernel& crowded, double whole) {
+  const double share = crowded.carve_out && whole > 0 ? crowded.carve_out->value / whole : 0;
+  if (share < kWorthNaming) return std::nullopt;
+  const std::string kernel = name_of(crowded.kernel), holder = name_of(crowded.holder);
+  const double beside = static_cast<double>(crowded.beside_ns) / static_cast<double>(crowded.launches);
+  const double alone = static_cast<double>(crowded.alone_ns) / static_cast<double>(crowded.alone);
+  Finding finding;
+  finding.severity = share >= kWarning ? Severity::warning : Severity::info;
+  finding.text = fmt::format("{} takes {:.2f} times as long beside {}, whose blocks hold {} of {} SMs", kernel,
+                             beside / alone, holder, crowded.held_sms, crowded.sm_count);
+  finding.evidence = fmt::format(
+      "{} beside it of {} each, {} alone of {} each; no block of {} fits on an SM beside those of {}; with its blocks "
+      "spread over the other SMs it saves {}",
+      count_of(crowded.launches, "run"), format_duration(static_cast<TimeNs>(beside)), count_of(crowded.alone, "run"),
+      format_duration(static_cast<TimeNs>(alone)), kernel, holder, bound_words(*crowded.carve_out, whole));
+  finding.remedy = fmt::format(
+      "launch {} with as many blocks as {} SMs hold (libraries call this an SM carve-out), or {} with fewer "
+      "blocks",
+      kernel, crowded.sm_count - crowded.held_sms, holder);
+  return finding;
+}
+
 }  // namespace
 
 template <>
@@ -99,6 +125,9 @@ RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
     finding.remedy = remedy(pair);
     outcome.findings.push_back(std::move(finding));
   }
+  for (const CrowdedKernel& crowded : input.crowded_kernels)
+    if (std::optional<Finding> finding = crowded_finding(crowded, whole))
+      outcome.findings.push_back(std::move(*finding));
   if (!any_waves && any_lacks && outcome.findings.empty())
     outcome.refused = std::string(no_waves_reason(NoWaves::no_limits));
   return outcome;

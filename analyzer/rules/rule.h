@@ -13,6 +13,7 @@
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/waits/matching.h"
 #include "analyzer/waits/sites.h"
+#include "analyzer/work/crowded_kernels.h"
 #include "analyzer/work/dependent_kernels.h"
 #include "analyzer/work/kernels.h"
 
@@ -50,6 +51,7 @@ struct RuleInput {
   const std::vector<HostWaitParts>& host_wait_parts;
   const Lateness& lateness;
   const DependentKernels& dependent_kernels;
+  const std::vector<CrowdedKernel>& crowded_kernels;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;
   const Comparison& change;  ///< of the iterations, around the interventions of the trace

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <tuple>
-#include <unordered_map>
 
 #include "analyzer/measure/flat_index.h"
 #include "analyzer/work/launch_shape.h"
@@ -12,94 +10,12 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// A kernel in one launch shape.
-struct Launched {
-  store::Name name;
-  LaunchShape shape;
-  bool operator==(const Launched&) const = default;
-};
-
-struct HashOfLaunched {
-  std::size_t operator()(const Launched& kernel) const {
-    std::size_t hash = std::hash<const void*>{}(&kernel.name.text());  // equal names are one text
-    const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29; };
-    mix(kernel.shape.blocks);
-    mix((std::uint64_t{kernel.shape.threads} << 32) | kernel.shape.registers);
-    mix((std::uint64_t{kernel.shape.shared} << 32) | kernel.shape.shared_executed);
-    mix((std::uint64_t{kernel.shape.cluster} << 32) | static_cast<std::uint32_t>(kernel.shape.device));
-    return hash;
-  }
-};
-
 /// The sums of one pair.
 struct PairSums {
   std::uint32_t producer = 0, consumer = 0;  ///< numbers of Launched
   std::uint64_t launches = 0, in_graphs = 0, early = 0, beside = 0, waiting = 0;
   TimeNs producer_ns = 0, consumer_ns = 0, gap_ns = 0, overlap_ns = 0, producer_held = 0, consumer_held = 0;
 };
-
-/// By kernel: the SM time in which one of its blocks waited.
-std::vector<TimeNs> held_sm_time(const TraceModel& model, const WaitKernels& waits) {
-  std::vector<TimeNs> held(model.kernels.size());
-  struct Waiting {
-    std::uint32_t kernel = 0;
-    TimeNs until = 0;
-  };
-  FlatIndex numbers;
-  std::vector<std::vector<Waiting>> sms;                  // the kernels that waited last; few run on one SM at once
-  for (std::size_t i = 0; i < model.waits.size(); ++i) {  // in order of arrival
-    const std::uint32_t kernel = waits.kernel_of(i);
-    if (kernel == WaitKernels::kNone) continue;
-    const store::WaitRow& wait = model.waits[i];
-    const std::uint32_t sm = numbers.number((std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.sm);
-    if (sm == sms.size()) sms.emplace_back();
-    std::vector<Waiting>& on_sm = sms[sm];
-    auto known = std::find_if(on_sm.begin(), on_sm.end(), [&](const Waiting& one) { return one.kernel == kernel; });
-    if (known == on_sm.end()) {
-      std::erase_if(on_sm, [&](const Waiting& one) { return model.kernels[one.kernel].end < wait.arrived; });
-      known = on_sm.insert(on_sm.end(), Waiting{kernel, wait.arrived});
-    }
-    const TimeNs begin = std::max(wait.arrived, known->until);
-    if (wait.resumed > begin) held[kernel] += wait.resumed - begin;
-    known->until = std::max(known->until, wait.resumed);
-  }
-  return held;
-}
-
-/// The most SMs of a device that clusters of this size leave without a block: a group of SMs with one scheduler of
-/// clusters (GPC) holds whole clusters only, and has 16 SMs or a few more.
-std::uint32_t lost_to_clusters(std::uint32_t sm_count, std::uint32_t cluster) {
-  constexpr std::uint32_t kSmsPerGroup = 16;
-  return cluster > 1 ? (cluster - 1) * ((sm_count + kSmsPerGroup - 1) / kSmsPerGroup) : 0;
-}
-
-/// The places for the kernel's blocks. A persistent kernel has no more blocks per SM by choice.
-std::uint32_t places_per_sm(const PairKernel& kernel, std::uint32_t sm_count) {
-  if (!kernel.persistent) return kernel.blocks_per_sm;
-  return static_cast<std::uint32_t>((kernel.blocks + sm_count - 1) / sm_count);
-}
-
-PairKernel describe(const TraceModel& model, const Launched& kernel) {
-  const LaunchShape& shape = kernel.shape;
-  PairKernel described;
-  described.name = kernel.name;
-  described.blocks = shape.blocks;
-  described.threads_per_block = shape.threads;
-  described.blocks_per_cluster = shape.cluster;
-  const std::optional<Occupancy> found = occupancy_of(model, shape);
-  const store::DeviceRow* device = model.device(shape.device);
-  if (!found || device == nullptr || device->sm_count == 0) return described;
-  described.blocks_per_sm = found->blocks_per_sm;
-  const std::uint64_t sms = device->sm_count, lost = lost_to_clusters(device->sm_count, shape.cluster);
-  described.persistent = shape.blocks <= sms ? shape.blocks > 0 && shape.blocks + lost >= sms
-                                             : shape.blocks % sms == 0 && shape.blocks / sms <= found->blocks_per_sm;
-  if (shape.cluster > 1 && !described.persistent) return described;
-  const auto in_waves = waves(shape.blocks, device->sm_count, places_per_sm(described, device->sm_count));
-  if (!in_waves) return described;
-  described.waves = in_waves->waves;
-  described.last_wave_fill = in_waves->last_wave_fill;
-  return described;
-}
 
 /// See KernelPair::packing.
 double packing(const store::DeviceRow& device, const DependentPair& pair, const LaunchShape& producer,
@@ -163,7 +79,7 @@ void estimate(const TraceModel& model, const LaunchShape& producer, const Launch
   pair.carve_out_sms = gain->carve_out_sms;
 }
 
-DependentPair described(const TraceModel& model, const std::vector<Launched>& kernels, const PairSums& sums) {
+DependentPair described(const TraceModel& model, const LaunchedNumbers& kernels, const PairSums& sums) {
   const Launched &producer = kernels[sums.producer], &consumer = kernels[sums.consumer];
   DependentPair pair;
   pair.producer = describe(model, producer);
@@ -204,27 +120,21 @@ double DependentPair::best_ns() const {
   return std::max({dependent.value, tiles ? tiles->value : 0, carve_out ? carve_out->value : 0});
 }
 
-DependentKernels dependent_kernels(const TraceModel& model, const Followers& followers, const WaitKernels& waits) {
-  const std::vector<TimeNs> held = held_sm_time(model, waits);
-  std::unordered_map<Launched, std::uint32_t, HashOfLaunched> numbers;
-  std::vector<Launched> kernels;
-  const auto number = [&](const store::KernelRow& row) {
-    const auto [entry, added] =
-        numbers.try_emplace({row.name, shape_of(row)}, static_cast<std::uint32_t>(kernels.size()));
-    if (added) kernels.push_back(entry->first);
-    return entry->second;
-  };
+DependentKernels dependent_kernels(const TraceModel& model, const Followers& followers,
+                                   const std::vector<TimeNs>& held) {
+  LaunchedNumbers kernels;
 
   DependentKernels found;
   found.late = followers.late;
   found.after_copy = followers.after_copy;
   FlatIndex pairs;
   std::vector<PairSums> sums;
-  std::uint32_t last = WaitKernels::kNone, last_number = 0;  // a consumer is mostly the next pair's producer
+  std::uint32_t last = FlatIndex::kNone, last_number = 0;  // a consumer is mostly the next pair's producer
   for (const Follower& follower : followers.list) {
     const store::KernelRow &before = model.kernels[follower.before], &after = model.kernels[follower.after];
     if (before.device != after.device) continue;  // damaged
-    const std::uint32_t first = follower.before == last ? last_number : number(before), second = number(after);
+    const std::uint32_t first = follower.before == last ? last_number : kernels.number(before),
+                        second = kernels.number(after);
     last = follower.after;
     last_number = second;
     const std::uint32_t at = pairs.number((std::uint64_t{first} << 32) | second);

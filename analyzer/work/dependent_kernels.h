@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "analyzer/trace/trace_model.h"
-#include "analyzer/waits/wait_kernels.h"
 #include "analyzer/work/followers.h"
+#include "analyzer/work/pair_kernel.h"
 #include "analyzer/work/tile_gain.h"
 
 namespace wicprof::analyzer {
-
-/// A kernel of a pair. All its launches have the same shape.
-struct PairKernel {
-  std::string name;
-  std::uint64_t blocks = 0;
-  std::uint32_t threads_per_block = 0;
-  std::uint32_t blocks_per_sm = 0;       ///< at once; 0: not known
-  std::uint32_t blocks_per_cluster = 0;  ///< 0: no clusters
-  /// The same number of blocks on each SM, all at once (nearly so with clusters): such a kernel usually computes
-  /// several tiles per block. Its number of tiles, and so what its last wave of tiles leaves idle, is not in the trace.
-  bool persistent = false;
-  double waves = 0, last_wave_fill = 0;  ///< 0: not known
-};
 
 /// Why a pair's waves are not known.
 enum class NoWaves : std::uint8_t {
@@ -74,8 +61,9 @@ struct DependentKernels {
 };
 inline constexpr std::size_t kMostPairs = 2'000;
 
-/// Linear in the number of kernels and waits.
-DependentKernels dependent_kernels(const TraceModel& model, const Followers& followers, const WaitKernels& waits);
+/// `held`: held_sm_time(). Linear in the number of kernels.
+DependentKernels dependent_kernels(const TraceModel& model, const Followers& followers,
+                                   const std::vector<TimeNs>& held);
 
 /// A picture of a pair in stream order, for the reports and the window: one bar per run of equal waves. Times are
 /// shares of the whole; `fill` is the share of the device.

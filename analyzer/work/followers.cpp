@@ -5,13 +5,13 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// By kernel: whether another kernel ran on its device at the same time.
-std::vector<bool> with_company(const TraceModel& model) {
+/// See Followers::beside.
+std::vector<std::uint32_t> company_of(const TraceModel& model) {
   struct Last {
     TimeNs end = 0;  ///< the latest end so far
     std::uint32_t kernel = 0;
   };
-  std::vector<bool> company(model.kernels.size());
+  std::vector<std::uint32_t> company(model.kernels.size(), Followers::kAlone);
   std::map<DeviceId, Last> devices;
   for (std::uint32_t k = 0; k < model.kernels.size(); ++k) {  // in order of start
     const store::KernelRow& kernel = model.kernels[k];
@@ -19,7 +19,10 @@ std::vector<bool> with_company(const TraceModel& model) {
     Last& last = devices[kernel.device];
     // The kernel with the latest end overlaps this one if any does. Of those that end earlier, each overlaps it or one
     // in between only if it overlaps the one with the latest end, too.
-    if (kernel.start < last.end) company[k] = company[last.kernel] = true;
+    if (kernel.start < last.end) {
+      company[k] = kernel.end <= last.end ? last.kernel : Followers::kPartly;
+      if (company[last.kernel] == Followers::kAlone) company[last.kernel] = Followers::kPartly;
+    }
     if (kernel.end >= last.end) last = {kernel.end, k};
   }
   return company;
@@ -29,7 +32,7 @@ std::vector<bool> with_company(const TraceModel& model) {
 
 Followers followers(const TraceModel& model, const DeviceWork& work) {
   Followers found;
-  const std::vector<bool> company = with_company(model);
+  found.beside = company_of(model);
   const auto number = [&](const WorkItem& item) {
     return static_cast<std::uint32_t>(item.kernel - model.kernels.data());
   };
@@ -54,7 +57,8 @@ Followers followers(const TraceModel& model, const DeviceWork& work) {
         } else if (gap > kRightBehind || launched_late) {
           ++found.late;
         } else {
-          const bool alone = !company[pair.before] && !company[pair.after];
+          const bool alone =
+              found.beside[pair.before] == Followers::kAlone && found.beside[pair.after] == Followers::kAlone;
           found.list.push_back({pair.before, pair.after, alone ? Following::directly : Following::beside});
         }
       }

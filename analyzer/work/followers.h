@@ -22,7 +22,13 @@ struct Follower {
 };
 
 struct Followers {
+  /// What ran beside a kernel.
+  static constexpr std::uint32_t kAlone = ~0u, kPartly = ~0u - 1;
+
   std::vector<Follower> list;  ///< by stream, in order of start
+  /// By kernel: another kernel of the device that ran during its whole time, kPartly if others ran for a part of it, or
+  /// kAlone.
+  std::vector<std::uint32_t> beside;
   // Kernels with a predecessor on their stream that are not in the list.
   std::uint64_t late = 0;        ///< started later than right behind it, or their launching call ended after its end
   std::uint64_t after_copy = 0;  ///< a copy or memset ran between both

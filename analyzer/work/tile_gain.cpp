@@ -145,6 +145,12 @@ std::optional<PairGain> pair_gain(const KernelPair& pair) {
   return gain;
 }
 
+Bound crowded_gain(double beside_ns, double alone_ns, std::uint32_t sm_count, std::uint32_t held_sms) {
+  const double high = beside_ns - alone_ns;
+  if (held_sms >= sm_count) return between(0, high);
+  return between(beside_ns - alone_ns * sm_count / (sm_count - held_sms), high);
+}
+
 Bound dependent_gain(const KernelPair& pair) {
   const double gap = std::max(0.0, pair.gap_ns);
   return between(gap, gap + std::max(0.0, std::min(pair.producer.time_ns, pair.consumer.time_ns)));

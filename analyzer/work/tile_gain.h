@@ -77,4 +77,10 @@ std::optional<PairGain> pair_gain(const KernelPair& pair);
 /// the shorter kernel, since all of the second one may be prologue.
 Bound dependent_gain(const KernelPair& pair);
 
+/// A kernel beside another one whose blocks hold `held_sms` SMs, of which it gets no part, for its whole time: a
+/// carve-out for the other one. `beside_ns`, `alone_ns`: the kernel's time beside it and alone. Value: its blocks are
+/// spread evenly over the SMs that are left, so that it takes S / (S - held) times as long as alone; a grid made for
+/// all SMs needs an extra wave. High: as alone. Held SMs of all count as none left: value 0.
+Bound crowded_gain(double beside_ns, double alone_ns, std::uint32_t sm_count, std::uint32_t held_sms);
+
 }  // namespace wicprof::analyzer

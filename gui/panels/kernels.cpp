@@ -59,6 +59,22 @@ void one_pair(const Ui& ui, const analyzer::DependentPair& pair, std::size_t ind
   ImGui::Dummy(ImVec2(0, ui.px(10)));
 }
 
+void crowded(const Ui& ui, const std::vector<analyzer::CrowdedKernel>& list) {
+  if (list.empty()) return;
+  heading(ui, "Kernels beside a holder of SMs");
+  for (std::size_t i = 0; i < std::min(kMaxPairs, list.size()); ++i) {
+    const auto cells = reports::crowded_cells(list[i]);
+    ImGui::PushFont(ui.bold);
+    paragraph(ui, cells.front());
+    ImGui::PopFont();
+    std::vector<std::pair<std::string, std::string>> facts;
+    for (std::size_t column = 1; column < cells.size(); ++column)
+      facts.emplace_back(reports::kCrowdedColumns[column].head, cells[column]);
+    fact_table(ui, fmt::format("crowded.{}", i).c_str(), facts);
+    ImGui::Dummy(ImVec2(0, ui.px(10)));
+  }
+}
+
 }  // namespace
 
 class KernelsPanel final : public Panel {
@@ -75,7 +91,7 @@ void KernelsPanel::draw(App& app, const Ui& ui) {
   const analyzer::Analysis& analysis = app.facts()->analysis;
   const analyzer::DependentKernels& kernels = analysis.dependent_kernels;
   begin_card(ui, "pairs", ImGui::GetContentRegionAvail().x, 0);
-  if (kernels.pairs.empty()) {
+  if (kernels.pairs.empty() && analysis.crowded_kernels.empty()) {
     draw_nothing(app, ui, "No kernel waits for another one's end", no_pairs(*app.model(), analysis, app.path()));
     return end_card();
   }
@@ -92,6 +108,7 @@ void KernelsPanel::draw(App& app, const Ui& ui) {
   if (shown < kernels.pairs.size())
     faint(ui, fmt::format("and {} more: wic-prof analyze --format json",
                           analyzer::count_of(kernels.pairs.size() - shown, "pair")));
+  crowded(ui, analysis.crowded_kernels);
   end_card();
 }
 

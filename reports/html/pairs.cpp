@@ -34,22 +34,32 @@ std::string drawing(const DependentPair& pair) {
   return svg + "</svg></figure>\n";
 }
 
+std::vector<Cell> cells_of(const auto& texts) {
+  std::vector<Cell> cells{name_of(texts[0])};
+  for (std::size_t column = 1; column < texts.size(); ++column) cells.emplace_back(text_of(texts[column]));
+  return cells;
+}
+
+std::string crowded_table(const std::vector<CrowdedKernel>& list) {
+  if (list.empty()) return {};
+  std::vector<std::string> head;
+  for (const Column& each : kCrowdedColumns) head.emplace_back(each.head);
+  Table table(head);
+  const std::size_t shown = std::min(kListed, list.size());
+  for (std::size_t i = 0; i < shown; ++i) table.add(cells_of(crowded_cells(list[i])));
+  return table.str() + and_more(list.size(), shown, "kernel");
+}
+
 }  // namespace
 
 std::string pairs_part(const TraceModel& model, const Analysis& analysis) {
   const DependentKernels& kernels = analysis.dependent_kernels;
-  if (kernels.pairs.empty()) return {};
+  if (kernels.pairs.empty() && analysis.crowded_kernels.empty()) return {};
   std::vector<std::string> head;
   for (std::size_t column = 0; column < kPairColumns.size(); ++column) head.push_back(pair_head(column));
   Table table(head);
   const std::size_t shown = std::min(kListed, kernels.pairs.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const DependentPair& pair = kernels.pairs[i];
-    const auto texts = pair_cells(pair);
-    std::vector<Cell> cells{name_of(texts[0])};
-    for (std::size_t column = 1; column < texts.size(); ++column) cells.emplace_back(text_of(texts[column]));
-    table.add(cells);
-  }
+  for (std::size_t i = 0; i < shown; ++i) table.add(cells_of(pair_cells(kernels.pairs[i])));
   std::string body = table.str() + and_more(kernels.pairs.size(), shown, "pair") + remark(pairs_summary(kernels)) +
                      remark(kPairsAssume);
   std::string drawings;
@@ -59,6 +69,8 @@ std::string pairs_part(const TraceModel& model, const Analysis& analysis) {
                 "Waves of a mean launch: grey the first kernel, dark the second; the height is the share of the SMs "
                 "that have blocks.") +
             drawings;
+  if (kernels.pairs.empty()) body.clear();
+  body += crowded_table(analysis.crowded_kernels);
   return section("dependent-kernels", "Kernels that could start earlier", body, analyze_command(model, "--verbose"));
 }
 

@@ -227,6 +227,8 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
   value["dependent_kernels"] = dependent_kernels_value(model, analysis.dependent_kernels);
+  value["crowded_kernels"] = array_of(
+      analysis.crowded_kernels, [&](const CrowdedKernel& crowded) { return crowded_kernel_value(model, crowded); });
   value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
     return host_wait_value(stats, analysis.host_wait_parts);
   });

@@ -73,4 +73,17 @@ Json dependent_kernels_value(const TraceModel& model, const DependentKernels& ke
   return value;
 }
 
+Json crowded_kernel_value(const TraceModel& model, const CrowdedKernel& crowded) {
+  return {{"kernel", kernel_value_of(crowded.kernel)},
+          {"holder", kernel_value_of(crowded.holder)},
+          {"device", model.device_key(crowded.device)},
+          {"held_sms", crowded.held_sms},
+          {"launches", crowded.launches},
+          {"beside_ns", crowded.beside_ns},
+          {"alone", crowded.alone},
+          {"alone_ns", crowded.alone_ns},
+          {"holder_held_sm_ns", crowded.holder_held_sm_ns},
+          {"carve_out_ns", bound_or_null(crowded.carve_out)}};
+}
+
 }  // namespace wicprof::reports

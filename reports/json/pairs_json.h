@@ -7,4 +7,6 @@ namespace wicprof::reports {
 
 Json dependent_kernels_value(const TraceModel& model, const DependentKernels& kernels);
 
+Json crowded_kernel_value(const TraceModel& model, const CrowdedKernel& crowded);
+
 }  // namespace wicprof::reports

@@ -155,6 +155,23 @@ std::string pairs_part(const Analysis& analysis) {
   return drawings.empty() ? text : text + fmt::format("Waves. {}.\n\n{}\n", kWaveLineLegend, drawings);
 }
 
+std::string crowded_part(const Analysis& analysis) {
+  const std::vector<CrowdedKernel>& list = analysis.crowded_kernels;
+  if (list.empty()) return {};
+  std::string text = "## Kernels beside a holder of SMs\n\n|", rule = "|";
+  for (const Column& each : kCrowdedColumns) {
+    text += fmt::format(" {} |", each.head);
+    rule += " --- |";
+  }
+  text += "\n" + rule + "\n";
+  for (std::size_t i = 0; i < std::min(kMaxPairs, list.size()); ++i) {
+    text += "|";
+    for (const std::string& cell : crowded_cells(list[i])) text += fmt::format(" {} |", escape_markdown(cell));
+    text += "\n";
+  }
+  return text + "\n";
+}
+
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
@@ -214,8 +231,8 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
-  text += kernels_part(analysis) + pairs_part(analysis) + program_counters_part(model, analysis) + host_part(analysis) +
-          interventions_part(model);
+  text += kernels_part(analysis) + pairs_part(analysis) + crowded_part(analysis) +
+          program_counters_part(model, analysis) + host_part(analysis) + interventions_part(model);
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";
 }

@@ -60,6 +60,9 @@ inline constexpr Column kPair{"kernel pair",
 inline constexpr Column kEarlierStart{"earlier start saves",
                                       "the same pairs: time that the program would save if the second kernel did not "
                                       "wait for the whole first one; expected, and from none to the most"};
+inline constexpr Column kCrowded{"kernel beside a holder of SMs",
+                                 "a kernel that ran beside another one, next to whose blocks an SM has no room for its "
+                                 "own"};
 inline constexpr Column kHostCall{"host wait", "a call of the CUDA runtime or driver in which host threads waited"};
 inline constexpr Column kLateCause{"late because", "what made a step of a host thread longer than usual"};
 inline constexpr Column kDelays{"delays", "parts of steps that lasted longer than usual"};
@@ -154,6 +157,12 @@ inline constexpr Column kByDependent{"by dependent launch",
                                      "if the second kernel started early and then waited for all of the first "
                                      "(programmatic dependent launch)"};
 inline constexpr Column kByCarveOut{"by SMs of its own", "as by tiles, if only the second kernel used some of the SMs"};
+inline constexpr Column kHeldSms{"SMs held", "the SMs that the other kernel's blocks hold, of those of the device"};
+inline constexpr Column kTimeBeside{"time beside", "the kernel's mean time beside the other one"};
+inline constexpr Column kTimeAlone{"time alone", "the kernel's mean time in launches beside no kernel"};
+inline constexpr Column kBySpreading{"saved by spreading",
+                                     "time that the program would save if the kernel's blocks were made for the SMs "
+                                     "that are left: expected, and from none to the most"};
 inline constexpr Column kCpuTime{"CPU time", "the time for which the waiting threads occupied a CPU"};
 inline constexpr Column kHow{"how",
                              "spinning: the thread kept a CPU busy while it waited; sleeping: it did not; mixed: "
@@ -233,6 +242,7 @@ inline constexpr std::array kColumns{column::kWaitSite,
                                      column::kFilling,
                                      column::kPair,
                                      column::kEarlierStart,
+                                     column::kCrowded,
                                      column::kHostCall,
                                      column::kLateCause,
                                      column::kDelays,
@@ -291,6 +301,10 @@ inline constexpr std::array kColumns{column::kWaitSite,
                                      column::kByTiles,
                                      column::kByDependent,
                                      column::kByCarveOut,
+                                     column::kHeldSms,
+                                     column::kTimeBeside,
+                                     column::kTimeAlone,
+                                     column::kBySpreading,
                                      column::kCpuTime,
                                      column::kHow,
                                      column::kThread,

@@ -16,6 +16,8 @@ constexpr std::size_t kNameWidth = 40;
 
 std::string nanoseconds(double ns) { return format_duration(static_cast<TimeNs>(std::llround(std::min(ns, 9e18)))); }
 
+std::string short_name(const PairKernel& kernel) { return shorten(function_name(one_line(kernel.name)), kNameWidth); }
+
 }  // namespace
 
 std::string pair_head(std::size_t column) {
@@ -24,8 +26,7 @@ std::string pair_head(std::size_t column) {
 }
 
 std::string pair_name(const DependentPair& pair) {
-  return fmt::format("{} behind {}", shorten(function_name(one_line(pair.consumer.name)), kNameWidth),
-                     shorten(function_name(one_line(pair.producer.name)), kNameWidth));
+  return fmt::format("{} behind {}", short_name(pair.consumer), short_name(pair.producer));
 }
 
 std::string bound_text(const std::optional<Bound>& bound) {
@@ -56,6 +57,19 @@ std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pai
           bound_text(pair.tiles),
           pair.launches > 0 ? bound_text(pair.dependent) : "-",
           carve_out};
+}
+
+std::array<std::string, kCrowdedColumns.size()> crowded_cells(const CrowdedKernel& crowded) {
+  const auto mean = [](TimeNs sum, std::uint64_t count) {
+    return count > 0 ? format_duration(sum / static_cast<TimeNs>(count)) : std::string("-");
+  };
+  return {fmt::format("{} beside {}", short_name(crowded.kernel), short_name(crowded.holder)),
+          format_count(crowded.launches),
+          fmt::format("{} of {}", crowded.held_sms, crowded.sm_count),
+          crowded.holder_held_sm_ns > 0 ? format_duration(crowded.holder_held_sm_ns) : "-",
+          mean(crowded.beside_ns, crowded.launches),
+          mean(crowded.alone_ns, crowded.alone),
+          bound_text(crowded.carve_out)};
 }
 
 std::string wave_line(const DependentPair& pair, std::size_t width) {

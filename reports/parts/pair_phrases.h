@@ -37,6 +37,12 @@ inline constexpr std::string_view kWaveLineLegend =
     "A, B: a mean launch of the first and the second kernel with blocks on all SMs; a, b: its last wave, which is not "
     "full; a dot: the gap";
 
+/// The columns of a table of kernels that ran beside a holder of SMs, and one text per column.
+inline constexpr std::array kCrowdedColumns{column::kCrowded,    column::kLaunches,   column::kHeldSms,
+                                            column::kWaitingSms, column::kTimeBeside, column::kTimeAlone,
+                                            column::kBySpreading};
+std::array<std::string, kCrowdedColumns.size()> crowded_cells(const CrowdedKernel& crowded);
+
 /// How many runs the table is about, the others, and the sums of the gains.
 std::string pairs_summary(const DependentKernels& kernels);
 /// What the figures assume.

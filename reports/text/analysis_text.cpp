@@ -172,6 +172,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(kernels_text(analysis, kRows, screen));
   text += section(filling_text(analysis, kRows, screen));
   text += section(pairs_text(analysis, kRows, screen));
+  text += section(crowded_text(analysis, kRows, screen));
   text += section(host_waits_text(analysis, kRows, screen));
   text += section(lateness_text(model, analysis, kRows, screen));
   text += section(threads_text(model, analysis, kRows, screen));

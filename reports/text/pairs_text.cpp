@@ -41,4 +41,17 @@ std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen&
   return drawings.empty() ? text : text + paragraph(screen, "Waves. " + std::string(kWaveLineLegend)) + drawings;
 }
 
+std::string crowded_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
+  const std::vector<CrowdedKernel>& list = analysis.crowded_kernels;
+  if (list.empty()) return {};
+  TextTable table("lrrrrrw", heads({column::kCrowded, column::kLaunches, column::kHeldSms, column::kWaitingSms,
+                                    column::kTimeBeside, column::kTimeAlone, column::kBySpreading}));
+  const std::size_t shown = std::min(most, list.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto cells = crowded_cells(list[i]);
+    table.add({cells.begin(), cells.end()});
+  }
+  return table.str(0, screen.width) + and_more(list.size(), shown, "kernel");
+}
+
 }  // namespace wicprof::reports

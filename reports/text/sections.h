@@ -24,6 +24,8 @@ std::string kernels_text(const Analysis& analysis, std::size_t most, const Scree
 std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Kernels that could start earlier, and their waves; empty if no kernel follows another one directly.
 std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen& screen);
+/// Kernels that ran beside a kernel that holds SMs; empty without any.
+std::string crowded_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 std::string host_waits_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Why host threads, launches and kernels were late, by site and cause; empty without a delay.
 std::string lateness_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen);

@@ -255,6 +255,63 @@ TEST(DependentKernels, ThePictureHasOneBarPerRunOfEqualWaves) {
   EXPECT_NEAR(bars[3].end, 1, 1e-9);
 }
 
+/// A kernel of one block per SM takes 100 us alone, twice, and 200 us beside a kernel of `holder` blocks, three times.
+Program crowded_program(std::uint32_t holder, std::uint32_t threads) {
+  Program program = h100_program();
+  for (int i = 0; i < 2; ++i) {
+    const TimeNs at = 1'000'000 + i * 300'000;
+    shaped(program.kernel("gemm", 7, {at, at + 100'000}), 132);
+  }
+  shaped(program.kernel("reduce_all", 8, {2'000'000, 4'000'000}), holder, threads);
+  for (int i = 0; i < 3; ++i) {
+    const TimeNs at = 2'100'000 + i * 300'000;
+    shaped(program.kernel("gemm", 7, {at, at + 200'000}), 132);
+  }
+  return program;
+}
+
+TEST(CrowdedKernels, TakeLongerBesideAHolderOfSms) {
+  Program program = crowded_program(16, 1'024);
+  const Analysis analysis = analyze(program.settled(), Parties::left_out);
+  ASSERT_EQ(analysis.crowded_kernels.size(), 1u);
+  const CrowdedKernel& crowded = analysis.crowded_kernels[0];
+  EXPECT_EQ(crowded.kernel.name, "gemm");
+  EXPECT_EQ(crowded.holder.name, "reduce_all");
+  EXPECT_EQ(crowded.held_sms, 16u);
+  EXPECT_EQ(crowded.launches, 3u);
+  EXPECT_EQ(crowded.alone, 2u);
+  ASSERT_TRUE(crowded.carve_out);
+  EXPECT_NEAR(crowded.carve_out->value, 3 * (200'000 - 100'000 * 132.0 / 116), 1);
+  EXPECT_NEAR(crowded.carve_out->high, 3 * 100'000, 1);
+  EXPECT_EQ(crowded.carve_out->low, 0);
+  const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                    [](const Finding& one) { return one.rule == "dependent_kernels"; });
+  ASSERT_NE(finding, analysis.findings.end());
+  EXPECT_EQ(finding->text, "gemm takes 2.00 times as long beside reduce_all, whose blocks hold 16 of 132 SMs");
+}
+
+TEST(CrowdedKernels, AreNotThoseThatFitBesideOrAreNotKnownAlone) {
+  Program beside = crowded_program(16, 256);  // 48 of 64 warps, and registers for the other kernel's block, are left
+  for (store::KernelRow& kernel : beside.model.kernels) kernel.registers_per_thread = 32;
+  EXPECT_TRUE(analyze(beside.settled(), Parties::left_out).crowded_kernels.empty());
+  Program never_alone = crowded_program(16, 1'024);
+  never_alone.model.kernels.erase(never_alone.model.kernels.begin(), never_alone.model.kernels.begin() + 2);
+  const Analysis analysis = analyze(never_alone.settled(), Parties::left_out);
+  ASSERT_EQ(analysis.crowded_kernels.size(), 1u);
+  EXPECT_FALSE(analysis.crowded_kernels[0].carve_out);
+  Program without_limits = crowded_program(16, 1'024);
+  without_limits.model.devices[0].max_threads_per_sm = 0;
+  EXPECT_TRUE(analyze(without_limits.settled(), Parties::left_out).crowded_kernels.empty());
+}
+
+TEST(CrowdedKernels, TheHoldersWaitsAreSummedUpOnce) {
+  Program program = crowded_program(16, 1'024);
+  program.model.waits = {wait(3, 0, 2'010'000, 2'090'000), wait(4, 1, 2'020'000, 2'030'000)};
+  const Analysis analysis = analyze(program.settled(), Parties::left_out);
+  ASSERT_EQ(analysis.crowded_kernels.size(), 1u);
+  EXPECT_EQ(analysis.crowded_kernels[0].holder_held_sm_ns, 90'000);
+}
+
 TEST(DependentKernels, MillionsOfKernelsAndManyShapes) {
   Program program = h100_program();
   constexpr int kKernels = 1'000'000, kShapes = 3'001;
