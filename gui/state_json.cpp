@@ -230,7 +230,8 @@ Json state(const App& app, const ItemRects& rects) {
     json["stalls"] = {{"functions", facts->analysis.stalls.functions.size()},
                       {"loops", facts->analysis.polling_loops.size()}};
     json["kernels"] = {{"pairs", facts->analysis.dependent_kernels.pairs.size()},
-                       {"launches", facts->analysis.dependent_kernels.launches}};
+                       {"launches", facts->analysis.dependent_kernels.launches},
+                       {"crowded", facts->analysis.crowded_kernels.size()}};
     json["before_after"] = before_after_json(facts->before_after);
     json["pair"] = before_after_json(app.pair);
     json["toggle"] = before_after_json(app.toggle_pair);

@@ -89,7 +89,9 @@ class Schemas(harness.Case):
 
     def test_kernels_that_follow_each_other(self):
         subprocess.run([os.environ["WICPROF_MAKE_TRACE"], self.work / "t.wicprof", "48", "pairs"], check=True)
-        pairs = self.check("t.wicprof")["analysis"]["dependent_kernels"]["pairs"]
+        analysis = self.check("t.wicprof")["analysis"]
+        self.assertTrue(analysis["crowded_kernels"][0]["carve_out_ns"])
+        pairs = analysis["dependent_kernels"]["pairs"]
         self.assertTrue(any(pair["tiles_ns"] for pair in pairs) and any(pair["unknown"] for pair in pairs))
 
     def test_a_program_that_does_not_wait(self):

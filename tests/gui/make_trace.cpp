@@ -42,7 +42,9 @@ enum TextNumber : TextId {
   kUp,
   kDown,
   kPersistent,
-  kEarly
+  kEarly,
+  kHolder,
+  kCrowded
 };
 
 class Program {
@@ -164,6 +166,8 @@ class Program {
     text(kDown, "ffn_down");
     text(kPersistent, "persistent_gemm");
     text(kEarly, "early_norm");
+    text(kHolder, "reduce_all");
+    text(kCrowded, "crowded_gemm");
     DeviceEvent device = make_event<DeviceEvent>();
     device.device = kGpu;
     device.name = kGpuName;
@@ -181,11 +185,15 @@ class Program {
   }
 
   /// 1.25 waves of 100 us; 2 waves of 50 us; one block per SM; a kernel that starts before the end of the one before.
+  /// Then one block per SM beside a kernel that holds 16 SMs, and alone.
   void pairs(std::uint32_t number, TimeNs at) {
     kernel(kGpu, kUp, at, at + 200'000, 9, number * 10 + 3, 165, 2'048 / 2);
     kernel(kGpu, kDown, at + 201'500, at + 301'500, 9, number * 10 + 4, 264, 2'048 / 2);
     kernel(kGpu, kPersistent, at + 303'000, at + 403'000, 9, number * 10 + 5, 132, 384);
     kernel(kGpu, kEarly, at + 390'000, at + 450'000, 9, number * 10 + 6, 264, 256);
+    kernel(kGpu, kHolder, at + 500'000, at + 800'000, 10, number * 10 + 7, 16, 2'048 / 2);
+    kernel(kGpu, kCrowded, at + 520'000, at + 720'000, 9, number * 10 + 8, 132, 2'048 / 2);
+    kernel(kGpu, kCrowded, at + 850'000, at + 950'000, 9, number * 10 + 9, 132, 2'048 / 2);
   }
 
   void change(TimeNs at) {

@@ -447,7 +447,7 @@ class Panels(gui_harness.Case):
         pairs = self.make_trace("pairs.wicprof", mode="pairs")
         answer = json.loads(self.wic_prof("analyze", pairs, "--format=json").stdout)["dependent_kernels"]
         state = self.drive([pairs], "view kernels", "wait facts", "frames 3", "dump s")
-        self.assertEqual(state["kernels"], {"pairs": len(answer["pairs"]), "launches": 120})
+        self.assertEqual(state["kernels"], {"pairs": len(answer["pairs"]), "launches": 120, "crowded": 1})
         x, y, width, height = (int(value) for value in state["items"]["kernels.0.waves"])
         self.gui(pairs, "--light", "--view", "kernels", "--screenshot", "k.png")
         rows = read_png(self.work / "k.png")[2]
