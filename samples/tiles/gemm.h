@@ -1,7 +1,8 @@
-// A matrix product on tiles, as one stage of a chain (wic/tile_chain.h): to = f(left * transposed right), in bfloat16
-// with float sums. Both factors are stored by rows of the common dimension, as linear layers store them.
+// A matrix product on tiles, as one stage of a chain (wic/tile_chain.h), in bfloat16 with float sums. The left factor
+// may be the implicit matrix of a convolution. Both factors are stored by rows of the common dimension, as linear layers
+// store them, or the right one by rows of its columns.
 //
-// On Hopper one warp copies tiles of the factors to shared memory (TMA) and takes the waits for the stage before; one
+// On Hopper one warp copies tiles of the factors to shared memory (TMA) and takes the waits for other stages; one
 // or two warpgroups multiply them (wgmma) and write the result. Elsewhere, and on the CPU device, the same chain of
 // tiles runs with plain loops.
 #pragma once
@@ -9,8 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tiles/bf16.h"
-#include "tiles/row_parts.h"
+#include "tiles/product.h"
 #include "wic/launch.h"
 #include "wic/tiles.h"
 
@@ -23,19 +23,11 @@
 
 namespace sample::tiles {
 
-/// A CUtensorMap, which describes a matrix to the copy engine; tensor_map.h fills it.
-struct alignas(64) TensorMap {
-  std::uint64_t opaque[16];
-};
-
-/// The numbers of one product.
-struct GemmSize {
-  std::uint32_t rows = 0, columns = 0, depth = 0;  ///< depth and columns: multiples of 8
-};
-
-template <std::uint32_t kTileRows, std::uint32_t kTileColumns, std::uint32_t kStageCount, std::uint32_t kBlocksPerSm>
+template <std::uint32_t kTileRows, std::uint32_t kTileColumns, std::uint32_t kStageCount, std::uint32_t kBlocksPerSm,
+          bool kByDepth = false>
 struct Gemm {
   static constexpr std::uint32_t kRows = kTileRows, kColumns = kTileColumns;
+  static constexpr bool kRightByDepth = kByDepth;
   static constexpr std::uint32_t kDepth = 64;  ///< of a step: 128 bytes per row, the widest swizzle
   static constexpr std::uint32_t kStages = kStageCount;
   static constexpr std::uint32_t kWarpgroups = kRows / 64;
@@ -45,21 +37,23 @@ struct Gemm {
   /// Of dynamic shared memory; the tiles start at a multiple of 1,024.
   static constexpr std::uint32_t kSharedBytes = kStages * (kLeftBytes + kRightBytes + 24) + 1024;
   static constexpr std::uint32_t kLoaderBarrier = 1, kMultiplierBarrier = 2;
+  static_assert(!kByDepth || kColumns % 64 == 0);
 
   TensorMap left_map, right_map;
   wic::TileQueue queue;
-  wic::TileOrder order;
-  wic::TileSync<RowParts> done;    ///< of this stage; without semaphores: nobody waits for it
-  wic::TileSync<RowParts> needed;  ///< of the stage that computes `left`; without semaphores: no waits for tiles
-  bool after_earlier;              ///< `left` is ready when the kernels before this one have ended, and not earlier
-  GemmSize size;
-  const Bf16* left;   ///< size.rows x size.depth
-  const Bf16* right;  ///< size.columns x size.depth
-  Bf16* to;           ///< size.rows x size.columns
-  bool gelu;          ///< of each result
+  wic::TileOrder order;           ///< of grid()
+  wic::TileSync<Parts> done;      ///< of this stage; without semaphores: nobody waits for it
+  Need left_need, right_need;     ///< of the stages that compute the factors
+  bool after_earlier;             ///< the factors are ready when the kernels before this one have ended, and not earlier
+  bool right_is_computed;         ///< by an earlier kernel, rather than there from the beginning
+  Product product;
 
+  static constexpr WIC_DEVICE std::uint32_t head_tiles(const GemmSize& size) {
+    return (size.columns + kColumns - 1) / kColumns;
+  }
+  /// The tiles of all heads, side by side.
   static constexpr wic::TileGrid grid(const GemmSize& size) {
-    return {(size.columns + kColumns - 1) / kColumns, (size.rows + kRows - 1) / kRows};
+    return {head_tiles(size) * size.heads, (size.rows + kRows - 1) / kRows};
   }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
@@ -83,15 +77,45 @@ struct Gemm {
     return 0.5f * x * (1.0f + tanhf(inner));
 #endif
   }
-  WIC_DEVICE float result(float sum) const { return gelu ? gelu_of(sum) : sum; }
-  /// The part of the left factor's rows of tiles that holds column `depth`.
-  WIC_DEVICE std::uint32_t part_of(std::uint32_t depth) const {
-    return depth / kColumns / needed.policy.columns_per_part;
+  WIC_DEVICE float result(float sum) const {
+    const float x = product.scale * sum;
+    if (product.activation == Activation::gelu) return gelu_of(x);
+    return product.activation == Activation::relu && x < 0 ? 0.0f : x;
+  }
+
+  /// A tile's first row, column and head.
+  struct Corner {
+    std::uint32_t row, column, head;
+  };
+  WIC_DEVICE Corner corner(const wic::TilePlace& place) const {
+    const std::uint32_t tiles = head_tiles(product.size);
+    return {place.row * kRows, place.column % tiles * kColumns, place.column / tiles};
+  }
+
+  // The waits before a tile's part of the left factor that begins at `depth`, and for its columns of the right one.
+  WIC_DEVICE bool wait_for_left(const wic::Thread& thread, const wic::Group& group, std::uint32_t run,
+                                const Corner& corner, std::uint32_t depth, std::uint32_t& known) const {
+    const std::uint32_t halo = product.halo();
+    return left_need.wait(thread, group, run, corner.row > halo ? corner.row - halo : 0, corner.row + kRows - 1 + halo,
+                          corner.head * product.left.head_columns + depth, known);
+  }
+  WIC_DEVICE bool wait_for_right(const wic::Thread& thread, const wic::Group& group, std::uint32_t run,
+                                 const Corner& corner, std::uint32_t& known) const {
+    const std::uint32_t before = right_need.first_row;  // rows of the factor that are there
+    std::uint32_t from = 0, to = product.size.depth - 1;
+    if constexpr (!kByDepth) {
+      from = corner.column > before ? corner.column - before : 0;
+      to = corner.column + kColumns - 1;
+    }
+    if (to < before) return true;
+    return right_need.wait(thread, group, run, from, to - before, corner.head * product.right.head_columns, known);
   }
 
   // Every thread computes some elements of the tile; the whole block waits.
   WIC_DEVICE void run_plainly(const wic::Thread& thread) const {
     auto* const shared = static_cast<wic::TileTicket*>(thread.shared());
+    const wic::Group group = wic::block_group(thread);
+    const GemmSize& size = product.size;
     if (after_earlier) thread.wait_for_earlier_kernels();
     for (;;) {
       if (thread.index() == 0) *shared = queue.take(thread);
@@ -100,22 +124,22 @@ struct Gemm {
       thread.sync_block();
       if (!tile) return;
       const wic::TilePlace place = order.place(tile.index);
-      if (needed.semaphores != nullptr) {
-        bool ready = true;
-        for (std::uint32_t part = 0; ready && part < needed.policy.parts(); ++part) {
-          ready = needed.wait(thread, tile.run, place.row * needed.policy.parts() + part);
-        }
-        if (!ready) continue;
+      const Corner at = corner(place);
+      std::uint32_t known_left = 0, known_right = 0;
+      bool ready = !right_need || wait_for_right(thread, group, tile.run, at, known_right);
+      for (std::uint32_t depth = 0; ready && left_need && depth < product.columns_of_left(); depth += left_need.span) {
+        ready = wait_for_left(thread, group, tile.run, at, depth, known_left);
       }
+      if (!ready) continue;
       for (std::uint32_t i = thread.index(); i < kRows * kColumns; i += thread.block_size()) {
-        const std::uint32_t row = place.row * kRows + i / kColumns, column = place.column * kColumns + i % kColumns;
+        const std::uint32_t row = at.row + i / kColumns, column = at.column + i % kColumns;
         if (row >= size.rows || column >= size.columns) continue;
         float sum = 0;
         for (std::uint32_t k = 0; k < size.depth; ++k) {
-          sum +=
-              to_float(left[std::size_t{row} * size.depth + k]) * to_float(right[std::size_t{column} * size.depth + k]);
+          sum += product.left_at(row, at.head, k) *
+                 to_float(kByDepth ? product.right.at(k, at.head, column) : product.right.at(column, at.head, k));
         }
-        to[std::size_t{row} * size.columns + column] = to_bf16(result(sum));
+        product.to.at(row, at.head, column) = to_bf16(result(sum));
         thread.step();
       }
       thread.fence_async_copies();
@@ -154,6 +178,35 @@ struct Gemm {
     }
   };
 
+  // Copies a tile's steps of the left factor, one after the other.
+  struct LeftSteps {
+    std::uint32_t column, row;  // of a plain matrix
+    hopper::Pixel pixel;        // of an image
+    std::uint32_t tap_column = 0, tap_row = 0;
+
+    __device__ LeftSteps(const Product& product, const Corner& corner)
+        : column(corner.head * product.left.head_columns), row(corner.row) {
+      if (product.image.channels == 0) return;
+      const auto width = product.image.width, pixels = width * product.image.height;
+      pixel = {static_cast<int>(row % width) - 1, static_cast<int>(row % pixels / width) - 1,
+               static_cast<int>(row / pixels)};
+    }
+    __device__ void copy(const Product& product, void* to, const TensorMap& map, std::uint64_t* barrier) {
+      if (product.image.channels == 0) {
+        hopper::copy_box(to, &map, barrier, column, row);
+        column += kDepth;
+        return;
+      }
+      hopper::copy_pixels(to, &map, barrier, column, pixel, tap_column, tap_row);
+      column += kDepth;
+      if (column < product.image.channels) return;
+      column = 0;
+      if (++tap_column < 3) return;
+      tap_column = 0;
+      ++tap_row;
+    }
+  };
+
   __device__ void run_on_hopper(const wic::Thread& thread) const {
     const Ring ring(thread);
     if (thread.index() == 0) {
@@ -171,7 +224,7 @@ struct Gemm {
     }
   }
 
-  // One warp. Lane 0 takes tiles and starts copies; all lanes wait for the stage before.
+  // One warp. Lane 0 takes tiles and starts copies; all lanes wait for other stages.
   __device__ void load(const wic::Thread& thread, const Ring& ring) const {
     const wic::Group group{kMultipliers, wic::kWarpSize, kLoaderBarrier, wic::Pollers::leader};
     const bool leader = thread.lane() == 0;
@@ -179,24 +232,25 @@ struct Gemm {
       hopper::prefetch_map(&left_map);
       hopper::prefetch_map(&right_map);
     }
+    const std::uint32_t steps = (product.size.depth + kDepth - 1) / kDepth;
     Place at;
     bool first = true;
-    bool waiting = needed.semaphores != nullptr;  // until a wait has failed
+    bool waiting_left = static_cast<bool>(left_need), waiting_right = static_cast<bool>(right_need);
     bool after_others = after_earlier;
+    std::uint32_t known_left = 0, known_right = 0;
     for (;;) {
       wic::TileTicket tile;
       if (leader) tile = queue.take(thread);
       tile.index = __shfl_sync(0xffffffffu, tile.index, 0);
       tile.run = __shfl_sync(0xffffffffu, tile.run, 0);
       if (!tile) break;
-      const wic::TilePlace place = order.place(tile.index);
-      const std::uint32_t steps = (size.depth + kDepth - 1) / kDepth;
+      const Corner tile_at = corner(order.place(tile.index));
       // What needs no other kernel comes before the block's first wait.
       std::uint32_t right_loaded = 0;
-      if (first && (waiting || after_others)) {
+      if (first && (waiting_left || after_others) && !right_is_computed) {
         Place ahead = at;
         for (; right_loaded < steps && right_loaded < kStages; ++right_loaded, ahead.advance()) {
-          if (leader) begin_step(ring, ahead, right_loaded == 0, tile, place, right_loaded);
+          if (leader) begin_step(ring, ahead, right_loaded == 0, tile, tile_at, right_loaded);
         }
       }
       first = false;
@@ -205,18 +259,23 @@ struct Gemm {
         thread.fence_async_copies();
         after_others = false;
       }
-      std::uint32_t part = ~0u;
+      // A failed wait leaves the tile without its data; the chain then reports the failure.
+      if (waiting_right) {
+        waiting_right = wait_for_right(thread, group, tile.run, tile_at, known_right);
+        thread.fence_async_copies();
+      }
+      LeftSteps left(product, tile_at);
+      std::uint32_t next_wait = waiting_left ? 0 : ~0u;
       for (std::uint32_t step = 0; step < steps; ++step, at.advance()) {
-        const std::uint32_t here = waiting ? part_of(step * kDepth) : part;
-        if (here != part) {
-          part = here;
-          // A failed wait leaves the tile without its data; the chain then reports the failure.
-          waiting = needed.wait(thread, group, tile.run, place.row * needed.policy.parts() + part);
+        if (step * kDepth >= next_wait) {
+          waiting_left = wait_for_left(thread, group, tile.run, tile_at, step * kDepth, known_left);
           thread.fence_async_copies();
+          next_wait += left_need.span;
+          if (!waiting_left || next_wait >= product.columns_of_left()) next_wait = ~0u;
         }
         if (leader) {
-          if (step >= right_loaded) begin_step(ring, at, step == 0, tile, place, step);
-          hopper::copy_box(ring.left(at.slot), &left_map, &ring.full[at.slot], step * kDepth, place.row * kRows);
+          if (step >= right_loaded) begin_step(ring, at, step == 0, tile, tile_at, step);
+          left.copy(product, ring.left(at.slot), left_map, &ring.full[at.slot]);
         }
       }
     }
@@ -230,16 +289,26 @@ struct Gemm {
 
   // Waits for the slot, and starts the copy of the right factor.
   __device__ void begin_step(const Ring& ring, const Place& at, bool first_of_tile, const wic::TileTicket& tile,
-                             const wic::TilePlace& place, std::uint32_t step) const {
+                             const Corner& corner, std::uint32_t step) const {
     hopper::barrier_wait(&ring.empty[at.slot], at.parity ^ 1);
     if (first_of_tile) ring.tickets[at.slot] = tile;
     hopper::barrier_arrive_expecting(&ring.full[at.slot], kLeftBytes + kRightBytes);
-    hopper::copy_box(ring.right(at.slot), &right_map, &ring.full[at.slot], step * kDepth, place.column * kColumns);
+    const std::uint32_t head = corner.head * product.right.head_columns;
+    if constexpr (kByDepth) {
+      for (std::uint32_t i = 0; i < kColumns / 64; ++i) {
+        hopper::copy_box(ring.right(at.slot) + i * kDepth * 128, &right_map, &ring.full[at.slot],
+                         head + corner.column + i * 64, step * kDepth);
+      }
+    } else {
+      hopper::copy_box(ring.right(at.slot), &right_map, &ring.full[at.slot], head + step * kDepth, corner.column);
+    }
   }
 
   __device__ void multiply(const wic::Thread& thread, const Ring& ring) const {
     const std::uint32_t warpgroup = thread.index() / 128;
-    const std::uint32_t steps = (size.depth + kDepth - 1) / kDepth;
+    const std::uint32_t steps = (product.size.depth + kDepth - 1) / kDepth;
+    // Of 16 columns of a factor, or 16 rows, in descriptors.
+    constexpr std::uint32_t kRightStep = kByDepth ? 16 * 128 / 16 : 2;
     Place at;
     float sums[kColumns / 2];
     for (;;) {
@@ -250,11 +319,11 @@ struct Gemm {
       for (std::uint32_t step = 0; step < steps; ++step) {
         if (step != 0) hopper::barrier_wait(&ring.full[at.slot], at.parity);
         const std::uint64_t a = hopper::tile_descriptor(ring.left(at.slot) + warpgroup * 64 * 128);
-        const std::uint64_t b = hopper::tile_descriptor(ring.right(at.slot));
+        const std::uint64_t b = hopper::tile_descriptor(ring.right(at.slot), kByDepth ? kDepth * 128 : 16);
         hopper::wgmma_begin();
 #pragma unroll
         for (std::uint32_t k = 0; k < kDepth / 16; ++k) {
-          hopper::Wgmma<kColumns>::run(sums, a + 2 * k, b + 2 * k, step != 0 || k != 0);
+          hopper::Wgmma<kColumns, kByDepth ? 1 : 0>::run(sums, a + 2 * k, b + kRightStep * k, step != 0 || k != 0);
         }
         hopper::wgmma_commit();
         if (step != 0) {
@@ -273,15 +342,16 @@ struct Gemm {
   __device__ void write(const wic::Thread& thread, const wic::TileTicket& tile,
                         const float (&sums)[kColumns / 2]) const {
     const wic::TilePlace place = order.place(tile.index);
-    const std::uint32_t row = place.row * kRows + thread.index() / 32 * 16 + thread.lane() / 4;
-    const std::uint32_t column = place.column * kColumns + thread.lane() % 4 * 2;
+    const Corner tile_at = corner(place);
+    const std::uint32_t row = tile_at.row + thread.index() / 32 * 16 + thread.lane() / 4;
+    const std::uint32_t column = tile_at.column + thread.lane() % 4 * 2;
 #pragma unroll
     for (std::uint32_t half = 0; half < 2; ++half) {
-      if (row + 8 * half >= size.rows) continue;
-      Bf16* const line = to + std::size_t{row + 8 * half} * size.columns;
+      if (row + 8 * half >= product.size.rows) continue;
+      Bf16* const line = &product.to.at(row + 8 * half, tile_at.head, 0);
 #pragma unroll
       for (std::uint32_t i = 0; i < kColumns / 8; ++i) {
-        if (column + 8 * i >= size.columns) continue;
+        if (column + 8 * i >= product.size.columns) continue;
         std::uint32_t pair;
         asm("cvt.rn.bf16x2.f32 %0, %1, %2;"
             : "=r"(pair)

@@ -45,15 +45,31 @@ __device__ inline void copy_box(void* to, const void* tensor_map, std::uint64_t*
       "l"(tensor_map), "r"(shared_address(barrier)), "r"(column), "r"(row)
       : "memory");
 }
+/// A pixel of a convolution's result: where its filter's first tap lies.
+struct Pixel {
+  int column, row, image;
+};
+/// Copies the box's channels, from `channel` on, of consecutive pixels' taps: the rows of an implicit matrix.
+__device__ inline void copy_pixels(void* to, const void* tensor_map, std::uint64_t* barrier, std::uint32_t channel,
+                                  const Pixel& first, std::uint32_t tap_column, std::uint32_t tap_row) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
+      "[%2], {%7, %8};" ::"r"(shared_address(to)),
+      "l"(tensor_map), "r"(shared_address(barrier)), "r"(channel), "r"(first.column), "r"(first.row), "r"(first.image),
+      "h"(static_cast<std::uint16_t>(tap_column)), "h"(static_cast<std::uint16_t>(tap_row))
+      : "memory");
+}
 __device__ inline void prefetch_map(const void* tensor_map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(tensor_map) : "memory");
 }
 
 /// Of rows of 128 bytes with the 128-byte swizzle, eight rows every 1,024 bytes; `rows` at such a boundary. The next 16
-/// columns of 2 bytes are 2 further.
-__device__ inline std::uint64_t tile_descriptor(const void* rows) {
+/// columns of 2 bytes are 2 further. `next_columns`: bytes to the next 64 columns of a tile that is stored by rows of
+/// the common dimension, whose next 16 rows are 128 further.
+__device__ inline std::uint64_t tile_descriptor(const void* rows, std::uint32_t next_columns = 16) {
   const std::uint64_t address = shared_address(rows) & 0x3ffff;
-  return (address >> 4) | (std::uint64_t{1} << 16) | (std::uint64_t{1024 >> 4} << 32) | (std::uint64_t{1} << 62);
+  return (address >> 4) | (std::uint64_t{next_columns >> 4} << 16) | (std::uint64_t{1024 >> 4} << 32) |
+         (std::uint64_t{1} << 62);
 }
 
 __device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

@@ -1,4 +1,4 @@
-// Two dependent matrix products or vector kernels, one after the other or tile by tile; see README.md.
+// Dependent kernels of a neural network, or two vector kernels, one after the other or tile by tile; see README.md.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "common/options.h"
-#include "tiles/gemm_pair.h"
+#include "tiles/network_chain.h"
 #include "tiles/vector_pair.h"
 #include "wic/launch.h"
 #include "wic/tile_chain.h"
@@ -15,9 +15,10 @@
 namespace {
 
 using sample::SampleOptions;
-using sample::tiles::GemmPair;
-using sample::tiles::PairPlan;
-using sample::tiles::PairSize;
+using sample::tiles::ChainPlan;
+using sample::tiles::Network;
+using sample::tiles::NetworkChain;
+using sample::tiles::Share;
 using sample::tiles::TileSize;
 using sample::tiles::Way;
 using wic::Array;
@@ -53,27 +54,45 @@ Result<double> timed(wic::Device& device, wic::Stream& stream, const std::functi
   return (*end)->ns_since(**begin);
 }
 
-Result<Outcome> run_mlp(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream, const Options& options) {
-  wic::Device& device = rt.device(0);
+/// GPT-3's layers on one of eight GPUs and a block of ResNet; on the CPU device ones of the same kind that end soon.
+Network network_of(const Options& options) {
   const bool gpu = options.common.on_gpu();
-  // GPT-3's layer on one of eight GPUs; on the CPU device one of the same kind that ends soon.
-  PairSize size = gpu ? PairSize{768, 12288, 6144, 12288} : PairSize{192, 64, 128, 64};
-  if (options.batch != 0) size.batch = options.batch;
-  auto made = GemmPair::make(rt, {site}, options.common.timeout_ns(), stream, size);
-  if (!made) return made.error();
-  GemmPair& pair = **made;
-  const TileSize tile = gpu && size.batch > 128 ? TileSize::large : TileSize::small;
-  const std::vector<PairPlan> plans{{tile, Way::stream_order, 2},
-                                    {tile, Way::dependent_launch, 2},
-                                    {tile, Way::tiles, 2},
-                                    {tile, Way::tiles, 4},
-                                    {tile, Way::tiles, 2, 6}};
-  const auto time = [&](const PairPlan& plan) {
-    return timed(
-        device, stream, [&] { return pair.launch(stream, plan, size.batch); },
-        [&] { return pair.finish(stream, plan, size.batch); });
+  const auto size = [&](std::uint32_t on_gpu, std::uint32_t on_cpu) {
+    return options.batch != 0 ? options.batch : gpu ? on_gpu : on_cpu;
   };
-  PairPlan plan = plans[options.way == "tiles" ? 2 : options.way == "dependent" ? 1 : 0];
+  if (options.pair == "attention") {
+    const std::uint32_t batch = size(1024, 65), keys = (batch + 63) / 64 * 64;
+    return gpu ? sample::tiles::attention(batch, keys) : sample::tiles::attention(batch, keys, 64, 2, 64);
+  }
+  if (options.pair == "conv") {
+    return gpu ? sample::tiles::convolutions(size(28, 0), 28, 128) : sample::tiles::convolutions(size(0, 2), 7, 64);
+  }
+  return gpu ? sample::tiles::feed_forward(size(768, 0)) : sample::tiles::feed_forward(size(0, 192), 64, 128);
+}
+
+std::vector<ChainPlan> plans_of(const Network& network, bool gpu) {
+  const std::uint32_t rows = network.layers[0].size.rows, columns = network.layers[0].size.columns;
+  const TileSize tile = !gpu || rows <= 128 ? TileSize::small : columns <= 64 ? TileSize::tall : TileSize::large;
+  const bool slices = network.layers[0].slices > 1;
+  return {{tile, Way::stream_order, Share::row, 2},
+          {tile, Way::dependent_launch, Share::row, 2},
+          {tile, Way::tiles, slices ? Share::slice : Share::row, 2},
+          {tile, Way::tiles, Share::row, 4},
+          {tile, Way::tiles, Share::tile, 2}};
+}
+
+Result<Outcome> run_network(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream, const Options& options) {
+  wic::Device& device = rt.device(0);
+  const Network network = network_of(options);
+  auto made = NetworkChain::make(rt, {site}, options.common.timeout_ns(), stream, network);
+  if (!made) return made.error();
+  NetworkChain& chain = **made;
+  const std::vector<ChainPlan> plans = plans_of(network, options.common.on_gpu());
+  const auto time = [&](const ChainPlan& plan) {
+    return timed(
+        device, stream, [&] { return chain.launch(stream, plan); }, [&] { return chain.finish(stream, plan); });
+  };
+  ChainPlan plan = plans[options.way == "tiles" ? 2 : options.way == "dependent" ? 1 : 0];
   if (options.way == "tuned") {
     wic::TileTuner tuner;
     if (!options.choices.empty()) {
@@ -84,8 +103,8 @@ Result<Outcome> run_mlp(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream,
       }
     }
     std::vector<std::string> names;
-    for (const PairPlan& each : plans) names.push_back(each.name());
-    const std::string shape = device.properties().name + ", batch " + std::to_string(size.batch);
+    for (const ChainPlan& each : plans) names.push_back(each.name());
+    const std::string shape = device.properties().name + ", " + network.name;
     const auto choice = tuner.choose(shape, names, [&](std::size_t i) { return time(plans[i]); });
     if (!choice) return choice.error();
     plan = plans[static_cast<std::size_t>(std::find(names.begin(), names.end(), choice->plan) - names.begin())];
@@ -95,7 +114,7 @@ Result<Outcome> run_mlp(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream,
       if (auto r = tuner.save(options.choices); !r) return r.error();
     }
   }
-  if (auto r = pair.check(stream, plan, size.batch); !r) return r.error();
+  if (auto r = chain.check(stream, plan); !r) return r.error();
   Outcome outcome{0, 0, plan.name()};
   std::vector<double> times;
   for (sample::Progress progress(options.common); progress.more(); outcome.iterations = progress.next()) {
@@ -108,7 +127,7 @@ Result<Outcome> run_mlp(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream,
 }
 
 Result<Outcome> run_vector(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream, const Options& options) {
-  if (options.way == "tuned") return wic::bad_input("--way tuned goes with --pair mlp");
+  if (options.way == "tuned") return wic::bad_input("--way tuned goes with --pair mlp, attention or conv");
   wic::Device& device = rt.device(0);
   const bool gpu = options.common.on_gpu();
   const wic::TileGrid grid = gpu ? wic::TileGrid{25, 16} : wic::TileGrid{5, 4};
@@ -184,25 +203,26 @@ Result<Outcome> run(const Options& options) {
   if (!site) return site.error();
   auto stream = rt.device(0).make_stream();
   if (!stream) return stream.error();
-  return options.pair == "vector" ? run_vector(rt, *site, **stream, options) : run_mlp(rt, *site, **stream, options);
+  return options.pair == "vector" ? run_vector(rt, *site, **stream, options)
+                                  : run_network(rt, *site, **stream, options);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "tiles: two dependent kernels, one after the other or tile by tile.\n"
+      "tiles: dependent kernels, one after the other or tile by tile.\n"
       "Example: tiles --devices cuda:0 --pair mlp --batch 768 --way tuned"};
   Options options;
   sample::add_options(app, options.common);
-  app.add_option("--pair", options.pair, "mlp (two matrix products) or vector")
-      ->check(CLI::IsMember({"mlp", "vector"}))
+  app.add_option("--pair", options.pair, "mlp (two products), attention (five kernels), conv (two convolutions) or vector")
+      ->check(CLI::IsMember({"mlp", "attention", "conv", "vector"}))
       ->capture_default_str();
   app.add_option("--way", options.way, "stream (order), dependent (launch), tiles, or tuned: the fastest of them")
       ->check(CLI::IsMember({"stream", "dependent", "tiles", "tuned"}))
       ->capture_default_str();
-  app.add_option("--batch", options.batch, "rows of the input; 0 = 768 on a GPU, 192 on the CPU device")
-      ->check(CLI::Range(0u, 65536u));
+  app.add_option("--batch", options.batch, "rows of the input, or images; 0 = the pair's default")
+      ->check(CLI::Range(0u, 16384u));
   app.add_option("--choices", options.choices, "file of the tuner's choices, which it reads and writes");
   if (const auto status = sample::parse(app, argc, argv)) return *status;
 

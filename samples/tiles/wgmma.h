@@ -7,46 +7,47 @@
 namespace sample::tiles::hopper {
 
 /// d += (add) or = (not add) a * b, for 16 columns of a and b. `a`, `b`: descriptors of shared memory (see
-/// hopper.h). d: 64 rows by kColumns columns over the 128 threads, as PTX defines.
-template <int kColumns>
+/// hopper.h); kByDepth = 1: b is stored by rows of the common dimension. d: 64 rows by kColumns columns over the 128
+/// threads, as PTX defines.
+template <int kColumns, int kByDepth>
 struct Wgmma;
 
 // clang-format off: one operand list per instruction
-template <>
-struct Wgmma<48> {
+template <int kByDepth>
+struct Wgmma<48, kByDepth> {
   static __device__ void run(float (&d)[24], std::uint64_t a, std::uint64_t b, int add) {
     asm volatile(
         "{ .reg .pred p; setp.ne.b32 p, %26, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n48k16.f32.bf16.bf16 {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23"
-        "}, %24, %25, p, 1, 1, 0, 0; }"
+        "}, %24, %25, p, 1, 1, 0, %27; }"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23])
-        : "l"(a), "l"(b), "r"(add));
+        : "l"(a), "l"(b), "r"(add), "n"(kByDepth));
   }
 };
 
-template <>
-struct Wgmma<64> {
+template <int kByDepth>
+struct Wgmma<64, kByDepth> {
   static __device__ void run(float (&d)[32], std::uint64_t a, std::uint64_t b, int add) {
     asm volatile(
         "{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-        "}, %32, %33, p, 1, 1, 0, 0; }"
+        "}, %32, %33, p, 1, 1, 0, %35; }"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
           "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-        : "l"(a), "l"(b), "r"(add));
+        : "l"(a), "l"(b), "r"(add), "n"(kByDepth));
   }
 };
 
-template <>
-struct Wgmma<128> {
+template <int kByDepth>
+struct Wgmma<128, kByDepth> {
   static __device__ void run(float (&d)[64], std::uint64_t a, std::uint64_t b, int add) {
     asm volatile(
         "{ .reg .pred p; setp.ne.b32 p, %66, 0;\n"
@@ -55,7 +56,7 @@ struct Wgmma<128> {
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-        "}, %64, %65, p, 1, 1, 0, 0; }"
+        "}, %64, %65, p, 1, 1, 0, %67; }"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
@@ -64,12 +65,12 @@ struct Wgmma<128> {
           "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
           "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
           "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(a), "l"(b), "r"(add));
+        : "l"(a), "l"(b), "r"(add), "n"(kByDepth));
   }
 };
 
-template <>
-struct Wgmma<256> {
+template <int kByDepth>
+struct Wgmma<256, kByDepth> {
   static __device__ void run(float (&d)[128], std::uint64_t a, std::uint64_t b, int add) {
     asm volatile(
         "{ .reg .pred p; setp.ne.b32 p, %130, 0;\n"
@@ -82,7 +83,7 @@ struct Wgmma<256> {
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-        "}, %128, %129, p, 1, 1, 0, 0; }"
+        "}, %128, %129, p, 1, 1, 0, %131; }"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
@@ -100,7 +101,7 @@ struct Wgmma<256> {
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]),
           "+f"(d[119]), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]),
           "+f"(d[126]), "+f"(d[127])
-        : "l"(a), "l"(b), "r"(add));
+        : "l"(a), "l"(b), "r"(add), "n"(kByDepth));
   }
 };
 // clang-format on

@@ -11,8 +11,8 @@
 
 #include "make_app.h"
 #include "program.h"
-#include "tiles/gemm_pair.h"
-#include "tiles/row_parts.h"
+#include "tiles/network_chain.h"
+#include "tiles/parts.h"
 
 namespace sample::tiles {
 namespace {
@@ -20,83 +20,186 @@ namespace {
 using sample_test::make_runtime;
 using sample_test::run;
 
-/// f(left * transposed right), in double.
-std::vector<double> product(const std::vector<double>& left, const Bf16* right, std::uint32_t rows,
-                            std::uint32_t columns, std::uint32_t depth, bool gelu) {
-  std::vector<double> result(std::size_t{rows} * columns);
-  for (std::uint32_t r = 0; r < rows; ++r) {
-    for (std::uint32_t c = 0; c < columns; ++c) {
-      double sum = 0;
-      for (std::uint32_t k = 0; k < depth; ++k) {
-        sum += left[std::size_t{r} * depth + k] * to_float(right[std::size_t{c} * depth + k]);
-      }
-      if (gelu) sum = 0.5 * sum * (1 + std::tanh(0.7978845608 * (sum + 0.044715 * sum * sum * sum)));
-      result[std::size_t{r} * columns + c] = sum;
-    }
+std::vector<ChainPlan> all_plans(TileSize tile) {
+  return {{tile, Way::stream_order, Share::row, 1}, {tile, Way::dependent_launch, Share::row, 2},
+          {tile, Way::tiles, Share::row, 1},        {tile, Way::tiles, Share::slice, 2},
+          {tile, Way::tiles, Share::tile, 2}};
+}
+
+// A network on the CPU device.
+class Networks : public testing::Test {
+ protected:
+  void SetUp() override {
+    runtime_ = make_runtime(1, sample::Way::poll);
+    site_ = *runtime_->add_site({.name = "tiles.row", .word_memory = wic::WordMemory::device});
+    stream_ = std::move(*runtime_->device(0).make_stream());
   }
-  return result;
-}
+  void make(const Network& network) {
+    auto made = NetworkChain::make(*runtime_, {site_}, 30 * wic::kSecond, *stream_, network);
+    ASSERT_TRUE(made) << made.error().message;
+    chain_ = std::move(*made);
+  }
+  /// check() overwrites all results first.
+  void check(const ChainPlan& plan) {
+    const auto checked = chain_->check(*stream_, plan);
+    ASSERT_TRUE(checked) << checked.error().message;
+  }
+  double at(std::size_t matrix, std::uint32_t row, std::uint32_t column) const {
+    return to_float(chain_->matrix(matrix)[std::size_t{row} * chain_->network().matrices[matrix].columns + column]);
+  }
+  /// The largest distance of a matrix's numbers from what wanted(row, column) says.
+  template <class Wanted>
+  double worst(std::size_t matrix, const Wanted& wanted, std::uint32_t first_row = 0) const {
+    const MatrixSpec& spec = chain_->network().matrices[matrix];
+    double error = 0;
+    for (std::uint32_t row = first_row; row < spec.rows; ++row) {
+      for (std::uint32_t column = 0; column < spec.columns; ++column) {
+        const double distance = std::abs(at(matrix, row, column) - wanted(row, column));
+        error = distance <= error ? error : distance;  // not-a-number counts
+      }
+    }
+    return error;
+  }
 
-std::vector<double> numbers(const Bf16* from, std::size_t count) {
-  std::vector<double> result(count);
-  for (std::size_t i = 0; i < count; ++i) result[i] = to_float(from[i]);
-  return result;
-}
+  std::unique_ptr<wic::Runtime> runtime_;
+  wic::SiteId site_ = 0;
+  std::unique_ptr<wic::Stream> stream_;
+  std::unique_ptr<NetworkChain> chain_;
+};
 
-double worst(const std::vector<double>& is, const std::vector<double>& wanted) {
-  double error = 0;
-  for (std::size_t i = 0; i < is.size(); ++i) error = std::max(error, std::abs(is[i] - wanted[i]));
-  return error;
-}
+double gelu(double x) { return 0.5 * x * (1 + std::tanh(0.7978845608 * (x + 0.044715 * x * x * x))); }
 
 // Batches below and above the tiles' rows, and depths that no tile divides.
-TEST(TilesPair, EveryPlanComputesBothProducts) {
-  const auto runtime = make_runtime(1, sample::Way::poll);
-  const auto site = runtime->add_site({.name = "tiles.row", .word_memory = wic::WordMemory::device});
-  ASSERT_TRUE(site);
-  auto stream = runtime->device(0).make_stream();
-  ASSERT_TRUE(stream);
-  const PairSize size{130, 40, 136, 24};
-  auto made = GemmPair::make(*runtime, {*site}, 30 * wic::kSecond, **stream, size);
-  ASSERT_TRUE(made) << made.error().message;
-  GemmPair& pair = **made;
+TEST_F(Networks, FeedForwardComputesBothProducts) {
   for (const std::uint32_t batch : {1u, 130u}) {
-    const std::vector<double> input = numbers(pair.input(), std::size_t{batch} * size.input);
-    const auto hidden = product(input, pair.weights(0), batch, size.hidden, size.input, true);
-    for (const TileSize tile : {TileSize::large, TileSize::square, TileSize::small, TileSize::narrow, TileSize::slim}) {
-      for (const PairPlan& plan : {PairPlan{tile, Way::stream_order, 1}, PairPlan{tile, Way::dependent_launch, 2},
-                                   PairPlan{tile, Way::tiles, 1}, PairPlan{tile, Way::tiles, 2, 1}}) {
-        const std::string name = plan.name() + ", batch " + std::to_string(batch);
-        // GemmPair::check() overwrites both results first.
-        const auto checked = pair.check(**stream, plan, batch);
-        ASSERT_TRUE(checked) << checked.error().message;
-        const auto is = numbers(pair.hidden(), hidden.size());
-        EXPECT_LT(worst(is, hidden), 0.02) << name;
-        // From the rounded numbers that the second product reads.
-        const auto output = product(is, pair.weights(1), batch, size.output, size.hidden, false);
-        EXPECT_LT(worst(numbers(pair.output(), output.size()), output), 0.02) << name;
+    make(feed_forward(batch, 40, 136));
+    for (const TileSize tile : kTileSizes) {
+      for (const ChainPlan& plan : all_plans(tile)) {
+        check(plan);
+        const auto product = [&](std::size_t left, std::size_t right, std::uint32_t depth, std::uint32_t row,
+                                 std::uint32_t column) {
+          double sum = 0;
+          for (std::uint32_t k = 0; k < depth; ++k) sum += at(left, row, k) * at(right, column, k);
+          return sum;
+        };
+        if (plan.way == Way::tiles && tile != TileSize::large) continue;  // check() has compared the bits
+        EXPECT_LT(worst(2, [&](auto row, auto column) { return gelu(product(0, 1, 40, row, column)); }), 0.02);
+        EXPECT_LT(worst(4, [&](auto row, auto column) { return product(2, 3, 136, row, column); }), 0.02);
       }
     }
   }
 }
 
-TEST(TilesPair, PartsOfARowHoldAllOfItsTiles) {
-  for (const std::uint32_t columns : {1u, 5u, 6u}) {
-    for (const std::uint32_t together : {1u, 2u, 4u, 6u}) {
-      const RowParts policy{{columns, 3}, together};
-      std::vector<std::uint32_t> tiles(policy.semaphores());
-      for (std::uint32_t row = 0; row < 3; ++row) {
-        for (std::uint32_t column = 0; column < columns; ++column) ++tiles.at(policy.semaphore({column, row}));
+// Rows beyond a tile, keys that were there before, and heads that share tiles of the first product.
+TEST_F(Networks, AttentionComputesEachOfItsKernels) {
+  constexpr std::uint32_t kHeads = 2, kHead = 64, kInner = kHeads * kHead;
+  for (const auto& [batch, keys] : {std::pair{66u, 128u}, std::pair{1u, 64u}}) {
+    make(attention(batch, keys, 40, kHeads, kHead));
+    const std::uint32_t before = keys - batch;
+    for (const TileSize tile : {TileSize::large, TileSize::small, TileSize::narrow}) {
+      for (const ChainPlan& plan : all_plans(tile)) check(plan);
+    }
+    const auto sum_over = [](std::uint32_t count, const auto& term) {
+      double sum = 0;
+      for (std::uint32_t k = 0; k < count; ++k) sum += term(k);
+      return sum;
+    };
+    EXPECT_LT(worst(
+                  2,
+                  [&](std::uint32_t row, std::uint32_t column) {
+                    return sum_over(40, [&](auto k) { return at(0, row - before, k) * at(1, column, k); });
+                  },
+                  before),
+              0.02);
+    EXPECT_LT(worst(3,
+                    [&](std::uint32_t row, std::uint32_t column) {
+                      const std::uint32_t head = column / keys * kHead, key = column % keys;
+                      return sum_over(kHead, [&](auto k) {
+                               return at(2, before + row, head + k) * at(2, key, kInner + head + k);
+                             }) / 8;
+                    }),
+              0.02);
+    // Dropout makes about a tenth of the shares 0, and lets the others grow.
+    std::uint32_t dropped = 0;
+    EXPECT_LT(worst(4,
+                    [&](std::uint32_t row, std::uint32_t column) {
+                      if (at(4, row, column) == 0) {
+                        ++dropped;
+                        return 0.0;
+                      }
+                      const std::uint32_t first = column / keys * keys;
+                      const double all = sum_over(keys, [&](auto k) { return std::exp(at(3, row, first + k)); });
+                      return std::exp(at(3, row, column)) / all * 256 / (256 - 26);
+                    }),
+              0.001);
+    const double share = dropped / (1.0 * kHeads * batch * keys);
+    EXPECT_GT(share, 0.05);
+    EXPECT_LT(share, 0.16);
+    EXPECT_LT(worst(5,
+                    [&](std::uint32_t row, std::uint32_t column) {
+                      return sum_over(keys, [&](auto k) {
+                        return at(4, row, column / kHead * keys + k) * at(2, k, 2 * kInner + column);
+                      });
+                    }),
+              0.01);
+    EXPECT_LT(worst(7,
+                    [&](std::uint32_t row, std::uint32_t column) {
+                      return sum_over(kInner, [&](auto k) { return at(5, row, k) * at(6, column, k); });
+                    }),
+              0.02);
+  }
+}
+
+TEST_F(Networks, ConvolutionsReadTheirNeighboursAndZerosAtTheMargin) {
+  constexpr std::uint32_t kSide = 9, kChannels = 64, kImages = 2;
+  make(convolutions(kImages, kSide, kChannels));
+  for (const TileSize tile : {TileSize::small, TileSize::tall, TileSize::square}) {
+    for (const ChainPlan& plan : all_plans(tile)) check(plan);
+  }
+  const auto convolution = [&](std::size_t from, std::size_t weights, std::uint32_t pixel, std::uint32_t column) {
+    const int x = static_cast<int>(pixel % kSide), y = static_cast<int>(pixel / kSide % kSide);
+    double sum = 0;
+    for (int dy = -1; dy <= 1; ++dy) {
+      for (int dx = -1; dx <= 1; ++dx) {
+        if (x + dx < 0 || x + dx >= int{kSide} || y + dy < 0 || y + dy >= int{kSide}) continue;
+        const auto neighbour = static_cast<std::uint32_t>(static_cast<int>(pixel) + dy * int{kSide} + dx);
+        const auto tap = static_cast<std::uint32_t>((dy + 1) * 3 + dx + 1);
+        for (std::uint32_t k = 0; k < kChannels; ++k) {
+          sum += at(from, neighbour, k) * at(weights, column, tap * kChannels + k);
+        }
       }
-      for (std::uint32_t s = 0; s < tiles.size(); ++s)
-        EXPECT_EQ(tiles[s], policy.tiles(s)) << columns << " " << together;
+    }
+    return std::max(0.0, sum);
+  };
+  EXPECT_LT(worst(2, [&](auto row, auto column) { return convolution(0, 1, row, column); }), 0.02);
+  EXPECT_LT(worst(4, [&](auto row, auto column) { return convolution(2, 3, row, column); }), 0.02);
+}
+
+TEST(TilesParts, EachTileBelongsToOneSemaphoreOfTheSaidSize) {
+  for (const std::uint32_t columns : {1u, 5u, 6u, 12u}) {
+    for (const std::uint32_t stride : {1u, 4u, 6u, 12u}) {
+      for (const std::uint32_t columns_together : {1u, 2u, 4u}) {
+        for (const std::uint32_t rows_together : {1u, 2u, 3u}) {
+          if (stride > columns || columns_together > stride) continue;
+          const Parts policy{{columns, 5}, rows_together, columns_together, stride};
+          std::vector<std::uint32_t> tiles(policy.semaphores());
+          for (std::uint32_t row = 0; row < 5; ++row) {
+            for (std::uint32_t column = 0; column < columns; ++column) ++tiles.at(policy.semaphore({column, row}));
+          }
+          for (std::uint32_t s = 0; s < tiles.size(); ++s) {
+            EXPECT_EQ(tiles[s], policy.tiles(s)) << columns << " " << stride << " " << columns_together;
+          }
+        }
+      }
     }
   }
 }
 
 TEST(TilesProgram, EveryWayIsCorrect) {
   for (const char* arguments : {"--pair mlp --way stream", "--pair mlp --way dependent", "--pair mlp --way tiles",
-                                "--pair mlp --way tiles --batch 65 --wait park", "--pair vector --way stream",
+                                "--pair mlp --way tiles --batch 65 --wait park", "--pair attention --way stream",
+                                "--pair attention --way dependent", "--pair attention --way tiles --wait park",
+                                "--pair conv --way stream", "--pair conv --way tiles", "--pair vector --way stream",
                                 "--pair vector --way tiles", "--pair vector --way tiles --wait park"}) {
     const auto result = run(TILES, std::string("--iterations 3 --timeout 60 ") + arguments);
     EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
@@ -117,7 +220,7 @@ TEST(TilesProgram, TheTunersChoiceIsShownAndKept) {
   EXPECT_EQ(choice(first.output).substr(0, choice(first.output).rfind(',')),
             choice(again.output).substr(0, choice(again.output).rfind(',')));
   // A choice of plans that the program no longer has is measured again.
-  std::ofstream(file) << "CPU device (simt), batch 192\tno such plan\t1\t2\t3\n";
+  std::ofstream(file) << "CPU device (simt), mlp, batch 192\tno such plan\t1\t2\t3\n";
   const auto unknown = run(TILES, arguments);
   EXPECT_TRUE(unknown.ok()) << unknown.output;
   EXPECT_EQ(unknown.output.find("no such plan"), std::string::npos) << unknown.output;
@@ -127,7 +230,7 @@ TEST(TilesProgram, TheTunersChoiceIsShownAndKept) {
 }
 
 TEST(TilesProgram, RefusesBadUsageAndMissingGpus) {
-  EXPECT_EQ(run(TILES, "--pair conv").status, 2);
+  EXPECT_EQ(run(TILES, "--pair pooling").status, 2);
   EXPECT_EQ(run(TILES, "--pair vector --way tuned").status, 2);
   const auto result = run(TILES, "--devices cuda:99");
   EXPECT_TRUE(result.status == 2 || result.status == sample_test::kMachineCannot) << result.output;
