@@ -13,11 +13,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
+#include <thread>
 
 #include "analyzer/work/tile_gain.h"
 #include "bench/claim.h"
@@ -78,7 +81,7 @@ struct Turn {
 
 // What all shapes say together.
 struct Totals {
-  std::vector<double> fractional, tuned, all_tuned, parked, prediction_errors, prediction_errors_of_gains, cublas;
+  std::vector<double> fractional, tuned, parked, again, prediction_errors, prediction_errors_of_gains, cublas;
   std::map<std::string, std::vector<double>> tuned_of;  // by kind
 };
 
@@ -193,10 +196,12 @@ class TilesBench {
       if (auto r = turn.finish(); !r) return r;
     }
     turn.ns.push_back(*ns);
+    if (gpu_) std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(*ns * turn.calls)));
     return ok();
   }
 
-  /// All of them in turn, each time in another order; the first round warms up.
+  /// All of them in turn, each round in another order; the first round warms up. The device rests as long as it works:
+  /// its clock falls when it does nothing but multiply.
   Result<> measure(std::vector<Turn*> turns, std::int64_t rounds) {
     for (Turn* turn : turns) {
       if (auto r = turn->launch(); !r) return r;
@@ -206,8 +211,9 @@ class TilesBench {
       turn->ns.clear();
     }
     for (std::int64_t round = 0; round < rounds; ++round) {
-      for (std::size_t i = 0; i < turns.size(); ++i) {
-        if (auto r = measure(*turns[(i + static_cast<std::size_t>(round)) % turns.size()]); !r) return r;
+      std::shuffle(turns.begin(), turns.end(), random_);
+      for (Turn* turn : turns) {
+        if (auto r = measure(*turn); !r) return r;
       }
     }
     return ok();
@@ -302,17 +308,21 @@ class TilesBench {
     // What the result says, measured anew.
     Turn turn_in_order = turn_of(chain, plans[in_order]), turn_early = turn_of(chain, plans[early]),
          turn_tiled = turn_of(chain, plans[tiled]), turn_same = turn_of(chain, same),
-         turn_parked = turn_of(chain, parked), turn_chosen = turn_of(chain, plans[chosen]);
+         turn_again = turn_of(chain, plans[tiled]), turn_parked = turn_of(chain, parked),
+         turn_other = turn_of(chain, plans[chosen]);
+    const bool chose_order = chosen == in_order, chose_early = chosen == early, chose_tiled = chosen == tiled;
     std::vector<Turn> alone;
     for (std::size_t i = 0; i < shape.network.layers.size(); ++i) {
       alone.push_back({"", [this, &chain, &same, i] { return chain.launch_one(*stream_, same, i); }, {}});
     }
     Turn turn_cublas{"cublas", [this, &chain, &same] { return cublas_in_order(chain, same); }, {}};
-    std::vector<Turn*> turns{&turn_in_order, &turn_early, &turn_tiled, &turn_same, &turn_parked, &turn_chosen};
+    std::vector<Turn*> turns{&turn_in_order, &turn_early, &turn_tiled, &turn_again, &turn_parked, &turn_same};
+    if (!chose_order && !chose_early && !chose_tiled) turns.push_back(&turn_other);
     for (Turn& turn : alone) turns.push_back(&turn);
     if (cublas_) turns.push_back(&turn_cublas);
     if (auto r = measure(turns, options_.rounds); !r) return r;
 
+    const Turn& turn_chosen = chose_order ? turn_in_order : chose_early ? turn_early : chose_tiled ? turn_tiled : turn_other;
     const auto tiles = chain.tiles(same);
     if (!tiles) return tiles.error();
     const double stream_ns = turn_in_order.median_ns(), same_ns = turn_same.median_ns(),
@@ -340,8 +350,11 @@ class TilesBench {
       if (shape.kind == "mlp") totals_.cublas.push_back(turn_cublas.median_ns() / stream_ns);
     }
     claim_.add({shape.name + "_tiles", params, tiles_ns / 1e3, "us", "the same kernels in stream order", gain});
-    claim_.add({shape.name + "_parked", {{"plan", parked.name()}}, turn_parked.median_ns() / 1e3, "us",
-                "polling tiles; above 1: parked tiles are faster", tiles_ns / turn_parked.median_ns()});
+    claim_.add({shape.name + "_parked",
+                {{"plan", parked.name()}, {"polling_over_itself", tiles_ns / turn_again.median_ns()}},
+                turn_parked.median_ns() / 1e3, "us", "polling tiles; above 1: parked tiles are faster",
+                tiles_ns / turn_parked.median_ns()});
+    totals_.again.push_back(tiles_ns / turn_again.median_ns());
     claim_.add({shape.name + "_tuned", {{"plan", choice->plan}}, turn_chosen.median_ns() / 1e3, "us",
                 "the fastest plan in stream order", stream_ns / turn_chosen.median_ns()});
     if (const auto predicted = predicted_ns(chain, same, alone)) {
@@ -460,6 +473,17 @@ class TilesBench {
       const double mean = geometric_mean(totals_.parked);
       claim_.add({"parked_mean", {{"shapes", static_cast<std::int64_t>(totals_.parked.size())}, {"least", least(totals_.parked)}},
                   mean, "geometric mean", "polling tiles; above 1: parked tiles are faster", mean, 1.0});
+    }
+    if (!totals_.again.empty()) {
+      std::vector<double> distances;
+      for (const double ratio : totals_.again) distances.push_back(std::abs(ratio - 1));
+      std::sort(distances.begin(), distances.end());
+      claim_.add({"polling_over_itself",
+                  {{"shapes", static_cast<std::int64_t>(totals_.again.size())},
+                   {"distance_from_1_median", median(distances)},
+                   {"distance_from_1_largest", distances.back()}},
+                  geometric_mean(totals_.again), "geometric mean", "the same polling tiles, measured in turn",
+                  geometric_mean(totals_.again)});
     }
     if (!totals_.prediction_errors.empty()) {
       const double middle = median(totals_.prediction_errors);
@@ -596,9 +620,10 @@ class TilesBench {
   std::unique_ptr<wic::Stream> stream_;
   GatedTimer timer_;
   double launch_ns_ = 0;
+  std::mt19937 random_{2026};
   std::unique_ptr<CublasProducts> cublas_;
   wic::Array<sample::tiles::Bf16> implicit_;
-  wic::TileTuner tuner_{9};
+  wic::TileTuner tuner_{15};
   Totals totals_;
 };
 

@@ -73,11 +73,9 @@ class RandomChains {
   }
 
   Result<> run(std::uint64_t launches, ChainCounts& counts) {
-    // On a GPU many per shape, since making a chain takes longer than running it.
-    const bool gpu = device_.properties().kind == DeviceKind::cuda;
     while (counts.launches < launches) {
       const Shape shape = next_shape();
-      const std::uint32_t runs = gpu ? 500 : 5;
+      const std::uint32_t runs = runs_of(shape);
       if (auto r = runtime_.set_wait(site_, {counts.chains % 2 == 0 ? Mode::poll : Mode::park,
                                              StrategyId::automatic}); !r) {
         return r;
@@ -123,6 +121,16 @@ class RandomChains {
     shape.longer_ns = up_to(3) == 1 ? 1'000 * up_to(5) : 0;
     shape.held_sms = up_to(2) == 1 && sms > 1 ? up_to(sms - 1) : 0;
     return shape;
+  }
+
+  /// On a GPU as many as take some 20 ms, since making a chain takes longer than a run.
+  std::uint32_t runs_of(const Shape& shape) const {
+    if (device_.properties().kind != DeviceKind::cuda) return 5;
+    const double tiles = shape.grid.count(), free_sms = device_.properties().sm_count - shape.held_sms;
+    const double at_once = shape.shared_bytes > 1024 ? 3 * free_sms : 16 * free_sms;
+    const double turns = tiles / std::min<double>(shape.blocks[0], at_once) * (3'000.0 + shape.longer_ns) +
+                         tiles / std::min<double>(shape.blocks[1], at_once) * 3'000.0;
+    return static_cast<std::uint32_t>(std::clamp(20e6 / (10'000 + turns), 10.0, 2'000.0));
   }
 
   template <class Policy>

@@ -3,7 +3,7 @@
 // store them, or the right one by rows of its columns.
 //
 // On Hopper one warp copies tiles of the factors to shared memory (TMA) and takes the waits for other stages; one
-// or two warpgroups multiply them (wgmma) and write the result. Elsewhere, and on the CPU device, the same chain of
+// or two warpgroups multiply them (wgmma) and write the result; one more warp posts the tiles. Elsewhere, and on the CPU device, the same chain of
 // tiles runs with plain loops.
 #pragma once
 
@@ -32,11 +32,12 @@ struct Gemm {
   static constexpr std::uint32_t kStages = kStageCount;
   static constexpr std::uint32_t kWarpgroups = kRows / 64;
   static constexpr std::uint32_t kMultipliers = kWarpgroups * 128;  // threads
-  static constexpr int kMaxThreads = kMultipliers + wic::kWarpSize, kMinBlocksPerSm = kBlocksPerSm;
+  static constexpr int kMaxThreads = kMultipliers + 2 * wic::kWarpSize, kMinBlocksPerSm = kBlocksPerSm;
   static constexpr std::uint32_t kLeftBytes = kRows * kDepth * 2, kRightBytes = kColumns * kDepth * 2;
+  static constexpr std::uint32_t kOutbox = 2;  ///< tiles that are written and not yet posted
   /// Of dynamic shared memory; the tiles start at a multiple of 1,024.
-  static constexpr std::uint32_t kSharedBytes = kStages * (kLeftBytes + kRightBytes + 24) + 1024;
-  static constexpr std::uint32_t kLoaderBarrier = 1, kMultiplierBarrier = 2;
+  static constexpr std::uint32_t kSharedBytes = kStages * (kLeftBytes + kRightBytes + 24) + 24 * kOutbox + 1024;
+  static constexpr std::uint32_t kLoaderBarrier = 1;
   static_assert(!kByDepth || kColumns % 64 == 0);
 
   TensorMap left_map, right_map;
@@ -92,23 +93,26 @@ struct Gemm {
     return {place.row * kRows, place.column % tiles * kColumns, place.column / tiles};
   }
 
-  // The waits before a tile's part of the left factor that begins at `depth`, and for its columns of the right one.
-  WIC_DEVICE bool wait_for_left(const wic::Thread& thread, const wic::Group& group, std::uint32_t run,
-                                const Corner& corner, std::uint32_t depth, std::uint32_t& known) const {
+  // Rows of a factor, and the first column of a part of it.
+  struct Needed {
+    std::uint32_t first, last, column;
+  };
+  // What a tile's part of the left factor that begins at `depth` needs of it.
+  WIC_DEVICE Needed needed_left(const Corner& corner, std::uint32_t depth) const {
     const std::uint32_t halo = product.halo();
-    return left_need.wait(thread, group, run, corner.row > halo ? corner.row - halo : 0, corner.row + kRows - 1 + halo,
-                          corner.head * product.left.head_columns + depth, known);
+    return {corner.row > halo ? corner.row - halo : 0, corner.row + kRows - 1 + halo,
+            corner.head * product.left.head_columns + depth};
   }
-  WIC_DEVICE bool wait_for_right(const wic::Thread& thread, const wic::Group& group, std::uint32_t run,
-                                 const Corner& corner, std::uint32_t& known) const {
+  // What a tile needs of the right factor's result, if anything: by depth all rows, else those of the tile's columns.
+  WIC_DEVICE bool needed_right(const Corner& corner, Needed& needed) const {
     const std::uint32_t before = right_need.first_row;  // rows of the factor that are there
     std::uint32_t from = 0, to = product.size.depth - 1;
     if constexpr (!kByDepth) {
       from = corner.column > before ? corner.column - before : 0;
       to = corner.column + kColumns - 1;
     }
-    if (to < before) return true;
-    return right_need.wait(thread, group, run, from, to - before, corner.head * product.right.head_columns, known);
+    needed = {from, to - before, corner.head * product.right.head_columns};
+    return to >= before;
   }
 
   // Every thread computes some elements of the tile; the whole block waits.
@@ -125,10 +129,14 @@ struct Gemm {
       if (!tile) return;
       const wic::TilePlace place = order.place(tile.index);
       const Corner at = corner(place);
-      std::uint32_t known_left = 0, known_right = 0;
-      bool ready = !right_need || wait_for_right(thread, group, tile.run, at, known_right);
+      bool ready = true;
+      Needed needed;
+      if (right_need && needed_right(at, needed)) {
+        ready = right_need.wait(thread, group, tile.run, needed.first, needed.last, needed.column);
+      }
       for (std::uint32_t depth = 0; ready && left_need && depth < product.columns_of_left(); depth += left_need.span) {
-        ready = wait_for_left(thread, group, tile.run, at, depth, known_left);
+        needed = needed_left(at, depth);
+        ready = left_need.wait(thread, group, tile.run, needed.first, needed.last, needed.column);
       }
       if (!ready) continue;
       for (std::uint32_t i = thread.index(); i < kRows * kColumns; i += thread.block_size()) {
@@ -155,6 +163,9 @@ struct Gemm {
     std::uint64_t* full;
     std::uint64_t* empty;
     wic::TileTicket* tickets;  // of the tile whose first step this is
+    std::uint64_t* written;    // of the outbox: a tile's multipliers have written it
+    std::uint64_t* posting;    // its ticket has been read
+    wic::TileTicket* outbox;
 
     __device__ explicit Ring(const wic::Thread& thread) {
       const std::uint64_t shared = reinterpret_cast<std::uint64_t>(thread.shared());
@@ -162,21 +173,26 @@ struct Gemm {
       full = reinterpret_cast<std::uint64_t*>(tiles + kStages * (kLeftBytes + kRightBytes));
       empty = full + kStages;
       tickets = reinterpret_cast<wic::TileTicket*>(empty + kStages);
+      written = reinterpret_cast<std::uint64_t*>(tickets + kStages);
+      posting = written + kOutbox;
+      outbox = reinterpret_cast<wic::TileTicket*>(posting + kOutbox);
     }
     __device__ unsigned char* left(std::uint32_t slot) const { return tiles + slot * kLeftBytes; }
     __device__ unsigned char* right(std::uint32_t slot) const {
       return tiles + kStages * kLeftBytes + slot * kRightBytes;
     }
   };
-  struct Place {
+  template <std::uint32_t kSlots>
+  struct Slot {
     std::uint32_t slot = 0, parity = 0;
     __device__ void advance() {
-      if (++slot == kStages) {
+      if (++slot == kSlots) {
         slot = 0;
         parity ^= 1;
       }
     }
   };
+  using Place = Slot<kStages>;
 
   // Copies a tile's steps of the left factor, one after the other.
   struct LeftSteps {
@@ -214,13 +230,19 @@ struct Gemm {
         hopper::barrier_init(&ring.full[i], 1);
         hopper::barrier_init(&ring.empty[i], kMultipliers / wic::kWarpSize);
       }
+      for (std::uint32_t i = 0; i < kOutbox; ++i) {
+        hopper::barrier_init(&ring.written[i], kMultipliers / wic::kWarpSize);
+        hopper::barrier_init(&ring.posting[i], 1);
+      }
       hopper::barrier_init_fence();
     }
     thread.sync_block();
-    if (thread.index() >= kMultipliers) {
-      load(thread, ring);
-    } else {
+    if (thread.index() < kMultipliers) {
       multiply(thread, ring);
+    } else if (thread.index() < kMultipliers + wic::kWarpSize) {
+      load(thread, ring);
+    } else if (thread.lane() == 0 && done.semaphores != nullptr) {
+      post(thread, ring);
     }
   }
 
@@ -261,14 +283,20 @@ struct Gemm {
       }
       // A failed wait leaves the tile without its data; the chain then reports the failure.
       if (waiting_right) {
-        waiting_right = wait_for_right(thread, group, tile.run, tile_at, known_right);
+        Needed needed;
+        if (needed_right(tile_at, needed)) {
+          waiting_right = right_need.wait_as_warp(thread, group, tile.run, needed.first, needed.last, needed.column,
+                                                  known_right);
+        }
         thread.fence_async_copies();
       }
       LeftSteps left(product, tile_at);
       std::uint32_t next_wait = waiting_left ? 0 : ~0u;
       for (std::uint32_t step = 0; step < steps; ++step, at.advance()) {
         if (step * kDepth >= next_wait) {
-          waiting_left = wait_for_left(thread, group, tile.run, tile_at, step * kDepth, known_left);
+          const Needed needed = needed_left(tile_at, step * kDepth);
+          waiting_left =
+              left_need.wait_as_warp(thread, group, tile.run, needed.first, needed.last, needed.column, known_left);
           thread.fence_async_copies();
           next_wait += left_need.span;
           if (!waiting_left || next_wait >= product.columns_of_left()) next_wait = ~0u;
@@ -310,11 +338,15 @@ struct Gemm {
     // Of 16 columns of a factor, or 16 rows, in descriptors.
     constexpr std::uint32_t kRightStep = kByDepth ? 16 * 128 / 16 : 2;
     Place at;
+    Slot<kOutbox> out;
     float sums[kColumns / 2];
     for (;;) {
       hopper::barrier_wait(&ring.full[at.slot], at.parity);
       const wic::TileTicket tile = ring.tickets[at.slot];
-      if (!tile) return;
+      if (!tile) {
+        hand_over(thread, ring, tile, out);
+        return;
+      }
       std::uint32_t before = 0;
       for (std::uint32_t step = 0; step < steps; ++step) {
         if (step != 0) hopper::barrier_wait(&ring.full[at.slot], at.parity);
@@ -336,6 +368,32 @@ struct Gemm {
       hopper::wgmma_wait<0>();
       if (thread.lane() == 0) hopper::barrier_arrive(&ring.empty[before]);
       write(thread, tile, sums);
+      hand_over(thread, ring, tile, out);
+    }
+  }
+
+  // The multipliers have written the tile: the posting warp may post it. Posting takes as long as a trip to memory,
+  // during which the multipliers begin with the next tile.
+  __device__ void hand_over(const wic::Thread& thread, const Ring& ring, const wic::TileTicket& tile,
+                            Slot<kOutbox>& out) const {
+    if (done.semaphores == nullptr) return;
+    thread.fence_async_copies();  // the next stage reads the tile by bulk copies
+    thread.sync_warp();
+    if (thread.lane() == 0) {
+      hopper::barrier_wait(&ring.posting[out.slot], out.parity ^ 1);
+      if (thread.index() == 0) ring.outbox[out.slot] = tile;
+      hopper::barrier_arrive(&ring.written[out.slot]);
+    }
+    out.advance();
+  }
+  // One thread.
+  __device__ void post(const wic::Thread& thread, const Ring& ring) const {
+    for (Slot<kOutbox> out;; out.advance()) {
+      hopper::barrier_wait(&ring.written[out.slot], out.parity);
+      const wic::TileTicket tile = ring.outbox[out.slot];
+      hopper::barrier_arrive(&ring.posting[out.slot]);
+      if (!tile) return;
+      done.post(thread, tile.run, order.place(tile.index));
     }
   }
 
@@ -359,10 +417,6 @@ struct Gemm {
         *reinterpret_cast<std::uint32_t*>(line + column + 8 * i) = pair;
       }
     }
-    if (done.semaphores == nullptr) return;
-    thread.fence_async_copies();  // the next stage reads the tile by bulk copies
-    thread.barrier(kMultiplierBarrier, kMultipliers);
-    if (thread.index() == 0) done.post(thread, tile.run, place);
   }
 #endif
 };

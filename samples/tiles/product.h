@@ -77,21 +77,51 @@ struct Need {
 
   WIC_DEVICE explicit operator bool() const { return sync.semaphores != nullptr; }
 
-  /// Waits until that result's rows `first` to `last` are there in the part with the factor's `column`. `known`: 1 + a
-  /// semaphore that is known to be complete in this run, or 0. False: a wait took too long.
-  WIC_DEVICE bool wait(const wic::Thread& thread, const wic::Group& group, std::uint32_t run, std::uint32_t first,
-                       std::uint32_t last, std::uint32_t column, std::uint32_t& known) const {
-    if (last >= rows) last = rows - 1;
+  /// That result's row of tiles with a row of the factor's, and the semaphore of its part with the factor's `column`.
+  WIC_DEVICE std::uint32_t tile_row(std::uint32_t row) const { return (row < rows ? row : rows - 1) / tile_rows; }
+  WIC_DEVICE std::uint32_t semaphore(std::uint32_t tile_row, std::uint32_t column) const {
     column += first_column;
     const std::uint32_t tile = column / head_columns * head_tiles + column % head_columns / tile_columns;
-    for (std::uint32_t row = first / tile_rows; row <= last / tile_rows; ++row) {
-      const std::uint32_t semaphore = sync.policy.semaphore({tile, row});
-      if (semaphore + 1 == known) continue;
-      if (!sync.wait(thread, group, run, semaphore)) return false;
-      known = semaphore + 1;
+    return sync.policy.semaphore({tile, tile_row});
+  }
+
+  /// Waits until that result's rows `first` to `last` are there in the part with the factor's `column`. False: a wait
+  /// took too long.
+  WIC_DEVICE bool wait(const wic::Thread& thread, const wic::Group& group, std::uint32_t run, std::uint32_t first,
+                       std::uint32_t last, std::uint32_t column) const {
+    std::uint32_t before = ~0u;
+    for (std::uint32_t row = tile_row(first); row <= tile_row(last); ++row) {
+      const std::uint32_t next = semaphore(row, column);
+      if (next == before) continue;
+      if (!sync.wait(thread, group, run, next)) return false;
+      before = next;
     }
     return true;
   }
+
+#if WIC_ON_GPU
+  /// The same for a warp, whose lanes first look at all of these semaphores at once. `known`: 1 + a semaphore that is
+  /// complete in this run, or 0.
+  __device__ bool wait_as_warp(const wic::Thread& thread, const wic::Group& group, std::uint32_t run,
+                               std::uint32_t first, std::uint32_t last, std::uint32_t column,
+                               std::uint32_t& known) const {
+    constexpr unsigned kAll = 0xffffffffu;
+    for (std::uint32_t row = tile_row(first); row <= tile_row(last); row += wic::kWarpSize) {
+      const std::uint32_t mine = semaphore(row + thread.lane() <= tile_row(last) ? row + thread.lane() : row, column);
+      if (__all_sync(kAll, mine + 1 == known)) continue;
+      unsigned missing = __ballot_sync(kAll, !sync.ready(thread, run, mine));
+      thread.fence_acquire();
+      for (std::uint32_t before = ~0u; missing != 0; missing &= missing - 1) {
+        const std::uint32_t next = __shfl_sync(kAll, mine, __ffs(missing) - 1);
+        if (next == before) continue;
+        if (!sync.wait(thread, group, run, next)) return false;
+        before = next;
+      }
+      known = mine + 1;
+    }
+    return true;
+  }
+#endif
 };
 
 }  // namespace sample::tiles

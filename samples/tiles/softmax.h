@@ -59,10 +59,7 @@ struct Softmax {
       if (!tile) return;
       const wic::TilePlace place = order.place(tile.index);
       const std::uint32_t first = place.row * kRows, head = place.column;
-      std::uint32_t known = 0;
-      if (need && !need.wait(thread, group, tile.run, first, first + kRows - 1, head * work.from.head_columns, known)) {
-        continue;
-      }
+      if (need && !need.wait(thread, group, tile.run, first, first + kRows - 1, head * work.from.head_columns)) continue;
       for (std::uint32_t row = first + warp; row < first + kRows; row += warps) {
         one_row(thread, partial + warp * wic::kWarpSize, row, head);
       }

@@ -31,6 +31,7 @@ struct TileQueue {
   WIC_DEVICE TileTicket take(const Thread& thread) const {
     const std::uint64_t per_run = std::uint64_t{tiles} + blocks;
     for (;;) {
+      const bool fine = thread.load(failed) == 0;  // not later: the two accesses overlap
       const std::uint64_t number = thread.fetch_add(next, std::uint64_t{1});
       const std::uint64_t runs = number / per_run;
       const auto index = static_cast<std::uint32_t>(number - runs * per_run);
@@ -40,7 +41,7 @@ struct TileQueue {
         thread.wait_for_earlier_kernels();
         return {TileTicket::kNone, run};
       }
-      if (thread.load(failed) == 0) return {index, run};
+      if (fine) return {index, run};
       // After a passed deadline: takes what is left and computes nothing, so that the count stays right.
     }
   }

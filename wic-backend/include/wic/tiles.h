@@ -64,6 +64,11 @@ struct TileSync {
   WIC_DEVICE bool wait(const Thread& thread, std::uint32_t run, std::uint32_t semaphore) const {
     return wait(thread, block_group(thread), run, semaphore);
   }
+  /// Whether all tiles that belong to the semaphore are done in this run: a look without a wait and without a record.
+  /// A thread that has seen it calls Thread::fence_acquire() before it, or others behind a barrier, use the tiles.
+  WIC_DEVICE bool ready(const Thread& thread, std::uint32_t run, std::uint32_t semaphore) const {
+    return AtLeast{run * policy.tiles(semaphore)}(thread.load(&semaphores[semaphore].done));
+  }
   /// The tile is done. One thread calls it, after a barrier of the threads that wrote the tile. The last tile of a
   /// semaphore writes the signal that the trace shows.
   WIC_DEVICE void post(const Thread& thread, std::uint32_t run, TilePlace tile, const Payload& payload = {}) const {
