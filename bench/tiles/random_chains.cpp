@@ -114,23 +114,26 @@ class RandomChains {
     shape.elements = 32 * up_to(kMostElements / 32);
     shape.threads = 32 * up_to(8);
     shape.shared_bytes = up_to(3) == 1 ? 64 * 1024 : sizeof(wic::TileTicket);
-    for (std::uint32_t& blocks : shape.blocks) blocks = up_to(up_to(2) == 1 ? 4 : 2 * sms);
+    // Mostly at most eight tiles per block, so that a run does not take long.
+    for (std::uint32_t& blocks : shape.blocks) {
+      blocks = up_to(20) == 1 ? up_to(4) : std::max(up_to(2 * sms), (shape.grid.count() + 7) / 8);
+    }
     for (std::uint32_t& together : shape.rows_together) together = up_to(shape.grid.rows);
     shape.policy = up_to(4);
     shape.stride = up_to(shape.grid.columns);
-    shape.longer_ns = up_to(3) == 1 ? 1'000 * up_to(5) : 0;
+    shape.longer_ns = up_to(8) == 1 ? 1'000 * up_to(5) : 0;
     shape.held_sms = up_to(2) == 1 && sms > 1 ? up_to(sms - 1) : 0;
     return shape;
   }
 
-  /// On a GPU as many as take some 20 ms, since making a chain takes longer than a run.
+  /// On a GPU as many as take some 40 ms, since making a chain takes longer than a run.
   std::uint32_t runs_of(const Shape& shape) const {
     if (device_.properties().kind != DeviceKind::cuda) return 5;
     const double tiles = shape.grid.count(), free_sms = device_.properties().sm_count - shape.held_sms;
     const double at_once = shape.shared_bytes > 1024 ? 3 * free_sms : 16 * free_sms;
     const double turns = tiles / std::min<double>(shape.blocks[0], at_once) * (3'000.0 + shape.longer_ns) +
                          tiles / std::min<double>(shape.blocks[1], at_once) * 3'000.0;
-    return static_cast<std::uint32_t>(std::clamp(20e6 / (10'000 + turns), 10.0, 2'000.0));
+    return static_cast<std::uint32_t>(std::clamp(40e6 / (10'000 + turns), 10.0, 2'000.0));
   }
 
   template <class Policy>

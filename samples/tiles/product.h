@@ -108,15 +108,19 @@ struct Need {
     constexpr unsigned kAll = 0xffffffffu;
     for (std::uint32_t row = tile_row(first); row <= tile_row(last); row += wic::kWarpSize) {
       const std::uint32_t mine = semaphore(row + thread.lane() <= tile_row(last) ? row + thread.lane() : row, column);
-      if (__all_sync(kAll, mine + 1 == known)) continue;
-      unsigned missing = __ballot_sync(kAll, !sync.ready(thread, run, mine));
-      thread.fence_acquire();
-      for (std::uint32_t before = ~0u; missing != 0; missing &= missing - 1) {
-        const std::uint32_t next = __shfl_sync(kAll, mine, __ffs(missing) - 1);
-        if (next == before) continue;
+      bool there = mine + 1 == known, seen = false;
+      if (__all_sync(kAll, there)) continue;
+      for (;;) {
+        // After a wait for one, which as a rule is the last, the others are looked at once more.
+        if (!there) there = seen = sync.ready(thread, run, mine);
+        unsigned missing = __ballot_sync(kAll, !there);
+        if (missing == 0) break;
+        const std::uint32_t next = __shfl_sync(kAll, mine, 31 - __clz(missing));
         if (!sync.wait(thread, group, run, next)) return false;
-        before = next;
+        there = there || mine == next;
+        if (__all_sync(kAll, there)) break;
       }
+      if (__any_sync(kAll, seen)) thread.fence_acquire();
       known = mine + 1;
     }
     return true;
