@@ -49,7 +49,8 @@ using wicprof::TimeNs;
 
 constexpr std::uint64_t kTimeout = 5'000'000'000;
 constexpr double kLeastSpanNs = 150'000;  // of one measurement
-constexpr std::size_t kPolling = 0, kParked = 1;  // indices of the sites
+// Indices of the sites: the program's own polling, `auto`, and a strategy that sleeps for as long as waits usually last.
+constexpr std::size_t kPolling = 0, kParked = 1, kAsleep = 2;
 
 struct Options {
   std::string devices, only, shapes, cublas, choices;
@@ -81,7 +82,7 @@ struct Turn {
 
 // What all shapes say together.
 struct Totals {
-  std::vector<double> fractional, tuned, parked, again, prediction_errors, prediction_errors_of_gains, cublas;
+  std::vector<double> fractional, tuned, parked, asleep, again, prediction_errors, prediction_errors_of_gains, cublas;
   std::map<std::string, std::vector<double>> tuned_of;  // by kind
 };
 
@@ -134,12 +135,15 @@ class TilesBench {
   Result<> prepare() {
     if (auto r = open(runtime_, options_.devices); !r) return r;
     gpu_ = device().properties().kind == wicprof::DeviceKind::cuda;
-    for (const char* name : {"bench.polling", "bench.parked"}) {
+    for (const char* name : {"bench.polling", "bench.parked", "bench.asleep"}) {
       const auto site = runtime_->add_site({name, wicprof::WordMemory::device});
       if (!site) return site.error();
       sites_.push_back(*site);
     }
     if (auto r = runtime_->set_wait(sites_[kParked], {wicprof::Mode::park, wicprof::StrategyId::automatic}); !r) {
+      return r;
+    }
+    if (auto r = runtime_->set_wait(sites_[kAsleep], {wicprof::Mode::park, wicprof::StrategyId::predicted_sleep}); !r) {
       return r;
     }
     if (auto r = make_stream(); !r) return r;
@@ -278,10 +282,11 @@ class TilesBench {
     };
     const std::size_t in_order = fastest(Way::stream_order), early = fastest(Way::dependent_launch),
                       tiled = fastest(Way::tiles);
-    ChainPlan same = plans[tiled], parked = plans[tiled];
+    ChainPlan same = plans[tiled], parked = plans[tiled], asleep = plans[tiled];
     same.way = Way::stream_order;
     parked.site = kParked;
-    for (const ChainPlan& plan : {plans[early], plans[tiled], parked}) {
+    asleep.site = kAsleep;
+    for (const ChainPlan& plan : {plans[early], plans[tiled], parked, asleep}) {
       if (auto r = chain.check(*stream_, plan); !r) return r;
     }
     std::vector<std::size_t> order{in_order};
@@ -309,14 +314,14 @@ class TilesBench {
     Turn turn_in_order = turn_of(chain, plans[in_order]), turn_early = turn_of(chain, plans[early]),
          turn_tiled = turn_of(chain, plans[tiled]), turn_same = turn_of(chain, same),
          turn_again = turn_of(chain, plans[tiled]), turn_parked = turn_of(chain, parked),
-         turn_other = turn_of(chain, plans[chosen]);
+         turn_asleep = turn_of(chain, asleep), turn_other = turn_of(chain, plans[chosen]);
     const bool chose_order = chosen == in_order, chose_early = chosen == early, chose_tiled = chosen == tiled;
     std::vector<Turn> alone;
     for (std::size_t i = 0; i < shape.network.layers.size(); ++i) {
       alone.push_back({"", [this, &chain, &same, i] { return chain.launch_one(*stream_, same, i); }, {}});
     }
     Turn turn_cublas{"cublas", [this, &chain, &same] { return cublas_in_order(chain, same); }, {}};
-    std::vector<Turn*> turns{&turn_in_order, &turn_early, &turn_tiled, &turn_again, &turn_parked, &turn_same};
+    std::vector<Turn*> turns{&turn_in_order, &turn_early, &turn_tiled, &turn_again, &turn_parked, &turn_asleep, &turn_same};
     if (!chose_order && !chose_early && !chose_tiled) turns.push_back(&turn_other);
     for (Turn& turn : alone) turns.push_back(&turn);
     if (cublas_) turns.push_back(&turn_cublas);
@@ -354,7 +359,11 @@ class TilesBench {
                 {{"plan", parked.name()}, {"polling_over_itself", tiles_ns / turn_again.median_ns()}},
                 turn_parked.median_ns() / 1e3, "us", "polling tiles; above 1: parked tiles are faster",
                 tiles_ns / turn_parked.median_ns()});
+    claim_.add({shape.name + "_asleep", {{"plan", asleep.name()}}, turn_asleep.median_ns() / 1e3, "us",
+                "polling tiles; above 1: tiles parked with predicted_sleep are faster",
+                tiles_ns / turn_asleep.median_ns()});
     totals_.again.push_back(tiles_ns / turn_again.median_ns());
+    totals_.asleep.push_back(tiles_ns / turn_asleep.median_ns());
     claim_.add({shape.name + "_tuned", {{"plan", choice->plan}}, turn_chosen.median_ns() / 1e3, "us",
                 "the fastest plan in stream order", stream_ns / turn_chosen.median_ns()});
     if (const auto predicted = predicted_ns(chain, same, alone)) {
@@ -474,6 +483,12 @@ class TilesBench {
       claim_.add({"parked_mean", {{"shapes", static_cast<std::int64_t>(totals_.parked.size())}, {"least", least(totals_.parked)}},
                   mean, "geometric mean", "polling tiles; above 1: parked tiles are faster", mean, 1.0});
     }
+    if (!totals_.asleep.empty()) {
+      const double mean = geometric_mean(totals_.asleep);
+      claim_.add({"asleep_mean",
+                  {{"shapes", static_cast<std::int64_t>(totals_.asleep.size())}, {"least", least(totals_.asleep)}}, mean,
+                  "geometric mean", "polling tiles; above 1: tiles parked with predicted_sleep are faster", mean, 1.0});
+    }
     if (!totals_.again.empty()) {
       std::vector<double> distances;
       for (const double ratio : totals_.again) distances.push_back(std::abs(ratio - 1));
@@ -516,9 +531,10 @@ class TilesBench {
     const sample::tiles::TileSize size = gpu_ ? sample::tiles::TileSize::large : sample::tiles::TileSize::small;
     std::vector<std::pair<std::string, std::optional<ChainPlan>>> beside{
         {"alone", {}},
-        {"stream_order", ChainPlan{size, Way::stream_order, Share::row, 4, kPolling}},
-        {"polling", ChainPlan{size, Way::tiles, Share::row, 4, kPolling}},
-        {"parked", ChainPlan{size, Way::tiles, Share::row, 4, kParked}}};
+        {"stream_order", ChainPlan{size, Way::stream_order, Share::row, 4, 0, kPolling}},
+        {"polling", ChainPlan{size, Way::tiles, Share::row, 4, 0, kPolling}},
+        {"parked", ChainPlan{size, Way::tiles, Share::row, 4, 0, kParked}},
+        {"asleep", ChainPlan{size, Way::tiles, Share::row, 4, 0, kAsleep}}};
     auto other = device().make_stream();
     if (!other) return other.error();
     if (auto r = neighbour<Bound::l2_latency>(chain, beside, **other); !r) return r;

@@ -54,7 +54,7 @@ class RandomChains {
       : runtime_(runtime), device_(runtime.device(0)), site_(site), random_(seed) {}
 
   Result<> prepare() {
-    for (auto* stream : {&stream_, &holder_}) {
+    for (auto* stream : {&stream_, &holder_, &control_}) {
       auto made = device_.make_stream();
       if (!made) return made.error();
       *stream = *std::move(made);
@@ -69,7 +69,7 @@ class RandomChains {
     if (auto r = stream_->copy(x_.data(), numbers.data(), x_.bytes()); !r) return r;
     if (auto r = stream_->synchronize(); !r) return r;
     if (auto r = counts_.allocate(device_, 2 * kLine); !r) return r;
-    return allocate(opened_, device_, kLine, wic::Memory::pinned_host);
+    return allocate(opened_, device_, kLine, wic::Memory::device);
   }
 
   Result<> run(std::uint64_t launches, ChainCounts& counts) {
@@ -200,7 +200,7 @@ class RandomChains {
     }
     const Result<> all = launch_often(shape, policy, *chain, runs);
     const Result<> finished = chain->finish(*stream_);
-    __atomic_store_n(&opened_[0], gates_, __ATOMIC_RELEASE);
+    if (auto r = control_->write(opened_.data(), gates_); !r) return r.error();
     if (auto r = holder_->synchronize(); !r) return r.error();
     if (!all) return all.error();
     const auto counted = count();
@@ -241,11 +241,11 @@ class RandomChains {
   wic::Device& device_;
   SiteId site_;
   std::mt19937 random_;
-  std::unique_ptr<wic::Stream> stream_, holder_;
+  std::unique_ptr<wic::Stream> stream_, holder_, control_;
   wic::Array<float> x_, y_, z_;
   Mirrored<std::uint32_t> counts_;
   std::pair<std::uint32_t, std::uint32_t> seen_{};
-  wic::Array<std::uint32_t> opened_;
+  wic::Array<std::uint32_t> opened_;  // on the device: a hundred blocks that poll the host would slow everything
   std::uint32_t gates_ = 0;
 };
 

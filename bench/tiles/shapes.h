@@ -64,14 +64,19 @@ inline std::vector<sample::tiles::ChainPlan> plans_for(const TileShape& shape, s
   for (const TileSize size : shape.sizes) {
     const std::vector<std::uint32_t> together =
         rows <= 128 ? std::vector{1u} : rows <= 256 ? std::vector{2u} : std::vector{2u, 4u};
+    const Share other = shape.network.layers[0].slices > 1 ? Share::slice : Share::tile;
     for (const std::uint32_t rows_together : together) {
-      plans.push_back({size, Way::stream_order, Share::row, rows_together, site});
-      plans.push_back({size, Way::dependent_launch, Share::row, rows_together, site});
-      plans.push_back({size, Way::tiles, Share::row, rows_together, site});
-      plans.push_back({size, Way::tiles, shape.network.layers[0].slices > 1 ? Share::slice : Share::tile, rows_together,
-                       site});
+      plans.push_back({size, Way::stream_order, Share::row, rows_together, 0, site});
+      // The caches of Hopper GPUs hold 50 MiB; all weights of attention's last product are 36 MiB.
+      for (const std::uint32_t ahead_mib : {0u, shape.kind == "attention" ? 36u : 24u}) {
+        // Only where the weights are most of the data.
+        if (ahead_mib != 0 && (rows > 256 || shape.kind == "conv")) continue;
+        plans.push_back({size, Way::dependent_launch, Share::row, rows_together, ahead_mib, site});
+        plans.push_back({size, Way::tiles, Share::row, rows_together, ahead_mib, site});
+        plans.push_back({size, Way::tiles, other, rows_together, ahead_mib, site});
+      }
     }
-    if (rows > 256) plans.push_back({size, Way::tiles, Share::row, 1, site});
+    if (rows > 256) plans.push_back({size, Way::tiles, Share::row, 1, 0, site});
   }
   return plans;
 }

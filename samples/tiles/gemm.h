@@ -47,6 +47,7 @@ struct Gemm {
   Need left_need, right_need;     ///< of the stages that compute the factors
   bool after_earlier;             ///< the factors are ready when the kernels before this one have ended, and not earlier
   bool right_is_computed;         ///< by an earlier kernel, rather than there from the beginning
+  std::uint32_t ahead_steps;      ///< steps of a block's first right tile that go to the L2 cache before its first wait
   Product product;
 
   static constexpr WIC_DEVICE std::uint32_t head_tiles(const GemmSize& size) {
@@ -274,6 +275,9 @@ struct Gemm {
         for (; right_loaded < steps && right_loaded < kStages; ++right_loaded, ahead.advance()) {
           if (leader) begin_step(ring, ahead, right_loaded == 0, tile, tile_at, right_loaded);
         }
+        for (std::uint32_t step = right_loaded; leader && step < right_loaded + ahead_steps && step < steps; ++step) {
+          prefetch_right(tile_at, step);
+        }
       }
       first = false;
       if (after_others) {
@@ -327,8 +331,21 @@ struct Gemm {
         hopper::copy_box(ring.right(at.slot) + i * kDepth * 128, &right_map, &ring.full[at.slot],
                          head + corner.column + i * 64, step * kDepth);
       }
+    } else if (product.size.rows <= kRows) {
+      hopper::copy_box_read_once(ring.right(at.slot), &right_map, &ring.full[at.slot], head + step * kDepth,
+                                 corner.column);
     } else {
       hopper::copy_box(ring.right(at.slot), &right_map, &ring.full[at.slot], head + step * kDepth, corner.column);
+    }
+  }
+  __device__ void prefetch_right(const Corner& corner, std::uint32_t step) const {
+    const std::uint32_t head = corner.head * product.right.head_columns;
+    if constexpr (kByDepth) {
+      for (std::uint32_t i = 0; i < kColumns / 64; ++i) {
+        hopper::prefetch_box(&right_map, head + corner.column + i * 64, step * kDepth);
+      }
+    } else {
+      hopper::prefetch_box(&right_map, head + step * kDepth, corner.column);
     }
   }
 

@@ -78,7 +78,9 @@ std::vector<ChainPlan> plans_of(const Network& network, bool gpu) {
           {tile, Way::dependent_launch, Share::row, 2},
           {tile, Way::tiles, slices ? Share::slice : Share::row, 2},
           {tile, Way::tiles, Share::row, 4},
-          {tile, Way::tiles, Share::tile, 2}};
+          {tile, Way::tiles, Share::tile, 2},
+          {tile, Way::dependent_launch, Share::row, 2, 24},
+          {tile, Way::tiles, Share::row, 2, 24}};
 }
 
 Result<Outcome> run_network(wic::Runtime& rt, wic::SiteId site, wic::Stream& stream, const Options& options) {

@@ -142,7 +142,8 @@ std::string ChainPlan::name() const {
                                       : way == Way::dependent_launch ? " dependent launch"
                                                                      : " tiles");
   if (way == Way::tiles) text += share == Share::row ? " by row" : share == Share::slice ? " by slice" : " by tile";
-  return text + ", " + std::to_string(rows_together) + (rows_together == 1 ? " row" : " rows") + " together";
+  text += ", " + std::to_string(rows_together) + (rows_together == 1 ? " row" : " rows") + " together";
+  return ahead_mib == 0 ? text : text + ", " + std::to_string(ahead_mib) + " MiB ahead";
 }
 
 struct NetworkChain::State {
@@ -311,13 +312,19 @@ struct NetworkChain::State {
   }
 
   /// The kernel of a layer for one launch.
-  Kernel kernel(const Prepared& ready, Way way, std::size_t index) const {
+  Kernel kernel(const Prepared& ready, const ChainPlan& plan, std::size_t index) const {
+    const Way way = plan.way;
     const Layer& layer = network.layers[index];
     Kernel made = ready.kernels[index];
     std::visit(
         [&](auto& k) {
           k.queue = ready.chain.queue(index);
           k.after_earlier = way == Way::dependent_launch && index > 0;
+          if constexpr (!kIsSoftmax<decltype(k)>) {
+            if (way != Way::stream_order && index > 0) {
+              k.ahead_steps = (plan.ahead_mib << 20) / (ready.blocks[index] * std::decay_t<decltype(k)>::kRightBytes);
+            }
+          }
           if (way != Way::tiles) return;
           if (has_consumers(index)) k.done = ready.chain.sync(index, ready.parts[index]);
           if constexpr (kIsSoftmax<decltype(k)>) {
@@ -419,7 +426,7 @@ Result<> NetworkChain::launch(wic::Stream& stream, const ChainPlan& plan) {
   kernels.reserve(prepared.kernels.size());
   std::vector<wic::PlannedLaunch> launches;
   for (std::size_t i = 0; i < prepared.kernels.size(); ++i) {
-    kernels.push_back(state_->kernel(prepared, plan.way, i));
+    kernels.push_back(state_->kernel(prepared, plan, i));
     launches.push_back({shape_of(kernels[i], prepared.blocks[i]), ref_of(kernels[i])});
   }
   const wic::TileStart start =
@@ -432,7 +439,7 @@ Result<> NetworkChain::launch_one(wic::Stream& stream, const ChainPlan& plan, st
   ordered.way = Way::stream_order;
   const auto ready = state_->prepare(ordered);
   if (!ready) return ready.error();
-  const Kernel kernel = state_->kernel(**ready, Way::stream_order, layer);
+  const Kernel kernel = state_->kernel(**ready, ordered, layer);
   return stream.launch(shape_of(kernel, (*ready)->blocks[layer]), ref_of(kernel));
 }
 

@@ -37,6 +37,8 @@ struct ChainPlan {
   Way way = Way::stream_order;
   Share share = Share::row;         ///< for Way::tiles
   std::uint32_t rows_together = 1;  ///< see wic::TileOrder
+  /// MiB of weights that kernels which start early bring to the L2 cache before their first wait.
+  std::uint32_t ahead_mib = 0;
   std::size_t site = 0;             ///< where tiles wait: one of the sites given to NetworkChain::make
 
   std::string name() const;
