@@ -54,7 +54,7 @@ constexpr std::size_t kPolling = 0, kParked = 1, kAsleep = 2;
 
 struct Options {
   std::string devices, only, shapes, cublas, choices;
-  std::int64_t rounds = 0, launches = 0, faults = 0;
+  std::int64_t rounds = 0, launches = 0, launch_seconds = 0, faults = 0;
 };
 
 // Nothing to compute: what a launch costs in a stream. As large an argument as a product's.
@@ -601,7 +601,8 @@ class TilesBench {
   Result<> launches() {
     const TimeNs begin = wic::now_ns();
     const auto counts =
-        run_random_chains(*runtime_, sites_[kPolling], static_cast<std::uint64_t>(options_.launches), 2027);
+        run_random_chains(*runtime_, sites_[kPolling], static_cast<std::uint64_t>(options_.launches),
+                          options_.launch_seconds * 1'000'000'000, 2027);
     if (!counts) return counts.error();
     const double right = 1 - static_cast<double>(counts->failed) / static_cast<double>(counts->chains);
     claim_.add({"random_launches",
@@ -609,6 +610,9 @@ class TilesBench {
                  {"beside_a_kernel_that_holds_sms", static_cast<std::int64_t>(counts->held)},
                  {"seconds", static_cast<double>(wic::now_ns() - begin) / 1e9}},
                 static_cast<double>(counts->launches), "launches", "chains without deadlock, all numbers right", right, 1.0});
+    const double of_asked = static_cast<double>(counts->launches) / static_cast<double>(options_.launches);
+    claim_.add({"random_launches_done", {}, static_cast<double>(counts->launches), "launches", "those asked for", of_asked,
+                1.0});
     std::fprintf(stderr, "tiles: %.0f launches, %.0f chains failed\n", static_cast<double>(counts->launches),
                  static_cast<double>(counts->failed));
     return ok();
@@ -653,6 +657,7 @@ int main(int argc, char** argv) {
   options.shapes = claim.option("shapes", std::string(""));
   options.rounds = claim.option("rounds", std::int64_t{15});
   options.launches = claim.option("launches", std::int64_t{1000});
+  options.launch_seconds = claim.option("launch-seconds", std::int64_t{60});
   options.faults = claim.option("faults", std::int64_t{8});
   options.cublas = claim.option("cublas", std::string("libcublas.so.13"));
   options.choices = claim.option("choices", std::string("/dev/null"));

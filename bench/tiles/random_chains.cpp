@@ -72,8 +72,9 @@ class RandomChains {
     return allocate(opened_, device_, kLine, wic::Memory::device);
   }
 
-  Result<> run(std::uint64_t launches, ChainCounts& counts) {
-    while (counts.launches < launches) {
+  Result<> run(std::uint64_t launches, TimeNs longest_ns, ChainCounts& counts) {
+    const TimeNs end = wic::now_ns() + longest_ns;
+    while (counts.launches < launches && wic::now_ns() < end) {
       const Shape shape = next_shape();
       const std::uint32_t runs = runs_of(shape);
       if (auto r = runtime_.set_wait(site_, {counts.chains % 2 == 0 ? Mode::poll : Mode::park,
@@ -251,11 +252,12 @@ class RandomChains {
 
 }  // namespace
 
-Result<ChainCounts> run_random_chains(wic::Runtime& runtime, SiteId site, std::uint64_t launches, std::uint32_t seed) {
+Result<ChainCounts> run_random_chains(wic::Runtime& runtime, SiteId site, std::uint64_t launches, TimeNs longest_ns,
+                                      std::uint32_t seed) {
   RandomChains chains(runtime, site, seed);
   if (auto r = chains.prepare(); !r) return r.error();
   ChainCounts counts;
-  if (auto r = chains.run(launches, counts); !r) return r.error();
+  if (auto r = chains.run(launches, longest_ns, counts); !r) return r.error();
   return counts;
 }
 
