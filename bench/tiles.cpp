@@ -49,7 +49,8 @@ using wicprof::TimeNs;
 
 constexpr std::uint64_t kTimeout = 5'000'000'000;
 constexpr double kLeastSpanNs = 150'000;  // of one measurement
-// Indices of the sites: the program's own polling, `auto`, and a strategy that sleeps for as long as waits usually last.
+// Indices of the sites: the program's own polling, `auto`, and a strategy that sleeps for as long as waits usually
+// last.
 constexpr std::size_t kPolling = 0, kParked = 1, kAsleep = 2;
 
 struct Options {
@@ -321,13 +322,17 @@ class TilesBench {
       alone.push_back({"", [this, &chain, &same, i] { return chain.launch_one(*stream_, same, i); }, {}});
     }
     Turn turn_cublas{"cublas", [this, &chain, &same] { return cublas_in_order(chain, same); }, {}};
-    std::vector<Turn*> turns{&turn_in_order, &turn_early, &turn_tiled, &turn_again, &turn_parked, &turn_asleep, &turn_same};
+    std::vector<Turn*> turns{&turn_in_order, &turn_early,  &turn_tiled, &turn_again,
+                             &turn_parked,   &turn_asleep, &turn_same};
     if (!chose_order && !chose_early && !chose_tiled) turns.push_back(&turn_other);
     for (Turn& turn : alone) turns.push_back(&turn);
     if (cublas_) turns.push_back(&turn_cublas);
     if (auto r = measure(turns, options_.rounds); !r) return r;
 
-    const Turn& turn_chosen = chose_order ? turn_in_order : chose_early ? turn_early : chose_tiled ? turn_tiled : turn_other;
+    const Turn& turn_chosen = chose_order   ? turn_in_order
+                              : chose_early ? turn_early
+                              : chose_tiled ? turn_tiled
+                                            : turn_other;
     const auto tiles = chain.tiles(same);
     if (!tiles) return tiles.error();
     const double stream_ns = turn_in_order.median_ns(), same_ns = turn_same.median_ns(),
@@ -350,26 +355,43 @@ class TilesBench {
     }
     if (cublas_) {
       params["cublas_us"] = turn_cublas.median_ns() / 1e3;
-      claim_.add({shape.name + "_cublas", {{"shape", shape.network.name}}, turn_cublas.median_ns() / 1e3, "us",
-                  "cuBLAS's time over that of the fastest plan in stream order", turn_cublas.median_ns() / stream_ns});
+      claim_.add({shape.name + "_cublas",
+                  {{"shape", shape.network.name}},
+                  turn_cublas.median_ns() / 1e3,
+                  "us",
+                  "cuBLAS's time over that of the fastest plan in stream order",
+                  turn_cublas.median_ns() / stream_ns});
       if (shape.kind == "mlp") totals_.cublas.push_back(turn_cublas.median_ns() / stream_ns);
     }
     claim_.add({shape.name + "_tiles", params, tiles_ns / 1e3, "us", "the same kernels in stream order", gain});
     claim_.add({shape.name + "_parked",
                 {{"plan", parked.name()}, {"polling_over_itself", tiles_ns / turn_again.median_ns()}},
-                turn_parked.median_ns() / 1e3, "us", "polling tiles; above 1: parked tiles are faster",
+                turn_parked.median_ns() / 1e3,
+                "us",
+                "polling tiles; above 1: parked tiles are faster",
                 tiles_ns / turn_parked.median_ns()});
-    claim_.add({shape.name + "_asleep", {{"plan", asleep.name()}}, turn_asleep.median_ns() / 1e3, "us",
+    claim_.add({shape.name + "_asleep",
+                {{"plan", asleep.name()}},
+                turn_asleep.median_ns() / 1e3,
+                "us",
                 "polling tiles; above 1: tiles parked with predicted_sleep are faster",
                 tiles_ns / turn_asleep.median_ns()});
     totals_.again.push_back(tiles_ns / turn_again.median_ns());
     totals_.asleep.push_back(tiles_ns / turn_asleep.median_ns());
-    claim_.add({shape.name + "_tuned", {{"plan", choice->plan}}, turn_chosen.median_ns() / 1e3, "us",
-                "the fastest plan in stream order", stream_ns / turn_chosen.median_ns()});
+    claim_.add({shape.name + "_tuned",
+                {{"plan", choice->plan}},
+                turn_chosen.median_ns() / 1e3,
+                "us",
+                "the fastest plan in stream order",
+                stream_ns / turn_chosen.median_ns()});
     if (const auto predicted = predicted_ns(chain, same, alone)) {
       const double predicted_gain = same_ns / std::max(1.0, same_ns - *predicted);
-      claim_.add({shape.name + "_predicted", {{"measured", gain}}, predicted_gain, "1",
-                  "the measured gain over the same kernels", predicted_gain / gain});
+      claim_.add({shape.name + "_predicted",
+                  {{"measured", gain}},
+                  predicted_gain,
+                  "1",
+                  "the measured gain over the same kernels",
+                  predicted_gain / gain});
       totals_.prediction_errors.push_back(std::abs(predicted_gain / gain - 1));
       if (gain >= 1.05) totals_.prediction_errors_of_gains.push_back(std::abs(predicted_gain / gain - 1));
     }
@@ -378,7 +400,8 @@ class TilesBench {
     totals_.parked.push_back(tiles_ns / turn_parked.median_ns());
     totals_.tuned.push_back(stream_ns / turn_chosen.median_ns());
     totals_.tuned_of[shape.kind].push_back(totals_.tuned.back());
-    std::fprintf(stderr, "  stream %.1f, same %.1f, dependent %.1f, tiles %.1f (%.3f), parked %.1f, tuned %s, cublas %.1f us\n",
+    std::fprintf(stderr,
+                 "  stream %.1f, same %.1f, dependent %.1f, tiles %.1f (%.3f), parked %.1f, tuned %s, cublas %.1f us\n",
                  stream_ns / 1e3, same_ns / 1e3, turn_early.median_ns() / 1e3, tiles_ns / 1e3, gain,
                  turn_parked.median_ns() / 1e3, choice->plan.c_str(), turn_cublas.median_ns() / 1e3);
     return ok();
@@ -386,8 +409,8 @@ class TilesBench {
 
   Result<> cublas_in_order(NetworkChain& chain, const ChainPlan& plan) {
     for (std::size_t i = 0; i < chain.network().layers.size(); ++i) {
-      const Result<> launched = chain.network().layers[i].softmax ? chain.launch_one(*stream_, plan, i)
-                                                                  : cublas_->launch(chain, i);
+      const Result<> launched =
+          chain.network().layers[i].softmax ? chain.launch_one(*stream_, plan, i) : cublas_->launch(chain, i);
       if (!launched) return launched;
     }
     return ok();
@@ -420,19 +443,18 @@ class TilesBench {
     for (std::size_t i = 0; i < 3; ++i) {
       wic::TileChain& chain = chains[i];
       const wic::TileStart start = i == 0 ? wic::TileStart::stream_order : wic::TileStart::dependent;
-      turns.push_back({"",
-                       [&, start] {
-                         ++runs;
-                         const sample::tiles::ScaleTiles<wic::Row> first{chain.queue(0), {grid, 1},
-                                                                         chain.sync(0, policy), data, 0};
-                         const sample::tiles::AddMirrored<wic::Row> second{
-                             chain.queue(1), {grid, 1}, chain.sync(0, policy), data, counts.device(),
-                             counts.device() + kLine};
-                         return chain.launch(*stream_, start,
-                                             std::array{wic::PlannedLaunch{launch_shape, wic::kernel_ref(first)},
-                                                        wic::PlannedLaunch{launch_shape, wic::kernel_ref(second)}});
-                       },
-                       [&] { return chain.finish(*stream_); }});
+      turns.push_back(
+          {"",
+           [&, start] {
+             ++runs;
+             const sample::tiles::ScaleTiles<wic::Row> first{chain.queue(0), {grid, 1}, chain.sync(0, policy), data, 0};
+             const sample::tiles::AddMirrored<wic::Row> second{
+                 chain.queue(1), {grid, 1}, chain.sync(0, policy), data, counts.device(), counts.device() + kLine};
+             return chain.launch(*stream_, start,
+                                 std::array{wic::PlannedLaunch{launch_shape, wic::kernel_ref(first)},
+                                            wic::PlannedLaunch{launch_shape, wic::kernel_ref(second)}});
+           },
+           [&] { return chain.finish(*stream_); }});
     }
     if (auto r = measure({&turns[0], &turns[1], &turns[2]}, options_.rounds); !r) return r;
     if (auto r = counts.fetch(*stream_); !r) return r;
@@ -447,9 +469,16 @@ class TilesBench {
                 {{"tiles", std::int64_t{grid.count()}},
                  {"waves", static_cast<double>(grid.count()) / blocks},
                  {"stream_us", stream_ns / 1e3}},
-                tiles_ns / 1e3, "us", "the same kernels in stream order", stream_ns / tiles_ns});
-    claim_.add({name + "_parked", {}, turns[2].median_ns() / 1e3, "us",
-                "polling tiles; above 1: parked tiles are faster", tiles_ns / turns[2].median_ns()});
+                tiles_ns / 1e3,
+                "us",
+                "the same kernels in stream order",
+                stream_ns / tiles_ns});
+    claim_.add({name + "_parked",
+                {},
+                turns[2].median_ns() / 1e3,
+                "us",
+                "polling tiles; above 1: parked tiles are faster",
+                tiles_ns / turns[2].median_ns()});
     totals_.parked.push_back(tiles_ns / turns[2].median_ns());
     std::fprintf(stderr, "tiles: %s stream %.1f tiles %.1f parked %.1f us\n", name.c_str(), stream_ns / 1e3,
                  tiles_ns / 1e3, turns[2].median_ns() / 1e3);
@@ -462,9 +491,11 @@ class TilesBench {
     };
     if (!totals_.fractional.empty()) {
       const double mean = geometric_mean(totals_.fractional);
-      claim_.add({"mlp_fractional_mean", count(totals_.fractional), mean, "geometric mean of gains",
-                  "the same kernels in stream order; shapes whose first kernel's last wave, after a full one, is less than "
-                  "three quarters full", mean, 1.10});
+      claim_.add(
+          {"mlp_fractional_mean", count(totals_.fractional), mean, "geometric mean of gains",
+           "the same kernels in stream order; shapes whose first kernel's last wave, after a full one, is less than "
+           "three quarters full",
+           mean, 1.10});
     }
     if (!totals_.tuned.empty()) {
       const double worst = least(totals_.tuned), mean = geometric_mean(totals_.tuned);
@@ -480,14 +511,23 @@ class TilesBench {
     }
     if (!totals_.parked.empty()) {
       const double mean = geometric_mean(totals_.parked);
-      claim_.add({"parked_mean", {{"shapes", static_cast<std::int64_t>(totals_.parked.size())}, {"least", least(totals_.parked)}},
-                  mean, "geometric mean", "polling tiles; above 1: parked tiles are faster", mean, 1.0});
+      claim_.add({"parked_mean",
+                  {{"shapes", static_cast<std::int64_t>(totals_.parked.size())}, {"least", least(totals_.parked)}},
+                  mean,
+                  "geometric mean",
+                  "polling tiles; above 1: parked tiles are faster",
+                  mean,
+                  1.0});
     }
     if (!totals_.asleep.empty()) {
       const double mean = geometric_mean(totals_.asleep);
       claim_.add({"asleep_mean",
-                  {{"shapes", static_cast<std::int64_t>(totals_.asleep.size())}, {"least", least(totals_.asleep)}}, mean,
-                  "geometric mean", "polling tiles; above 1: tiles parked with predicted_sleep are faster", mean, 1.0});
+                  {{"shapes", static_cast<std::int64_t>(totals_.asleep.size())}, {"least", least(totals_.asleep)}},
+                  mean,
+                  "geometric mean",
+                  "polling tiles; above 1: tiles parked with predicted_sleep are faster",
+                  mean,
+                  1.0});
     }
     if (!totals_.again.empty()) {
       std::vector<double> distances;
@@ -497,7 +537,9 @@ class TilesBench {
                   {{"shapes", static_cast<std::int64_t>(totals_.again.size())},
                    {"distance_from_1_median", median(distances)},
                    {"distance_from_1_largest", distances.back()}},
-                  geometric_mean(totals_.again), "geometric mean", "the same polling tiles, measured in turn",
+                  geometric_mean(totals_.again),
+                  "geometric mean",
+                  "the same polling tiles, measured in turn",
                   geometric_mean(totals_.again)});
     }
     if (!totals_.prediction_errors.empty()) {
@@ -590,7 +632,9 @@ class TilesBench {
     for (const auto& [name, plan] : beside) {
       claim_.add({"neighbour_" + std::string(bound_name(kBound)) + "_" + name,
                   {{"chain_us", median(chains[name]) / 1e3}},
-                  median(times[name]) / 1e3, "us", "the same neighbour beside nothing",
+                  median(times[name]) / 1e3,
+                  "us",
+                  "the same neighbour beside nothing",
                   median(times[name]) / median(times["alone"])});
       std::fprintf(stderr, "tiles: neighbour %s %s %.1f us, a chain %.1f us\n", bound_name(kBound).data(), name.c_str(),
                    median(times[name]) / 1e3, median(chains[name]) / 1e3);
@@ -600,18 +644,26 @@ class TilesBench {
 
   Result<> launches() {
     const TimeNs begin = wic::now_ns();
-    const auto counts =
-        run_random_chains(*runtime_, sites_[kPolling], static_cast<std::uint64_t>(options_.launches),
-                          options_.launch_seconds * 1'000'000'000, 2027);
+    const auto counts = run_random_chains(*runtime_, sites_[kPolling], static_cast<std::uint64_t>(options_.launches),
+                                          options_.launch_seconds * 1'000'000'000, 2027);
     if (!counts) return counts.error();
     const double right = 1 - static_cast<double>(counts->failed) / static_cast<double>(counts->chains);
     claim_.add({"random_launches",
                 {{"chains", static_cast<std::int64_t>(counts->chains)},
                  {"beside_a_kernel_that_holds_sms", static_cast<std::int64_t>(counts->held)},
                  {"seconds", static_cast<double>(wic::now_ns() - begin) / 1e9}},
-                static_cast<double>(counts->launches), "launches", "chains without deadlock, all numbers right", right, 1.0});
+                static_cast<double>(counts->launches),
+                "launches",
+                "chains without deadlock, all numbers right",
+                right,
+                1.0});
     const double of_asked = static_cast<double>(counts->launches) / static_cast<double>(options_.launches);
-    claim_.add({"random_launches_done", {}, static_cast<double>(counts->launches), "launches", "those asked for", of_asked,
+    claim_.add({"random_launches_done",
+                {},
+                static_cast<double>(counts->launches),
+                "launches",
+                "those asked for",
+                of_asked,
                 1.0});
     std::fprintf(stderr, "tiles: %.0f launches, %.0f chains failed\n", static_cast<double>(counts->launches),
                  static_cast<double>(counts->failed));
@@ -619,14 +671,23 @@ class TilesBench {
   }
 
   Result<> faults() {
-    const auto counts =
-        run_faulty_chains(*runtime_, sites_[kPolling], static_cast<std::uint32_t>(options_.faults), 99);
+    const auto counts = run_faulty_chains(*runtime_, sites_[kPolling], static_cast<std::uint32_t>(options_.faults), 99);
     if (!counts) return counts.error();
     const auto all = static_cast<double>(counts->faults);
-    claim_.add({"faults", {{"longest_ms", counts->longest_ms}, {"deadline_ms", 20.0}}, all, "chains that break a rule",
-                "those that ended with an error that names the deadline", counts->named / all, 1.0});
-    claim_.add({"faults_recovered", {}, static_cast<double>(counts->recovered), "chains that were right after a reset",
-                "all of them", static_cast<double>(counts->recovered) / all, 1.0});
+    claim_.add({"faults",
+                {{"longest_ms", counts->longest_ms}, {"deadline_ms", 20.0}},
+                all,
+                "chains that break a rule",
+                "those that ended with an error that names the deadline",
+                counts->named / all,
+                1.0});
+    claim_.add({"faults_recovered",
+                {},
+                static_cast<double>(counts->recovered),
+                "chains that were right after a reset",
+                "all of them",
+                static_cast<double>(counts->recovered) / all,
+                1.0});
     std::fprintf(stderr, "tiles: %.0f faults, %.0f named, %.0f recovered, at most %.1f ms\n", all,
                  static_cast<double>(counts->named), static_cast<double>(counts->recovered), counts->longest_ms);
     return ok();

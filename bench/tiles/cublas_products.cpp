@@ -19,9 +19,9 @@ using sample::tiles::NetworkChain;
 namespace {
 
 // decltype cannot choose among cuBLAS's overloads.
-using ProductFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
-                                       const void*, const void*, cudaDataType, int, const void*, cudaDataType, int,
-                                       const void*, void*, cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
+using ProductFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
+                                       const void*, cudaDataType, int, const void*, cudaDataType, int, const void*,
+                                       void*, cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
 using ProductsFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
                                         const void*, const void*, cudaDataType, int, long long int, const void*,
                                         cudaDataType, int, long long int, const void*, void*, cudaDataType, int,
@@ -90,14 +90,13 @@ wic::Result<> CublasProducts::launch(const NetworkChain& chain, std::size_t inde
   const int left_stride = layer.image.channels != 0 ? depth : stride(layer.left);
   auto* const to = const_cast<Bf16*>(part_of(chain, layer.to));
   const cublasStatus_t status =
-      heads == 1
-          ? library_->product(library_->handle, right_as, CUBLAS_OP_N, columns, rows, depth, &scale, right, CUDA_R_16BF,
-                              stride(layer.right), left, CUDA_R_16BF, left_stride, &none, to, CUDA_R_16BF,
-                              stride(layer.to), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT)
-          : library_->products(library_->handle, right_as, CUBLAS_OP_N, columns, rows, depth, &scale, right,
-                               CUDA_R_16BF, stride(layer.right), layer.right.head_columns, left, CUDA_R_16BF,
-                               left_stride, layer.left.head_columns, &none, to, CUDA_R_16BF, stride(layer.to),
-                               layer.to.head_columns, heads, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+      heads == 1 ? library_->product(library_->handle, right_as, CUBLAS_OP_N, columns, rows, depth, &scale, right,
+                                     CUDA_R_16BF, stride(layer.right), left, CUDA_R_16BF, left_stride, &none, to,
+                                     CUDA_R_16BF, stride(layer.to), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT)
+                 : library_->products(library_->handle, right_as, CUBLAS_OP_N, columns, rows, depth, &scale, right,
+                                      CUDA_R_16BF, stride(layer.right), layer.right.head_columns, left, CUDA_R_16BF,
+                                      left_stride, layer.left.head_columns, &none, to, CUDA_R_16BF, stride(layer.to),
+                                      layer.to.head_columns, heads, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
   if (status != CUBLAS_STATUS_SUCCESS) {
     return wic::failed("cuBLAS failed with status " + std::to_string(status) + " in " + chain.network().name + ", " +
                        layer.name);

@@ -77,8 +77,8 @@ class RandomChains {
     while (counts.launches < launches && wic::now_ns() < end) {
       const Shape shape = next_shape();
       const std::uint32_t runs = runs_of(shape);
-      if (auto r = runtime_.set_wait(site_, {counts.chains % 2 == 0 ? Mode::poll : Mode::park,
-                                             StrategyId::automatic}); !r) {
+      if (auto r = runtime_.set_wait(site_, {counts.chains % 2 == 0 ? Mode::poll : Mode::park, StrategyId::automatic});
+          !r) {
         return r;
       }
       const auto right = with_policy(shape, [&](const auto& policy) { return run_chain(shape, policy, runs); });
@@ -95,8 +95,8 @@ class RandomChains {
     for (; counts.faults < faults; ++counts.faults) {
       Shape shape = next_shape();
       shape.held_sms = 0;
-      if (auto r = runtime_.set_wait(site_, {counts.faults % 2 == 0 ? Mode::poll : Mode::park,
-                                             StrategyId::automatic}); !r) {
+      if (auto r = runtime_.set_wait(site_, {counts.faults % 2 == 0 ? Mode::poll : Mode::park, StrategyId::automatic});
+          !r) {
         return r;
       }
       const auto done = with_policy(shape, [&](const auto& policy) { return fail_chain(shape, policy, counts); });

@@ -15,8 +15,8 @@ struct ChainCounts {
   std::uint64_t failed = 0;    ///< chains with a deadline, with numbers read too early or with too few or many tiles
 };
 
-/// Launches until there are at least `launches`, or for `longest_ns`. Each pair of kernels is checked by its second kernel. Errors: no
-/// memory; a kernel that failed.
+/// Launches until there are at least `launches`, or for `longest_ns`. Each pair of kernels is checked by its second
+/// kernel. Errors: no memory; a kernel that failed.
 Result<ChainCounts> run_random_chains(wic::Runtime& runtime, SiteId site, std::uint64_t launches, TimeNs longest_ns,
                                       std::uint32_t seed);
 

@@ -30,8 +30,8 @@ inline std::vector<TileShape> tile_shapes(bool for_cpu) {
     add("conv_64_2", "conv", convolutions(2, 5, 64), {tall});
     return shapes;
   }
-  for (const std::uint32_t batch : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560,
-                                    2816, 3072}) {
+  for (const std::uint32_t batch :
+       {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072}) {
     add("mlp_" + std::to_string(batch), "mlp", feed_forward(batch),
         batch <= 64    ? std::vector{flat, TileSize::small, narrow}
         : batch <= 256 ? std::vector{large, square, TileSize::small, narrow, slim}
@@ -62,8 +62,9 @@ inline std::vector<sample::tiles::ChainPlan> plans_for(const TileShape& shape, s
   std::vector<ChainPlan> plans;
   const std::uint32_t rows = shape.network.layers[0].size.rows;
   for (const TileSize size : shape.sizes) {
-    const std::vector<std::uint32_t> together =
-        rows <= 128 ? std::vector{1u} : rows <= 256 ? std::vector{2u} : std::vector{2u, 4u};
+    const std::vector<std::uint32_t> together = rows <= 128   ? std::vector{1u}
+                                                : rows <= 256 ? std::vector{2u}
+                                                              : std::vector{2u, 4u};
     const Share other = shape.network.layers[0].slices > 1 ? Share::slice : Share::tile;
     for (const std::uint32_t rows_together : together) {
       plans.push_back({size, Way::stream_order, Share::row, rows_together, 0, site});

@@ -105,8 +105,7 @@ struct CheckSoftmax {
     const std::uint32_t head = scrambled(3 * number + 2) % work.heads;
     float sum = 0;
     for (std::uint32_t k = 0; k < work.columns; ++k) sum += expf(to_float(work.from.at(row, head, k)));
-    const float wanted =
-        expf(to_float(work.from.at(row, head, column))) / sum * work.factor(row, head, column);
+    const float wanted = expf(to_float(work.from.at(row, head, column))) / sum * work.factor(row, head, column);
     const float found = to_float(work.to.at(row, head, column));
     const float error = found < wanted ? wanted - found : found - wanted;
     if (!(error <= tolerance * wanted)) thread.fetch_add(wrong, 1);

@@ -1,10 +1,10 @@
 // A matrix product on tiles, as one stage of a chain (wic/tile_chain.h), in bfloat16 with float sums. The left factor
-// may be the implicit matrix of a convolution. Both factors are stored by rows of the common dimension, as linear layers
-// store them, or the right one by rows of its columns.
+// may be the implicit matrix of a convolution. Both factors are stored by rows of the common dimension, as linear
+// layers store them, or the right one by rows of its columns.
 //
 // On Hopper one warp copies tiles of the factors to shared memory (TMA) and takes the waits for other stages; one
-// or two warpgroups multiply them (wgmma) and write the result; one more warp posts the tiles. Elsewhere, and on the CPU device, the same chain of
-// tiles runs with plain loops.
+// or two warpgroups multiply them (wgmma) and write the result; one more warp posts the tiles. Elsewhere, and on the
+// CPU device, the same chain of tiles runs with plain loops.
 #pragma once
 
 #include <cmath>
@@ -42,12 +42,12 @@ struct Gemm {
 
   TensorMap left_map, right_map;
   wic::TileQueue queue;
-  wic::TileOrder order;           ///< of grid()
-  wic::TileSync<Parts> done;      ///< of this stage; without semaphores: nobody waits for it
-  Need left_need, right_need;     ///< of the stages that compute the factors
-  bool after_earlier;             ///< the factors are ready when the kernels before this one have ended, and not earlier
-  bool right_is_computed;         ///< by an earlier kernel, rather than there from the beginning
-  std::uint32_t ahead_steps;      ///< steps of a block's first right tile that go to the L2 cache before its first wait
+  wic::TileOrder order;        ///< of grid()
+  wic::TileSync<Parts> done;   ///< of this stage; without semaphores: nobody waits for it
+  Need left_need, right_need;  ///< of the stages that compute the factors
+  bool after_earlier;          ///< the factors are ready when the kernels before this one have ended, and not earlier
+  bool right_is_computed;      ///< by an earlier kernel, rather than there from the beginning
+  std::uint32_t ahead_steps;   ///< steps of a block's first right tile that go to the L2 cache before its first wait
   Product product;
 
   static constexpr WIC_DEVICE std::uint32_t head_tiles(const GemmSize& size) {
@@ -289,8 +289,8 @@ struct Gemm {
       if (waiting_right) {
         Needed needed;
         if (needed_right(tile_at, needed)) {
-          waiting_right = right_need.wait_as_warp(thread, group, tile.run, needed.first, needed.last, needed.column,
-                                                  known_right);
+          waiting_right =
+              right_need.wait_as_warp(thread, group, tile.run, needed.first, needed.last, needed.column, known_right);
         }
         thread.fence_async_copies();
       }

@@ -67,9 +67,10 @@ struct Pixel {
 };
 /// Copies the box's channels, from `channel` on, of consecutive pixels' taps: the rows of an implicit matrix.
 __device__ inline void copy_pixels(void* to, const void* tensor_map, std::uint64_t* barrier, std::uint32_t channel,
-                                  const Pixel& first, std::uint32_t tap_column, std::uint32_t tap_row) {
+                                   const Pixel& first, std::uint32_t tap_column, std::uint32_t tap_row) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
+      "%6}], "
       "[%2], {%7, %8};" ::"r"(shared_address(to)),
       "l"(tensor_map), "r"(shared_address(barrier)), "r"(channel), "r"(first.column), "r"(first.row), "r"(first.image),
       "h"(static_cast<std::uint16_t>(tap_column)), "h"(static_cast<std::uint16_t>(tap_row))

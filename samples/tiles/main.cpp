@@ -217,7 +217,8 @@ int main(int argc, char** argv) {
       "Example: tiles --devices cuda:0 --pair mlp --batch 768 --way tuned"};
   Options options;
   sample::add_options(app, options.common);
-  app.add_option("--pair", options.pair, "mlp (two products), attention (five kernels), conv (two convolutions) or vector")
+  app.add_option("--pair", options.pair,
+                 "mlp (two products), attention (five kernels), conv (two convolutions) or vector")
       ->check(CLI::IsMember({"mlp", "attention", "conv", "vector"}))
       ->capture_default_str();
   app.add_option("--way", options.way, "stream (order), dependent (launch), tiles, or tuned: the fastest of them")

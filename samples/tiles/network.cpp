@@ -45,13 +45,10 @@ Network attention(std::uint32_t batch, std::uint32_t keys, std::uint32_t width, 
                   std::uint32_t head) {
   Network network{"attention, " + numbers({{"batch ", batch}, {"keys ", keys}}), {}, {}};
   const std::uint32_t inner = heads * head, before = keys - batch;
-  network.matrices = {{batch, width, 1},
-                      {3 * inner, width, weight_scale(width, 0.58f)},
+  network.matrices = {{batch, width, 1},       {3 * inner, width, weight_scale(width, 0.58f)},
                       {keys, 3 * inner, 0.8f},  // queries, keys and values side by side; the last rows are computed
-                      {batch, heads * keys},
-                      {batch, heads * keys},
-                      {batch, inner},
-                      {width, inner, weight_scale(inner, 0.1f)},
+                      {batch, heads * keys},   {batch, heads * keys},
+                      {batch, inner},          {width, inner, weight_scale(inner, 0.1f)},
                       {batch, width}};
   Layer all{"queries, keys, values"}, scores{"scores"}, softmax{"softmax"}, values{"weighted values"}, output{"output"};
   all.size = {batch, 3 * inner, width};

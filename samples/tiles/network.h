@@ -37,9 +37,7 @@ struct Layer {
   bool right_comes_with_left = false;
   std::uint32_t slices = 1;  ///< equal parts of the result's columns of which consumers need equal parts
 
-  double operations() const {
-    return softmax ? 0 : 2.0 * size.rows * size.columns * size.depth * size.heads;
-  }
+  double operations() const { return softmax ? 0 : 2.0 * size.rows * size.columns * size.depth * size.heads; }
 };
 
 /// Each layer needs none but layers before it.

@@ -153,7 +153,7 @@ struct NetworkChain::State {
   std::uint64_t timeout_ns;
   Network network;
   std::vector<Array<Bf16>> matrices = {}, wanted = {};  // wanted: of those that layers compute
-  Array<std::uint32_t> counter = {}, counted = {};       // device, host
+  Array<std::uint32_t> counter = {}, counted = {};      // device, host
   // By tile size, way (stream order and dependent launch are one), share, rows together and site.
   std::map<std::tuple<TileSize, bool, Share, std::uint32_t, std::size_t>, Prepared> prepared = {};
 
@@ -168,8 +168,7 @@ struct NetworkChain::State {
     Matrix<Number> result;
     result.stride = spec.columns;
     result.head_columns = part.head_columns;
-    result.data =
-        matrices[part.matrix].data() + std::size_t{part.first_row} * spec.columns + part.first_column;
+    result.data = matrices[part.matrix].data() + std::size_t{part.first_row} * spec.columns + part.first_column;
     return result;
   }
 
@@ -286,12 +285,18 @@ struct NetworkChain::State {
           [&](auto& k) {
             k.order = {tilings[i].grid, plan.rows_together};
             if constexpr (kIsSoftmax<decltype(k)>) {
-              k.work = {layer.size.rows, layer.size.columns, layer.size.heads, part<const Bf16>(layer.left),
+              k.work = {layer.size.rows,      layer.size.columns,
+                        layer.size.heads,     part<const Bf16>(layer.left),
                         part<Bf16>(layer.to), 26};
             } else {
               k.right_is_computed = layer.right_from.has_value();
-              k.product = {layer.size,           layer.image,           part<const Bf16>(layer.left),
-                           part<const Bf16>(layer.right), part<Bf16>(layer.to), layer.scale, layer.activation};
+              k.product = {layer.size,
+                           layer.image,
+                           part<const Bf16>(layer.left),
+                           part<const Bf16>(layer.right),
+                           part<Bf16>(layer.to),
+                           layer.scale,
+                           layer.activation};
             }
           },
           kernel);
@@ -429,8 +434,7 @@ Result<> NetworkChain::launch(wic::Stream& stream, const ChainPlan& plan) {
     kernels.push_back(state_->kernel(prepared, plan, i));
     launches.push_back({shape_of(kernels[i], prepared.blocks[i]), ref_of(kernels[i])});
   }
-  const wic::TileStart start =
-      plan.way == Way::stream_order ? wic::TileStart::stream_order : wic::TileStart::dependent;
+  const wic::TileStart start = plan.way == Way::stream_order ? wic::TileStart::stream_order : wic::TileStart::dependent;
   return prepared.chain.launch(stream, start, {launches.data(), launches.size()});
 }
 

@@ -39,7 +39,7 @@ struct ChainPlan {
   std::uint32_t rows_together = 1;  ///< see wic::TileOrder
   /// MiB of weights that kernels which start early bring to the L2 cache before their first wait.
   std::uint32_t ahead_mib = 0;
-  std::size_t site = 0;             ///< where tiles wait: one of the sites given to NetworkChain::make
+  std::size_t site = 0;  ///< where tiles wait: one of the sites given to NetworkChain::make
 
   std::string name() const;
 };

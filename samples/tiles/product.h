@@ -21,8 +21,8 @@ struct GemmSize {
   std::uint32_t heads = 1;  ///< products of that size, side by side in the same rows
 };
 
-/// The left factor as the implicit matrix of a convolution of 3 x 3 taps at distance 1 with a margin of zeros: a row per
-/// pixel, in it all channels per tap. `channels` a multiple of 64; 0: a plain matrix.
+/// The left factor as the implicit matrix of a convolution of 3 x 3 taps at distance 1 with a margin of zeros: a row
+/// per pixel, in it all channels per tap. `channels` a multiple of 64; 0: a plain matrix.
 struct Image {
   std::uint32_t width = 0, height = 0, channels = 0;
 };
@@ -55,7 +55,8 @@ struct Product {
   WIC_DEVICE float left_at(std::uint32_t row, std::uint32_t head, std::uint32_t k) const {
     if (image.channels == 0) return to_float(left.at(row, head, k));
     const std::uint32_t tap = k / image.channels, pixels = image.width * image.height;
-    const std::uint32_t column = row % image.width + tap % 3, line = row % pixels / image.width + tap / 3;  // 1 too large
+    const std::uint32_t column = row % image.width + tap % 3,
+                        line = row % pixels / image.width + tap / 3;  // 1 too large
     if (column == 0 || column > image.width || line == 0 || line > image.height) return 0;
     return to_float(left.at(row / pixels * pixels + (line - 1) * image.width + column - 1, 0, k % image.channels));
   }
@@ -67,13 +68,13 @@ struct Product {
 
 /// What a stage needs of an earlier one's result.
 struct Need {
-  wic::TileSync<Parts> sync;        ///< without semaphores: it waits for no tiles
-  std::uint32_t rows = 0;           ///< of that result
+  wic::TileSync<Parts> sync;  ///< without semaphores: it waits for no tiles
+  std::uint32_t rows = 0;     ///< of that result
   std::uint32_t tile_rows = 1, tile_columns = 1;
   std::uint32_t head_columns = 1, head_tiles = 1;  ///< of that result: a head's columns, and its tiles in a row
-  std::uint32_t span = 1;           ///< columns, a multiple of a product's step: each such part has its own semaphores
-  std::uint32_t first_row = 0;      ///< row of the factor that is that result's first one
-  std::uint32_t first_column = 0;   ///< column of that result that is the factor's first one
+  std::uint32_t span = 1;          ///< columns, a multiple of a product's step: each such part has its own semaphores
+  std::uint32_t first_row = 0;     ///< row of the factor that is that result's first one
+  std::uint32_t first_column = 0;  ///< column of that result that is the factor's first one
 
   WIC_DEVICE explicit operator bool() const { return sync.semaphores != nullptr; }
 

@@ -26,8 +26,9 @@ struct SoftmaxRows {
 
 struct Softmax {
   static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 4;
-  static constexpr std::uint32_t kRows = 16;  ///< of a tile; divides the rows of all products' tiles, and the warps of a block divide it
-  static constexpr std::uint32_t kPack = 8;   ///< numbers of an access
+  static constexpr std::uint32_t kRows =
+      16;  ///< of a tile; divides the rows of all products' tiles, and the warps of a block divide it
+  static constexpr std::uint32_t kPack = 8;  ///< numbers of an access
 
   wic::TileQueue queue;
   wic::TileOrder order;  ///< of grid()
@@ -59,7 +60,8 @@ struct Softmax {
       if (!tile) return;
       const wic::TilePlace place = order.place(tile.index);
       const std::uint32_t first = place.row * kRows, head = place.column;
-      if (need && !need.wait(thread, group, tile.run, first, first + kRows - 1, head * work.from.head_columns)) continue;
+      if (need && !need.wait(thread, group, tile.run, first, first + kRows - 1, head * work.from.head_columns))
+        continue;
       for (std::uint32_t row = first + warp; row < first + kRows; row += warps) {
         one_row(thread, partial + warp * wic::kWarpSize, row, head);
       }
@@ -96,7 +98,8 @@ struct Softmax {
     thread.sync_block();
     Partial all{-3e38f, 0};
     for (std::uint32_t i = 0; i < wic::kWarpSize; ++i) all.largest = fmaxf(all.largest, partial[i].largest);
-    for (std::uint32_t i = 0; i < wic::kWarpSize; ++i) all.sum += partial[i].sum * expf(partial[i].largest - all.largest);
+    for (std::uint32_t i = 0; i < wic::kWarpSize; ++i)
+      all.sum += partial[i].sum * expf(partial[i].largest - all.largest);
     thread.sync_block();
     for (std::uint32_t i = thread.lane(); i < packs; i += wic::kWarpSize) {
       Pack pack = from[i];

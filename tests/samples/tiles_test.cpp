@@ -21,8 +21,10 @@ using sample_test::make_runtime;
 using sample_test::run;
 
 std::vector<ChainPlan> all_plans(TileSize tile) {
-  return {{tile, Way::stream_order, Share::row, 1}, {tile, Way::dependent_launch, Share::row, 2},
-          {tile, Way::tiles, Share::row, 1},        {tile, Way::tiles, Share::slice, 2},
+  return {{tile, Way::stream_order, Share::row, 1},
+          {tile, Way::dependent_launch, Share::row, 2},
+          {tile, Way::tiles, Share::row, 1},
+          {tile, Way::tiles, Share::slice, 2},
           {tile, Way::tiles, Share::tile, 2}};
 }
 
@@ -111,14 +113,15 @@ TEST_F(Networks, AttentionComputesEachOfItsKernels) {
                   },
                   before),
               0.02);
-    EXPECT_LT(worst(3,
-                    [&](std::uint32_t row, std::uint32_t column) {
-                      const std::uint32_t head = column / keys * kHead, key = column % keys;
-                      return sum_over(kHead, [&](auto k) {
-                               return at(2, before + row, head + k) * at(2, key, kInner + head + k);
-                             }) / 8;
-                    }),
-              0.02);
+    EXPECT_LT(
+        worst(3,
+              [&](std::uint32_t row, std::uint32_t column) {
+                const std::uint32_t head = column / keys * kHead, key = column % keys;
+                return sum_over(kHead,
+                                [&](auto k) { return at(2, before + row, head + k) * at(2, key, kInner + head + k); }) /
+                       8;
+              }),
+        0.02);
     // Dropout makes about a tenth of the shares 0, and lets the others grow.
     std::uint32_t dropped = 0;
     EXPECT_LT(worst(4,

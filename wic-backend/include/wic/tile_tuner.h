@@ -25,8 +25,8 @@ struct TunedPlan {
 /// One host thread at a time.
 class TileTuner {
  public:
-  /// A plan must be so many times as fast as the first one to be chosen: about the most by which two measurements of one
-  /// plan differed (row polling_over_itself of docs/results/tiles.h100.json).
+  /// A plan must be so many times as fast as the first one to be chosen: about the most by which two measurements of
+  /// one plan differed (row polling_over_itself of docs/results/tiles.h100.json).
   static constexpr double kClearGain = 1.01;
 
   explicit TileTuner(std::uint32_t rounds = 15) : rounds_(rounds) {}
