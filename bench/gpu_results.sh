@@ -68,6 +68,9 @@ backend() {
   limit=30 claim own_overhead bench_own_overhead --devices cuda:0
   limit=70 claim soak bench_soak --devices cuda:0 --seconds 60
   limit=95 claim channel bench_channel --devices cuda:0
+  limit=120 claim tiles bench_tiles --devices cuda:0 --only shapes,vector,neighbours,faults --faults 100 \
+    --choices "$out/tiles_choices.$machine.txt"
+  limit=80 claim tiles_launches bench_tiles --devices cuda:0 --only launches --launches 1000000
 }
 
 answer() { # NAME RUN_OPTIONS... -- APP ARGS...: writes the output of analyze for a recorded program, and its origin

@@ -59,6 +59,17 @@ class Bench(unittest.TestCase):
             for name in (f"latency_flag_{direction}", *(f"latency_{direction}_{w}" for w in ("naive", "poll", "park"))):
                 self.assertGreater(rows[name]["value"], 0)
 
+    def test_tiles(self):
+        rows = self.rows("tiles", "--rounds", "1", "--launches", "200", "--faults", "4")
+        for shape in ("mlp_130", "attention_65", "conv_64_2", "vector_20"):
+            self.assertGreater(rows[shape + "_tiles"]["value"], 0)
+            self.assertGreater(rows[shape + "_parked"]["ratio"], 0)
+        for shape in ("mlp_130", "attention_65", "conv_64_2"):
+            self.assertIn("plan", rows[shape + "_tuned"]["params"])
+            self.assertGreaterEqual(rows[shape + "_predicted"]["value"], 1)
+        for name in ("random_launches", "random_launches_done", "faults", "faults_recovered"):
+            self.assertTrue(rows[name]["holds"], rows[name])
+
     def test_interference(self):
         rows = self.rows("interference", "--tables", "inside,blocks,crowd", "--rounds", "1", "--work-us", "100",
                          "--timeout-ms", "20000")

@@ -247,21 +247,29 @@ struct SmallConsumer {
   TileSync<Tile> needed;
   const std::uint32_t* produced;
   std::uint32_t* wrong;
+  bool looks_first;
 
+  bool is_ready(const Thread& thread, const TileTicket& tile) const {
+    if (looks_first && needed.ready(thread, tile.run, tile.index)) {
+      thread.fence_acquire();
+      return true;
+    }
+    return needed.wait(thread, tile.run, tile.index);
+  }
   void operator()(const Thread& thread) const {
     while (const TileTicket tile = queue.take(thread)) {
-      if (!needed.wait(thread, tile.run, tile.index) || thread.load(&produced[tile.index]) != tile.run) {
+      if (!is_ready(thread, tile) || thread.load(&produced[tile.index]) != tile.run) {
         thread.fetch_add(wrong, 1);
       }
     }
   }
 };
 
-simt::Explored explore_small(bool post_first) {
+simt::Explored explore_small(bool post_first, bool looks_first = false) {
   static SmallProgram program;
   simt::Bounds bounds;
   bounds.preemptions = 2;
-  return simt::explore(bounds, [post_first](simt::ExploredRun& run) -> std::string {
+  return simt::explore(bounds, [post_first, looks_first](simt::ExploredRun& run) -> std::string {
     program = {};
     program.strategies[1].word = static_cast<std::uint32_t>(StrategyId::backoff);
     Site site;
@@ -271,9 +279,10 @@ simt::Explored explore_small(bool post_first) {
     site.id = 1;
     site.timeout_ns = kTimeout;
     const TileSync<Tile> sync{{{2, 1}}, program.semaphores, &program.failed, site};
-    run.launch({1, 1, 64},
-               kernel_ref(SmallConsumer{
-                   {&program.consumer_next, &program.failed, 2, 1}, sync, program.produced, &program.wrong}));
+    run.launch(
+        {1, 1, 64},
+        kernel_ref(SmallConsumer{
+            {&program.consumer_next, &program.failed, 2, 1}, sync, program.produced, &program.wrong, looks_first}));
     run.launch({2, 1, 64}, kernel_ref(SmallProducer{
                                {&program.producer_next, &program.failed, 2, 2}, sync, program.produced, post_first}));
     if (const auto ended = run.run(); !ended) return ended.error().message;
@@ -289,8 +298,17 @@ TEST(TilesExhaustively, HoldUnderEverySchedule) {
   EXPECT_GT(explored.schedules, 100u);
 }
 
+TEST(TilesExhaustively, ALookBeforeTheWaitHoldsUnderEverySchedule) {
+  const simt::Explored explored = explore_small(false, true);
+  EXPECT_EQ(explored.failure, "");
+  EXPECT_TRUE(explored.complete);
+  EXPECT_GT(explored.schedules, 100u);
+}
+
 TEST(TilesExhaustively, FindAPostBeforeTheData) {
-  EXPECT_EQ(explore_small(true).failure.substr(0, 41), "a consumer read a tile that was not writt");
+  for (const bool looks_first : {false, true}) {
+    EXPECT_EQ(explore_small(true, looks_first).failure.substr(0, 41), "a consumer read a tile that was not writt");
+  }
 }
 
 }  // namespace
