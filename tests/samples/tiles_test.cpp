@@ -209,6 +209,20 @@ TEST(TilesProgram, EveryWayIsCorrect) {
   }
 }
 
+// On a GPU: the products on tensor cores, against plain loops and in each way the same bits.
+TEST(TilesProgram, EveryWayIsCorrectOnAGpu) {
+  for (const char* pair :
+       {"mlp --batch 130", "attention --batch 130", "attention --batch 2", "conv --batch 3", "vector"}) {
+    for (const char* way : {"dependent", "tiles", "tiles --wait park"}) {
+      const std::string arguments =
+          std::string("--devices cuda:0 --iterations 3 --timeout 30 --pair ") + pair + " --way " + way;
+      const auto result = run(TILES, arguments);
+      if (result.status == sample_test::kMachineCannot) GTEST_SKIP() << result.output;
+      EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
+    }
+  }
+}
+
 TEST(TilesProgram, TheTunersChoiceIsShownAndKept) {
   const std::string file = std::filesystem::temp_directory_path() / ("tiles_test_" + std::to_string(::getpid()));
   std::filesystem::remove(file);
