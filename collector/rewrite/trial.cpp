@@ -14,7 +14,7 @@ constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kM
 
 // A limit for registers may put some of the patch's values into local memory. Every thread has 1 KiB of it unless the
 // program asks for less; what a visit costs with it is measured (docs/results).
-constexpr int kMoreLocalBytes = 64;
+constexpr int kMoreLocalBytes = 128;
 
 class Loaded {
  public:

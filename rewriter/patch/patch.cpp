@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -47,21 +48,21 @@ Insertion place_visit(const Function& function, const Site& site, const Table& t
 
 /// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
 void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
-  std::map<std::size_t, bool> headers;  // whether a wait of a loop that begins there may end unseen
+  std::map<std::size_t, std::set<std::string_view>> headers;  // with the addresses that are polled there
   std::map<std::size_t, std::vector<const Site*>> left;
   for (const Site& site : sites) {
     for (const std::size_t exit : site.loop->exits) left[exit].push_back(&site);
-    if (function.statements[site.loop->header].kind == StatementKind::label) {
-      headers[site.loop->header] |= !site.loop->exits_known;
-    }
+    if (function.statements[site.loop->header].kind != StatementKind::label) continue;
+    std::set<std::string_view>& addresses = headers[site.loop->header];
+    if (site.loop->word) addresses.insert(site.loop->word->address);
   }
   for (const auto& [statement, of] : left) {
     const std::size_t at =
         statement < function.statements.size() ? function.statements[statement].range.begin : function.body.end - 1;
     insertions.push_back({at, marked(exit_text(of))});
   }
-  for (const auto& [header, unseen] : headers) {
-    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(unseen))});
+  for (const auto& [header, addresses] : headers) {
+    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(addresses))});
   }
 }
 

@@ -2,20 +2,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "rewriter/patch/site.h"
 
 namespace wicprof::rewriter {
 
-/// Part of a visit: records that the wait has begun, once, if %__wic_r says that waits are recorded.
-std::string begin_text(const Site& site, const Table& table);
+/// Writes a Record with the time %__wic_f, %__wic_g rounds, and the site and flags %__wic_e. `address` and `value` are
+/// instructions that bring them into %__wic_x and %__wic_y. `skip`: the end of the label behind the text, where a module
+/// without records goes on.
+std::string record_text(const Table& table, const std::string& address, const std::string& value,
+                        const std::string& skip);
 
-/// What stands where loops are left: a wait of `sites` is over.
-std::string exit_text(const std::vector<const Site*>& sites);
-
-/// Records the end of the thread's last wait if its begin is recorded: before the thread waits again, or ends. `label`
-/// distinguishes the places of a module.
+/// Records the end of the thread's last wait, from its state, if its begin is recorded: before the thread waits again,
+/// or ends. `label` distinguishes the places of a module.
 std::string end_text(const Table& table, const std::string& label);
 
 }  // namespace wicprof::rewriter
