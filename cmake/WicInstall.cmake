@@ -6,7 +6,7 @@ function(wic_install)
   # wic-prof finds these from where it lies itself, so they keep their places whatever the prefix's library folder is.
   install(TARGETS wic-prof DESTINATION bin COMPONENT tool)
   if(TARGET wicprof_inject)
-    install(TARGETS wicprof_inject DESTINATION lib COMPONENT tool)
+    install(TARGETS wicprof_inject wicprof_nvrtc DESTINATION lib COMPONENT tool)
   endif()
   install(TARGETS hot_flag DESTINATION libexec/wic-prof COMPONENT tool)  # for wic-prof demo
   if(TARGET wic-prof-gui)

@@ -34,5 +34,8 @@ inline constexpr char kRewriteVariable[] = "WICPROF_REWRITE";
 
 /// The collector's file name.
 inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";
+/// Preloaded where code is patched: it keeps the PTX of what the program compiles with NVRTC.
+inline constexpr char kNvrtcLibrary[] = "libwicprof_nvrtc.so";
+inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
 
 }  // namespace wicprof

@@ -1,4 +1,5 @@
 // wic-prof rewrite: which loops of the PTX in a file wait, and the text with the patch of those loops.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -25,6 +27,7 @@
 #include "cli/files/output_file.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
+#include "protocol/environment.h"
 #include "reports/text/screen.h"
 #include "rewriter/images/device_code.h"
 #include "rewriter/patch/patch.h"
@@ -47,6 +50,7 @@ struct RewriteOptions {
   std::string format = "text";
   std::optional<std::size_t> module;
   Output patched{.name = ""};
+  bool prewarm = false;
 };
 
 /// One PTX text of the file, with its verdicts. Its address is kept: the parts refer to each other.
@@ -348,6 +352,28 @@ Result<const PtxModule*> chosen_module(const Contents& contents, const RewriteOp
   return chosen;
 }
 
+/// Compiles the patched code into the cache.
+int prewarm(const std::string& path, const std::string& bytes) {
+  using Prewarm = int (*)(const char*, std::size_t, char*, std::size_t);
+  const std::optional<std::string> collector = beside_binary(std::string("../lib/") + kInjectionLibrary);
+  void* const loaded = collector ? dlopen(collector->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  const auto compile = loaded == nullptr ? nullptr : reinterpret_cast<Prewarm>(dlsym(loaded, "wicprof_prewarm"));
+  if (compile == nullptr) {
+    return fail(bad_input(fmt::format("--prewarm needs the CUDA collector, ../lib/{} beside wic-prof", kInjectionLibrary)));
+  }
+  std::string notes(1 << 16, '\0');
+  const int patched = compile(bytes.data(), bytes.size(), notes.data(), notes.size());
+  notes.resize(std::strlen(notes.c_str()));
+  if (patched < 0) return fail(bad_input(fmt::format("{}: nothing was compiled: {}", path, notes)));
+  std::istringstream lines(notes);
+  for (std::string line; std::getline(lines, line);) {
+    warn(fmt::format("{}: a module stays as it is: {}", path, analyzer::one_line(line)));
+  }
+  return print_answer(fmt::format("{}: {} in the cache; run --rewrite takes {} from there\n", path,
+                                  patched == 1 ? "1 patched module is" : fmt::format("{} patched modules are", patched),
+                                  patched == 1 ? "it" : "them"));
+}
+
 int rewrite(const RewriteOptions& options) {
   Output output = options.patched;
   if (!output.name.empty()) {
@@ -357,6 +383,7 @@ int rewrite(const RewriteOptions& options) {
   }
   const Result<std::string> bytes = bytes_of(options.file);
   if (!bytes) return fail(bytes.error());
+  if (options.prewarm) return prewarm(options.file, *bytes);
   const auto refuse = [&](const Error& error) {
     return fail(Error{error.kind, fmt::format("{}: {}", options.file, analyzer::one_line(error.message))});
   };
@@ -384,6 +411,9 @@ VerbBody declare<struct RewriteVerb>(CLI::App& verb, const ProgramWords&) {
   add_output(verb, options->patched);
   verb.add_option("--module", options->module, "the PTX module that -o writes, where the file holds several")
       ->type_name("N");
+  verb.add_flag("--prewarm", options->prewarm,
+                "compile the patched code for this machine's GPUs into $XDG_CACHE_HOME/wic-prof, where run --rewrite "
+                "finds it");
   add_format(verb, options->format);
   add_example(verb, "wic-prof rewrite kernels.ptx -o patched.ptx");
   return [options] { return rewrite(*options); };

@@ -44,6 +44,15 @@ std::string find_cupti() {
   return {};
 }
 
+namespace {
+
+/// Whether `word` stands in a list with commas.
+bool has_word(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+}  // namespace
+
 std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open,
                                          const std::string& modules_folder) {
   std::map<std::string, std::string> variables;
@@ -66,6 +75,11 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
   if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
     replace(kCudaInjectionVariable, *library);
     replace(kNvtxInjectionVariable, *library);
+  }
+  const std::optional<std::string> nvrtc = beside_binary(std::string("../lib/") + kNvrtcLibrary);
+  if (nvrtc && has_word(trace, "rewrite")) {
+    std::string& preloaded = variables[kPreloadVariable];
+    preloaded = *nvrtc + (preloaded.empty() ? "" : ":" + preloaded);
   }
   if (modules_folder.empty()) {
     variables.erase(kModulesVariable);

@@ -34,6 +34,11 @@ RewriteDriver find_all() {
   find("cuCtxPopCurrent_v2", api.pop_context);
   find("cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
   find("cuLaunchKernel", api.launch);
+  find("cuDriverGetVersion", api.driver_version);
+  find("cuLinkCreate_v2", api.link_create);
+  find("cuLinkAddData_v2", api.link_add);
+  find("cuLinkComplete", api.link_complete);
+  find("cuLinkDestroy", api.link_destroy);
   return api;
 }
 

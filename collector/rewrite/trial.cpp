@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
+#include <thread>
 
+#include "collector/rewrite/own_code.h"
 #include "rewriter/patch/limit.h"
 
 namespace wicprof::collector {
@@ -77,6 +81,42 @@ std::string changed(const char* what, int from, int to) {
   return std::string(what) + " from " + std::to_string(from) + " to " + std::to_string(to);
 }
 
+std::string refused(const char* what, CUresult result) {
+  return std::string("the driver refused ") + what + " (error " + std::to_string(result) + ")";
+}
+std::string not_compared(const std::string& kernel) {
+  return "the registers of " + kernel + " could not be compared with those of the original";
+}
+
+/// `text` with limits, such that as many warps fit as of the originals. A kernel that limits itself keeps its own limit.
+void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had,
+           const std::set<std::string>& kernels) {
+  std::map<std::string, int> limits;
+  for (const std::string& kernel : kernels) limits[kernel] = registers_for(resident_warps(had.at(kernel)));
+  Result<std::string> limited = rewriter::limit_registers(text, limits);
+  replacement.text = limited ? *std::move(limited) : text;
+  replacement.is_machine_code = false;
+}
+
+/// The text becomes machine code, which can be kept; without a compiler it stays as it is.
+std::string compile(const RewriteDriver& driver, rewriter::Replacement& replacement) {
+  if (!driver.can_compile()) return {};
+  CUlinkState state = nullptr;
+  CUresult result = driver.link_create(0, nullptr, nullptr, &state);
+  if (result != CUDA_SUCCESS) return refused("to compile", result);
+  void* code = nullptr;
+  std::size_t bytes = 0;
+  result = driver.link_add(state, CU_JIT_INPUT_PTX, replacement.text.data(), replacement.text.size() + 1, "patched",
+                           0, nullptr, nullptr);
+  if (result == CUDA_SUCCESS) result = driver.link_complete(state, &code, &bytes);
+  if (result == CUDA_SUCCESS) {
+    replacement.text.assign(static_cast<const char*>(code), bytes);
+    replacement.is_machine_code = true;
+  }
+  driver.link_destroy(state);
+  return result == CUDA_SUCCESS ? std::string() : refused("the patched PTX", result);
+}
+
 }  // namespace
 
 int resident_warps(const KernelNeeds& needs) {
@@ -107,35 +147,56 @@ std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched)
 std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
                             CUdevice device) {
   const SomeContext context(driver, device);
-  const Loaded before(driver, original);
-  if (before.result != CUDA_SUCCESS) {
-    return "the driver refused the original (error " + std::to_string(before.result) + ")";
-  }
-  // Kernels that a first look finds to have fewer warps.
-  std::map<std::string, int> limits;
-  for (const bool limited : {false, true}) {
-    const Loaded after(driver, replacement.text.c_str());
-    if (after.result != CUDA_SUCCESS) {
-      return "the driver refused the patched PTX (error " + std::to_string(after.result) + ")";
-    }
+  std::optional<Loaded> before;
+  std::map<std::string, KernelNeeds> had;
+  const auto look_at_original = [&]() -> std::string {
+    before.emplace(driver, original);
+    if (before->result != CUDA_SUCCESS) return refused("the original", before->result);
     for (const std::string& kernel : replacement.kernels) {
-      KernelNeeds had, has;
-      if (!read_needs(driver, before.library, kernel, device, had) ||
-          !read_needs(driver, after.library, kernel, device, has)) {
-        return "the registers of " + kernel + " could not be compared with those of the original";
-      }
-      if (!limited && resident_warps(has) < resident_warps(had)) {
-        limits[kernel] = registers_for(resident_warps(had));
-        continue;
-      }
-      if (const std::string worse = worse_needs(had, has); !worse.empty()) {
+      if (!read_needs(driver, before->library, kernel, device, had[kernel])) return not_compared(kernel);
+    }
+    return {};
+  };
+  const std::string text = replacement.text;
+  std::string problem;
+  if (replacement.has_machine_code || !driver.can_compile()) {
+    // What the original needs is known before the first compilation.
+    if (problem = look_at_original(); !problem.empty()) return problem;
+    limit(replacement, text, had, replacement.patched_kernels);
+    if (problem = compile(driver, replacement); !problem.empty()) return problem;
+  } else {
+    // The driver compiles both: at the same time.
+    CUcontext current = nullptr;
+    driver.current_context(&current);
+    std::string other;
+    std::thread thread([&] {
+      const OwnCode own;
+      driver.push_context(current);
+      other = look_at_original();
+      CUcontext popped = nullptr;
+      driver.pop_context(&popped);
+    });
+    problem = compile(driver, replacement);
+    thread.join();
+    if (!problem.empty()) return problem;
+    if (!other.empty()) return other;
+  }
+  for (const bool again : {false, true}) {
+    const Loaded after(driver, replacement.text.c_str());
+    if (after.result != CUDA_SUCCESS) return refused("the patched PTX", after.result);
+    std::set<std::string> greedy;
+    for (const std::string& kernel : replacement.kernels) {
+      KernelNeeds has;
+      if (!read_needs(driver, after.library, kernel, device, has)) return not_compared(kernel);
+      if (!again && resident_warps(has) < resident_warps(had[kernel])) {
+        greedy.insert(kernel);
+      } else if (const std::string worse = worse_needs(had[kernel], has); !worse.empty()) {
         return "the patch would change what " + kernel + " needs: " + worse;
       }
     }
-    if (limited || limits.empty()) break;
-    Result<std::string> text = rewriter::limit_registers(replacement.text, limits);
-    if (!text) return text.error().message;
-    replacement.text = *std::move(text);
+    if (greedy.empty()) break;
+    limit(replacement, text, had, greedy);
+    if (problem = compile(driver, replacement); !problem.empty()) return problem;
   }
   return {};
 }

@@ -27,8 +27,9 @@ std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched)
 /// The most registers per thread with which an SM has room for so many warps.
 int registers_for(int warps);
 
-/// Empty if the program may have `replacement` in the place of `original`; else why not. Loads both, compares their
-/// kernels, unloads both. Where fewer warps of a patched kernel would fit, its text gets a limit for its registers.
+/// Empty if the program may have `replacement` in the place of `original`; else why not. The replacement's text becomes
+/// machine code where the driver compiles it. Loads both, compares their kernels, unloads both. Where fewer warps of a
+/// patched kernel would fit, its text gets a limit for its registers.
 std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
                             CUdevice device);
 

@@ -1,21 +1,25 @@
 // Patched code in the place of what the program loads: the callback at the entry of a load changes the image that the
 // driver reads. Whatever fails leaves the program with its own image.
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "collector/program/environment.h"
 #include "collector/program/symbol_name.h"
+#include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"
+#include "collector/rewrite/file_bytes.h"
 #include "collector/rewrite/image_bytes.h"
 #include "collector/rewrite/own_code.h"
+#include "collector/rewrite/patched_code.h"
 #include "collector/rewrite/patched_modules.h"
 #include "collector/rewrite/toggle_loop.h"
-#include "collector/rewrite/trial.h"
 #include "collector/sources/list.h"
 #include "protocol/events/notice.h"
 #include "protocol/time.h"
@@ -30,6 +34,8 @@ constexpr CUpti_CallbackId kWatched[] = {
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
     CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
@@ -59,6 +65,54 @@ const void** image_of(CUpti_CallbackId id, const void* params) {
   }
 }
 
+/// The file that a load names; nullptr: the load names none.
+const char** file_of(CUpti_CallbackId id, const void* params) {
+  void* const writable = const_cast<void*>(params);
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
+      return &static_cast<cuLibraryLoadFromFile_params*>(writable)->fileName;
+    case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+      return &static_cast<cuModuleLoad_params*>(writable)->fname;
+    default:
+      return nullptr;
+  }
+}
+
+/// Options of a load with which the driver compiles other code than without them; ours is compiled without.
+bool changes_code(const CUjit_option* options, unsigned count) {
+  for (unsigned i = 0; options != nullptr && i < count; ++i) {
+    switch (options[i]) {
+      case CU_JIT_MAX_REGISTERS:
+      case CU_JIT_THREADS_PER_BLOCK:
+      case CU_JIT_OPTIMIZATION_LEVEL:
+      case CU_JIT_GENERATE_DEBUG_INFO:
+      case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+bool changes_code(CUpti_CallbackId id, const void* params) {
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData: {
+      const auto& load = *static_cast<const cuLibraryLoadData_params*>(params);
+      return changes_code(load.jitOptions, load.numJitOptions);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile: {
+      const auto& load = *static_cast<const cuLibraryLoadFromFile_params*>(params);
+      return changes_code(load.jitOptions, load.numJitOptions);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx: {
+      const auto& load = *static_cast<const cuModuleLoadDataEx_params*>(params);
+      return changes_code(load.options, load.numOptions);
+    }
+    default:
+      return false;
+  }
+}
+
 /// What a load has given the program.
 struct Handles {
   CUlibrary library = nullptr;
@@ -83,6 +137,14 @@ Handles handles_of(CUpti_CallbackId id, const void* params) {
       CUmodule* const module = static_cast<const cuModuleLoadFatBinary_params*>(params)->module;
       return {nullptr, module != nullptr ? *module : nullptr};
     }
+    case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile: {
+      CUlibrary* const library = static_cast<const cuLibraryLoadFromFile_params*>(params)->library;
+      return {library != nullptr ? *library : nullptr, nullptr};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad: {
+      CUmodule* const module = static_cast<const cuModuleLoad_params*>(params)->module;
+      return {nullptr, module != nullptr ? *module : nullptr};
+    }
     default:
       return {};
   }
@@ -92,8 +154,12 @@ Handles handles_of(CUpti_CallbackId id, const void* params) {
 struct OpenLoad {
   const rewriter::Replacement* replacement = nullptr;
   const void* original = nullptr;
+  std::string file;  // of the patched code, if the load names one
 };
 thread_local OpenLoad open_load;
+
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{256} << 20;  // a program loads no larger one by its name (chosen)
+
 class Rewrite final : public Source {
  public:
   /// `driver`: nullptr: that of the process, which is looked up at the first load.
@@ -121,9 +187,20 @@ class Rewrite final : public Source {
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data.functionParams == nullptr) return;
     if (const void** const image = image_of(id, data.functionParams); image != nullptr) {
       if (data.callbackSite == CUPTI_API_ENTER) {
-        enter(*image, sink);
+        enter(*image, changes_code(id, data.functionParams), sink);
       } else if (open_load.replacement != nullptr && !OwnCode::runs()) {
-        leave(id, data, *image, sink);
+        *image = open_load.original;
+        leave(id, data, sink);
+      }
+      return;
+    }
+    if (const char** const file = file_of(id, data.functionParams); file != nullptr) {
+      if (OwnCode::runs()) return;
+      if (data.callbackSite == CUPTI_API_ENTER) {
+        enter_file(*file, changes_code(id, data.functionParams), sink);
+      } else if (open_load.replacement != nullptr) {
+        *file = static_cast<const char*>(open_load.original);
+        leave(id, data, sink);
       }
       return;
     }
@@ -177,7 +254,7 @@ class Rewrite final : public Source {
   }
 
   /// At the entry of a load. `image` is the driver's own copy of the argument.
-  void enter(const void*& image, EventSink& sink) {
+  void enter(const void*& image, bool with_options, EventSink& sink) {
     if (const void* const answer = door_.answer(image); answer != nullptr) {
       image = answer;
       return;
@@ -185,45 +262,79 @@ class Rewrite final : public Source {
     if (OwnCode::runs()) return;
     open_load = {};
     const OwnCode own;
-    const RewriteDriver& driver = this->driver();
-    const std::string problem = door_.problem(driver);
+    if (!door_is_open(sink)) return;
+    const rewriter::Replacement* const replacement = replace(image, image_at(image), with_options, sink);
+    if (replacement == nullptr) return;
+    if (!recompile_only_) open_load = {replacement, image, {}};
+    image = recompile_only_ ? replacement->unpatched.c_str() : replacement->text.c_str();
+  }
+
+  /// A load that names a file gets the file in the cache.
+  void enter_file(const char*& file, bool with_options, EventSink& sink) {
+    open_load = {};
+    if (file == nullptr) return;
+    const OwnCode own;
+    if (!door_is_open(sink)) return;
+    std::error_code error;
+    if (std::filesystem::file_size(file, error) > kLargestFile || error) return;
+    const std::string bytes = file_bytes(file);
+    std::string key;
+    const rewriter::Replacement* const replacement = replace(bytes.c_str(), bytes, with_options, sink, &key);
+    if (replacement == nullptr) return;
+    const std::string patched = cache_.code_file(key);
+    if (recompile_only_ || !std::filesystem::exists(patched, error)) {
+      return report(sink, "a module stays as it is: a load of a file needs the cache, $XDG_CACHE_HOME or ~/.cache");
+    }
+    open_load = {replacement, file, patched};
+    file = open_load.file.c_str();
+  }
+
+  bool door_is_open(EventSink& sink) {
+    const std::string problem = door_.problem(driver());
     if (!problem.empty()) {
       if (!door_reported_.exchange(true)) {
         notice(sink, NoticeSeverity::warning, "rewrite: no code is patched, because " + problem);
       }
-      return;
+      return false;
     }
     if (!door_reported_.exchange(true)) {
       notice(sink, NoticeSeverity::info, "rewrite: this driver takes patched code from a callback");
     }
-    const std::string_view bytes = image_at(image);
-    if (bytes.empty()) return;
-    const std::optional<std::pair<CUdevice, int>> device = device_of(driver);
-    if (!device)
-      return report(sink, "a module stays as it is: the GPUs differ, and no context says which one it is for");
-    auto replacement = std::make_unique<rewriter::Replacement>(rewriter::replacement_of(bytes, device->second));
-    if (replacement->text.empty()) {
-      if (!replacement->left_alone.empty()) report(sink, "a module stays as it is: " + replacement->left_alone);
-      return;
-    }
-    if (const std::string refused = try_replacement(driver, image, *replacement, device->first); !refused.empty()) {
-      return report(sink, "a module stays as it is: " + refused);
-    }
-    const std::lock_guard lock(mutex_);
-    if (recompile_only_) {
-      image = replacement->unpatched.c_str();
-      notice(sink, NoticeSeverity::info, "rewrite: a module is compiled again without a patch");
-    } else {
-      open_load = {replacement.get(), image};
-      image = replacement->text.c_str();
-    }
-    kept_.push_back(std::move(replacement));  // the driver may read the text as long as the module is loaded
+    return true;
   }
 
-  void leave(CUpti_CallbackId id, const CUpti_CallbackData& data, const void*& image, EventSink& sink) {
-    const OpenLoad load = open_load;
-    open_load = {};
-    image = load.original;
+  /// What the driver gets in the place of an image; it stays until the process ends, since the driver may read it as long
+  /// as the module is loaded. nullptr: the original. `bytes` are those of `image`.
+  const rewriter::Replacement* replace(const void* image, std::string_view bytes, bool with_options, EventSink& sink,
+                                       std::string* key_of_file = nullptr) {
+    if (bytes.empty()) return nullptr;
+    const RewriteDriver& driver = this->driver();
+    const std::optional<CodeTarget> target = target_of(driver);
+    if (!target) {
+      report(sink, "a module stays as it is: the GPUs differ, and no context says which one it is for");
+      return nullptr;
+    }
+    const std::string key = cache_key(driver, bytes, *target);
+    if (key_of_file != nullptr) *key_of_file = key;
+    auto replacement = std::make_unique<rewriter::Replacement>(
+        recompile_only_ ? analysed(bytes, *target)
+                        : patched_code_of(driver, cache_, key, image, bytes, *target));
+    if (replacement->text.empty() || with_options) {
+      std::string why = replacement->left_alone;
+      if (!replacement->text.empty()) why = "the program loads it with options for the compiler";
+      for (const std::string& kernel : replacement->machine_code_only) {
+        report(sink, "kernel " + readable_symbol(kernel) + " stays as it is: its module has machine code only");
+      }
+      if (!why.empty()) report(sink, "a module stays as it is: " + why);
+      return nullptr;
+    }
+    const std::lock_guard lock(mutex_);
+    if (recompile_only_) notice(sink, NoticeSeverity::info, "rewrite: a module is compiled again without a patch");
+    return kept_.emplace_back(std::move(replacement)).get();
+  }
+
+  void leave(CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink& sink) {
+    const OpenLoad load = std::exchange(open_load, {});
     const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
     if (result == nullptr || *result != CUDA_SUCCESS) {
       return report(sink, "the driver refused a patched module that it took before");
@@ -245,7 +356,7 @@ class Rewrite final : public Source {
   }
 
   /// The device that a load is for, with its architecture; nothing where that is not known.
-  static std::optional<std::pair<CUdevice, int>> device_of(const RewriteDriver& driver) {
+  static std::optional<CodeTarget> target_of(const RewriteDriver& driver) {
     const auto architecture = [&](CUdevice device) {
       int major = 0, minor = 0;
       driver.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
@@ -260,11 +371,12 @@ class Rewrite final : public Source {
     }
     CUdevice current = 0;
     if (driver.current_device(&current) != CUDA_SUCCESS) current = 0;
-    return std::pair(current, architecture(current));
+    return CodeTarget{current, architecture(current)};
   }
 
   const RewriteDriver* driver_;
   const bool recompile_only_ = recompile_only();
+  const CodeCache cache_{CodeCache::user_folder()};
   Door door_;
   PatchedModules modules_;
   ToggleLoop toggles_;

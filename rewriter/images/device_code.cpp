@@ -58,6 +58,31 @@ Result<DeviceCode> read_device_code(std::string_view file) {
   return code;
 }
 
+Result<std::vector<std::string_view>> containers_of(std::string_view file) {
+  std::string_view left;
+  Result<Elf> elf = bad_input("no ELF file");
+  if (begins_as_fat_binary(file)) {
+    left = file;
+  } else if (begins_as_elf(file)) {
+    elf = read_elf(file);
+    if (!elf) return elf.error();
+    for (const ElfSection& section : elf->sections) {
+      if (section.name == ".nv_fatbin") left = section.bytes;
+    }
+  }
+  std::vector<std::string_view> containers;
+  while (!left.empty()) {
+    const std::uint64_t whole = container_bytes(left);
+    if (whole == 0 || whole > left.size()) {
+      left.remove_prefix(std::min<std::size_t>(left.size(), 8));  // containers begin at multiples of 8
+      continue;
+    }
+    containers.push_back(left.substr(0, whole));
+    left.remove_prefix(whole);
+  }
+  return containers;
+}
+
 Result<std::string> ptx_of(const FatEntry& entry) {
   Result<std::string> text = decompressed(entry.payload, entry.compression, entry.size);
   if (text) text->resize(std::min(text->size(), text->find('\0')));

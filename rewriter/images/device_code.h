@@ -18,6 +18,10 @@ struct DeviceCode {
 /// What is in `file`; the result refers to it. Errors: damaged bytes, a file without device code.
 Result<DeviceCode> read_device_code(std::string_view file);
 
+/// The containers of a fat binary, or of the section .nv_fatbin of a program or library, one by one, as a program hands
+/// them to the driver; none in other files. They refer to `file`.
+Result<std::vector<std::string_view>> containers_of(std::string_view file);
+
 /// The PTX text of an entry of that kind, without what follows its end.
 Result<std::string> ptx_of(const FatEntry& entry);
 

@@ -42,6 +42,11 @@ const FatEntry* newest(const std::vector<FatEntry>& entries, ImageKind kind, int
   return best;
 }
 
+constexpr std::string_view kMachineCodeOnly =
+    "it is machine code only: its waits are seen by samples only (--trace with pcsampling). With the PTX in the program they can be patched: "
+    "nvcc -gencode arch=compute_XX,code=compute_XX, or for a build that you cannot change NVCC_APPEND_FLAGS in its "
+    "environment; TORCH_CUDA_ARCH_LIST=X.Y+PTX for a PyTorch extension";
+
 // Of the namespace wic in a symbol.
 constexpr std::string_view kWicSymbol = "N3wic";
 
@@ -70,9 +75,19 @@ Replacement patched(const std::string& text) {
       added.file = file->second;
     }
   }
+  std::set<std::string_view> with_sites;
+  for (const Site& site : patched->sites) with_sites.insert(site.function);
+  bool in_a_function = false;
   for (const Function& function : module->functions) {
-    if (function.is_entry && function.has_body) replacement.kernels.emplace_back(function.name);
+    if (!function.has_body) continue;
+    if (!function.is_entry) {
+      in_a_function |= with_sites.contains(function.name);
+      continue;
+    }
+    replacement.kernels.emplace_back(function.name);
+    if (with_sites.contains(function.name)) replacement.patched_kernels.emplace(function.name);
   }
+  if (in_a_function) replacement.patched_kernels.insert(replacement.kernels.begin(), replacement.kernels.end());
   return replacement;
 }
 
@@ -88,7 +103,9 @@ Replacement replacement_of(std::string_view image, int architecture) {
     if (cubin == nullptr) return {};
     const Result<std::vector<std::string>> kernels = kernels_of(*cubin);
     if (kernels && kernels->empty()) return {};
-    return left_alone("it is machine code only; wic-prof rewrite FILE says how to keep the PTX");
+    Replacement none = left_alone(std::string(kMachineCodeOnly));
+    if (kernels) none.machine_code_only = *kernels;
+    return none;
   }
   if (cubin != nullptr && ptx->architecture < cubin->architecture) {
     return left_alone("its PTX is for sm_" + std::to_string(ptx->architecture) +
@@ -97,7 +114,9 @@ Replacement replacement_of(std::string_view image, int architecture) {
   if (changes_code(ptx->options)) return left_alone("it was compiled with " + std::string(ptx->options));
   const Result<std::string> text = ptx_of(*ptx);
   if (!text) return left_alone(text.error().message);
-  return patched(*text);
+  Replacement replacement = patched(*text);
+  replacement.has_machine_code = cubin != nullptr;
+  return replacement;
 }
 
 }  // namespace wicprof::rewriter

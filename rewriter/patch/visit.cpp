@@ -13,9 +13,11 @@ namespace {
 
 constexpr const char* kRegisters = R"(
 .local .align 16 .b8 __wic_state[<state bytes>];
-.reg .b32 %__wic_n, %__wic_m, %__wic_s;
+.reg .b32 %__wic_n, %__wic_m, %__wic_l, %__wic_k, %__wic_s;
 mov.b32 %__wic_n, 0;
 mov.b32 %__wic_m, 0;
+mov.b32 %__wic_l, 0;
+mov.b32 %__wic_k, 0;
 mov.b32 %__wic_s, 0;
 )";
 
@@ -25,8 +27,9 @@ constexpr const char* kArrive = R"(
 .reg .b64 %__wic_a;
 mov.b32 %__wic_n, 0;
 mov.b32 %__wic_m, <first rounds>;
+mov.b32 %__wic_k, 0;
 mov.u64 %__wic_a, %globaltimer;
-st.local.u64 [__wic_state+<last>], %__wic_a;
+cvt.u32.u64 %__wic_l, %__wic_a;
 <keeps>}
 )";
 
@@ -46,63 +49,39 @@ setp.lt.u32 %__wic_p, %__wic_n, %__wic_m;
 @%__wic_p bra $__wic_go_on_<k>;
 )";
 
-// The beginning of a visit. All that it needs to know of the wait is in ThreadState.
+// The first look of a wait is due <first look ns> after its begin, the next one <look ns> after the last. A thread that
+// is early goes on for as many rounds as the time that is left takes at the pace of the rounds since; until its first
+// look it needs no memory for that. A thread that has come to the loop by a branch has no time of arrival: its wait
+// begins now. %__wic_d: the time since the last look, or since the arrival.
 constexpr const char* kLook = R"(
 {
 .reg .pred %__wic_p, %__wic_q, %__wic_timed;
-.reg .b32 %__wic_w, %__wic_before, %__wic_looked, %__wic_r, %__wic_e, %__wic_g, %__wic_h, %__wic_d, %__wic_t, %__wic_valid, %__wic_want;
-.reg .b64 %__wic_now, %__wic_last, %__wic_begin, %__wic_a, %__wic_f, %__wic_i, %__wic_x, %__wic_y, %__wic_table, %__wic_own, %__wic_host, %__wic_until, %__wic_address, %__wic_seen;
+.reg .b32 %__wic_w, %__wic_r, %__wic_e, %__wic_g, %__wic_h, %__wic_d, %__wic_t;
+.reg .b64 %__wic_a, %__wic_i, %__wic_x, %__wic_y;
 .reg .f32 %__wic_u, %__wic_v;
-<round>mov.u64 %__wic_now, %globaltimer;
-ld.local.u64 %__wic_last, [__wic_state+<last ns>];
-ld.local.u32 %__wic_w, [__wic_state+<flags>];
-ld.local.u32 %__wic_before, [__wic_state+<before>];
-ld.local.u64 %__wic_begin, [__wic_state+<begin>];
-ld.local.u32 %__wic_looked, [__wic_state+<looked>];
-setp.eq.u32 %__wic_p, %__wic_m, 0;
-@%__wic_p bra $__wic_first_<k>;
-setp.ne.u32 %__wic_p, %__wic_m, <first rounds>;
-@%__wic_p bra $__wic_again_<k>;
-)";
-
-// The first look of a wait. A thread that has come to the loop by a branch has no time of arrival: its wait begins now.
-constexpr const char* kFirst = R"($__wic_first_<k>:
-<last wait>mov.b32 %__wic_s, 0;
-mov.b32 %__wic_w, 0;
-mov.b32 %__wic_before, 0;
-mov.b32 %__wic_looked, 0;
-mov.b64 %__wic_begin, %__wic_last;
+<round>mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
 setp.ne.b32 %__wic_p, %__wic_m, 0;
 @%__wic_p bra $__wic_again_<k>;
-mov.b64 %__wic_last, %__wic_now;
-mov.b64 %__wic_begin, %__wic_now;
-sub.u32 %__wic_before, %__wic_n, 1;
-mov.b32 %__wic_looked, %__wic_before;
-add.u32 %__wic_m, %__wic_n, <first rounds>;
-bra $__wic_store_<k>;
-)";
-
-// The first look of a wait is due <first look ns> after its begin, the next one <look ns> after the last. A thread that
-// is early goes on for as many rounds as the time that is left takes at the pace of the rounds since.
-constexpr const char* kAgain = R"(
+mov.b32 %__wic_l, %__wic_t;
+mov.b32 %__wic_n, 1;
+mov.b32 %__wic_k, 0;
+mov.b32 %__wic_m, <first rounds>;
+bra $__wic_go_on_<k>;
 $__wic_again_<k>:
-sub.u64 %__wic_x, %__wic_now, %__wic_last;
-min.u64 %__wic_x, %__wic_x, 0xffffffff;
-cvt.u32.u64 %__wic_d, %__wic_x;
-and.b32 %__wic_e, %__wic_w, <timed>;
-setp.ne.b32 %__wic_timed, %__wic_e, 0;
-selp.b32 %__wic_want, <look ns>, <first look ns>, %__wic_timed;
-setp.ge.u32 %__wic_q, %__wic_d, %__wic_want;
+sub.u32 %__wic_d, %__wic_t, %__wic_l;
+setp.ne.b32 %__wic_timed, %__wic_k, 0;
+selp.b32 %__wic_g, <look ns>, <first look ns>, %__wic_timed;
+setp.ge.u32 %__wic_q, %__wic_d, %__wic_g;
 @%__wic_q bra $__wic_due_<k>;
-sub.u32 %__wic_want, %__wic_want, %__wic_d;
-<nap>$__wic_due_<k>:
-and.b32 %__wic_w, %__wic_w, <not pause>;
-or.b32 %__wic_w, %__wic_w, <timed>;
-mov.b32 %__wic_want, <look ns>;
+sub.u32 %__wic_g, %__wic_g, %__wic_d;
+<nap>bra $__wic_pace_<k>;
+$__wic_due_<k>:
+mov.b32 %__wic_g, <look ns>;
 $__wic_pace_<k>:
-sub.u32 %__wic_e, %__wic_n, %__wic_looked;
+sub.u32 %__wic_e, %__wic_n, %__wic_k;
 cvt.rn.f32.u32 %__wic_u, %__wic_e;
-cvt.rn.f32.u32 %__wic_v, %__wic_want;
+cvt.rn.f32.u32 %__wic_v, %__wic_g;
 mul.f32 %__wic_u, %__wic_u, %__wic_v;
 max.u32 %__wic_e, %__wic_d, <shortest pace>;
 cvt.rn.f32.u32 %__wic_v, %__wic_e;
@@ -111,37 +90,52 @@ min.f32 %__wic_u, %__wic_u, <most rounds>;
 cvt.rzi.u32.f32 %__wic_e, %__wic_u;
 max.u32 %__wic_e, %__wic_e, 1;
 add.u32 %__wic_m, %__wic_n, %__wic_e;
-@!%__wic_q bra $__wic_store_<k>;
-mov.b64 %__wic_last, %__wic_now;
-mov.b32 %__wic_looked, %__wic_n;
+@!%__wic_q bra $__wic_go_on_<k>;
+mov.b32 %__wic_k, %__wic_n;
+mov.b32 %__wic_l, %__wic_t;
+@%__wic_timed bra $__wic_known_wait_<k>;
+)";
+
+// The first look: what the thread knows of its wait goes to ThreadState.
+constexpr const char* kFirst = R"(<last wait>mov.b32 %__wic_s, 0;
+mov.b32 %__wic_w, 0;
+cvt.u64.u32 %__wic_x, %__wic_d;
+mov.u64 %__wic_y, %globaltimer;
+sub.u64 %__wic_y, %__wic_y, %__wic_x;
+st.local.u64 [__wic_state+<begin>], %__wic_y;
+bra $__wic_control_<k>;
+$__wic_known_wait_<k>:
+ld.local.u32 %__wic_w, [__wic_state+<flags>];
+and.b32 %__wic_w, %__wic_w, <not pause>;
+$__wic_control_<k>:
 )";
 
 // While the thread sleeps in each round, it looks by the clock.
-constexpr const char* kNap = R"(and.b32 %__wic_e, %__wic_w, <pause bits>;
+constexpr const char* kNap = R"(@!%__wic_timed bra $__wic_pace_<k>;
+ld.local.u32 %__wic_e, [__wic_state+<flags>];
+and.b32 %__wic_e, %__wic_e, <pause bits>;
 setp.eq.b32 %__wic_p, %__wic_e, 0;
 @%__wic_p bra $__wic_pace_<k>;
 nanosleep.u32 %__wic_e;
-bra $__wic_store_<k>;
+bra $__wic_go_on_<k>;
 )";
 
 // %__wic_r becomes the control word as the module has it. One thread at a time and per kControlNs reads the host's
 // first: hundreds of readers of one host line wait for each other. Without a table, %__wic_r is 0.
 constexpr const char* kControl = R"(
-mov.u64 %__wic_table, <table>;
-ld.volatile.global.u64 %__wic_host, [%__wic_table+<sites>];
-ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [%__wic_table+<control>];
-setp.eq.b64 %__wic_p, %__wic_host, 0;
+ld.volatile.global.u64 %__wic_a, [<table>+<sites>];
+ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [<table>+<control>];
+setp.eq.b64 %__wic_p, %__wic_a, 0;
 @%__wic_p bra $__wic_store_<k>;
-cvt.u32.u64 %__wic_t, %__wic_now;
 sub.u32 %__wic_g, %__wic_e, %__wic_t;
 setp.lt.u32 %__wic_p, %__wic_g, <control ns>;
 @%__wic_p bra $__wic_known_<k>;
 add.u32 %__wic_g, %__wic_t, <control ns - 1>;
-atom.global.cas.b32 %__wic_g, [%__wic_table+<look>], %__wic_e, %__wic_g;
+atom.global.cas.b32 %__wic_g, [<table>+<look>], %__wic_e, %__wic_g;
 setp.ne.b32 %__wic_p, %__wic_g, %__wic_e;
 @%__wic_p bra $__wic_known_<k>;
-ld.volatile.global.u32 %__wic_r, [%__wic_host+<host control>];
-st.volatile.global.u32 [%__wic_table+<control>], %__wic_r;
+ld.volatile.global.u32 %__wic_r, [%__wic_a+<host control>];
+st.volatile.global.u32 [<table>+<control>], %__wic_r;
 $__wic_known_<k>:
 )";
 
@@ -151,9 +145,6 @@ setp.ge.s32 %__wic_p, %__wic_r, 0;
 @%__wic_p bra $__wic_recorded_<k>;
 setp.ne.b32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_recorded_<k>;
-sub.u32 %__wic_g, %__wic_n, %__wic_before;
-mov.b64 %__wic_f, %__wic_begin;
-mov.b32 %__wic_e, <site>;
 <record>mov.b32 %__wic_s, <own>;
 $__wic_recorded_<k>:
 )";
@@ -168,7 +159,8 @@ setp.eq.b32 %__wic_p, %__wic_r, 0;
 
 constexpr const char* kPause = R"(
 mov.u64 %__wic_x, %globaltimer;
-sub.u64 %__wic_x, %__wic_x, %__wic_begin;
+ld.local.u64 %__wic_y, [__wic_state+<begin>];
+sub.u64 %__wic_x, %__wic_x, %__wic_y;
 shr.u64 %__wic_x, %__wic_x, <pause share>;
 cvt.u64.u32 %__wic_y, %__wic_r;
 min.u64 %__wic_x, %__wic_x, %__wic_y;
@@ -181,11 +173,7 @@ mov.b32 %__wic_m, 1;
 
 constexpr const char* kStore = R"(
 $__wic_store_<k>:
-st.local.u64 [__wic_state+<last ns>], %__wic_last;
 st.local.u32 [__wic_state+<flags>], %__wic_w;
-st.local.u32 [__wic_state+<before>], %__wic_before;
-st.local.u64 [__wic_state+<begin>], %__wic_begin;
-st.local.u32 [__wic_state+<looked>], %__wic_looked;
 $__wic_go_on_<k>:
 }
 )";
@@ -195,11 +183,18 @@ constexpr std::uint32_t kShortestPaceNs = 1024;
 // 2^20, as PTX writes a float.
 constexpr const char* kMostRoundsAtOnce = "0f49800000";
 
-// Few instructions and no branch: the program has waited for this moment.
-constexpr const char* kExitOf = R"(setp.eq.u32 %__wic_p, %__wic_s, <own>;
-@%__wic_p st.local.u64 [__wic_state+<ended>], %__wic_a;
-@%__wic_p st.local.u32 [__wic_state+<rounds>], %__wic_n;
-<value>@%__wic_p or.b32 %__wic_s, %__wic_s, <over>;
+// The program has waited for this moment: a wait that is not recorded costs it a comparison. The clock is never 0; but
+// for the branch back ptxas would execute the reading always, and the program's fence would wait for it.
+constexpr const char* kExitOf = R"(setp.ne.u32 %__wic_p, %__wic_s, <own>;
+@%__wic_p bra $__wic_other_<label>_<own>;
+$__wic_over_<label>_<own>:
+mov.u64 %__wic_a, %globaltimer;
+st.local.u64 [__wic_state+<ended>], %__wic_a;
+st.local.u32 [__wic_state+<rounds>], %__wic_n;
+<value>or.b32 %__wic_s, %__wic_s, <over>;
+setp.eq.u64 %__wic_p, %__wic_a, 0;
+@%__wic_p bra $__wic_over_<label>_<own>;
+$__wic_other_<label>_<own>:
 )";
 
 constexpr const char* kExit = R"(
@@ -207,7 +202,6 @@ constexpr const char* kExit = R"(
 .reg .pred %__wic_p;
 .reg .b32 %__wic_e;
 .reg .b64 %__wic_a;
-mov.u64 %__wic_a, %globaltimer;
 <ends>mov.b32 %__wic_m, 0;
 }
 )";
@@ -232,17 +226,15 @@ std::string arrive_text(const std::set<std::string_view>& addresses) {
     adds += "add.s64 " + name + ", " + name + ", %__wic_a;\n";
   }
   return fill(kArrive, {{"keeps", adds.empty() ? "" : fill(kKeep, {{"adds", adds}})},
-                        {"first rounds", std::to_string(kFirstRounds)},
-                        {"last", std::to_string(offsetof(ThreadState, last_ns))}});
+                        {"first rounds", std::to_string(kFirstRounds)}});
 }
 
 std::string registers_text() { return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}}); }
 
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
   const std::string k = std::to_string(site.number);
-  const std::optional<Word>& word = site.loop->word;
   const bool pauses = site.loop->pause != Pause::none;
-  std::string text = std::string(kLook) + kFirst + kAgain + kControl;
+  std::string text = std::string(kLook) + kFirst + kControl;
   if (site.records()) text += kBegin;
   if (pauses) text += kPark;
   if (site.watches()) text += watch_text(site, table);
@@ -253,22 +245,15 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
   return fill(text, {{"round", round_text(back)},
                      {"nap", pauses ? kNap : ""},
                      {"last wait", end_text(table, "look_" + k)},
-                     {"record", record_text(table, word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n",
-                                            word ? seen_text(*word, "%__wic_y") : "mov.b64 %__wic_y, 0;\n",
-                                            "begun_" + k)},
-                     {"site", std::to_string(site.number | (word ? Record::kKnowsValue : 0u))},
+                     {"record", begin_record_text(site, table)},
                      {"own", std::to_string(site.in_function + 1)},
                      {"table", table.name},
                      {"sites", std::to_string(offsetof(ModuleWords, sites))},
                      {"control", std::to_string(own + offsetof(DeviceWords, control))},
                      {"look", std::to_string(own + offsetof(DeviceWords, look_ns))},
                      {"host control", std::to_string(site.number * sizeof(SiteWords) + offsetof(SiteWords, control))},
-                     {"last ns", std::to_string(offsetof(ThreadState, last_ns))},
                      {"flags", std::to_string(offsetof(ThreadState, flags))},
-                     {"before", std::to_string(offsetof(ThreadState, before))},
                      {"begin", std::to_string(offsetof(ThreadState, begin_ns))},
-                     {"looked", std::to_string(offsetof(ThreadState, looked))},
-                     {"timed", std::to_string(kTimed)},
                      {"pause bits", std::to_string(kPauseBits)},
                      {"not pause", std::to_string(~kPauseBits)},
                      {"control ns", std::to_string(kControlNs)},
@@ -284,14 +269,14 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
                      {"k", k}});
 }
 
-std::string exit_text(const std::vector<const Site*>& sites) {
+std::string exit_text(const std::vector<const Site*>& sites, const std::string& label) {
   std::string ends;
   for (const Site* const site : sites) {
     const std::optional<Word>& word = site->loop->word;
     std::string value;
     if (word) {
       value = std::string(word->is_64_bit ? "cvt.u32.u64" : "mov.b32") + " %__wic_e, " + std::string(word->value) +
-              ";\n@%__wic_p st.local.u32 [__wic_state+<last value>], %__wic_e;\n";
+              ";\nst.local.u32 [__wic_state+<last value>], %__wic_e;\n";
     }
     ends += fill(kExitOf, {{"value", value},
                            {"own", std::to_string(site->in_function + 1)},
@@ -300,7 +285,7 @@ std::string exit_text(const std::vector<const Site*>& sites) {
                            {"last value", std::to_string(offsetof(ThreadState, value))},
                            {"over", std::to_string(kEnded)}});
   }
-  return fill(kExit, {{"ends", ends}});
+  return fill(kExit, {{"ends", ends}, {"label", label}});
 }
 
 }  // namespace wicprof::rewriter

@@ -12,61 +12,66 @@ namespace {
 
 // Is a read of the word slow? A word that has changed since the round's poll is for the program's own poll; the branch
 // on the value makes the clock's second reading wait for the load.
-constexpr const char* kIsSlow = R"(<address><generic><seen>and.b32 %__wic_e, %__wic_w, <slow>;
+constexpr const char* kIsSlow = R"(<address><generic>and.b32 %__wic_e, %__wic_w, <slow>;
 setp.ne.b32 %__wic_p, %__wic_e, 0;
 @%__wic_p bra $__wic_watch_<k>;
-mov.u64 %__wic_now, %globaltimer;
-<read>setp.ne.b64 %__wic_p, %__wic_y, %__wic_seen;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
+<read>setp.ne<type> %__wic_p, <y>, <seen>;
 @%__wic_p bra $__wic_store_<k>;
-mov.u64 %__wic_x, %globaltimer;
-sub.u64 %__wic_x, %__wic_x, %__wic_now;
-setp.le.u64 %__wic_p, %__wic_x, <slow read>;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_e, %__wic_y;
+sub.u32 %__wic_e, %__wic_e, %__wic_t;
+setp.le.u32 %__wic_p, %__wic_e, <slow read>;
 @%__wic_p bra $__wic_unwatched_<k>;
 or.b32 %__wic_w, %__wic_w, <slow>;
 )";
 
-// %__wic_own: the WatchedWord of this address, %__wic_until: when the watch ends, %__wic_r: the pause between looks. A
-// place that another word uses now is left to it. If another word takes the place later, its values hold this thread up
-// until the watch ends. The next round has its look again.
+// %__wic_a: the WatchedWord of this address, %__wic_d: when the watch ends, %__wic_r: the pause between looks. A place
+// that another word uses now is left to it. If another word takes the place later, its values hold this thread up until
+// the watch ends. The next round has its look again.
 constexpr const char* kWatch = R"(
 $__wic_watch_<k>:
-mov.u64 %__wic_now, %globaltimer;
-sub.u64 %__wic_x, %__wic_now, %__wic_begin;
-max.u64 %__wic_until, %__wic_x, <shortest watch>;
-min.u64 %__wic_until, %__wic_until, <longest watch>;
-add.u64 %__wic_until, %__wic_until, %__wic_now;
-shr.u64 %__wic_x, %__wic_x, <watch share>;
-max.u64 %__wic_x, %__wic_x, <first watch pause>;
-min.u64 %__wic_x, %__wic_x, <longest watch pause>;
-cvt.u32.u64 %__wic_r, %__wic_x;
-shr.u64 %__wic_x, %__wic_address, 2;
-mul.lo.u64 %__wic_x, %__wic_x, 0x9e3779b97f4a7c15;
-shr.u64 %__wic_x, %__wic_x, <64-log2>;
-shl.b64 %__wic_x, %__wic_x, 6;
-add.u64 %__wic_own, %__wic_table, %__wic_x;
-ld.volatile.global.u64 %__wic_x, [%__wic_own+<watched>];
-setp.eq.b64 %__wic_p, %__wic_x, %__wic_address;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
+ld.local.u64 %__wic_a, [__wic_state+<begin>];
+sub.u64 %__wic_y, %__wic_y, %__wic_a;
+min.u64 %__wic_y, %__wic_y, <longest watch>;
+cvt.u32.u64 %__wic_d, %__wic_y;
+shr.u32 %__wic_r, %__wic_d, <watch share>;
+max.u32 %__wic_r, %__wic_r, <first watch pause>;
+min.u32 %__wic_r, %__wic_r, <longest watch pause>;
+max.u32 %__wic_d, %__wic_d, <shortest watch>;
+add.u32 %__wic_d, %__wic_d, %__wic_t;
+shr.u64 %__wic_y, %__wic_x, 2;
+mul.lo.u64 %__wic_y, %__wic_y, 0x9e3779b97f4a7c15;
+shr.u64 %__wic_y, %__wic_y, <64-log2>;
+shl.b64 %__wic_y, %__wic_y, 6;
+mov.u64 %__wic_a, <table>;
+add.u64 %__wic_a, %__wic_a, %__wic_y;
+ld.volatile.global.u64 %__wic_y, [%__wic_a+<watched>];
+setp.eq.b64 %__wic_p, %__wic_y, %__wic_x;
 @%__wic_p bra $__wic_look_<k>;
-ld.volatile.global.u32 %__wic_e, [%__wic_own+<watched+16>];
-cvt.u32.u64 %__wic_t, %__wic_now;
+ld.volatile.global.u32 %__wic_e, [%__wic_a+<watched+16>];
 sub.u32 %__wic_e, %__wic_e, %__wic_t;
 setp.lt.u32 %__wic_p, %__wic_e, <lead ns>;
 @%__wic_p bra $__wic_unwatched_<k>;
-atom.global.cas.b64 %__wic_y, [%__wic_own+<watched>], %__wic_x, %__wic_address;
-setp.ne.b64 %__wic_p, %__wic_y, %__wic_x;
+atom.global.cas.b64 %__wic_i, [%__wic_a+<watched>], %__wic_y, %__wic_x;
+setp.ne.b64 %__wic_p, %__wic_i, %__wic_y;
 @%__wic_p bra $__wic_left_<k>;
 $__wic_look_<k>:
-ld.volatile.global.v2.u64 {%__wic_x, %__wic_y}, [%__wic_own+<watched+16>];
-mov.b64 {%__wic_e, %__wic_valid}, %__wic_x;
-mov.u64 %__wic_now, %globaltimer;
-setp.gt.u64 %__wic_p, %__wic_now, %__wic_until;
+ld.volatile.global.v2.u32 {%__wic_e, %__wic_g}, [%__wic_a+<watched+16>];
+ld.volatile.global<value type> <y>, [%__wic_a+<watched+24>];
+setp.ne<type> %__wic_q, <y>, <seen>;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
+sub.u32 %__wic_h, %__wic_d, %__wic_t;
+setp.gt.u32 %__wic_p, %__wic_h, <longest watch>;
 @%__wic_p bra $__wic_left_<k>;
-cvt.u32.u64 %__wic_t, %__wic_now;
-sub.u32 %__wic_g, %__wic_valid, %__wic_t;
+sub.u32 %__wic_g, %__wic_g, %__wic_t;
 setp.ge.u32 %__wic_p, %__wic_g, <valid ns>;
 @%__wic_p bra $__wic_stale_<k>;
-setp.ne.b64 %__wic_p, %__wic_y, %__wic_seen;
-@%__wic_p bra $__wic_left_<k>;
+@%__wic_q bra $__wic_left_<k>;
 $__wic_later_<k>:
 nanosleep.u32 %__wic_r;
 bra $__wic_look_<k>;
@@ -75,42 +80,38 @@ sub.u32 %__wic_g, %__wic_e, %__wic_t;
 setp.lt.u32 %__wic_p, %__wic_g, <lead ns>;
 @%__wic_p bra $__wic_later_<k>;
 add.u32 %__wic_g, %__wic_t, <lead>;
-atom.global.cas.b32 %__wic_g, [%__wic_own+<watched+16>], %__wic_e, %__wic_g;
+atom.global.cas.b32 %__wic_g, [%__wic_a+<watched+16>], %__wic_e, %__wic_g;
 setp.ne.b32 %__wic_p, %__wic_g, %__wic_e;
 @%__wic_p bra $__wic_look_<k>;
 )";
 
 constexpr const char* kLead = R"(
 $__wic_lead_<k>:
-<read>setp.ne.b64 %__wic_p, %__wic_y, %__wic_seen;
-mov.u64 %__wic_now, %globaltimer;
-cvt.u32.u64 %__wic_t, %__wic_now;
+<read>setp.ne<type> %__wic_q, <y>, <seen>;
+st.volatile.global<value type> [%__wic_a+<watched+24>], <y>;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
 add.u32 %__wic_e, %__wic_t, <lead>;
 add.u32 %__wic_g, %__wic_t, <valid>;
-mov.b64 %__wic_x, {%__wic_e, %__wic_g};
-st.volatile.global.v2.u64 [%__wic_own+<watched+16>], {%__wic_x, %__wic_y};
-@%__wic_p bra $__wic_resign_<k>;
-setp.gt.u64 %__wic_p, %__wic_now, %__wic_until;
+st.volatile.global.v2.u32 [%__wic_a+<watched+16>], {%__wic_e, %__wic_g};
+@%__wic_q bra $__wic_resign_<k>;
+sub.u32 %__wic_h, %__wic_d, %__wic_t;
+setp.gt.u32 %__wic_p, %__wic_h, <longest watch>;
 @%__wic_p bra $__wic_resign_<k>;
 nanosleep.u32 <lead pause>;
 bra $__wic_lead_<k>;
 $__wic_resign_<k>:
-st.volatile.global.u32 [%__wic_own+<watched+16>], %__wic_t;
+st.volatile.global.u32 [%__wic_a+<watched+16>], %__wic_t;
 $__wic_left_<k>:
-mov.u64 %__wic_now, %globaltimer;
-sub.u64 %__wic_last, %__wic_now, <look ns>;
-add.u32 %__wic_m, %__wic_n, 1;
+sub.u32 %__wic_l, %__wic_t, <look ns>;
+mov.b32 %__wic_m, 1;
 bra $__wic_store_<k>;
 $__wic_unwatched_<k>:
 )";
 
-constexpr const char* kRead64 = "ld.volatile.global.u64 %__wic_y, [%__wic_address];\n";
-constexpr const char* kRead32 =
-    "ld.volatile.global.u32 %__wic_e, [%__wic_address];\ncvt.u64.u32 %__wic_y, %__wic_e;\n";
-
-constexpr const char* kGeneric = R"(isspacep.global %__wic_p, %__wic_address;
+constexpr const char* kGeneric = R"(isspacep.global %__wic_p, %__wic_x;
 @!%__wic_p bra $__wic_unwatched_<k>;
-cvta.to.global.u64 %__wic_address, %__wic_address;
+cvta.to.global.u64 %__wic_x, %__wic_x;
 )";
 
 }  // namespace
@@ -119,10 +120,15 @@ std::string watch_text(const Site& site, const Table& table) {
   const Word& word = *site.loop->word;
   const std::size_t watched = table.watched_words();
   return fill(std::string(kIsSlow) + kWatch + kLead,
-              {{"address", address_text(word, "%__wic_address")},
+              {{"address", address_text(word, "%__wic_x")},
                {"generic", word.is_global ? "" : kGeneric},
-               {"seen", seen_text(word, "%__wic_seen")},
-               {"read", word.is_64_bit ? kRead64 : kRead32},
+               {"read", "ld.volatile.global<value type> <y>, [%__wic_x];\n"},
+               {"y", word.is_64_bit ? "%__wic_y" : "%__wic_e"},
+               {"type", word.is_64_bit ? ".b64" : ".b32"},
+               {"value type", word.is_64_bit ? ".u64" : ".u32"},
+               {"seen", std::string(word.value)},
+               {"begin", std::to_string(offsetof(ThreadState, begin_ns))},
+               {"table", table.name},
                {"slow", std::to_string(kSlow)},
                {"slow read", std::to_string(kSlowReadNs)},
                {"longest watch", std::to_string(kLongestWatch)},
@@ -133,6 +139,7 @@ std::string watch_text(const Site& site, const Table& table) {
                {"64-log2", std::to_string(64 - kWatchedWordsLog2)},
                {"watched", std::to_string(watched)},
                {"watched+16", std::to_string(watched + offsetof(WatchedWord, leader_until))},
+               {"watched+24", std::to_string(watched + offsetof(WatchedWord, value))},
                {"lead ns", std::to_string(kLeadNs)},
                {"lead", std::to_string(kLeadNs - 1)},
                {"valid ns", std::to_string(kValidNs)},

@@ -35,7 +35,7 @@ TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
   const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   const std::size_t back = patched->text.find("/*__wic_end*/@%p1 bra $L;");
-  const std::size_t ends = patched->text.find("@%__wic_p st.local.u64 [__wic_state+16], %__wic_a;", back);
+  const std::size_t ends = patched->text.find("st.local.u64 [__wic_state+8], %__wic_a;", back);
   const std::size_t after = patched->text.find("add.s32 %r3, %r2, 1;");
   ASSERT_NE(ends, std::string::npos) << patched->text;
   EXPECT_LT(back, ends);
@@ -133,10 +133,10 @@ TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
   ASSERT_TRUE(patched);
   // The words of site 0 stand behind the 64 bytes of ModuleWords.
   const std::size_t own =
-      patched->text.find("ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [%__wic_table+64]");
-  const std::size_t lease = patched->text.find("atom.global.cas.b32 %__wic_g, [%__wic_table+68]");
+      patched->text.find("ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [" + patched->table + "+64]");
+  const std::size_t lease = patched->text.find("atom.global.cas.b32 %__wic_g, [" + patched->table + "+68]");
   const std::size_t lost = patched->text.find("bra $__wic_known_0;", lease);
-  const std::size_t hosts = patched->text.find("ld.volatile.global.u32 %__wic_r, [%__wic_host+0]");
+  const std::size_t hosts = patched->text.find("ld.volatile.global.u32 %__wic_r, [%__wic_a+0]");
   ASSERT_NE(own, std::string::npos) << patched->text;
   ASSERT_NE(hosts, std::string::npos);
   EXPECT_LT(own, lease);

@@ -1,10 +1,20 @@
-"""Patched loops on a GPU: python3 rewrite_gpu.py BUILD OUT
+"""Patched loops on a GPU: python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--repeats N] [--limit SECONDS]
 
-BUILD holds bin/wic-prof, bin/untouched, bin/bare_poll and lib/libwicprof_inject.so. Writes OUT/rewrite.json with three
-rows per scenario (the original image, the driver's compilation without a patch, the patch with poll in force) and with
-what recording and the modes change; prints PASS or FAIL. Takes about two minutes.
+BUILD holds bin/wic-prof, bin/untouched, bin/programs, bin/loads, bin/bare_poll and lib/libwicprof_inject.so; where
+BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs as well, and Triton where Python
+has it. Each scenario runs in these ways, with the collector in all of them:
+
+  original     the program's own image
+  recompiled   the driver's compilation of the same PTX without the patch
+  quiet        patched, poll in force, recording off
+  recorded     patched, poll in force, recorded
+  park         patched and parked
+  toggled      patched, poll and park in turn every 5 ms
+
+Writes OUT/rewrite.json (docs/results/README.md says what is in it) and OUT/rewrite.log; prints PASS or FAIL.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -13,54 +23,151 @@ import subprocess
 import sys
 import time
 
-BUILD, OUT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
-WICPROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "untouched"
-SCENARIOS = {"chain": 400, "barrier": 4000, "host": 1}
-REPEATS = 3
-WITH_COLLECTOR = ("--trace", "devices")  # in all rows, so that the rows differ in the patch alone
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
+import result_file  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
 EVERY_5_MS = ",".join(["poll:5ms", "park:5ms"] * 400)
-ENDS_BY = time.monotonic() + 140
+BARS = {"quiet": 1.01, "recorded": 1.03}  # over recompiled
+NOT_PATCHED = ("--trace", "devices")  # the collector, without --rewrite
+PATCHED = ("--trace", "none", "--rewrite")
+WAYS = {  # name: what is traced, options, environment
+    "original": (NOT_PATCHED, (), {}),
+    "recompiled": (PATCHED, ("--mode", "poll"), {"WICPROF_REWRITE": "recompile"}),
+    "quiet": (PATCHED, ("--mode", "poll", "--delay", "10m"), {}),
+    "recorded": (PATCHED, ("--mode", "poll"), {}),
+    "park": (PATCHED, ("--mode", "park"), {}),
+    "toggled": (PATCHED, ("--schedule", EVERY_5_MS), {}),
+}
+TIMED = ("original", "recompiled", "quiet", "recorded")  # the other ways run once
 
 
-def say(text):
-    print(text, flush=True)
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.build = options.build.resolve()
+        self.out = options.out
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.log = open(self.out / "rewrite.log", "w")
+        self.rows, self.failures = [], []
+        self.ends = time.monotonic() + options.limit
+
+    def say(self, text):
+        print(text[:300], flush=True)
+        self.log.write(text + "\n")
+        self.log.flush()
+
+    def scenarios(self):
+        untouched, programs = self.build / "bin" / "untouched", self.build / "bin" / "programs"
+        all_of = {
+            "chain": [untouched, "chain", 400],
+            "barrier": [untouched, "barrier", 4000],
+            "host": [untouched, "host", 1],
+            "scan": [programs, "scan", 50],
+            "select": [programs, "select", 50],
+            "sort": [programs, "sort", 20],
+            "grid": [programs, "grid", 2000],
+            "looks": [programs, "looks", 20],
+        }
+        loads = self.build / "bin" / "loads"
+        for door in ("data", "data_ex", "library_file", "module_file", "nvrtc", "nvrtc_cubin"):
+            all_of["load_" + door] = [loads, door, self.build / "lib" / "loads.ptx", 200]
+        if (self.build / "ext" / "waiting_ext.so").exists():
+            all_of["torch_extension"] = [sys.executable, HERE / "torch_extension.py", self.build / "ext"]
+        all_of["triton"] = [sys.executable, HERE / "triton_spin.py", 100]
+        only = self.options.only.split(",") if self.options.only else all_of
+        return {name: all_of[name] for name in only if name in all_of}
+
+    def run(self, name, app, what, options=(), environment=None):
+        """One recorded run: what the program printed, and what its trace says of the patch."""
+        trace = self.out / f"{name}.wicprof"
+        left = max(5, min(60, self.ends - time.monotonic()))
+        command = ["timeout", "-k", "2", str(left), str(self.build / "bin" / "wic-prof"), "run", "-q", "-f", "-o",
+                   str(trace), *what, *options, "--", *map(str, app)]
+        begin = time.monotonic()
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+        row = {"name": name, "status": done.returncode, "seconds": round(time.monotonic() - begin, 2), "notices": []}
+        for line in done.stdout.splitlines():
+            if line.startswith("{"):
+                row.update(json.loads(line))
+        if done.returncode != 0:
+            row["messages"] = (done.stdout + done.stderr)[-1500:]
+        try:
+            with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
+                read_trace(database, row)
+        except sqlite3.Error as error:
+            row["messages"] = row.get("messages", "") + f"; trace: {error}"
+        trace.unlink(missing_ok=True)
+        self.say(json.dumps(row))
+        return row
+
+    def out_of_time(self):
+        return time.monotonic() > self.ends - 8
+
+    def compare(self, name, app):
+        runs = {way: [] for way in WAYS}
+        for repeat in range(self.options.repeats):
+            for way, (what, options, environment) in WAYS.items():
+                if self.out_of_time() or (repeat > 0 and way not in TIMED):
+                    continue
+                row = self.run(f"{name}.{way}.{repeat}", app, what, options, environment)
+                runs[way].append(row)
+        everything = [row for way in WAYS for row in runs[way]]
+        checksums = {row.get("checksum") for row in everything}
+        same = len(checksums) == 1 and None not in checksums
+        failed = [row["name"] for row in everything if row["status"] != 0 or row.get("failed")]
+        if not same:
+            self.failures.append(f"{name}: results differ: {sorted(map(str, checksums))}")
+        if failed:
+            self.failures.append(f"{name}: runs failed: {', '.join(failed)}")
+        patched = all(row["patched"] > 0 for way in ("quiet", "recorded", "park", "toggled") for row in runs[way])
+        if not patched:
+            self.failures.append(f"{name}: nothing was patched")
+        field = "beside_ms" if name == "host" else "ms"
+        times = {way: best(rows, field) for way, rows in runs.items()}
+        for way in WAYS:
+            if times[way] is None:
+                continue
+            base = times["recompiled"] if way not in ("original", "recompiled") else times["original"]
+            bar = BARS.get(way) if name != "host" else None
+            rounds = sum(row.get("rounds", 0) for row in runs[way])
+            self.add(f"{name}_{way}", times[way], "ms", "original" if way == "recompiled" else "recompiled", base, bar,
+                     {"loops": max((row["patched"] for row in runs[way]), default=0), "rounds": rounds,
+                      "waits": sum(row.get("recorded_waits", 0) for row in runs[way]),
+                      "toggles": sum(row.get("toggles", 0) for row in runs[way])})
+        self.rows.append({"name": f"{name}_same_results", "params": {"ways": len(WAYS), "runs": len(everything)},
+                          "value": 1.0 if same and patched and not failed else 0.0, "unit": "", "compared_to": None,
+                          "ratio": 1.0 if same and patched and not failed else 0.0, "bar": 1.0,
+                          "holds": same and patched and not failed})
+        return times
+
+    def add(self, name, value, unit, compared_to, base, bar, params):
+        ratio = None if base in (None, 0) else value / base
+        self.rows.append({"name": name, "params": params, "value": value, "unit": unit,
+                          "compared_to": compared_to if base is not None else None, "ratio": ratio, "bar": bar,
+                          "holds": None if bar is None or ratio is None else ratio <= bar})
+
+    def measure(self):
+        for name, app in self.scenarios().items():
+            if self.out_of_time():
+                self.failures.append(f"{name}: not run, no time left")
+                continue
+            times = self.compare(name, app)
+            if name == "host" and times["park"] is not None:
+                nobody = self.run("host.nobody", [app[0], "host", 0], NOT_PATCHED)
+                self.add("host_park_over_nobody", times["park"], "ms", "nobody waits", nobody.get("beside_ms"), 1.05, {})
 
 
-def run(name, *options, app, environment=None, what=("--trace", "none", "--rewrite")):
-    """One recorded run: what the program printed, and the notices of its trace."""
-    trace = OUT / f"{name}.wicprof"
-    left = max(5, min(30, ENDS_BY - time.monotonic()))
-    command = ["timeout", "-k", "2", str(left), str(WICPROF), "run", "-q", "-f", "-o", str(trace), *what, *options,
-               "--", *map(str, app)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
-    row = {"name": name, "status": done.returncode, "notices": []}
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
-            row.update(json.loads(line))
-    if done.returncode != 0:
-        row["messages"] = (done.stdout + done.stderr)[-1500:]
-    try:
-        with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
-            row["notices"] = [text for (text,) in database.execute(
-                "SELECT string.value FROM notice JOIN string ON string.id = notice.text_id ORDER BY notice.id")]
-            row["toggles"] = database.execute("SELECT count(*) FROM intervention").fetchone()[0]
-            row["waits"] = {
-                site: {"count": count, "mean_us": mean, "strategies": strategies, "blocks": blocks}
-                for site, count, mean, strategies, blocks in database.execute(
-                    "SELECT string.value, count(*), avg(wait.resumed_ns - wait.arrived_ns) / 1e3,"
-                    " group_concat(DISTINCT wait.strategy_id), count(DISTINCT wait.block)"
-                    " FROM wait JOIN site ON site.id = wait.site_id JOIN string ON string.id = site.name_id"
-                    " GROUP BY site.id")}
-            row["clock_error_ns"] = [error for (error,) in database.execute(
-                "SELECT clock_error_ns FROM device WHERE clock_error_ns IS NOT NULL")]
-            row["lost"] = database.execute(
-                "SELECT name.value, detail.value, stat.value FROM stat JOIN string AS name ON name.id = stat.name_id"
-                " LEFT JOIN string AS detail ON detail.id = stat.detail_id"
-                " WHERE stat.value <> 0 AND stat.severity > 0").fetchall()
-    except sqlite3.Error as error:
-        row["messages"] = row.get("messages", "") + f"; trace: {error}"
-    say(json.dumps(row))
-    return row
+def read_trace(database, row):
+    row["notices"] = [text for (text,) in database.execute(
+        "SELECT string.value FROM notice JOIN string ON string.id = notice.text_id ORDER BY notice.id")]
+    row["patched"] = 0
+    for text in row["notices"]:
+        if text.startswith("rewrite: patched "):
+            row["patched"] += int(text.split()[2])
+    row["toggles"] = database.execute("SELECT count(*) FROM intervention").fetchone()[0]
+    row["recorded_waits"], row["rounds"] = database.execute(
+        "SELECT count(*), coalesce(sum(polls), 0) FROM wait").fetchone()
 
 
 def best(rows, field="ms"):
@@ -69,80 +176,26 @@ def best(rows, field="ms"):
 
 
 def main():
-    OUT.mkdir(parents=True, exist_ok=True)
-    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True).stdout.strip()
-    document = {"device": device, "rows": [], "summary": {}, "failures": []}
-    failures = document["failures"]
-    run("probe", app=[APP, "barrier", 10])
-    with sqlite3.connect(f"file:{OUT / 'probe.wicprof'}?mode=ro", uri=True) as database:
-        sm_count = database.execute("SELECT max(sm_count) FROM device").fetchone()[0]
-    document["sm_count"] = sm_count
-    ways = {  # name: options, environment
-        "original": ([], {}),
-        "recompiled": (["--mode", "poll"], {"WICPROF_REWRITE": "recompile"}),
-        "patched_quiet": (["--mode", "poll", "--delay", "10m"], {}),  # nothing is recorded
-        "patched_poll": (["--mode", "poll"], {}),
-        "patched_park": (["--mode", "park"], {}),
-        "toggled": (["--schedule", EVERY_5_MS], {}),
-    }
-    for scenario, rounds in SCENARIOS.items():
-        rows = {way: [] for way in ways}
-        for repeat in range(REPEATS):
-            for way, (options, environment) in ways.items():
-                if time.monotonic() > ENDS_BY - 10:
-                    continue
-                name = f"{scenario}.{way}.{repeat}"
-                what = ("--trace", "none", "--rewrite") if way != "original" else WITH_COLLECTOR
-                row = run(name, *options, app=[APP, scenario, rounds], environment=environment, what=what)
-                row.update(scenario=scenario, way=way)
-                if way == "patched_poll" and not any("rewrite: patched" in text for text in row["notices"]):
-                    say("FAIL: nothing was patched: " + "; ".join(row["notices"]))
-                    return 1
-                rows[way].append(row)
-                document["rows"].append(row)
-        if scenario == "host":
-            row = run("host.nobody", app=[APP, scenario, 0], what=WITH_COLLECTOR)
-            document["rows"].append({**row, "way": "nobody_waits"})
-            document["summary"]["host_nobody_beside_ms"] = row.get("beside_ms")
-        checksums = {row.get("checksum") for way in ways for row in rows[way]}
-        if len(checksums) != 1 or None in checksums:
-            failures.append(f"{scenario}: results differ: {sorted(map(str, checksums))}")
-        if any(row["status"] != 0 or row.get("failed") for way in ways for row in rows[way]):
-            failures.append(f"{scenario}: a run failed")
-        for way in ("patched_quiet", "patched_poll", "patched_park", "toggled"):
-            if not all(any("rewrite: patched" in text for text in row["notices"]) for row in rows[way]):
-                failures.append(f"{scenario}: {way}: nothing was patched")
-        if not any(row.get("toggles", 0) > 2 for row in rows["toggled"]):
-            failures.append(f"{scenario}: toggled: no toggle took effect")
-        summary = {way: best(rows[way]) for way in ways}
-        if scenario == "host":
-            summary = {way: best(rows[way], "beside_ms") for way in ways}
-        if summary["recompiled"] and summary["patched_poll"]:
-            summary["quiet_over_recompiled"] = summary["patched_quiet"] / summary["recompiled"]
-            summary["recording_over_recompiled"] = summary["patched_poll"] / summary["recompiled"]
-        document["summary"][scenario] = summary
-        (OUT / "rewrite.json").write_text(json.dumps(document, indent=1))
-        # Each run has one warm-up and five repeats.
-        expected = {"host": 6 * 4 * sm_count}.get(scenario)
-        for row in rows["patched_poll"] + rows["patched_park"] + rows["toggled"]:
-            waits = sum(site["count"] for site in row.get("waits", {}).values())
-            if expected is not None and waits != expected:
-                failures.append(f"{row['name']}: {waits} waits recorded, {expected} made")
-        if any(row.get("waits") for row in rows["patched_quiet"]):
-            failures.append(f"{scenario}: waits were recorded outside of the recording")
-    row = run("bare_poll", "--mode", "park", app=[BUILD / "bin" / "bare_poll"], what=("--rewrite",))
-    document["rows"].append(row)
-    if row["status"] != 0 or not any("rewrite: patched" in text for text in row["notices"]):
-        failures.append("bare_poll: not patched")
-    if sum(site["count"] for site in row.get("waits", {}).values()) != 20 * sm_count:
-        failures.append("bare_poll: not every wait was recorded")
-    (OUT / "rewrite.json").write_text(json.dumps(document, indent=1))
-    say(json.dumps(document["summary"], indent=1))
-    for failure in failures:
-        say("FAILED: " + failure)
-    say("FAIL" if failures else "PASS")
-    return 1 if failures else 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--only", default="", help="scenarios, separated by commas")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=240, help="seconds after which nothing new begins")
+    result_file.add_arguments(parser)
+    options = parser.parse_args()
+    bench = Bench(options)
+    bench.measure()
+    options.output = str(options.out / "rewrite.json")
+    result_file.write(options, "rewrite", "rewrite_gpu.py " + " ".join(sys.argv[3:]), bench.rows)
+    for row in bench.rows:
+        if row["ratio"] is not None:
+            bench.say(f"{row['name']:32s} {row['value']:10.3f} {row['unit']:3s} {row['ratio']:.4f}"
+                      + ("" if row["bar"] is None else f" (bar {row['bar']}{'' if row['holds'] else ', MISSED'})"))
+    for failure in bench.failures:
+        bench.say("FAILED: " + failure)
+    bench.say("FAIL" if bench.failures else "PASS")
+    return 1 if bench.failures else 0
 
 
 if __name__ == "__main__":
