@@ -123,7 +123,7 @@ std::string watch_text(const Site& site, const Table& table) {
               {{"address", address_text(word, "%__wic_x")},
                {"generic", word.is_global ? "" : kGeneric},
                {"read", "ld.volatile.global<value type> <y>, [%__wic_x];\n"},
-               {"y", word.is_64_bit ? "%__wic_y" : "%__wic_e"},
+               {"y", word.is_64_bit ? "%__wic_y" : "%__wic_h"},
                {"type", word.is_64_bit ? ".b64" : ".b32"},
                {"value type", word.is_64_bit ? ".u64" : ".u32"},
                {"seen", std::string(word.value)},
