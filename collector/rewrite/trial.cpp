@@ -18,7 +18,7 @@ constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kM
 
 // A limit for registers may put some of the patch's values into local memory. Every thread has 1 KiB of it unless the
 // program asks for less; what a visit costs with it is measured (docs/results).
-constexpr int kMoreLocalBytes = 128;
+constexpr int kMoreLocalBytes = 64;
 
 class Loaded {
  public:
@@ -162,7 +162,7 @@ std::string try_replacement(const RewriteDriver& driver, const void* original, r
   if (replacement.has_machine_code || !driver.can_compile()) {
     // What the original needs is known before the first compilation.
     if (problem = look_at_original(); !problem.empty()) return problem;
-    limit(replacement, text, had, replacement.patched_kernels);
+    if (driver.can_compile()) limit(replacement, text, had, replacement.patched_kernels);
     if (problem = compile(driver, replacement); !problem.empty()) return problem;
   } else {
     // The driver compiles both: at the same time.

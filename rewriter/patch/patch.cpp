@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -47,23 +46,22 @@ Insertion place_visit(const Function& function, const Site& site, const Table& t
 }
 
 /// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
-void place_waits(const Function& function, std::span<const Site> sites, std::size_t& places,
-                 std::vector<Insertion>& insertions) {
-  std::map<std::size_t, std::set<std::string_view>> headers;  // with the addresses that are polled there
+void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
+  std::map<std::size_t, bool> headers;  // whether a wait of a loop that begins there may end unseen
   std::map<std::size_t, std::vector<const Site*>> left;
   for (const Site& site : sites) {
     for (const std::size_t exit : site.loop->exits) left[exit].push_back(&site);
-    if (function.statements[site.loop->header].kind != StatementKind::label) continue;
-    std::set<std::string_view>& addresses = headers[site.loop->header];
-    if (site.loop->word) addresses.insert(site.loop->word->address);
+    if (function.statements[site.loop->header].kind == StatementKind::label) {
+      headers[site.loop->header] |= !site.loop->exits_known;
+    }
   }
   for (const auto& [statement, of] : left) {
     const std::size_t at =
         statement < function.statements.size() ? function.statements[statement].range.begin : function.body.end - 1;
-    insertions.push_back({at, marked(exit_text(of, std::to_string(places++)))});
+    insertions.push_back({at, marked(exit_text(of))});
   }
-  for (const auto& [header, addresses] : headers) {
-    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(addresses))});
+  for (const auto& [header, unseen] : headers) {
+    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(unseen))});
   }
 }
 
@@ -105,7 +103,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     return bad_input("the module has more than " + std::to_string(kMostSites) + " waits");
   const Table table{name, patch.sites.size()};
   std::vector<Insertion> insertions;
-  std::size_t ends = 0, places = 0, next = 0;
+  std::size_t ends = 0, next = 0;
   for (const FunctionVerdicts& verdict : verdicts) {
     const std::size_t first = next;
     // By the name's place in the text: a damaged module may define one name twice.
@@ -115,7 +113,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     const std::span<const Site> sites(&patch.sites[first], next - first);
     // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
     // first.
-    place_waits(*verdict.function, sites, places, insertions);
+    place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, table, ends, insertions);
     for (const Site& site : sites) insertions.push_back(place_visit(*verdict.function, site, table));
     insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});

@@ -10,18 +10,18 @@ namespace wicprof::rewriter {
 
 namespace {
 
-// Few registers: the program has its own values in the others. The time and the value come into %__wic_y, the address and
-// the rounds into %__wic_x, the site with the flags into %__wic_e, when they are needed.
-constexpr const char* kRecordOf = R"(ld.volatile.global.u64 %__wic_a, [<table>+<records>];
+// Writes a Record with the time %__wic_f and the site and flags %__wic_e.
+constexpr const char* kRecord = R"(
+ld.volatile.global.u64 %__wic_a, <records>;
 setp.eq.b64 %__wic_p, %__wic_a, 0;
 @%__wic_p bra $__wic_<skip>;
-atom.global.add.u64 %__wic_i, [<table>+<written>], 1;
-cvt.u32.u64 %__wic_h, %__wic_i;
-and.b32 %__wic_h, %__wic_h, <mask>;
-mad.wide.u32 %__wic_a, %__wic_h, 64, %__wic_a;
+atom.global.add.u64 %__wic_i, <written>, 1;
+and.b64 %__wic_x, %__wic_i, <mask>;
+shl.b64 %__wic_x, %__wic_x, 6;
+add.u64 %__wic_a, %__wic_a, %__wic_x;
 add.u64 %__wic_i, %__wic_i, 1;
-<time>st.volatile.global.v2.u64 [%__wic_a], {%__wic_i, %__wic_y};
-xor.b64 %__wic_i, %__wic_i, %__wic_y;
+st.volatile.global.v2.u64 [%__wic_a], {%__wic_i, %__wic_f};
+xor.b64 %__wic_i, %__wic_i, %__wic_f;
 <address><value>st.volatile.global.v2.u64 [%__wic_a+16], {%__wic_x, %__wic_y};
 xor.b64 %__wic_i, %__wic_i, %__wic_x;
 xor.b64 %__wic_i, %__wic_i, %__wic_y;
@@ -37,8 +37,7 @@ add.u32 %__wic_h, %__wic_h, %__wic_g;
 mov.u32 %__wic_g, %smid;
 shl.b32 %__wic_g, %__wic_g, 16;
 or.b32 %__wic_g, %__wic_g, %__wic_h;
-<site>mov.b64 %__wic_x, {%__wic_e, %__wic_g};
-xor.b64 %__wic_i, %__wic_i, %__wic_x;
+mov.b64 %__wic_x, {%__wic_e, %__wic_g};
 mov.u32 %__wic_h, %ctaid.z;
 mov.u32 %__wic_g, %nctaid.y;
 mul.lo.u32 %__wic_h, %__wic_h, %__wic_g;
@@ -52,81 +51,111 @@ mov.u64 %__wic_y, %gridid;
 cvt.u32.u64 %__wic_g, %__wic_y;
 mov.b64 %__wic_y, {%__wic_h, %__wic_g};
 st.volatile.global.v2.u64 [%__wic_a+32], {%__wic_x, %__wic_y};
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
 xor.b64 %__wic_i, %__wic_i, %__wic_y;
-<rounds>xor.b64 %__wic_i, %__wic_i, %__wic_x;
+cvt.u64.u32 %__wic_x, <rounds>;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
 st.volatile.global.v2.u64 [%__wic_a+48], {%__wic_x, %__wic_i};
-$__wic_<skip>:
+)";
+
+// The high bit of %__wic_r: waits are recorded. %__wic_t has units of 1024 ns.
+constexpr const char* kBegin = R"(
+setp.ge.s32 %__wic_p, %__wic_r, 0;
+@%__wic_p bra $__wic_begun_<k>;
+and.b32 %__wic_e, %__wic_w, <begun>;
+setp.ne.b32 %__wic_p, %__wic_e, 0;
+@%__wic_p bra $__wic_begun_<k>;
+mov.u64 %__wic_f, %globaltimer;
+shr.u64 %__wic_x, %__wic_f, 10;
+cvt.u32.u64 %__wic_g, %__wic_x;
+sub.u32 %__wic_g, %__wic_g, %__wic_t;
+mul.wide.u32 %__wic_x, %__wic_g, 1024;
+sub.u64 %__wic_f, %__wic_f, %__wic_x;
+mov.u32 %__wic_e, <site>;
+<record>or.b32 %__wic_w, %__wic_w, <begun>;
+$__wic_begun_<k>:
+)";
+
+// Few instructions and no branch: the program has waited for this moment.
+constexpr const char* kExitOf = R"(and.b32 %__wic_e, %__wic_w, <site, ended>;
+setp.eq.u32 %__wic_p, %__wic_e, <own>;
+@%__wic_p mov.u32 %__wic_e0, %globaltimer_lo;
+@%__wic_p mov.u32 %__wic_t, %globaltimer_hi;
+@%__wic_p mov.b32 %__wic_e1, %__wic_n;
+<value>@%__wic_p or.b32 %__wic_w, %__wic_w, <ended>;
+)";
+
+constexpr const char* kExit = R"(
+{
+.reg .pred %__wic_p;
+.reg .b32 %__wic_e;
+<ends>mov.b32 %__wic_m, 0;
+}
 )";
 
 // The site is one of the function: the host knows it from the begin.
 constexpr const char* kEndOfWait = R"({
 .reg .pred %__wic_p;
 .reg .b32 %__wic_e, %__wic_g, %__wic_h;
-.reg .b64 %__wic_a, %__wic_i, %__wic_x, %__wic_y;
-setp.ge.s32 %__wic_p, %__wic_s, 0;
+.reg .b64 %__wic_a, %__wic_f, %__wic_i, %__wic_x, %__wic_y;
+and.b32 %__wic_e, %__wic_w, <begun, ended>;
+setp.ne.u32 %__wic_p, %__wic_e, <begun, ended>;
 @%__wic_p bra $__wic_ended_<label>;
-<record>mov.b32 %__wic_s, 0;
-$__wic_ended_<label>:
+and.b32 %__wic_e, %__wic_w, <paused>;
+setp.ne.b32 %__wic_p, %__wic_e, 0;
+selp.b32 %__wic_e, <paused end>, <end>, %__wic_p;
+mov.b64 %__wic_f, {%__wic_e0, %__wic_t};
+<record>$__wic_ended_<label>:
 }
 )";
 
-// Of the end of the thread's last wait, from its state.
-constexpr const char* kEndTime = "ld.local.u64 %__wic_y, [__wic_state+<ended>];\n";
-constexpr const char* kEndAddress = "mov.b64 %__wic_x, 0;\n";
-constexpr const char* kEndValue =
-    "ld.local.u32 %__wic_h, [__wic_state+<value>];\ncvt.u64.u32 %__wic_y, %__wic_h;\n";
-constexpr const char* kEndSite = R"(ld.local.u32 %__wic_e, [__wic_state+<flags>];
-and.b32 %__wic_e, %__wic_e, <paused>;
-setp.ne.b32 %__wic_p, %__wic_e, 0;
-selp.b32 %__wic_e, <paused end>, <plain end>, %__wic_p;
-)";
-constexpr const char* kEndRounds =
-    "ld.local.u32 %__wic_h, [__wic_state+<rounds>];\ncvt.u64.u32 %__wic_x, %__wic_h;\n";
-
-struct RecordTexts {
-  std::string time, address, value, site, rounds;
-};
-
-std::string record_text(const Table& table, const RecordTexts& texts, const std::string& skip) {
-  return fill(kRecordOf, {{"time", texts.time},
-                          {"address", texts.address},
-                          {"value", texts.value},
-                          {"site", texts.site},
-                          {"rounds", texts.rounds},
-                          {"table", table.name},
-                          {"records", std::to_string(offsetof(ModuleWords, records))},
-                          {"written", std::to_string(offsetof(ModuleWords, written))},
-                          {"mask", std::to_string(kRecords - 1)},
-                          {"skip", skip}});
+std::string record_text(const Table& table, const std::string& address, const std::string& value,
+                        const std::string& rounds, const std::string& skip) {
+  return fill(kRecord, {{"records", table.word(offsetof(ModuleWords, records))},
+                        {"written", table.word(offsetof(ModuleWords, written))},
+                        {"mask", std::to_string(kRecords - 1)},
+                        {"skip", skip},
+                        {"address", address},
+                        {"value", value},
+                        {"rounds", rounds}});
 }
 
 }  // namespace
 
-std::string begin_record_text(const Site& site, const Table& table) {
+std::string begin_text(const Site& site, const Table& table) {
+  const std::string k = std::to_string(site.number);
   const std::optional<Word>& word = site.loop->word;
-  const std::uint32_t number = static_cast<std::uint32_t>(site.number) | (word ? Record::kKnowsValue : 0u);
-  return record_text(table,
-                     {"ld.local.u64 %__wic_y, [__wic_state+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n",
-                      word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n",
-                      word ? seen_text(*word, "%__wic_y") : "mov.b64 %__wic_y, 0;\n",
-                      "mov.b32 %__wic_e, " + std::to_string(number) + ";\n", "cvt.u64.u32 %__wic_x, %__wic_n;\n"},
-                     "begun_" + std::to_string(site.number));
+  return fill(kBegin, {{"record", record_text(table, word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n",
+                                              word ? seen_text(*word, "%__wic_y") : "mov.b64 %__wic_y, 0;\n",
+                                              "%__wic_n", "begun_" + k)},
+                       {"site", std::to_string(site.number | (word ? Record::kKnowsValue : 0u))},
+                       {"begun", std::to_string(kBegun)},
+                       {"k", k}});
+}
+
+std::string exit_text(const std::vector<const Site*>& sites) {
+  std::string ends;
+  for (const Site* const site : sites) {
+    const std::optional<Word>& word = site->loop->word;
+    const std::string value = !word ? ""
+                                    : std::string(word->is_64_bit ? "@%__wic_p cvt.u32.u64" : "@%__wic_p mov.b32") +
+                                          " %__wic_e2, " + std::string(word->value) + ";\n";
+    ends += fill(kExitOf, {{"site, ended", std::to_string(kSiteBits | kEnded)},
+                           {"own", std::to_string(site->in_function + 1)},
+                           {"value", value},
+                           {"ended", std::to_string(kEnded)}});
+  }
+  return fill(kExit, {{"ends", ends}});
 }
 
 std::string end_text(const Table& table, const std::string& label) {
-  const std::string site =
-      fill(kEndSite, {{"flags", std::to_string(offsetof(ThreadState, flags))},
-                      {"paused", std::to_string(kSlow | kPauseBits)},
-                      {"plain end", std::to_string(std::uint32_t{Record::kEnd})},
-                      {"paused end", std::to_string(Record::kEnd | Record::kPaused)}});
-  return fill(kEndOfWait,
-              {{"record",
-                record_text(table,
-                            {fill(kEndTime, {{"ended", std::to_string(offsetof(ThreadState, ended_ns))}}), kEndAddress,
-                             fill(kEndValue, {{"value", std::to_string(offsetof(ThreadState, value))}}), site,
-                             fill(kEndRounds, {{"rounds", std::to_string(offsetof(ThreadState, rounds))}})},
-                            "written_" + label)},
-               {"label", label}});
+  return fill(kEndOfWait, {{"record", record_text(table, "mov.b64 %__wic_x, 0;\n", "cvt.u64.u32 %__wic_y, %__wic_e2;\n",
+                                                  "%__wic_e1", "ended_" + label)},
+                           {"begun, ended", std::to_string(kBegun | kEnded)},
+                           {"paused", std::to_string(kSlow | kPauseBits)},
+                           {"end", std::to_string(std::uint32_t{Record::kEnd})},
+                           {"paused end", std::to_string(Record::kEnd | Record::kPaused)},
+                           {"label", label}});
 }
 
 }  // namespace wicprof::rewriter

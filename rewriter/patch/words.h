@@ -76,13 +76,11 @@ inline constexpr std::uint32_t kRecordsLog2 = 14, kRecords = 1u << kRecordsLog2;
 /// Sites of one module at most, and of one function: what a record and a thread have bits for.
 inline constexpr std::uint32_t kMostSites = 0xffff, kMostSitesOfFunction = 0xff;
 
-/// The round in which a thread first reads the clock.
-inline constexpr std::uint32_t kFirstRounds = 8;
-/// How long a thread waits before its first look, in ns: shorter waits cost two instructions per round, and are not
+/// How long a thread waits before its first look, in ns: shorter waits cost five instructions per round, and are not
 /// recorded. Beside hundreds of readers of one host line a round takes longer than that.
 inline constexpr std::uint32_t kFirstLookNs = 20'000;
 /// How far apart later looks are, in ns. A look takes about 1 us.
-inline constexpr std::uint32_t kLookNs = 128'000;
+inline constexpr std::uint32_t kLookNs = 64'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
 /// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200.
 inline constexpr std::uint32_t kControlNs = 20'000;
