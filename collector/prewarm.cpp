@@ -29,8 +29,7 @@ std::vector<std::string> images_of(std::string_view file) {
 Prewarmed prewarm(std::string_view file) {
   Prewarmed answer;
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  const auto init =
-      library == nullptr ? nullptr : reinterpret_cast<CUresult (*)(unsigned)>(dlsym(library, "cuInit"));
+  const auto init = library == nullptr ? nullptr : reinterpret_cast<CUresult (*)(unsigned)>(dlsym(library, "cuInit"));
   if (init == nullptr || init(0) != CUDA_SUCCESS) {
     answer.problem = "there is no CUDA driver that starts";
     return answer;

@@ -359,7 +359,8 @@ int prewarm(const std::string& path, const std::string& bytes) {
   void* const loaded = collector ? dlopen(collector->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   const auto compile = loaded == nullptr ? nullptr : reinterpret_cast<Prewarm>(dlsym(loaded, "wicprof_prewarm"));
   if (compile == nullptr) {
-    return fail(bad_input(fmt::format("--prewarm needs the CUDA collector, ../lib/{} beside wic-prof", kInjectionLibrary)));
+    return fail(
+        bad_input(fmt::format("--prewarm needs the CUDA collector, ../lib/{} beside wic-prof", kInjectionLibrary)));
   }
   std::string notes(1 << 16, '\0');
   const int patched = compile(bytes.data(), bytes.size(), notes.data(), notes.size());

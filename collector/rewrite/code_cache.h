@@ -23,8 +23,8 @@ class CodeCache {
   /// The user's folder; empty: there is none, and nothing is kept.
   static std::filesystem::path user_folder();
 
-  /// The name of what becomes of `image` there: the same name means the same content. `machine`: what the result depends
-  /// on beyond the image.
+  /// The name of what becomes of `image` there: the same name means the same content. `machine`: what the result
+  /// depends on beyond the image.
   static std::string key(std::string_view image, std::string_view machine);
 
   /// What was stored: a replacement whose `text` is machine code, or one without text with the reason in `left_alone`.

@@ -21,8 +21,8 @@ struct CodeTarget {
 /// The name in the cache of what becomes of an image.
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target);
 
-/// From the cache, or analysed, compiled, compared with the original, and kept under `key`. `bytes` are those of `image`,
-/// which the driver can load. Makes calls of the driver: within OwnCode.
+/// From the cache, or analysed, compiled, compared with the original, and kept under `key`. `bytes` are those of
+/// `image`, which the driver can load. Makes calls of the driver: within OwnCode.
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
                                       const void* image, std::string_view bytes, const CodeTarget& target);
 

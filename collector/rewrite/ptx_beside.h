@@ -6,8 +6,8 @@
 
 namespace wicprof::collector {
 
-/// The PTX of `cubin`, or nothing: of a program's NVRTC, whose calls libwicprof_nvrtc.so watches; of Triton, which keeps
-/// the PTX of each cubin in its cache.
+/// The PTX of `cubin`, or nothing: of a program's NVRTC, whose calls libwicprof_nvrtc.so watches; of Triton, which
+/// keeps the PTX of each cubin in its cache.
 std::string ptx_beside(std::string_view cubin);
 
 }  // namespace wicprof::collector

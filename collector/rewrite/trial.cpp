@@ -88,7 +88,8 @@ std::string not_compared(const std::string& kernel) {
   return "the registers of " + kernel + " could not be compared with those of the original";
 }
 
-/// `text` with limits, such that as many warps fit as of the originals. A kernel that limits itself keeps its own limit.
+/// `text` with limits, such that as many warps fit as of the originals. A kernel that limits itself keeps its own
+/// limit.
 void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had,
            const std::set<std::string>& kernels) {
   std::map<std::string, int> limits;
@@ -106,8 +107,8 @@ std::string compile(const RewriteDriver& driver, rewriter::Replacement& replacem
   if (result != CUDA_SUCCESS) return refused("to compile", result);
   void* code = nullptr;
   std::size_t bytes = 0;
-  result = driver.link_add(state, CU_JIT_INPUT_PTX, replacement.text.data(), replacement.text.size() + 1, "patched",
-                           0, nullptr, nullptr);
+  result = driver.link_add(state, CU_JIT_INPUT_PTX, replacement.text.data(), replacement.text.size() + 1, "patched", 0,
+                           nullptr, nullptr);
   if (result == CUDA_SUCCESS) result = driver.link_complete(state, &code, &bytes);
   if (result == CUDA_SUCCESS) {
     replacement.text.assign(static_cast<const char*>(code), bytes);

@@ -158,7 +158,8 @@ struct OpenLoad {
 };
 thread_local OpenLoad open_load;
 
-constexpr std::uintmax_t kLargestFile = std::uintmax_t{256} << 20;  // a program loads no larger one by its name (chosen)
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{256}
+                                        << 20;  // a program loads no larger one by its name (chosen)
 
 class Rewrite final : public Source {
  public:
@@ -303,8 +304,8 @@ class Rewrite final : public Source {
     return true;
   }
 
-  /// What the driver gets in the place of an image; it stays until the process ends, since the driver may read it as long
-  /// as the module is loaded. nullptr: the original. `bytes` are those of `image`.
+  /// What the driver gets in the place of an image; it stays until the process ends, since the driver may read it as
+  /// long as the module is loaded. nullptr: the original. `bytes` are those of `image`.
   const rewriter::Replacement* replace(const void* image, std::string_view bytes, bool with_options, EventSink& sink,
                                        std::string* key_of_file = nullptr) {
     if (bytes.empty()) return nullptr;
@@ -317,8 +318,7 @@ class Rewrite final : public Source {
     const std::string key = cache_key(driver, bytes, *target);
     if (key_of_file != nullptr) *key_of_file = key;
     auto replacement = std::make_unique<rewriter::Replacement>(
-        recompile_only_ ? analysed(bytes, *target)
-                        : patched_code_of(driver, cache_, key, image, bytes, *target));
+        recompile_only_ ? analysed(bytes, *target) : patched_code_of(driver, cache_, key, image, bytes, *target));
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
       if (!replacement->text.empty()) why = "the program loads it with options for the compiler";

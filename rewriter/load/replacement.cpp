@@ -43,7 +43,8 @@ const FatEntry* newest(const std::vector<FatEntry>& entries, ImageKind kind, int
 }
 
 constexpr std::string_view kMachineCodeOnly =
-    "it is machine code only: its waits are seen by samples only (--trace with pcsampling). With the PTX in the program they can be patched: "
+    "it is machine code only: its waits are seen by samples only (--trace with pcsampling). With the PTX in the "
+    "program they can be patched: "
     "nvcc -gencode arch=compute_XX,code=compute_XX, or for a build that you cannot change NVCC_APPEND_FLAGS in its "
     "environment; TORCH_CUDA_ARCH_LIST=X.Y+PTX for a PyTorch extension";
 

@@ -21,13 +21,13 @@ struct LoadedSite {
 };
 
 struct Replacement {
-  std::string text;       ///< PTX, or machine code; empty: the image stays as it is
+  std::string text;  ///< PTX, or machine code; empty: the image stays as it is
   bool is_machine_code = false;
   bool has_machine_code = false;  ///< the image does, for this architecture
-  std::string unpatched;  ///< the same PTX without the patch
-  std::string table;      ///< as Patch::table
+  std::string unpatched;          ///< the same PTX without the patch
+  std::string table;              ///< as Patch::table
   std::vector<LoadedSite> sites;
-  std::vector<std::string> kernels;  ///< symbols of all kernels of the text
+  std::vector<std::string> kernels;       ///< symbols of all kernels of the text
   std::set<std::string> patched_kernels;  ///< those with a patched loop of their own, and all if a function has one
   std::string left_alone;                 ///< why there is no text, if there is a reason worth a line
   std::vector<std::string> machine_code_only;  ///< symbols of the kernels that the image has no PTX for

@@ -1,17 +1,24 @@
 // Loading patched code, with a driver of this test: each step that fails leaves the program with its own image.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"
 #include "collector/rewrite/image_bytes.h"
+#include "collector/rewrite/patched_code.h"
 #include "collector/rewrite/patched_modules.h"
+#include "collector/rewrite/ptx_beside.h"
 #include "collector/rewrite/trial.h"
 #include "collector/sources/list.h"
 #include "protocol/events/notice.h"
@@ -426,6 +433,81 @@ TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
        {"refused the patched PTX", "could not be compared", "from 18 to 200", "does not take", "not understood"}) {
     EXPECT_NE(reasons.find(reason), std::string::npos) << reason << " in\n" << reasons;
   }
+}
+
+// A compiler of this test: machine code is the text behind a few letters.
+std::deque<std::string>& compilations() {
+  static std::deque<std::string> texts;
+  return texts;
+}
+
+void give_compiler(RewriteDriver& api) {
+  compilations().clear();
+  api.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) { return unless("link_create"); };
+  api.link_add = [](CUlinkState, CUjitInputType, void* text, std::size_t bytes, const char*, unsigned, CUjit_option*,
+                    void**) {
+    compilations().push_back("machine code of " + std::string(static_cast<const char*>(text), bytes - 1));
+    return unless("link_add");
+  };
+  api.link_complete = [](CUlinkState, void** code, std::size_t* bytes) {
+    *code = compilations().back().data();
+    *bytes = compilations().back().size();
+    return unless("link_complete");
+  };
+  api.link_destroy = [](CUlinkState) { return CUDA_SUCCESS; };
+}
+
+class RewriteCache : public RewriteTest {
+ protected:
+  RewriteCache() : folder(std::filesystem::path(testing::TempDir()) / ("rewrite_cache." + std::to_string(getpid()))) {}
+  ~RewriteCache() override { std::filesystem::remove_all(folder); }
+  const std::filesystem::path folder;
+};
+
+TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const CodeCache cache(folder);
+  const CodeTarget target{0, 90};
+  const std::string key = cache_key(compiler, ptx, target);
+  const auto made = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target);
+  EXPECT_TRUE(made.is_machine_code);
+  ASSERT_EQ(made.sites.size(), 1u);
+  EXPECT_EQ(compilations().size(), 1u);
+  const auto again = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target);
+  EXPECT_EQ(compilations().size(), 1u);
+  EXPECT_EQ(again.text, made.text);
+  EXPECT_EQ(again.table, made.table);
+  ASSERT_EQ(again.sites.size(), 1u);
+  EXPECT_EQ(again.sites[0].function, made.sites[0].function);
+  EXPECT_NE(cache_key(compiler, ptx + " ", target), key);
+  EXPECT_NE(cache_key(compiler, ptx, CodeTarget{0, 80}), key);
+  // Damaged code is no code.
+  std::filesystem::resize_file(cache.code_file(key), 3);
+  EXPECT_FALSE(cache.find(key));
+}
+
+TEST_F(RewriteCache, EachStepOfACompilationThatFailsLeavesTheOriginal) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const CodeTarget target{0, 90};
+  for (const char* step : {"link_create", "link_add", "link_complete"}) {
+    driver.failing = {step};
+    const auto made = patched_code_of(compiler, CodeCache(folder), step, ptx.c_str(), ptx, target);
+    EXPECT_EQ(made.text, "") << step;
+    EXPECT_NE(made.left_alone.find("refused"), std::string::npos) << step;
+    EXPECT_EQ(driver.loads, driver.unloads) << step;
+  }
+}
+
+TEST_F(RewriteCache, MachineCodeHasItsPtxInTritonsCache) {
+  std::filesystem::create_directories(folder / "HASH");
+  std::ofstream(folder / "HASH" / "kernel.cubin") << "some code";
+  std::ofstream(folder / "HASH" / "kernel.ptx") << ptx;
+  setenv("TRITON_CACHE_DIR", folder.c_str(), 1);
+  EXPECT_EQ(ptx_beside("some code"), ptx);
+  EXPECT_EQ(ptx_beside("same size"), "");
+  unsetenv("TRITON_CACHE_DIR");
 }
 
 TEST(RewriteImages, TheBytesOfAnImageAreKnownFromItsHeader) {

@@ -133,7 +133,8 @@ int main(int argc, char** argv) {
       int count = rounds;
       unsigned* values = out;
       void* arguments[] = {&values, &count};
-      check(cudaLaunchCooperativeKernel(grid_rounds, blocks_per_sm * device.multiProcessorCount, 256, arguments, 0, nullptr),
+      check(cudaLaunchCooperativeKernel(grid_rounds, blocks_per_sm * device.multiProcessorCount, 256, arguments, 0,
+                                        nullptr),
             "cudaLaunchCooperativeKernel");
     } else {
       look_often<<<device.multiProcessorCount, 64>>>(selected, out, rounds, 1000);
@@ -145,7 +146,7 @@ int main(int argc, char** argv) {
   if (is("grid")) {
     results *= 3;
   }
-  std::printf("{\"scenario\": \"%s\", \"ms\": %.3f, \"blocks_per_sm\": %d, \"checksum\": \"%016llx\", \"failed\": 0}\n", scenario,
-              best, blocks_per_sm, checksum_of(out, results));
+  std::printf("{\"scenario\": \"%s\", \"ms\": %.3f, \"blocks_per_sm\": %d, \"checksum\": \"%016llx\", \"failed\": 0}\n",
+              scenario, best, blocks_per_sm, checksum_of(out, results));
   return 0;
 }
