@@ -24,6 +24,7 @@
 #include "analyzer/words/runtime_names.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
+#include "cli/files/exe_path.h"
 #include "cli/files/output_file.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
