@@ -469,10 +469,13 @@ class TilesBench {
          {}},
         {"",
          [&] {
-           return wic::launch(
-               *stream_, launch_shape,
-               sample::tiles::AddMirrored<wic::Row>{
-                   chains[3].queue(1), {grid, 1}, {policy}, data, unused.device(), unused.device() + kLine});
+           return wic::launch(*stream_, launch_shape,
+                              sample::tiles::AddMirrored<wic::Row>{chains[3].queue(1),
+                                                                   {grid, 1},
+                                                                   {policy, nullptr, nullptr, {}},
+                                                                   data,
+                                                                   unused.device(),
+                                                                   unused.device() + kLine});
          },
          {}}};
     if (auto r = measure({&turns[0], &turns[1], &turns[2], &alone[0], &alone[1]}, options_.rounds); !r) return r;
