@@ -20,8 +20,10 @@ std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& mode
   return work;
 }
 
-bool is_backend_work(const WorkItem& item) {
-  return item.kernel != nullptr && std::string_view(item.kernel->name).starts_with("wic::cuda::");
+bool is_backend_work(const WorkItem& item) { return item.kernel != nullptr && is_backend_work(*item.kernel); }
+
+bool is_backend_work(const store::KernelRow& kernel) {
+  return std::string_view(kernel.name).starts_with("wic::cuda::");
 }
 
 std::string_view copy_kind_name(CopyKind kind) {

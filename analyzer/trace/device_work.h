@@ -40,6 +40,7 @@ struct DeviceWork {
 
 /// Whether the WIC backend launched it, to compare clocks; the program does not wait for such work.
 bool is_backend_work(const WorkItem& item);
+bool is_backend_work(const store::KernelRow& kernel);
 
 /// For reports: "copy host to device", "memset".
 std::string_view copy_kind_name(CopyKind kind);

@@ -15,7 +15,7 @@ std::vector<std::uint32_t> company_of(const TraceModel& model) {
   std::map<DeviceId, Last> devices;
   for (std::uint32_t k = 0; k < model.kernels.size(); ++k) {  // in order of start
     const store::KernelRow& kernel = model.kernels[k];
-    if (kernel.start <= 0 || kernel.end < kernel.start) continue;
+    if (kernel.start <= 0 || kernel.end < kernel.start || is_backend_work(kernel)) continue;
     Last& last = devices[kernel.device];
     // The kernel with the latest end overlaps this one if any does. Of those that end earlier, each overlaps it or one
     // in between only if it overlaps the one with the latest end, too.

@@ -101,6 +101,16 @@ TEST(DependentKernels, CountOnlyWhereNoOtherKernelHasTheIdleSms) {
   EXPECT_EQ(pair->beside, 2u);
 }
 
+TEST(DependentKernels, TheBackendsOwnKernelsDoNotCount) {
+  Program program = h100_program();
+  add_pairs(program, 2);
+  shaped(program.kernel("wic::cuda::(anonymous namespace)::read_clock()", 9, {1'050'000, 1'060'000}), 1);
+  const Analysis analysis = analyze(program.settled(), Parties::left_out);
+  ASSERT_EQ(analysis.dependent_kernels.pairs.size(), 1u);
+  EXPECT_EQ(analysis.dependent_kernels.pairs[0].launches, 2u);
+  EXPECT_TRUE(analysis.crowded_kernels.empty());
+}
+
 TEST(DependentKernels, FollowWithinTheirStreamAndDevice) {
   Program program = h100_program();
   store::DeviceRow second = test_devices::a100();
