@@ -501,6 +501,8 @@ class TilesBench {
                 "us",
                 "polling tiles; above 1: parked tiles are faster",
                 tiles_ns / turns[2].median_ns()});
+    const LayerTiles tiles{grid.count(), blocks};
+    add_prediction(name, stream_ns, predicted_ns({tiles, tiles}, alone, grid.rows), stream_ns / tiles_ns);
     totals_.parked.push_back(tiles_ns / turns[2].median_ns());
     std::fprintf(stderr, "tiles: %s stream %.1f tiles %.1f parked %.1f us\n", name.c_str(), stream_ns / 1e3,
                  tiles_ns / 1e3, turns[2].median_ns() / 1e3);

@@ -5,7 +5,8 @@
 
 namespace wicprof::reports {
 
-/// Adds processes, kernels, dependent_kernels, crowded_kernels, host_waits, host_polling, stream_waits, clocks, threads and own_cost to the answer.
+/// Adds processes, kernels, dependent_kernels, crowded_kernels, host_waits, host_polling, stream_waits, clocks, threads
+/// and own_cost to the answer.
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value);
 
 }  // namespace wicprof::reports

@@ -35,7 +35,8 @@ ANSWERS = {
     "report.csv": ["report", "both.wicprof", "--format", "csv"],
 }
 # Texts for people, at each width: name of the file -> the words after wic-prof. Each runs in a folder with the traces
-# both, poll, park, pairs (tests/gui/make_trace.cpp) and RECORDED. To add a text, add a line here and update the golden files.
+# both, poll, park, pairs (tests/gui/make_trace.cpp) and RECORDED. To add a text, add a line here and update the golden
+# files.
 SCREENS = {
     "analyze": ["analyze", "both.wicprof"],
     "analyze_verbose": ["analyze", "--verbose", "both.wicprof"],

@@ -155,7 +155,8 @@ class Bench:
             times = self.compare(name, app)
             if name == "host" and times["park"] is not None:
                 nobody = self.run("host.nobody", [app[0], "host", 0], NOT_PATCHED)
-                self.add("host_park_over_nobody", times["park"], "ms", "nobody waits", nobody.get("beside_ms"), 1.05, {})
+                self.add("host_park_over_nobody", times["park"], "ms", "nobody waits", nobody.get("beside_ms"), 1.05,
+                         {})
 
 
 def read_trace(database, row):
