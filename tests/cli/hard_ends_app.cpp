@@ -82,8 +82,12 @@ struct Program {
     must(wic::launch(*stream, {kBlocks, 64}, Consumer{site, &words[0], &words[1], first, last}));
   }
   void until_all_wait(std::uint32_t round) {
+    const wic::TimeNs end = wic::now_ns() + timeout;
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
-      while (std::atomic_ref(words[1 + block].value).load() < round) std::this_thread::yield();
+      while (std::atomic_ref(words[1 + block].value).load() < round) {
+        if (wic::now_ns() > end) std::_Exit(8);  // a block did not come to wait
+        std::this_thread::yield();
+      }
     }
   }
   void run(std::uint32_t first, std::uint32_t last) {
