@@ -49,9 +49,9 @@ using wicprof::TimeNs;
 
 constexpr std::uint64_t kTimeout = 5'000'000'000;
 constexpr double kLeastSpanNs = 150'000;  // of one measurement
-// Indices of the sites: the program's own polling, `auto`, and a strategy that sleeps for as long as waits usually
-// last.
-constexpr std::size_t kPolling = 0, kParked = 1, kAsleep = 2;
+// Indices of the sites: the program's own polling, `auto`, a strategy that sleeps for as long as waits usually last,
+// and a leader that polls less often the longer a wait lasts.
+constexpr std::size_t kPolling = 0, kParked = 1, kAsleep = 2, kNapping = 3;
 
 struct Options {
   std::string devices, only, shapes, cublas, choices;
@@ -83,7 +83,8 @@ struct Turn {
 
 // What all shapes say together.
 struct Totals {
-  std::vector<double> fractional, tuned, parked, asleep, again, prediction_errors, prediction_errors_of_gains, cublas;
+  std::vector<double> fractional, tuned, parked, asleep, napping, again, prediction_errors, prediction_errors_of_gains,
+      cublas;
   std::map<std::string, std::vector<double>> tuned_of;  // by kind
 };
 
@@ -136,16 +137,15 @@ class TilesBench {
   Result<> prepare() {
     if (auto r = open(runtime_, options_.devices); !r) return r;
     gpu_ = device().properties().kind == wicprof::DeviceKind::cuda;
-    for (const char* name : {"bench.polling", "bench.parked", "bench.asleep"}) {
+    for (const char* name : {"bench.polling", "bench.parked", "bench.asleep", "bench.napping"}) {
       const auto site = runtime_->add_site({name, wicprof::WordMemory::device});
       if (!site) return site.error();
       sites_.push_back(*site);
     }
-    if (auto r = runtime_->set_wait(sites_[kParked], {wicprof::Mode::park, wicprof::StrategyId::automatic}); !r) {
-      return r;
-    }
-    if (auto r = runtime_->set_wait(sites_[kAsleep], {wicprof::Mode::park, wicprof::StrategyId::predicted_sleep}); !r) {
-      return r;
+    for (const auto& [site, strategy] :
+         {std::pair{kParked, wicprof::StrategyId::automatic}, std::pair{kAsleep, wicprof::StrategyId::predicted_sleep},
+          std::pair{kNapping, wicprof::StrategyId::leader_bar_sync}}) {
+      if (auto r = runtime_->set_wait(sites_[site], {wicprof::Mode::park, strategy}); !r) return r;
     }
     if (auto r = make_stream(); !r) return r;
     if (auto r = timer_.prepare(device(), *stream_); !r) return r;
@@ -292,11 +292,12 @@ class TilesBench {
     };
     const std::size_t in_order = fastest(Way::stream_order), early = fastest(Way::dependent_launch),
                       tiled = fastest(Way::tiles);
-    ChainPlan same = plans[tiled], parked = plans[tiled], asleep = plans[tiled];
+    ChainPlan same = plans[tiled], parked = plans[tiled], asleep = plans[tiled], napping = plans[tiled];
     same.way = Way::stream_order;
     parked.site = kParked;
     asleep.site = kAsleep;
-    for (const ChainPlan& plan : {plans[early], plans[tiled], parked, asleep}) {
+    napping.site = kNapping;
+    for (const ChainPlan& plan : {plans[early], plans[tiled], parked, asleep, napping}) {
       if (auto r = chain.check(*stream_, plan); !r) return r;
     }
     std::vector<std::size_t> order{in_order};
@@ -324,15 +325,16 @@ class TilesBench {
     Turn turn_in_order = turn_of(chain, plans[in_order]), turn_early = turn_of(chain, plans[early]),
          turn_tiled = turn_of(chain, plans[tiled]), turn_same = turn_of(chain, same),
          turn_again = turn_of(chain, plans[tiled]), turn_parked = turn_of(chain, parked),
-         turn_asleep = turn_of(chain, asleep), turn_other = turn_of(chain, plans[chosen]);
+         turn_asleep = turn_of(chain, asleep), turn_napping = turn_of(chain, napping),
+         turn_other = turn_of(chain, plans[chosen]);
     const bool chose_order = chosen == in_order, chose_early = chosen == early, chose_tiled = chosen == tiled;
     std::vector<Turn> alone;
     for (std::size_t i = 0; i < shape.network.layers.size(); ++i) {
       alone.push_back({"", [this, &chain, &same, i] { return chain.launch_one(*stream_, same, i); }, {}});
     }
     Turn turn_cublas{"cublas", [this, &chain, &same] { return cublas_in_order(chain, same); }, {}};
-    std::vector<Turn*> turns{&turn_in_order, &turn_early,  &turn_tiled, &turn_again,
-                             &turn_parked,   &turn_asleep, &turn_same};
+    std::vector<Turn*> turns{&turn_in_order, &turn_early,  &turn_tiled,   &turn_again,
+                             &turn_parked,   &turn_asleep, &turn_napping, &turn_same};
     if (!chose_order && !chose_early && !chose_tiled) turns.push_back(&turn_other);
     for (Turn& turn : alone) turns.push_back(&turn);
     if (cublas_) turns.push_back(&turn_cublas);
@@ -374,7 +376,9 @@ class TilesBench {
     }
     claim_.add({shape.name + "_tiles", params, tiles_ns / 1e3, "us", "the same kernels in stream order", gain});
     claim_.add({shape.name + "_parked",
-                {{"plan", parked.name()}, {"polling_over_itself", tiles_ns / turn_again.median_ns()}},
+                {{"plan", parked.name()},
+                 {"strategy", std::string(wicprof::strategy_name(runtime_->strategy(sites_[kParked])))},
+                 {"polling_over_itself", tiles_ns / turn_again.median_ns()}},
                 turn_parked.median_ns() / 1e3,
                 "us",
                 "polling tiles; above 1: parked tiles are faster",
@@ -385,6 +389,13 @@ class TilesBench {
                 "us",
                 "polling tiles; above 1: tiles parked with predicted_sleep are faster",
                 tiles_ns / turn_asleep.median_ns()});
+    claim_.add({shape.name + "_napping",
+                {{"plan", napping.name()}},
+                turn_napping.median_ns() / 1e3,
+                "us",
+                "polling tiles; above 1: tiles parked with leader_bar_sync are faster",
+                tiles_ns / turn_napping.median_ns()});
+    totals_.napping.push_back(tiles_ns / turn_napping.median_ns());
     totals_.again.push_back(tiles_ns / turn_again.median_ns());
     totals_.asleep.push_back(tiles_ns / turn_asleep.median_ns());
     claim_.add({shape.name + "_tuned",
@@ -496,7 +507,7 @@ class TilesBench {
                 "the same kernels in stream order",
                 stream_ns / tiles_ns});
     claim_.add({name + "_parked",
-                {},
+                {{"strategy", std::string(wicprof::strategy_name(runtime_->strategy(sites_[kParked])))}},
                 turns[2].median_ns() / 1e3,
                 "us",
                 "polling tiles; above 1: parked tiles are faster",
@@ -553,6 +564,15 @@ class TilesBench {
                   mean,
                   1.0});
     }
+    if (!totals_.napping.empty()) {
+      const double mean = geometric_mean(totals_.napping);
+      claim_.add({"napping_mean",
+                  {{"shapes", static_cast<std::int64_t>(totals_.napping.size())}, {"least", least(totals_.napping)}},
+                  mean,
+                  "geometric mean",
+                  "polling tiles; above 1: tiles parked with leader_bar_sync are faster",
+                  mean});
+    }
     if (!totals_.again.empty()) {
       std::vector<double> distances;
       for (const double ratio : totals_.again) distances.push_back(std::abs(ratio - 1));
@@ -600,9 +620,12 @@ class TilesBench {
         {"stream_order", ChainPlan{size, Way::stream_order, Share::row, 4, 0, kPolling}},
         {"polling", ChainPlan{size, Way::tiles, Share::row, 4, 0, kPolling}},
         {"parked", ChainPlan{size, Way::tiles, Share::row, 4, 0, kParked}},
-        {"asleep", ChainPlan{size, Way::tiles, Share::row, 4, 0, kAsleep}}};
+        {"asleep", ChainPlan{size, Way::tiles, Share::row, 4, 0, kAsleep}},
+        {"napping", ChainPlan{size, Way::tiles, Share::row, 4, 0, kNapping}}};
     auto other = device().make_stream();
     if (!other) return other.error();
+    if (auto r = neighbour<Bound::fp32>(chain, beside, **other); !r) return r;
+    if (auto r = neighbour<Bound::shared_memory>(chain, beside, **other); !r) return r;
     if (auto r = neighbour<Bound::l2_latency>(chain, beside, **other); !r) return r;
     return neighbour<Bound::streaming>(chain, beside, **other);
   }
@@ -615,7 +638,10 @@ class TilesBench {
     auto begin = device().make_event(), end = device().make_event();
     if (!begin) return begin.error();
     if (!end) return end.error();
-    const wic::LaunchShape shape{device().properties().sm_count, 128};
+    constexpr std::uint32_t kThreads = 128;
+    constexpr std::uint32_t kSharedBytes =
+        kBound == Bound::shared_memory ? kThreads * Work::kWordsPerThread * sizeof(std::uint32_t) : 0;
+    const wic::LaunchShape shape{device().properties().sm_count, kThreads, kSharedBytes};
     std::uint32_t amount = 1;
     const auto once = [&](const std::optional<ChainPlan>& plan, double& chain_ns) -> Result<double> {
       constexpr std::uint32_t kChains = 12;

@@ -89,6 +89,27 @@ TEST(Automatic, PollingThreadsGetALeader) {
   EXPECT_EQ(chosen(site(WordMemory::device), undeclared), StrategyId::poll);
 }
 
+TEST(Automatic, FewLoneWarpsPollWordsOnTheDevice) {
+  SiteObservation o = seen(1, kMillisecond);
+  o.warps = 1;
+  o.waiters = kLoneWarps;
+  const Choice choice = choose(site(WordMemory::device), o, StrategyId::leader_bar_sync, kLimits);
+  EXPECT_EQ(choice.strategy, StrategyId::poll);
+  EXPECT_NE(choice.reason.find("no other warp to park"), std::string::npos) << choice.reason;
+  EXPECT_EQ(chosen(site(WordMemory::device), o, StrategyId::poll), StrategyId::poll);
+  // Across a bus, in unknown memory, and on the CPU device each look costs others something.
+  EXPECT_EQ(chosen(site(WordMemory::pinned_host), o), StrategyId::leader_bar_sync);
+  EXPECT_EQ(chosen(site(), o), StrategyId::leader_bar_sync);
+  EXPECT_EQ(
+      choose(site(WordMemory::device), o, StrategyId::poll, AutomaticLimits::of(wicprof::DeviceKind::simt)).strategy,
+      StrategyId::leader_bar_sync);
+  o.waiters = kLoneWarps + 1;
+  EXPECT_EQ(chosen(site(WordMemory::device), o), StrategyId::leader_bar_sync);
+  o.waiters = 1;
+  o.warps = 8;
+  EXPECT_EQ(chosen(site(WordMemory::device), o), StrategyId::leader_bar_sync);
+}
+
 TEST(Automatic, WithLeadersTheGroupsAreTheReaders) {
   const SiteSpec spec = site(WordMemory::pinned_host, Pollers::each_thread);
   EXPECT_EQ(chosen(spec, seen(7 * 8, kMillisecond)), StrategyId::leader_bar_sync);  // 8 warps per group

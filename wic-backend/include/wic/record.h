@@ -64,6 +64,12 @@ inline constexpr std::uint32_t kMostReports = 30;  ///< the last one after 8 yea
 /// The age at which report number `report` (from 0) is due.
 WIC_DEVICE constexpr std::uint64_t report_age_ns(std::uint32_t report) { return kFirstReportNs << report; }
 
+/// The device time for a signal's record. Zero, and no reading, where the view keeps no records of signals: the reading
+/// would come before the release, which others wait for.
+WIC_DEVICE inline std::uint64_t signal_time(const Thread& thread, const DeviceView& view) {
+  return view.records != nullptr && view.record_sample_mask == 0 ? thread.clock_ns() : 0;
+}
+
 /// A wait in progress: its word, the value seen last and the value wanted.
 struct OpenWaitReport {
   const std::uint32_t* word;

@@ -137,7 +137,7 @@ struct Sender {
   }
 
   WIC_DEVICE void announce(const Thread& thread, Tag tag, Cycle cycle, const Payload& payload) const {
-    const std::uint64_t at = thread.clock_ns();
+    const std::uint64_t at = signal_time(thread, view);
     std::uint32_t* const word = box.word(tag, cycle);
     switch (box.announce) {
       case Announce::word:
@@ -160,7 +160,7 @@ struct Sender {
     for (std::uint32_t i = 0; i < bytes && i < 8; ++i) {
       words[i / 4] |= static_cast<std::uint32_t>(from[i]) << (8 * (i % 4));
     }
-    const std::uint64_t at = thread.clock_ns();
+    const std::uint64_t at = signal_time(thread, view);
     thread.fence_release_system();  // the message may refer to data written elsewhere
     thread.store_quad(box.slot(tag, cycle), words[0], words[1], bytes, cycle);
     announced(thread, tag, cycle, at, sized(payload, bytes));

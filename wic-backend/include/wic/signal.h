@@ -10,14 +10,14 @@ namespace wic {
 /// readable, for the trace.
 WIC_DEVICE inline void signal(const Thread& thread, const DeviceView& view, SiteId site, std::uint32_t iteration,
                               std::uint32_t* word, std::uint32_t value, const Payload& payload = {}) {
-  const std::uint64_t at = thread.clock_ns();
+  const std::uint64_t at = signal_time(thread, view);
   thread.store_release(word, value);
   write_record(thread, view, signal_record(site, iteration, at, value, word_tag(word), payload));
 }
 /// The same for a counter of 64 bits. The trace has its lower half.
 WIC_DEVICE inline void signal(const Thread& thread, const DeviceView& view, SiteId site, std::uint32_t iteration,
                               std::uint64_t* word, std::uint64_t value, const Payload& payload = {}) {
-  const std::uint64_t at = thread.clock_ns();
+  const std::uint64_t at = signal_time(thread, view);
   thread.store_release(word, value);
   write_record(thread, view,
                signal_record(site, iteration, at, static_cast<std::uint32_t>(value),

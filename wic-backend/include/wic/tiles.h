@@ -75,7 +75,7 @@ struct TileSync {
     const std::uint32_t semaphore = policy.semaphore(tile);
     const std::uint32_t goal = run * policy.tiles(semaphore);
     std::uint32_t* const word = &semaphores[semaphore].done;
-    const std::uint64_t at = site.view.records != nullptr ? thread.clock_ns() : 0;
+    const std::uint64_t at = signal_time(thread, site.view);
     if (thread.fetch_add_acq_rel(word, 1) + 1 != goal) return;
     write_record(thread, site.view, signal_record(site.id, run, at, goal, word_tag(word), payload));
   }

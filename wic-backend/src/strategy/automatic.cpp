@@ -86,7 +86,10 @@ std::string how_long(const SiteObservation& seen) {
 
 AutomaticLimits AutomaticLimits::of(DeviceKind kind) {
   AutomaticLimits limits;
-  if (kind == DeviceKind::simt) limits.break_even_ns *= kSimtSlowness;
+  if (kind == DeviceKind::simt) {
+    limits.break_even_ns *= kSimtSlowness;
+    limits.lone_warps = 0;
+  }
   return limits;
 }
 
@@ -135,6 +138,12 @@ Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now,
   }
   if (each_thread) {
     return {StrategyId::poll, who + "; a group is one warp, so there is no other warp to park", seen};
+  }
+  if (seen.warps == 1 && spec.word_memory == WordMemory::device && seen.waiters <= limits.lone_warps) {
+    return {StrategyId::poll,
+            who + "; a group is one warp, so there is no other warp to park, and " + std::to_string(seen.waiters) +
+                " pollers of words on the device cost the work beside them nothing",
+            seen};
   }
   return {StrategyId::leader_bar_sync,
           who + "; fewer than " + std::to_string(from) + " readers " + limit.of_which +

@@ -27,6 +27,12 @@ inline constexpr std::uint32_t kDistantWordReaders = 32;
 /// 528 pollers of a word in device memory cost nothing (1.00), 2,096 cost L2-bound work 1.04.
 inline constexpr std::uint32_t kDeviceWordReaders = 1'000;
 
+/// Up to so many groups of one warp poll words in device memory without naps: parking them parks no other warp. With
+/// one such group on each of an H100's 132 SMs, naps save the work beside them nothing (bench_tiles, rows neighbour_*).
+/// Four per SM slow work that is bound by shared memory 1.04 times, and leaders with naps 1.004 times
+/// (bench_interference).
+inline constexpr std::uint32_t kLoneWarps = 132;
+
 /// Shorter waits keep polling. At a hot word in host memory, and where every thread polls, even the shortest waits of
 /// bench/break_even.cpp gain by parking: polling costs the others more than the later wake-up.
 inline constexpr wicprof::TimeNs kBreakEvenNs = 500;
@@ -36,13 +42,14 @@ inline constexpr wicprof::TimeNs kSlowLookNs = 1'100;
 struct AutomaticLimits {
   wicprof::TimeNs break_even_ns = kBreakEvenNs;
   wicprof::TimeNs slow_look_ns = kSlowLookNs;
+  std::uint32_t lone_warps = kLoneWarps;
 
   /// A polling site starts to park from this length on; a parking site starts to poll below break_even_ns. Two limits,
   /// because the wake-up makes a parked wait measure longer than a polled one.
   wicprof::TimeNs park_from_ns() const { return break_even_ns + break_even_ns / 2; }
 
   /// On the CPU device a turn takes some 20 times as long as a GPU instruction, so parking pays off for waits that are
-  /// that much longer. A look is slow there in any memory, since all pollers take turns.
+  /// that much longer. A look is slow there in any memory, since all pollers take turns, those of one warp included.
   static AutomaticLimits of(wicprof::DeviceKind kind);
 };
 
