@@ -15,8 +15,7 @@ struct Naive : DirectObservation {
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     return {true, 1, thread.fetch_add_system(const_cast<std::uint32_t*>(wait.word), 0)};
   }
-  template <class Condition>
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t, const Condition&) {}
+  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
 };
 
 }  // namespace wic

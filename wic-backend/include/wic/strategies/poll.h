@@ -10,8 +10,7 @@ struct Poll : DirectObservation {
   static constexpr StrategyId kId = StrategyId::poll;
   static constexpr bool kLeaderWaits = false;
 
-  template <class Condition>
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t, const Condition&) {}
+  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
 };
 
 }  // namespace wic
