@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kDistantWordReaders = 32;
 inline constexpr std::uint32_t kDeviceWordReaders = 1'000;
 
 /// Up to so many groups of one warp poll words in device memory without naps: parking them parks no other warp. With
-/// one such group on each of an H100's 132 SMs, naps save the work beside them nothing (bench_tiles, rows neighbour_*).
+/// one such group on each of an H200's 132 SMs, naps save the work beside them nothing (bench_tiles, rows neighbour_*).
 /// Four per SM slow work that is bound by shared memory 1.04 times, and leaders with naps 1.004 times
 /// (bench_interference).
 inline constexpr std::uint32_t kLoneWarps = 132;
