@@ -163,6 +163,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "  %s to %s: %s %.2f, %s %.2f\n", pair.first.c_str(), pair.second.c_str(),
                    model_name(pair.model).data(), pair.model_confidence, pattern_name(pair.pattern).data(),
                    pair.pattern_confidence);
+      for (const std::string& line : pair.evidence) std::fprintf(stderr, "    %s\n", line.c_str());
     }
   }
   for (const auto& [key, tally] : tallies) add_rows(claim, key.first, key.second, tally);

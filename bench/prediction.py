@@ -24,6 +24,7 @@ MAX_P90_ERROR = 0.25
 MIN_INSIDE = 0.9  # of the measured ratios, in the stated interval
 MAX_WIDTH = 3.0   # high over low
 MEASURED_WIDTH = 1.5  # high over low of a measured gain that is no judge
+CHANGED_BY_REPEATING = ("a greeting", "a result", "rounds")  # words of a made program's kind
 NO_GAIN = 0.05    # a prediction closer to 1 says that parking changes nothing, and may not be further off than this
 
 
@@ -80,11 +81,13 @@ class Judgement:
 
 
 def rows_of(files):
-    rows = []
+    rows, made = [], []
     sets = {"all": Judgement("all"), "improve": Judgement("improve"), "judged": Judgement("judged")}
     for file in files:
         said = json.loads(file.read_text())
         name = file.name.split(".")[0]
+        if "made" in said:
+            made.append(said["made"])
         predicted, measured, bounds = said["predicted"], said["speedup"], said["predicted_bounds"]
         if bounds is None or measured is None:
             reason = said["predicted_reason"] if bounds is None else said["reason"]
@@ -108,7 +111,30 @@ def rows_of(files):
             continue
         rows.append(row(name, params, predicted["value"], "times as fast, predicted",
                         "what the toggle measured; the ratio is the error", said["prediction_error"]))
-    return rows + [found for judgement in sets.values() for found in judgement.rows()]
+    return rows + made_rows(made) + [found for judgement in sets.values() for found in judgement.rows()]
+
+
+def made_rows(made):
+    """What `analyze` said about the class of the made programs, from recordings on a device: sums, and no cases, since
+    half of the kinds only judge. The class of a program that greets or ends with a result is that of one run of it,
+    and a recording has many, one after the other: such programs count apart."""
+    rows = []
+    for question in ("model", "pattern"):
+        for repeats, name in ((True, ""), (False, "_changed_by_repeating")):
+            some = [m for m in made if repeats != any(word in m["program"]["kind"] for word in CHANGED_BY_REPEATING)]
+            if question == "pattern":
+                some = [m for m in some if m["program"]["pattern_shown"]]
+            if not some:
+                continue
+            truth = [m["program"][question] == m["said"][question] for m in some]
+            unknown = [not right and m["said"][question] == "unknown" for right, m in zip(truth, some)]
+            wrong = [m["said"][question + "_confidence"] for right, un, m in zip(truth, unknown, some)
+                     if not right and not un]
+            rows.append(row("made_%s%s" % (question, name),
+                            {"programs": len(some), "unknown": sum(unknown), "wrong": len(wrong),
+                             "most_confidence_of_wrong": max(wrong, default=0)},
+                            sum(truth), "right", "made programs", sum(truth) / len(some)))
+    return rows
 
 
 def main():

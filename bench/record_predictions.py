@@ -79,7 +79,10 @@ CPU_AND_PEERS = [case for program, shapes in (
     ("c_h3d", (("n192", []), ("n96", ["--size", "96"]))),
     ("c_srs", (("t128", []), ("t256", ["--size", "256"]))),
 ) for case in several_devices(program, shapes)]
-FAMILIES = [HOT_FLAG, HANDOFF, GRID, OTHERS, PEERS, CPU_AND_PEERS]
+# Made programs (bench/made_run): the first from seed 1 on that one GPU can play and whose iterations have numbers.
+MADE_SEEDS = (4, 10, 16, 26, 28, 34, 36, 38, 40, 43, 53, 54)
+MADE = [Case("made_%d" % seed, "bench_made_run", ["--seed", str(seed)], False) for seed in MADE_SEEDS]
+FAMILIES = [HOT_FLAG, HANDOFF, GRID, OTHERS, PEERS, CPU_AND_PEERS, MADE]
 
 IMPROVE = {case.name for family in FAMILIES for case in family[0::2]}
 JUDGED = {case.name for family in FAMILIES for case in family[1::2]}
@@ -151,6 +154,17 @@ def facts_of(trace, segments):
     return facts
 
 
+def made_class(case, trace, options):
+    """The class of a made program, and what `analyze` says about its recording."""
+    described = subprocess.run([str(options.bin / case.program), "--describe", *case.options], capture_output=True,
+                               text=True, check=True)
+    answer = json.loads(subprocess.run([str(options.bin / "wic-prof"), "analyze", str(trace), "--format", "json"],
+                                       capture_output=True, text=True, timeout=300, check=True).stdout)
+    said = {name: answer["classification"][name] for name in ("model", "model_confidence", "pattern",
+                                                               "pattern_confidence")}
+    return {"program": json.loads(described.stdout), "said": said}
+
+
 def compare(case, trace, options):
     """Writes the case's document. Returns what the document says, in a few words."""
     said = subprocess.run([str(options.bin / "wic-prof"), "compare", str(trace), "--format", "json"],
@@ -158,6 +172,8 @@ def compare(case, trace, options):
     if not said.stdout.startswith("{"):
         return "could not compare: " + said.stderr.strip()
     document = json.loads(said.stdout)
+    if case.program == "bench_made_run":
+        document["made"] = made_class(case, trace, options)
     try:
         document["facts"] = facts_of(trace, document["segments"])
     except sqlite3.Error as error:

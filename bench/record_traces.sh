@@ -5,7 +5,8 @@
 # bare_poll, which polls without wic's API and has no modes, is recorded once, with PC samples.
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: AB_TIME=10s bench/record_traces.sh build samples/traces cuda:0,cuda:1
-# AB_TIME: the longest time of each run with --ab (default: 30s). ONLY_AB=1: only the runs with --ab.
+# AB_TIME: the longest comparison of each run with --ab (default: 30s). AB_LIMIT: seconds until such a run is given up,
+# its completing included (default: 180). ONLY_AB=1: only the runs with --ab.
 # DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
 # the first device.
 # Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.
@@ -91,11 +92,21 @@ record_without_modes() { # PROGRAM
   pack "$1"
 }
 
+# Of g_kmn the default size: an iteration of the small one takes 9 us, and a second of it is 150 MB of waits, which take
+# longer to complete and to read than to record.
+arguments_of_comparison() { # APPLICATION
+  case $1 in
+    g_kmn) echo "--devices $several --seconds 90" ;;
+    *) arguments "$1" | sed 's/--iterations [0-9]*/--seconds 90/' ;;
+  esac
+}
+
 # Both modes in turn in one run.
 compare_modes() { # APPLICATION
   # shellcheck disable=SC2046
-  (cd "$work" && PATH=$bin:$PATH timeout 180 wic-prof run -q -f --ab --for "${AB_TIME:-30s}" --precision 0.5% --end -o "$1.ab.wicprof" -- \
-    "$1" $(arguments "$1" | sed 's/--iterations [0-9]*/--seconds 90/') &&
+  (cd "$work" && PATH=$bin:$PATH timeout "${AB_LIMIT:-180}" \
+    wic-prof run -q -f --ab --for "${AB_TIME:-30s}" --precision 0.5% --end -o "$1.ab.wicprof" -- \
+    "$1" $(arguments_of_comparison "$1") &&
     PATH=$bin:$PATH wic-prof compare "$1.ab.wicprof" --format json -f -o "$out/$1.ab.json") || {
     echo "$1 with --ab: failed" >&2
     return 1

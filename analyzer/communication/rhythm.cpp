@@ -316,7 +316,7 @@ class Finder {
     for (std::size_t i = 1; i < steps_.size(); ++i) in_turn += steps_[i].back != steps_[i - 1].back ? 1 : 0;
     if (static_cast<double>(in_turn) >= kRegular * static_cast<double>(steps_.size() - 1)) return;
     const auto stretch = shortest_repetition(steps_, kExact, kMaxTransfers);
-    if (stretch && stretch->length > 2) {
+    if (stretch && stretch->length > 2 && longest_lead() > 1) {
       set_transfers_period(stretch->length);
       return answer(model_of(stretch->counts), kNumbersMayCountMessages * stretch->share * prior(stretch->stretches),
                     rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
@@ -341,6 +341,17 @@ class Finder {
       top = std::max(top, step.iteration);
     }
     return std::max(forth, back) - std::min(forth, back);
+  }
+
+  /// How far one side's number is ever ahead of the other side's. With one message each way per iteration, sides that
+  /// overtake each other within an iteration are one ahead; within a longer one, a side sends several before the other.
+  std::uint32_t longest_lead() const {
+    std::uint32_t top[2] = {iterations_.front().number - 1, iterations_.front().number - 1}, lead = 0;
+    for (const Step& step : steps_) {
+      top[step.back] = std::max(top[step.back], step.iteration);
+      lead = std::max(lead, std::max(top[0], top[1]) - std::min(top[0], top[1]));
+    }
+    return lead;
   }
 
   // Blocks or sides that number their own messages, and send different amounts: their numbers run away from each other.
@@ -430,7 +441,7 @@ class Finder {
     const Counts most{static_cast<std::uint32_t>(forth.most), static_cast<std::uint32_t>(back.most)};
     rhythm_evidence::Incomplete evidence{Reading::ambiguous, most, forth.kept, back.kept, 0};
     set_program_period();
-    const std::optional<bool> gaps = gaps_beyond_losses(counts, most);
+    const std::optional<bool> gaps = gaps_beyond_losses(counts, forth, back);
     if (gaps && *gaps) {
       evidence.reading = Reading::varying;
       evidence.excess = std::max(forth.least_excess, back.least_excess);
@@ -457,15 +468,20 @@ class Finder {
     rhythm_.evidence = evidence;
   }
 
-  /// Whether more iterations are without any message than losses explain; nothing if losses explain them all. `most`:
-  /// messages per iteration.
-  std::optional<bool> gaps_beyond_losses(const std::vector<Counts>& counts, const Counts& most) const {
+  /// Whether more iterations are without any message than losses explain; nothing if losses explain them all. `forth`
+  /// and `back`: the messages per iteration.
+  std::optional<bool> gaps_beyond_losses(const std::vector<Counts>& counts, const Spread& forth,
+                                         const Spread& back) const {
     const auto n = static_cast<double>(counts.size());
     const auto empty =
         static_cast<double>(std::count_if(counts.begin(), counts.end(), [](const Counts& c) { return c.both() == 0; }));
     // Full rings drop whole iterations, other losses each message by itself.
     const double lost = 1 - completeness_.seen;
-    const double expected = completeness_.recorded < 1 ? lost : std::pow(lost, most.both());
+    double expected = completeness_.recorded < 1 ? lost : std::pow(lost, forth.most + back.most);
+    // More may be lost of these two sides than of all.
+    if (std::min(forth.kept, back.kept) >= completeness_.seen - kKeptTolerance) {
+      expected = std::max(expected, std::pow(1 - forth.kept, forth.most) * std::pow(1 - back.kept, back.most));
+    }
     if (empty <= kSomeGaps + expected * n) return std::nullopt;
     return empty >= kManyGaps + kTimesExpected * expected * n && empty_stretches(counts) >= kMinGaps;
   }

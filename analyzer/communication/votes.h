@@ -21,7 +21,10 @@ class Votes {
     return static_cast<std::size_t>(std::max_element(weight_.begin(), weight_.end() - 1) - weight_.begin());
   }
   double share(std::size_t answer) const { return weight_[answer] / all(); }
-  bool agree() const { return answered() >= kAnswered * all() && weight_[best()] >= kAgreement * answered(); }
+  /// `whole`: no records are missing. Losses make single pairs look like another model.
+  bool agree(bool whole) const {
+    return answered() >= kAnswered * all() && weight_[best()] >= (whole ? kAgreement : kAgreementInParts) * answered();
+  }
   /// Pairs without an answer or with another one lower the confidence, and limit it: a program whose pairs differ has
   /// no class.
   double confidence() const {
@@ -31,7 +34,7 @@ class Votes {
   }
 
   /// Least share of the answered weight that the best answer needs; bench_classification_made judges it.
-  static constexpr double kAgreement = 0.85;
+  static constexpr double kAgreement = 0.85, kAgreementInParts = 0.6;
 
  private:
   static constexpr std::size_t kUnknown = 4;

@@ -293,8 +293,9 @@ class Predictor {
   Gain gain_of(const std::array<double, kEnds>& saved) const {
     const auto ratio = [&](double part) { return total_ / std::max(total_ - part, total_ * 1e-6); };
     Gain gain{ratio(saved[kValue]), ratio(saved[kLow]), ratio(saved[kHigh])};
-    gain.low = std::min({gain.low, gain.value / known::kMinSpread, gain.high});
-    gain.high = std::max({gain.low, gain.value * known::kMinSpread, gain.high});
+    // What bounds the work gives the ends; recordings of one program differ beyond them.
+    gain = {gain.value, std::min({gain.low, gain.value, gain.high}) / known::kMinSpread,
+            std::max({gain.low, gain.value, gain.high}) * known::kMinSpread};
     return gain;
   }
 

@@ -18,7 +18,7 @@ namespace {
 /// Expected gain, as shares of the traced time. cuSync gains up to 1.19 times. A comparison counts 2 % as a change;
 /// kWarning is not calibrated.
 constexpr double kWarning = 0.05;
-constexpr double kWorthNaming = 0.02;
+constexpr double kWorthNaming = kWorthNamingPair;
 
 std::string name_of(const PairKernel& kernel) { return shorten(function_name(one_line(kernel.name)), 60); }
 
@@ -100,8 +100,8 @@ RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
   for (const DependentPair& pair : input.dependent_kernels.pairs) {
     any_waves |= pair.why == NoWaves::known;
     any_lacks |= pair.why == NoWaves::no_limits;
-    const double share = whole > 0 ? pair.best_ns() / whole : 0;
-    if (share < kWorthNaming) continue;
+    if (!pair.worth_naming(whole)) continue;
+    const double share = pair.best_ns() / whole;
     Finding finding;
     finding.severity = share >= kWarning ? Severity::warning : Severity::info;
     finding.text = fmt::format(

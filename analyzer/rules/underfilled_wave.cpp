@@ -40,6 +40,15 @@ std::map<std::string_view, Followed> followers(const DependentKernels& kernels) 
   return all;
 }
 
+/// Whether dependent_kernels says what an earlier start of `consumer` behind `producer` could gain.
+bool has_finding(const RuleInput& input, std::string_view producer, std::string_view consumer) {
+  const auto whole = static_cast<double>(input.model.span());
+  const auto& pairs = input.dependent_kernels.pairs;
+  return std::any_of(pairs.begin(), pairs.end(), [&](const DependentPair& pair) {
+    return pair.producer.name == producer && pair.consumer.name == consumer && pair.worth_naming(whole);
+  });
+}
+
 }  // namespace
 
 template <>
@@ -79,9 +88,9 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
         count_of(kernel.blocks, "block"), kernel.waves->waves, format_count(followed.behind),
         format_count(kernel.count), format_percent(share));
     finding.remedy = fmt::format(
-        "make the number of blocks a multiple of {}, or let {} start earlier (see dependent_kernels)",
-        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),
-        behind);
+        "make the number of blocks a multiple of {}, or let {} start earlier{}",
+        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)), behind,
+        has_finding(input, kernel.name, next->first) ? " (see dependent_kernels)" : "");
     outcome.findings.push_back(std::move(finding));
   }
   if (!any_known) outcome.refused = "the trace lacks the devices' limits, which determine how many blocks fit";

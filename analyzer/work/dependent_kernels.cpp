@@ -120,6 +120,10 @@ double DependentPair::best_ns() const {
   return std::max({dependent.value, tiles ? tiles->value : 0, carve_out ? carve_out->value : 0});
 }
 
+bool DependentPair::worth_naming(double whole_ns) const {
+  return whole_ns > 0 && best_ns() / whole_ns >= kWorthNamingPair;
+}
+
 DependentKernels dependent_kernels(const TraceModel& model, const Followers& followers,
                                    const std::vector<TimeNs>& held) {
   LaunchedNumbers kernels;

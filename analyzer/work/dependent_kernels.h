@@ -49,7 +49,11 @@ struct DependentPair {
 
   /// The largest expected gain of the three.
   double best_ns() const;
+  /// Whether that gain is worth naming in a trace of this length: then the rule dependent_kernels has a finding.
+  bool worth_naming(double whole_ns) const;
 };
+/// Shares of the traced time. A comparison counts 2 % as a change.
+inline constexpr double kWorthNamingPair = 0.02;
 
 struct DependentKernels {
   std::vector<DependentPair> pairs;  ///< largest expected gain first, at most kMostPairs
