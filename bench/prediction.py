@@ -80,9 +80,31 @@ class Judgement:
         return rows
 
 
-def rows_of(files):
+def earlier_rows(file, known):
+    """The cases of an earlier result that are not among `known`."""
+    return [found for found in json.loads(file.read_text())["rows"]
+            if found["name"] not in known and ("half" in found["params"] or "reason" in found["params"])]
+
+
+def add_row(sets, found):
+    params = found["params"]
+    bounds = {"low": params["predicted_low"], "high": params["predicted_high"], "value": found["value"]}
+    measured = {"value": params["measured"]}
+    for judgement in (sets["all"], sets[params["half"]]):
+        if params.get("open"):
+            judgement.leave_open(bounds, measured)
+        else:
+            judgement.add(bounds, measured, found["ratio"])
+
+
+def rows_of(files, earlier=()):
     rows, made = [], []
     sets = {"all": Judgement("all"), "improve": Judgement("improve"), "judged": Judgement("judged")}
+    for file in earlier:
+        for found in earlier_rows(file, {file.name.split(".")[0] for file in files}):
+            rows.append(found)
+            if "half" in found["params"]:
+                add_row(sets, found)
     for file in files:
         said = json.loads(file.read_text())
         name = file.name.split(".")[0]
@@ -141,10 +163,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("comparisons", nargs="+", type=pathlib.Path,
                         help="NAME.json: the output of `compare` for a program")
+    parser.add_argument("--with", dest="earlier", action="append", default=[], type=pathlib.Path, metavar="RESULT",
+                        help="an earlier result of the same machine, whose other cases count, too")
     result_file.add_arguments(parser)
     options = parser.parse_args()
-    command = "prediction.py " + " ".join(file.name for file in options.comparisons)
-    return result_file.write(options, "prediction", command, rows_of(options.comparisons))
+    command = "prediction.py " + " ".join([*("--with " + file.name for file in options.earlier),
+                                           *(file.name for file in options.comparisons)])
+    return result_file.write(options, "prediction", command, rows_of(options.comparisons, options.earlier))
 
 
 if __name__ == "__main__":

@@ -386,5 +386,26 @@ TEST(PollingKernel, FindsNothingInComputation) {
   EXPECT_EQ(find(analyze(model), "polling_kernel"), nullptr);
 }
 
+// CUPTI delivers no samples of functions that kernels call, and counts them as none of the program's.
+TEST(PollingKernel, SaysWhereSamplesWithoutCodeMayHideAWait) {
+  TraceModel model = empty_program();
+  add_samples(model, "stream", {{0x70, "long_scoreboard", 900}}, listings::kStreaming);
+  store::PcIntervalRow interval{};
+  interval.device = 0;
+  interval.samples = 1'200;
+  interval.foreign_samples = 300;
+  model.pc_intervals.push_back(interval);
+  settle(model);
+  const Analysis analysis = analyze(model);
+  const Finding* finding = find(analysis, "polling_kernel");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::info);
+  EXPECT_NE(finding->text.find("25.0 % of the samples"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->text.find("unknown"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("without -G"), std::string::npos) << finding->remedy;
+  model.pc_intervals.front().foreign_samples = 12;
+  EXPECT_EQ(find(analyze(model), "polling_kernel"), nullptr);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

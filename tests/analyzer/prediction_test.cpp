@@ -13,6 +13,7 @@
 #include "analyzer/path/prediction_constants.h"
 #include "analyzer/work/interference.h"
 #include "analyzer/work/overlap.h"
+#include "analyzer/work/tile_gain.h"
 #include "program.h"
 #include "synthetic.h"
 
@@ -488,6 +489,13 @@ nlohmann::json params(const std::string& file, const std::string& name) {
     if (row["name"] == name) return row["params"];
   }
   throw std::out_of_range(name);
+}
+
+TEST(Prediction, UnevenBlocksAreTheMostThatWasMeasured) {
+  double most = 0;
+  for (const auto& [name, value] : results("block_times.h100.json")) most = std::max(most, value);
+  EXPECT_LE(most, kUneven);
+  EXPECT_GT(most, kUneven - 0.1);
 }
 
 TEST(Prediction, ConstantsMatchTheResultFiles) {

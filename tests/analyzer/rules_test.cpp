@@ -621,15 +621,14 @@ TEST(UnderfilledWave, FindsADirectSuccessor) {
 }
 
 TEST(UnderfilledWave, NamesTheOtherRuleOnlyWhereItHasAFinding) {
-  // A gap of 15 us and full waves of the successor are 1.5 % of the time, 30 us are 3 %; a successor of 80 blocks in
-  // two waves gains by tiles.
+  // What an earlier start gains depends on the successor's waves, which this rule does not look at.
   std::size_t with = 0, without = 0;
-  for (const auto& [gap, blocks] : {std::pair<TimeNs, std::uint32_t>{2'000, 40}, {15'000, 40}, {2'000, 80}}) {
-    const Analysis analysis = analyze(two_kernels(50, gap, blocks));
+  for (const std::uint32_t blocks : {10u, 40u, 80u, 120u}) {
+    const Analysis analysis = analyze(two_kernels(50, 2'000, blocks));
     const Finding* finding = find(analysis, "underfilled_wave");
     ASSERT_NE(finding, nullptr);
     const bool named = finding->remedy.find("see dependent_kernels") != std::string::npos;
-    EXPECT_EQ(named, find(analysis, "dependent_kernels") != nullptr) << gap << ", " << blocks;
+    EXPECT_EQ(named, find(analysis, "dependent_kernels") != nullptr) << blocks;
     ++(named ? with : without);
   }
   EXPECT_GT(with, 0u);
