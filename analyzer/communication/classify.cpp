@@ -52,8 +52,12 @@ bool is_whole(const Completeness& completeness) {
   return completeness.seen >= kWholeTrace && completeness.recorded >= 1;
 }
 
+/// With fewer of the signals than this, what is left may look like any model.
+constexpr double kMostSignals = 0.6;
+bool has_most(const Completeness& completeness) { return completeness.least >= kMostSignals; }
+
 double stated(double product, const Completeness& completeness) {
-  if (product >= kProductAsItIs) return product;
+  if (product >= kProductAsItIs || !has_most(completeness)) return product;
   const double least = is_whole(completeness) ? kLeastProduct : kLeastProductInParts;
   return kMinConfidence + (product - least) * (kProductAsItIs - kMinConfidence) / (kProductAsItIs - least);
 }
@@ -304,7 +308,7 @@ class Classifier {
           pairs_words(pair_count_, result_.pairs.size(), agreeing, votes.share(votes.best()), model));
     }
     if (model == Model::unknown) return;
-    if (!votes.agree(is_whole(traffic_.completeness))) {
+    if (!votes.agree(is_whole(traffic_.completeness) || !has_most(traffic_.completeness))) {
       result_.evidence.emplace_back("model unknown: the pairs differ");
       return;
     }
@@ -424,7 +428,7 @@ class Classifier {
     result_.evidence.insert(result_.evidence.end(), lines.begin() + static_cast<std::ptrdiff_t>(model_lines),
                             lines.end());
     if (pattern == Pattern::unknown) return;
-    if (!votes.agree(is_whole(traffic_.completeness))) {
+    if (!votes.agree(is_whole(traffic_.completeness) || !has_most(traffic_.completeness))) {
       result_.evidence.emplace_back("pattern unknown: the pairs of parties differ");
       return;
     }

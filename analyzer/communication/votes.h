@@ -21,9 +21,10 @@ class Votes {
     return static_cast<std::size_t>(std::max_element(weight_.begin(), weight_.end() - 1) - weight_.begin());
   }
   double share(std::size_t answer) const { return weight_[answer] / all(); }
-  /// `whole`: no records are missing. Losses make single pairs look like another model.
-  bool agree(bool whole) const {
-    return answered() >= kAnswered * all() && weight_[best()] >= (whole ? kAgreement : kAgreementInParts) * answered();
+  /// `strictly`: unless some records are missing, which makes single pairs look like another model.
+  bool agree(bool strictly) const {
+    return answered() >= kAnswered * all() &&
+           weight_[best()] >= (strictly ? kAgreement : kAgreementInParts) * answered();
   }
   /// Pairs without an answer or with another one lower the confidence, and limit it: a program whose pairs differ has
   /// no class.

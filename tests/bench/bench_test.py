@@ -118,6 +118,27 @@ class Bench(unittest.TestCase):
         self.assertIsNone(rows["n3_auto"]["bar"])
         self.assertIn("n6_auto_recorded", rows)
 
+    def test_block_times(self):
+        rows = self.rows("block_times", "--rounds", "1")
+        self.assertEqual(len(rows), 8 * 5 + 1)
+        for row in rows.values():
+            self.assertGreaterEqual(row["value"], 1)
+        self.assertEqual(rows["within_uneven"]["params"]["grids"], 6 * 5)  # the others' data is uneven
+
+    def test_made_run(self):
+        def made_run(*arguments):
+            return subprocess.run([os.path.join(FOLDER, "bench_made_run"), *arguments], capture_output=True, text=True,
+                                  timeout=200)
+        described = made_run("--seed", "34", "--describe")
+        self.assertEqual(json.loads(described.stdout)["model"], "probabilistic")
+        # A block of one device per party; a device per party.
+        for seed in ("34", "36"):
+            ran = made_run("--seed", seed, "--iterations", "1", "--timeout", "100")
+            self.assertEqual((ran.returncode, "1 times the program" in ran.stdout), (0, True), ran.stderr)
+        refused = made_run("--seed", "1")
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("part for the CPU", refused.stderr)
+
     def test_soak_holds(self):
         rows = self.rows("soak", "--waits", "4000", "--steps", "24", "--longest-delay-ns", "2000",
                          "--timeout-ms", "60000", "--seconds", "150")

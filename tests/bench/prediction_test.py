@@ -25,8 +25,8 @@ def comparison(predicted, measured, bounds=None):
 
 
 class Report(unittest.TestCase):
-    def report(self, cases, draw=False):
-        """{name: comparison} -> the exit status, the rows by name and, if asked for, the picture."""
+    def report(self, cases, draw=False, earlier=None):
+        """{name: comparison} -> the exit status, the rows by name and, if asked for, the picture. `earlier`: rows."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for name, said in cases.items():
@@ -34,6 +34,9 @@ class Report(unittest.TestCase):
             output = folder / "rows.out"
             command = [sys.executable, "-B", BENCH / "prediction.py", "--machine", "test", "--commit", "none",
                        "-o", output, *sorted(folder.glob("*.json"))]
+            if earlier is not None:
+                (folder / "earlier.rows").write_text(json.dumps({"rows": earlier}))
+                command += ["--with", folder / "earlier.rows"]
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
             rows = {row["name"]: row for row in json.loads(output.read_text())["rows"]}
             if not draw:
@@ -65,6 +68,32 @@ class Report(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertFalse(rows["no_gain_error_all"]["holds"])
         self.assertFalse(rows["outside_all"]["holds"])
+
+    def test_cases_of_an_earlier_result_count_unless_they_are_new(self):
+        cases = {"flag_handoff_b1": comparison(gain(1, 0.95, 1.05), gain(1.01, 1, 1.02)),
+                 "hot_flag_w8": comparison(None, gain(2.2, 2.1, 2.3), gain(None, 0.99, 3.2))}
+        earlier = list(self.report(cases)[1].values())
+        new = {"flag_handoff_b1": comparison(gain(1, 0.95, 1.05), gain(1.04, 1.03, 1.05)),
+               "flag_handoff_b8": comparison(gain(1, 0.95, 1.05), gain(0.98, 0.97, 0.99))}
+        rows = self.report(new, earlier=earlier)[1]
+        self.assertEqual((rows["answered_all"]["value"], rows["answered_all"]["params"]["cases"]), (2, 3))
+        self.assertAlmostEqual(rows["no_gain_error_improve"]["value"], 1 - 1 / 1.04)
+        self.assertEqual(rows["open_outside_all"]["value"], 0)
+
+    def test_classes_of_made_programs_are_sums(self):
+        def made(kind, truth, said, confidence):
+            answer = comparison(gain(1, 0.95, 1.05), gain(1, 0.99, 1.01))
+            answer["made"] = {"program": {"kind": kind, "model": truth, "pattern": "random", "pattern_shown": False},
+                              "said": {"model": said, "model_confidence": confidence, "pattern": "unknown",
+                                       "pattern_confidence": 0}}
+            return answer
+        rows = self.report({"made_4": made("pair", "multiple", "multiple", 0.9),
+                            "made_10": made("ring", "multiple", "alternating", 0.6),
+                            "made_16": made("ring, a greeting", "multiple", "unknown", 0)})[1]
+        self.assertEqual((rows["made_model"]["value"], rows["made_model"]["params"]["wrong"]), (1, 1))
+        self.assertEqual(rows["made_model"]["params"]["most_confidence_of_wrong"], 0.6)
+        self.assertEqual(rows["made_model_changed_by_repeating"]["params"]["unknown"], 1)
+        self.assertNotIn("made_pattern", rows)
 
 
 if __name__ == "__main__":
