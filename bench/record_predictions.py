@@ -28,7 +28,7 @@ import sys
 import time
 
 Case = collections.namedtuple("Case", "name program options several_devices")
-LONGEST_START_S = 10  # of a program, beyond the time of its comparison
+LONGEST_REST_S = 30  # of a run beyond its comparison: the start, and completing a trace of many waits
 MOST_GROUPS = 24        # of waits, calls and kernels, whose lengths a document has
 PROGRAM_S = 60        # the program runs longer than its comparison, which ends it
 
@@ -104,7 +104,7 @@ def record(case, device, options):
     ran = subprocess.Popen([str(word) for word in run], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                            env=environment, start_new_session=True)
     try:
-        _, said = ran.communicate(timeout=options.seconds + LONGEST_START_S)
+        _, said = ran.communicate(timeout=options.seconds + LONGEST_REST_S)
     except subprocess.TimeoutExpired as late:
         os.killpg(ran.pid, signal.SIGKILL)  # the program, too: it would disturb the next cases
         ran.wait()

@@ -33,6 +33,9 @@ constexpr double kBorder = 0.55;
 constexpr double kBeside = 0.15;
 /// The same where only one side sends, or the ranges only lie beside each other.
 constexpr double kThinOneWay = 0.3;
+/// What touching ranges are worth beyond that share: blocks that change partners may touch, too, beside a range that
+/// was sent once.
+constexpr double kThickBorder = 0.8;
 /// Regular pieces from all over the data hold at least this share of it.
 constexpr double kDenseShare = 0.3;
 /// Columns are at a border if this share of their bytes is in columns that touch one of the other direction.
@@ -295,7 +298,7 @@ class PatternFinder {
     const bool both = std::min(backs, accesses_.size() - backs) >= kMinSide;
     if (few && both && share <= kBorder && touching_share(ranges_) >= kTouching && disjoint(ranges_)) {
       return answer(
-          Pattern::adjacent, 0.98,
+          Pattern::adjacent, share <= kThinOneWay ? 0.98 : kThickBorder,
           words::few_ranges(count, share) + "; the ranges of one direction begin where those of the other end");
     }
     if (few && both && share <= kThinOneWay && side_by_side()) {

@@ -35,7 +35,7 @@ inline constexpr std::array kHostWord{
 /// on an H100, prediction_hot_flag.h100.json, over the streaming slowdown on the H200. Both ends of the interval move
 /// by this factor.
 inline constexpr double kHostWordSpread = 1.27;
-/// Both ends of every interval lie this factor beyond what the work's bound gives. Not calibrated. With many toggles, cases
+/// Both ends of every interval lie this factor beyond what bounds the work. Not calibrated. With many toggles, cases
 /// without gain were measured at up to 1.06 times the prediction (flag_handoff in prediction_long.h200.json); with two,
 /// at up to 1.15 times (prediction.h100.json), with measured intervals that all contain 1.
 inline constexpr double kMinSpread = 1.05;

@@ -87,8 +87,9 @@ void add_hidden(const TraceModel& model, std::vector<Finding>& findings) {
         "CUPTI counts {} of {} samples as none of this program's kernels and does not say where they are; so it does "
         "with functions that kernels call, which builds with -G have, and with kernels of other programs",
         format_count(of.hidden), count_of(of.all, "sample"));
-    finding.remedy = "build without -G, so that the compiler inlines what kernels call, and record again with nothing "
-                     "else on the GPU";
+    finding.remedy =
+        "build without -G, so that the compiler inlines what kernels call, and record again with nothing "
+        "else on the GPU";
     findings.push_back(std::move(finding));
   }
 }

@@ -89,8 +89,8 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
         format_count(kernel.count), format_percent(share));
     finding.remedy = fmt::format(
         "make the number of blocks a multiple of {}, or let {} start earlier{}",
-        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)), behind,
-        has_finding(input, kernel.name, next->first) ? " (see dependent_kernels)" : "");
+        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),
+        behind, has_finding(input, kernel.name, next->first) ? " (see dependent_kernels)" : "");
     outcome.findings.push_back(std::move(finding));
   }
   if (!any_known) outcome.refused = "the trace lacks the devices' limits, which determine how many blocks fit";

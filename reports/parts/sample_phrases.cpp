@@ -19,7 +19,8 @@ std::string samples_line(const TraceModel& model, const DeviceSamples& device) {
       fmt::format("{} on {}", count_of(device.samples, "sample"), one_line(model.device_name(device.device)));
   if (device.dropped > 0) text += fmt::format(", {} more DROPPED", format_count(device.dropped));
   if (device.foreign > 0) {
-    text += fmt::format(", {} of them in kernels of the driver or of other programs, or in functions that kernels call", format_count(device.foreign));
+    text += fmt::format(", {} of them in kernels of the driver or of other programs, or in functions that kernels call",
+                        format_count(device.foreign));
   }
   return text;
 }
