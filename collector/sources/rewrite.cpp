@@ -244,6 +244,16 @@ class Rewrite final : public Source {
     sink.write_or_hold(event);
   }
 
+  /// What is patched has places of its own: PyTorch has more kernels that stay as they are than a trace names.
+  void report_patch(EventSink& sink, const std::string& text) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (patch_reports_ == kMostNotices) return;
+      ++patch_reports_;
+    }
+    notice(sink, NoticeSeverity::info, "rewrite: " + text);
+  }
+
   void report(EventSink& sink, const std::string& text) {
     {
       const std::lock_guard lock(mutex_);
@@ -344,7 +354,7 @@ class Rewrite final : public Source {
     for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink)) {
       names += (names.empty() ? "" : ", ") + name;
     }
-    report(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
+    report_patch(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
     toggles_.begin(driver(), sink);
     bind(sink);
   }
@@ -383,7 +393,7 @@ class Rewrite final : public Source {
   std::atomic<bool> door_reported_{false};
   std::mutex mutex_;
   std::vector<std::unique_ptr<rewriter::Replacement>> kept_;
-  std::size_t reports_ = 0;
+  std::size_t reports_ = 0, patch_reports_ = 0;
 };
 
 }  // namespace
