@@ -2,7 +2,6 @@
 // It contains no wic code. Each scenario prints one line of JSON with a checksum of its results.
 //
 //   programs scan|select|sort|grid|looks [ROUNDS]
-#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -13,6 +12,8 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <vector>
+
+#include "waits.cuh"
 
 namespace {
 
@@ -40,19 +41,7 @@ struct IsOdd {
   __device__ bool operator()(unsigned value) const { return (value & 1) != 0; }
 };
 
-/// Every block needs what every other one wrote, `rounds` times.
-__global__ void grid_rounds(unsigned* values, int rounds) {
-  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-  const unsigned all = gridDim.x * blockDim.x, own = blockIdx.x * blockDim.x + threadIdx.x;
-  unsigned mine = own;
-  for (int round = 1; round <= rounds; ++round) {
-    volatile unsigned* const to = values + (round & 1) * all;
-    to[own] = mine;
-    grid.sync();
-    mine = (mine ^ to[(own + 37 * blockDim.x) % all]) * 2654435761u + round;
-  }
-  values[2 * all + own] = mine;
-}
+__global__ void grid_rounds(unsigned* values, int rounds) { grid_sync_rounds(values, rounds); }
 
 /// All threads of the grid wait for a word that block 0 writes after `us` microseconds, `rounds` times.
 __global__ void look_often(volatile unsigned* word, unsigned* values, int rounds, unsigned us) {

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-namespace {
+#include "waits.cuh"
 
-constexpr unsigned long long kDeadlineNs = 15'000'000'000;  // every wait gives up after this
+namespace {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -21,65 +21,12 @@ void check(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-__device__ unsigned long long now_ns() {
-  unsigned long long ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
-
-__device__ unsigned mixed(unsigned a, unsigned b) { return (a ^ b) * 2654435761u + 12345u; }
-
-// Block b waits for block b-1, and block 0 for the last block of the round before: one block works at a time.
 __global__ void chain(volatile unsigned* flags, unsigned* values, int rounds, unsigned* failed) {
-  const unsigned last = gridDim.x - 1, before = blockIdx.x == 0 ? last : blockIdx.x - 1;
-  const unsigned long long deadline = now_ns() + kDeadlineNs;
-  for (unsigned round = 1; round <= static_cast<unsigned>(rounds); ++round) {
-    if (threadIdx.x == 0) {
-      const unsigned wanted = blockIdx.x == 0 ? round - 1 : round;
-      while (flags[before * 32] < wanted) {
-        if (now_ns() > deadline) {
-          *failed = 1;
-          break;
-        }
-      }
-      __threadfence();
-    }
-    __syncthreads();
-    const unsigned i = threadIdx.x;
-    values[blockIdx.x * blockDim.x + i] =
-        mixed(*(volatile unsigned*)&values[before * blockDim.x + i], blockIdx.x * 131 + round);
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) flags[blockIdx.x * 32] = round;
-  }
+  chain_of_blocks<true>(flags, values, rounds, failed);
 }
 
-// A barrier of the whole grid by a counter: every block needs what every other one wrote.
 __global__ void barrier(unsigned* arrived, unsigned* values, int rounds, unsigned* failed) {
-  const unsigned long long deadline = now_ns() + kDeadlineNs;
-  unsigned mine = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned all = gridDim.x * blockDim.x;
-  for (unsigned round = 1; round <= static_cast<unsigned>(rounds); ++round) {
-    volatile unsigned* const to = values + (round & 1) * all;
-    to[blockIdx.x * blockDim.x + threadIdx.x] = mine;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      atomicAdd(arrived, 1u);
-      unsigned seen;
-      do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
-        if (now_ns() > deadline) {
-          *failed = 1;
-          break;
-        }
-      } while (seen < round * gridDim.x);
-    }
-    __syncthreads();
-    mine = mixed(mine, to[(blockIdx.x * blockDim.x + threadIdx.x + 37 * blockDim.x) % all]);
-    __syncthreads();
-  }
-  values[2 * all + blockIdx.x * blockDim.x + threadIdx.x] = mine;
+  counter_rounds(arrived, values, rounds, failed);
 }
 
 // Waits for a word that the CPU writes.
