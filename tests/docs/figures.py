@@ -48,7 +48,9 @@ def file_problems(path, benchmarks, mentions):
         return problems
     if not re.fullmatch(r"\w+\.[\w.-]+\.json", path.name):
         problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
-    if not any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".py")):
+    is_bench = any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".py"))
+    # Tests on a GPU that measure as well.
+    if not is_bench and not any(benchmarks.parent.glob(f"tests/*/gpu/{document['bench']}.py")):
         problems.append(f"{path.name}: there is no bench/{document['bench']}.cpp")
     if not document["rows"]:
         problems.append(f"{path.name}: no rows")

@@ -1,7 +1,7 @@
 """How long loads of PTX take: python3 load_times.py BUILD OUT FILE.ptx... [--repeats N]
 
-BUILD holds bin/wic-prof, bin/loads and lib/libwicprof_inject.so. `loads` loads each module twice in a process, the second time with a
-text of its own, in these ways; the driver's own cache of compiled code is off but in the last one:
+BUILD holds bin/wic-prof, bin/loads and lib/libwicprof_inject.so. `loads` loads each module twice in a process, the
+second time with a text of its own, in these ways; the driver's own cache of compiled code is off but in the last one:
 
   jit         the program's own PTX, which the driver compiles, with the collector
   first       patched, nothing is in our cache
@@ -23,6 +23,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
 import result_file  # noqa: E402
 
 NOT_PATCHED, PATCHED = ("--trace", "devices"), ("--trace", "none", "--rewrite")
+WAYS = (  # name, what is traced, whether a run before fills the caches, whether the driver's cache is on
+    ("jit", NOT_PATCHED, False, False),
+    ("first", PATCHED, False, False),
+    ("cached", PATCHED, True, False),
+    ("jit_cached", NOT_PATCHED, True, True),
+)
 FIRST_BAR, CACHED_BAR_MS = 1.5, 20  # of the driver's compilation; per module
 
 
@@ -30,11 +36,9 @@ def one_load(build, image, what, folder, driver_caches=False):
     """What `loads` printed: load_ms of the first module of the process, next_load_ms of the second."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "ours"), "CUDA_CACHE_PATH": str(folder / "driver"),
                    "CUDA_CACHE_DISABLE": "0" if driver_caches else "1"}
-    command = ["timeout", "60", str(build / "bin" / "wic-prof"), "run", "-q", "-f", "-o", str(folder / "x.wicprof"), *what, "--",
-               str(build / "bin" / "loads"), "time", str(image)]
+    command = ["timeout", "60", str(build / "bin" / "wic-prof"), "run", "-q", "-f", "-o", str(folder / "x.wicprof"),
+               *what, "--", str(build / "bin" / "loads"), "time", str(image)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if os.environ.get("STEPS"):
-        print(done.stderr, flush=True)
     for line in done.stdout.splitlines():
         if line.startswith("{") and "load_ms" in line:
             return json.loads(line)
@@ -44,8 +48,7 @@ def one_load(build, image, what, folder, driver_caches=False):
 def measure(build, image, repeats):
     times = {}
     for _ in range(repeats):
-        for way, what, again, driver_caches in (("jit", NOT_PATCHED, False, False), ("first", PATCHED, False, False),
-                                                ("cached", PATCHED, True, False), ("jit_cached", NOT_PATCHED, True, True)):
+        for way, what, again, driver_caches in WAYS:
             with tempfile.TemporaryDirectory() as name:
                 folder = pathlib.Path(name)
                 if again:
@@ -72,9 +75,9 @@ def main():
             base = times["jit", key]
             ratio = ms / base
             bar = {"first": FIRST_BAR, "cached": CACHED_BAR_MS / base}.get(way)
-            rows.append({"name": f"{image.stem}_{way}_{key[:-3]}", "params": {"bytes": image.stat().st_size}, "value": ms, "unit": "ms",
-                         "compared_to": None if way == "jit" else "jit", "ratio": ratio, "bar": bar,
-                         "holds": None if bar is None else ratio <= bar})
+            rows.append({"name": f"{image.stem}_{way}_{key[:-3]}", "params": {"bytes": image.stat().st_size},
+                         "value": ms, "unit": "ms", "compared_to": None if way == "jit" else "jit", "ratio": ratio,
+                         "bar": bar, "holds": None if bar is None else ratio <= bar})
             print(f"{rows[-1]['name']:36s} {ms:9.3f} ms {ratio:.3f}"
                   + ("" if bar is None else f" (bar {bar:.3f}{'' if ratio <= bar else ', MISSED'})"), flush=True)
     options.output = str(options.out / "load_times.json")

@@ -190,7 +190,7 @@ def main():
     bench = Bench(options)
     bench.measure()
     options.output = str(options.out / "rewrite.json")
-    result_file.write(options, "rewrite", "rewrite_gpu.py " + " ".join(sys.argv[3:]), bench.rows)
+    result_file.write(options, "rewrite_gpu", "rewrite_gpu.py " + " ".join(sys.argv[3:]), bench.rows)
     for row in bench.rows:
         if row["ratio"] is not None:
             bench.say(f"{row['name']:32s} {row['value']:10.3f} {row['unit']:3s} {row['ratio']:.4f}"
