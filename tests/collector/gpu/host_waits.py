@@ -3,7 +3,8 @@
 
     host_waits.py BUILD OUT [CASE,...]
 
-On a GPU, at most 150 s; needs BUILD/bin/wic-prof and BUILD/bin/host_waits_app. CASE: 5000, 5000+-50, 200, 200+-50, 20,
+On a GPU, at most 150 s; needs BUILD/bin/wic-prof, BUILD/bin/host_waits_app and, to tell CUPTI's part of a call's cost,
+BUILD/lib/libhost_waits_empty_callbacks.so. CASE: 5000, 5000+-50, 200, 200+-50, 20,
 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
 Writes OUT/host_waits.json: one row per case, with its bars. `late_us` is the time by which an iteration is longer
@@ -160,19 +161,27 @@ def case(rows, name, what, microseconds, spread, quota=None):
 
 
 def cost_of_a_call(rows):
-    """ns of a call without work: without the source host_waits, and with it while the program's own way is in force."""
-    values = {"kernels": [], "kernels,host_waits": []}
-    for _ in range(7):
+    """ns of a call without work, in turns: without the source host_waits; with it while the program's own way is in
+    force; alone, and with callbacks of CUPTI that do nothing, which show how much of the cost is CUPTI's."""
+    values = {"kernels": [], "kernels,host_waits": [], "alone": [], "empty callbacks": []}
+    empty = {**os.environ, "CUDA_INJECTION64_PATH": str(BUILD / "lib" / "libhost_waits_empty_callbacks.so")}
+    for _ in range(5):
         for words, list_ in values.items():
-            result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--", APP,
-                              "idle", "100000", timeout=20)
-            if result.returncode == 0:
+            if words == "alone" or words == "empty callbacks":
+                result = subprocess.run(["timeout", "20", APP, "idle", "100000"], text=True, capture_output=True,
+                                        env=empty if words == "empty callbacks" else None)
+            else:
+                result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--",
+                                  APP, "idle", "100000", timeout=20)
+            if result.returncode == 0 and "no callbacks" not in result.stderr:
                 list_.append(float(result.stdout.split()[-1]))
-    without, with_source = (min(list_, default=None) for list_ in values.values())
+    without, with_source, alone, callbacks = (min(list_, default=None) for list_ in values.values())
     known = without is not None and with_source is not None
     rows.append({"case": "cost of a synchronizing call", "without_ns": without, "with_ns": with_source,
-                 "cost_ns": with_source - without if known else None, "all_ns": values, "bars": {"cost_ns": 500},
-                 "holds": bool(known and with_source - without <= 500)})
+                 "cost_ns": with_source - without if known else None,
+                 "of_bar": (with_source - without) / 500 if known else None,
+                 "of_cupti_ns": callbacks - alone if callbacks and alone else None, "all_ns": values,
+                 "bars": {"cost_ns": 500}, "holds": bool(known and with_source - without <= 500)})
     print(json.dumps(rows[-1]), flush=True)
 
 
