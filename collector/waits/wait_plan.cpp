@@ -144,7 +144,9 @@ std::string reason_of(HybridWay way, const Forecast& forecast, const SleepCosts&
     case HybridWay::naps:
       return length + ": sleeps for the part that is safe, then sleeps and asks in turn, since the end is uncertain";
     case HybridWay::shares_cpu:
-      return length + ": sleeps and asks in turn, since others use the CPUs, too, and polling would use up its share";
+      return length +
+             ": sleeps and asks in turn, since others use the CPUs, too, and polling would use up its share; asks the "
+             "system for short time slices, so that it has a CPU soon after waking up";
   }
   return {};
 }
