@@ -3,8 +3,8 @@
 
     host_waits.py BUILD -o FILE [--cases 5000,cost,...]
 
-On a GPU, at most 150 s; needs BUILD/bin/wic-prof, BUILD/bin/host_waits_app and, to tell CUPTI's part of a call's cost,
-BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50, 20,
+On a GPU, at most 150 s; needs wic-prof, host_waits_app and bench_capture_turns in BUILD/bin and, to tell CUPTI's part of
+a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50, 20,
 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
 Writes a result document, also after each case: a row per claim. `late_us` is the time by which an iteration is longer
@@ -25,7 +25,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
+import ratios  # noqa: E402
 import result_file  # noqa: E402
+import torch_wait_cost  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
@@ -178,28 +180,55 @@ def case(rows, name, what, microseconds, spread, quota=None):
           ", ".join(f"{way} {one:.1f}" for way, one in late.items()), flush=True)
 
 
-def cost_of_a_call(rows):
-    """ns of a call without work, in turns: without the source host_waits; with it while the program's own way is in
-    force; alone, and with callbacks of CUPTI that do nothing, which show how much of the cost is CUPTI's."""
-    values = {"kernels": [], "kernels,host_waits": [], "alone": [], "empty callbacks": []}
-    empty = {**os.environ, "CUDA_INJECTION64_PATH": str(EMPTY_CALLBACKS)}
-    for _ in range(4):
-        for words, list_ in values.items():
-            if words == "alone" or words == "empty callbacks":
-                result = subprocess.run(["timeout", "20", APP, "idle", "100000"], text=True, capture_output=True,
-                                        env=empty if words == "empty callbacks" else None)
-            else:
-                result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--",
-                                  APP, "idle", "100000", timeout=20)
-            if result.returncode == 0 and "no callbacks" not in result.stderr:
-                list_.append(float(result.stdout.split()[-1]))
-    without, with_source, alone, callbacks = (min(list_, default=None) for list_ in values.values())
-    if without is None or with_source is None:
-        return add(rows, "call_cost", 0, "ns", None, None, 500, False, error="the program did not run")
-    cost = with_source - without
-    add(rows, "call_cost", cost, "ns", "the same call without the source host_waits", with_source / without, 500,
-        cost <= 500, without_ns=without, with_ns=with_source, all_ns=values,
-        of_cupti_ns=callbacks - alone if callbacks and alone else None)
+def added(turns, times):
+    """ns that phases with callbacks add to a call, by pairs of phases side by side: (mean, low, high, without)."""
+    calls = [line.split() for line in times.read_text().splitlines()]
+    calls = [(float(begin), float(ns)) for begin, ns in calls]
+    medians = []
+    for begin, end, on in torch_wait_cost.phases_of(turns):
+        within = [ns for at, ns in calls if begin + 30_000_000 < at < end - 10_000_000]
+        if len(within) >= 5:
+            medians.append((on, statistics.median(within)))
+    pairs = [(a, b) if b[0] else (b, a) for a, b in zip(medians[::2], medians[1::2]) if a[0] != b[0]]
+    if len(pairs) < 3:
+        raise RuntimeError(f"{len(medians)} phases")
+    ratio, low, high = ratios.mean_ratio([on[1] / off[1] for off, on in pairs])
+    without = statistics.median(off[1] for off, _ in pairs)
+    return {"ns": (ratio - 1) * without, "low": (low - 1) * without, "high": (high - 1) * without, "without": without,
+            "pairs": len(pairs)}
+
+
+def cost_of_a_call(rows, seconds=5.0):
+    """ns that the source host_waits adds to a call that finds its work done, while the program's own way is in force:
+    recording stops and goes on in one process. Beside that, the same for callbacks of CUPTI that do nothing, which
+    show how much of the cost is CUPTI's."""
+    times, turns = work / "times", work / "turns"
+    found = {}
+    try:
+        run = subprocess.Popen(["timeout", "30", WIC_PROF, "run", "-q", "-f", "-o", "idle.wicprof",
+                                "--trace=kernels,host_waits", "--delay=50ms", "--mode=poll", "--", APP, "idle",
+                                str(seconds + 2), times], env=environment, cwd=work, stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(1.5)  # the runtime's callbacks are disabled by now, where they are not needed
+            session, = pathlib.Path(environment["XDG_RUNTIME_DIR"]).glob("wic-prof/*.session")
+            turns = torch_wait_cost.record_in_turns(options.build / "bin", session, seconds - 0.5)
+        finally:
+            run.wait(timeout=30)
+        found["wic-prof"] = added(turns, times)
+        for calls in ("driver", "both"):
+            file = work / f"turns_{calls}"
+            subprocess.run(["timeout", "30", APP, "idle", str(seconds / 2), times], check=False, env={
+                **os.environ, "CUDA_INJECTION64_PATH": str(EMPTY_CALLBACKS), "EMPTY_CALLBACKS": calls,
+                "EMPTY_TURNS": str(file)})
+            if file.exists():
+                found[f"empty callbacks: {calls}"] = added(file.read_text(), times)
+    except Exception as error:
+        print(f"call_cost: {error}", flush=True)
+    if "wic-prof" not in found:
+        return add(rows, "call_cost", 0, "ns", None, None, 500, False)
+    cost = found["wic-prof"]
+    add(rows, "call_cost", cost["ns"], "ns", "the same call while nothing is recorded",
+        1 + cost["ns"] / cost["without"], 500, cost["ns"] <= 500, **found)
     print(json.dumps(rows[-1]), flush=True)
 
 
