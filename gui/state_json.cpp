@@ -177,12 +177,14 @@ Json session_json(const App& app) {
     toggles.push_back({{"mode", mode_name(outcome.request.mode)},
                        {"strategy", strategy_name(outcome.request.strategy)},
                        {"site", outcome.request.site},
+                       {"side", side_name(outcome.request.side)},
                        {"in_effect", outcome.reply.has_value()},
                        {"error", outcome.error ? Json(outcome.error->message) : Json(nullptr)}});
   }
   return {{"name", session.name},
           {"ended", session.ended},
           {"mode", session.status ? Json(mode_name(session.status->mode)) : Json(nullptr)},
+          {"host_mode", session.status ? Json(mode_name(session.status->host_mode)) : Json(nullptr)},
           {"sites", session.status ? Json(session.status->sites) : Json::array()},
           {"ab", session.status ? Json(session.status->ab) : Json(nullptr)},
           {"toggles", toggles},

@@ -164,6 +164,7 @@ struct ThreadWait {
   std::uint32_t polls = 0, naps = 0;
   std::optional<Forecast> forecast;
   HybridWay way = HybridWay::learning;
+  bool learns = true;  // `hybrid`, from this wait
 };
 
 // A wait that ended, from which `hybrid` has not learned yet.
@@ -183,7 +184,15 @@ struct Experience {
   std::optional<PastWait> past;
   // Of the waits that decide about watching launches.
   std::uint32_t judged = 0, uncertain = 0;
+  // The last place whose waits are too short to sleep in, and how many more waits there need no new forecast.
+  SiteId short_place = 0;
+  std::uint32_t short_waits = 0;
+  Forecast short_forecast;
 };
+
+/// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from, which
+/// takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
+constexpr std::uint32_t kShortWaits = 16;
 
 // The path by which the thread came to its last wait in a call of the driver: most waits follow one on the same path.
 struct LastPath {
@@ -205,6 +214,7 @@ struct ThreadState {
   std::uint64_t context = 0;  // in which it waits
   CpuMeter cpu_meter;
   TimeSlice time_slice;
+  Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
   Caller caller;
   PythonFrames::Cache python;
   bool calling_driver = false;  // our own calls of the driver are not the program's
@@ -479,6 +489,7 @@ class HostWaits final : public Source {
     wait.strategy = StrategyId::poll;
     wait.polls = wait.naps = 0;
     wait.forecast.reset();
+    wait.learns = true;
     thread.cpu_meter.begin(place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1);
     wait.begin = now_ns();
   }
@@ -491,13 +502,22 @@ class HostWaits final : public Source {
     if (strategy == StrategyId::poll) return;
     if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
     wait.strategy = strategy;
-    Experience& known = experience();
+    if (thread.experience == nullptr) thread.experience = &experience();
+    Experience& known = *thread.experience;
+    if (strategy == StrategyId::hybrid && known.short_waits > 0 && known.short_place == wait.place.site) {
+      --known.short_waits;
+      wait.learns = false;
+      wait.strategy = strategy;
+      wait.forecast = known.short_forecast;
+      wait.way = HybridWay::polls;
+      return;
+    }
     learn_past(known, sink);
     SleepCosts costs = control_.costs();
+    costs.calm = costs.late;
     costs.late = known.sleeps.late(costs.late);
     costs.contended = known.contention.contended();
-    // Stays short: the waits without a CPU that this spares the thread say nothing about others.
-    if (strategy == StrategyId::hybrid && costs.contended) thread.time_slice.shorten();
+    // SLICE
     wait.forecast = known.predictor.forecast(wait.place.site, known.work, wait.begin);
     const auto plan_for = [&](StrategyId of) {
       wait.strategy = of;
@@ -505,8 +525,14 @@ class HostWaits final : public Source {
       wait.way = way_of(wait.forecast, plan);
       return plan;
     };
-    if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0)
+    if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0) {
+      if (wait.forecast && wait.way == HybridWay::polls && is_short(wait.forecast->left)) {
+        known.short_place = wait.place.site;
+        known.short_waits = kShortWaits - 1;
+        known.short_forecast = *wait.forecast;
+      }
       return;  // a short one: costs nothing
+    }
     const CallingDriver guard(thread);
     const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
     const DriverApi& driver = DriverApi::loaded();
@@ -522,12 +548,15 @@ class HostWaits final : public Source {
     }
   }
 
+  /// Too short to sleep in, by far.
+  static bool is_short(TimeNs length) { return length < kWorthWatching / 2; }
+
   void end(ThreadState& thread, EventSink& sink) {
     const ThreadWait& wait = thread.wait;
     const TimeNs now = now_ns();
     ShortWaits* const kept = thread.short_waits;
     const bool keeps = now - wait.begin < CpuMeter::kTooShortToSleep && kept != nullptr &&
-                       wait.strategy == StrategyId::poll && ticks_.load(std::memory_order_relaxed);
+                       wait.polls == 0 && wait.naps == 0 && ticks_.load(std::memory_order_relaxed);
     if (keeps) {
       HostWaitEvent* place = kept->place();
       if (place == nullptr) {
@@ -568,8 +597,10 @@ class HostWaits final : public Source {
     event.naps = wait.naps;
     if (wait.forecast) event.predicted_ns = wait.forecast->left;
     if (wait.strategy == StrategyId::hybrid) {
-      Experience& known = experience();
-      known.past = PastWait{wait, event.end_ns, known.work, event.run_delay_ns};
+      Experience& known = *thread.experience;
+      const bool expected = wait.way == HybridWay::polls && is_short(event.end_ns - wait.begin);
+      if (!expected) known.short_waits = 0;
+      if (wait.learns || !expected) known.past = PastWait{wait, event.end_ns, known.work, event.run_delay_ns};
       known.work = {};
     }
   }
