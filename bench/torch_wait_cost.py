@@ -100,7 +100,7 @@ def main():
     for what in options.programs:
         try:
             phases, ends = measure(options, environment, work, what,
-                                   options.seconds / len(options.programs) - 18)  # without its start and end
+                                   options.seconds / len(options.programs) - 15)  # without its start and end
             rows.append(row_of(f"{what}_step", phases, ends))
         except Exception as error:  # the other one goes on
             rows.append({"name": f"{what}_step", "params": {"error": str(error)[:300]}, "value": 0, "unit": "ns",

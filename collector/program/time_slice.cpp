@@ -60,7 +60,7 @@ void TimeSlice::shorten() {
   refused_ = true;  // until it has worked
   Attributes own;
   const TimeNs usual = usual_time_slice();
-  if (usual <= kShort || !get(own)) return;
+  if (usual < 2 * kShort || !get(own)) return;
   const auto slice = static_cast<TimeNs>(own.runtime);
   if (slice != usual && slice != kShort) return;  // a new thread has the slice of the one that started it
   own.runtime = static_cast<std::uint64_t>(kShort);

@@ -13,9 +13,12 @@ namespace wicprof::collector {
 /// alone.
 class TimeSlice {
  public:
-  /// The shortest that Linux has. On a CPU with one busy thread beside it, a thread that computes for 0.3 ms and sleeps
-  /// for 2 ms had its CPU 0.16 ms after waking up with this slice, 0.33 ms with the system's (Linux 6.18).
-  static constexpr TimeNs kShort = 100 * kMicrosecond;
+  /// On a CPU with one busy thread beside it, a thread that computed for 0.5 ms between waits of 2 ms went on 0.06 ms
+  /// after them with this slice, 0.24 ms with the system's (docs/results/host_sharing_slices.h200.json). With 0.1 ms, the
+  /// shortest that Linux has, others took the CPU in the middle of its computing.
+  static constexpr TimeNs kShort = 700 * kMicrosecond;
+  /// Whether a thread that computes for so long between its waits fits into a short slice.
+  static bool fits(TimeNs computing) { return computing < kShort - kShort / 8; }
 
   /// Shortens the slice. Does nothing where the thread has asked for something else than the system's own slice and the
   /// usual policy, and once the system has refused. Takes a microsecond, and others may get the CPU: call it seldom. The

@@ -181,6 +181,7 @@ struct Experience {
   Predictor predictor;
   SleepLateness sleeps;
   Contention contention;
+  TimeNs computing = 0;  // between waits, recently
   std::optional<PastWait> past;
   // Of the waits that decide about watching launches.
   std::uint32_t judged = 0, uncertain = 0;
@@ -189,6 +190,8 @@ struct Experience {
   std::uint32_t short_waits = 0;
   Forecast short_forecast;
 };
+
+constexpr TimeNs kRecentComputing = 8;  // waits, about
 
 /// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from, which
 /// takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
@@ -504,6 +507,8 @@ class HostWaits final : public Source {
     wait.strategy = strategy;
     if (thread.experience == nullptr) thread.experience = &experience();
     Experience& known = *thread.experience;
+    if (const TimeNs computing = thread.cpu_meter.between(); computing >= 0)
+      known.computing += (computing - known.computing) / kRecentComputing;
     if (strategy == StrategyId::hybrid && known.short_waits > 0 && known.short_place == wait.place.site) {
       --known.short_waits;
       wait.learns = false;
@@ -514,10 +519,14 @@ class HostWaits final : public Source {
     }
     learn_past(known, sink);
     SleepCosts costs = control_.costs();
-    costs.calm = costs.late;
     costs.late = known.sleeps.late(costs.late);
     costs.contended = known.contention.contended();
-    // SLICE
+    // It stays short while `hybrid` is in force: the waits without a CPU that it spares say nothing about others.
+    if (!TimeSlice::fits(known.computing)) {
+      thread.time_slice.restore();
+    } else if (strategy == StrategyId::hybrid && costs.contended) {
+      thread.time_slice.shorten();
+    }
     wait.forecast = known.predictor.forecast(wait.place.site, known.work, wait.begin);
     const auto plan_for = [&](StrategyId of) {
       wait.strategy = of;

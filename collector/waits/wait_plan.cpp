@@ -147,7 +147,7 @@ std::string reason_of(HybridWay way, const Forecast& forecast, const SleepCosts&
     case HybridWay::shares_cpu:
       return length +
              ": sleeps and asks in turn, since others use the CPUs, too, and polling would use up its share; asks the "
-             "system for short time slices, so that it has a CPU soon after waking up";
+             "system for short time slices where its own computing fits into them";
   }
   return {};
 }
