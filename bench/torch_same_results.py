@@ -87,8 +87,8 @@ def main():
                          "unit": "bool", "compared_to": f"{what} by itself", "ratio": None, "bar": 1, "holds": False})
             print(outputs[what, False][-300:], outputs[what, True][-300:], flush=True)
         print(json.dumps(rows[-1]), flush=True)
-    print("PASS" if result_file.write(options, "torch_same_results", "python3 bench/torch_same_results.py BUILD -o FILE",
-                                      rows) == 0 else "FAIL")
+    command = "python3 bench/torch_same_results.py BUILD -o FILE"
+    print("PASS" if result_file.write(options, "torch_same_results", command, rows) == 0 else "FAIL")
 
 
 if __name__ == "__main__":

@@ -78,6 +78,7 @@ Json segment_json(const SegmentLine& line) {
           {"iterations", line.iterations},
           {"iteration_ns_p50", line.iteration_p50 ? Json(*line.iteration_p50) : Json(nullptr)},
           {"wait_share", line.wait_share},
+          {"host_cpus", line.host_cpus ? Json(*line.host_cpus) : Json(nullptr)},
           {"polls_a_wait", line.polls_per_wait ? Json(*line.polls_per_wait) : Json(nullptr)}};
 }
 

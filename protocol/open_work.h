@@ -118,9 +118,7 @@ class OpenEntry {
   }
 
   /// Writes one word alone: the member at that offset, a multiple of eight.
-  void write_word(std::size_t offset, std::uint64_t word) {
-    write_words(&word, offset / sizeof word, 1);
-  }
+  void write_word(std::size_t offset, std::uint64_t word) { write_words(&word, offset / sizeof word, 1); }
 
   /// A copy; nothing if the entry is free, or changed at every look.
   std::optional<Value> read() const {

@@ -14,15 +14,15 @@ namespace wicprof::collector {
 class TimeSlice {
  public:
   /// On a CPU with one busy thread beside it, a thread that computed for 0.5 ms between waits of 2 ms went on 0.06 ms
-  /// after them with this slice, 0.24 ms with the system's (docs/results/host_sharing_slices.h200.json). With 0.1 ms, the
-  /// shortest that Linux has, others took the CPU in the middle of its computing.
+  /// after them with this slice, 0.24 ms with the system's (docs/results/host_sharing_slices.h200.json). With 0.1 ms,
+  /// the shortest that Linux has, others took the CPU in the middle of its computing.
   static constexpr TimeNs kShort = 700 * kMicrosecond;
   /// Whether a thread that computes for so long between its waits fits into a short slice.
   static bool fits(TimeNs computing) { return computing < kShort - kShort / 8; }
 
   /// Shortens the slice. Does nothing where the thread has asked for something else than the system's own slice and the
-  /// usual policy, and once the system has refused. Takes a microsecond, and others may get the CPU: call it seldom. The
-  /// threads that the thread starts meanwhile have short slices, too.
+  /// usual policy, and once the system has refused. Takes a microsecond, and others may get the CPU: call it seldom.
+  /// The threads that the thread starts meanwhile have short slices, too.
   void shorten();
   /// As it was before shorten(), unless the program has changed it since.
   void restore();

@@ -193,8 +193,8 @@ struct Experience {
 
 constexpr TimeNs kRecentComputing = 8;  // waits, about
 
-/// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from, which
-/// takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
+/// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
+/// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
 constexpr std::uint32_t kShortWaits = 16;
 
 // The path by which the thread came to its last wait in a call of the driver: most waits follow one on the same path.
@@ -564,8 +564,8 @@ class HostWaits final : public Source {
     const ThreadWait& wait = thread.wait;
     const TimeNs now = now_ns();
     ShortWaits* const kept = thread.short_waits;
-    const bool keeps = now - wait.begin < CpuMeter::kTooShortToSleep && kept != nullptr &&
-                       wait.polls == 0 && wait.naps == 0 && ticks_.load(std::memory_order_relaxed);
+    const bool keeps = now - wait.begin < CpuMeter::kTooShortToSleep && kept != nullptr && wait.polls == 0 &&
+                       wait.naps == 0 && ticks_.load(std::memory_order_relaxed);
     if (keeps) {
       HostWaitEvent* place = kept->place();
       if (place == nullptr) {
@@ -664,10 +664,9 @@ class HostWaits final : public Source {
     bool looked = false;
     if (kWaitingCalls[number].by_runtime()) {
       looked = true;
-      from = thread.caller.find(cuda_call(number), frame,
-                                [&](const void* address) {
-                                  return last.is(number, address) || WaitSites::known_path(places, number, address);
-                                });
+      from = thread.caller.find(cuda_call(number), frame, [&](const void* address) {
+        return last.is(number, address) || WaitSites::known_path(places, number, address);
+      });
       if (from != nullptr && !last.is(number, from) && !WaitSites::known_path(places, number, from)) {
         const bool by_driver = !thread.caller.ambiguous() || !some_not_needed();
         if (by_driver) {

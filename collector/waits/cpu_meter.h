@@ -59,7 +59,7 @@ class CpuMeter {
   std::array<std::uint8_t, kPlaces> short_waits_{};  // in a row, by place
   std::uint32_t place_ = 0;
   bool measures_ = false;
-  TimeNs end_cpu_ = -1;  // at the end of the last wait
+  TimeNs end_cpu_ = -1;             // at the end of the last wait
   bool reports_run_delay_ = false;  // the operating system
   Reading first_, last_;
   RunDelay run_delay_;

@@ -34,8 +34,8 @@ class ShortWaits {
   void commit() { added_.store(added_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   bool empty() const { return added_.load(std::memory_order_relaxed) == taken_.load(std::memory_order_relaxed); }
 
-  /// Calls take(std::span<const HostWaitEvent>) for the waits, the oldest first. Does nothing while another thread takes
-  /// them.
+  /// Calls take(std::span<const HostWaitEvent>) for the waits, the oldest first. Does nothing while another thread
+  /// takes them.
   template <class Take>
   void pass_on(Take&& take) {
     const std::unique_lock lock(taking_, std::try_to_lock);

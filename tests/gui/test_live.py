@@ -145,7 +145,7 @@ class Live(gui_harness.Case):
                    "the program")
         site = "cudaStreamSynchronize in wait_in_runtime"
         parked, undone, of_site = self.driven(
-            process, "h", "wait waits 50", "wait attached", "frames 3", "click toggle.where", "frames 3",
+            process, "h", "wait attached", "wait events 200", "frames 3", "click toggle.where", "frames 3",
             "click toggle.where.side.host", "frames 3", "click toggle.strategy", "frames 3",
             "click toggle.strategy.block", "frames 3", "click toggle.park", "wait toggled", "wait interventions 1",
             "wait segments 2", "wait before_after", "frames 20", "dump a", "click toggle.undo",
@@ -159,6 +159,8 @@ class Live(gui_harness.Case):
         self.assertEqual([segment["way"].split()[0] for segment in parked["before_after"]["segments"]],
                          ["poll", "park"])
         self.assertGreater(parked["before_after"]["after"]["iterations"], 0)
+        before, after = (parked["before_after"][side]["host_cpus"] for side in ("before", "after"))
+        self.assertLess(after, before)  # the program spins, wic-prof sleeps
         self.assertEqual([(one["side"], one["mode"]) for one in undone["session"]["toggles"]],
                          [("host", "park"), ("host", "poll")])
         self.assertEqual(undone["session"]["host_mode"], "poll")

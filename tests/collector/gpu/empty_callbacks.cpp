@@ -1,7 +1,8 @@
 // A tool without a purpose of its own: callbacks of CUPTI that do nothing, at cudaStreamSynchronize and its call of the
 // driver. What they cost is CUPTI's part of what any callback costs. CUDA_INJECTION64_PATH names this library.
 //   EMPTY_CALLBACKS   driver, runtime, or both: which of the two calls has them
-//   EMPTY_TURNS       a file: a line per phase of 200 ms, its begin (CLOCK_MONOTONIC, ns) and 1 with callbacks, 0 without
+//   EMPTY_TURNS       a file: a line per phase of 200 ms, its begin (CLOCK_MONOTONIC, ns) and 1 with callbacks, 0
+//   without
 #include <cupti.h>
 
 #include <chrono>

@@ -2,8 +2,8 @@
 //   host_waits_app WHAT MICROSECONDS SPREAD SECONDS
 //     WHAT: stream, event, device, copy; SPREAD: 0.5 = 50 % more or less
 //   host_waits_app idle SECONDS FILE
-//     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns), and
-//     the nanoseconds of one
+//     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns),
+//     and the nanoseconds of one
 // Prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
 

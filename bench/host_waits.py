@@ -3,9 +3,9 @@
 
     host_waits.py BUILD -o FILE [--cases 5000,cost,...]
 
-On a GPU, at most 150 s; needs wic-prof, host_waits_app and bench_capture_turns in BUILD/bin and, to tell CUPTI's part of
-a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50, 20,
-20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
+On a GPU, at most 150 s; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin and,
+to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50,
+20, 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
 Writes a result document, also after each case: a row per claim. `late_us` is the time by which an iteration is longer
 than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ratios  # noqa: E402
 import result_file  # noqa: E402
 import torch_wait_cost  # noqa: E402
@@ -146,7 +146,7 @@ def speed(found, way, over):
 def add(rows, name, value, unit, compared_to, ratio, bar, holds, **params):
     rows.append({"name": name, "params": params, "value": value, "unit": unit, "compared_to": compared_to,
                  "ratio": ratio, "bar": bar, "holds": bool(holds)})
-    result_file.write(options, "host_waits", "python3 tests/collector/gpu/host_waits.py BUILD -o FILE", rows)
+    result_file.write(options, "host_waits", "python3 bench/host_waits.py BUILD -o FILE", rows)
 
 
 def case(rows, name, what, microseconds, spread, quota=None):
