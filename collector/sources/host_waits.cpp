@@ -159,6 +159,7 @@ struct ThreadWait {
   std::uint8_t outer = kNoNumber;   // the outermost call
   std::uint8_t number = kNoNumber;  // the call whose name the wait has
   std::uint32_t correlation = 0;
+  const void* from = nullptr;  // where the program makes it; nullptr: not looked up
   // Of waiting in the call's place.
   StrategyId strategy = StrategyId::poll;
   std::uint32_t polls = 0, naps = 0;
@@ -407,15 +408,27 @@ class HostWaits final : public Source {
     if (same && thread.caller.runtime_call() == names_[thread.wait.outer]) {
       ids_nest_ = true;
       watch_[thread.wait.outer] = Watch::proven;
+    } else if (same && thread.caller.ambiguous() && inside_[thread.wait.outer] == nullptr && learn_inside(thread)) {
+      // A program without names: the next wait shows whether that is enough to know the call.
     } else {
       runtime_needed_ = true;
     }
   }
 
+  /// Where the runtime's call, which is linked into the program, is when it calls on. False: not known.
+  bool learn_inside(const ThreadState& thread) {
+    const void* const inside = thread.wait.from == nullptr ? nullptr : Caller::callee_of(thread.wait.from);
+    inside_[thread.wait.outer] = inside;
+    return inside != nullptr;
+  }
+
   CudaCall cuda_call(std::uint8_t number) const {
     const WaitingCall& call = kWaitingCalls[number];
     CudaCall of{number, call.domain == kRuntimeCall, names_[number], cupti_};
-    if (call.by_runtime()) of.runtime_calls = names_;
+    if (call.by_runtime()) {
+      of.runtime_calls = names_;
+      of.inside = inside_;
+    }
     return of;
   }
 
@@ -682,6 +695,7 @@ class HostWaits final : public Source {
       if (from != nullptr) number = last.call;
     }
     thread.wait.number = number;
+    thread.wait.from = from;
     if (const RangeName* range = RangeNames::innermost()) {
       if (const auto within = sites_.enter(places, number, names_[number], *range, sink)) return *within;
     }
@@ -689,6 +703,7 @@ class HostWaits final : public Source {
       from = thread.caller.find(cuda_call(number), frame,
                                 [&](const void* address) { return WaitSites::known(places, number, address); });
     }
+    thread.wait.from = from;
     if (const PythonFrames::Function function = PythonFrames::of_process().innermost(thread.python)) {
       if (const auto within = sites_.enter(places, number, names_[number], from, function, sink)) return *within;
     }
@@ -726,6 +741,7 @@ class HostWaits final : public Source {
   PlainEvents plain_events_;
   const void* cupti_ = nullptr;  // an address in CUPTI
   std::string names_[std::size(kWaitingCalls)];
+  std::atomic<const void*> inside_[std::size(kWaitingCalls)] = {};   // CudaCall::inside
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
   std::atomic<Watch> watch_[std::size(kWaitingCalls)] = {};
   std::atomic<bool> runtime_needed_{false};  // the runtime's callbacks, for good
