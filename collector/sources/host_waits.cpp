@@ -446,7 +446,8 @@ class HostWaits final : public Source {
     if (outer && thread.shown_whole && thread.shown_number == thread.wait.number && shown.awaited == awaited &&
         shown.stream == stream && shown.handle == handle) {
       thread.context = context;
-      return thread.open_call.again(thread.wait.begin);
+      shown.begin = thread.wait.begin;
+      return thread.open_call.again(shown.begin);
     }
     if (outer) {
       if (thread.shown_number != thread.wait.number) {
