@@ -400,11 +400,7 @@ def main():
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     options.output = options.out / "host_sharing.json"
-    if options.machine == "unknown":
-        asked = subprocess.run("nvidia-smi --query-gpu=name,driver_version --format=csv,noheader", shell=True,
-                               text=True, capture_output=True, check=False).stdout.partition("\n")[0].split(", ")
-        options.machine = next((name.lower() for name in ("H100", "H200") if name in asked[0]), "unknown")
-        options.driver = asked[-1] or "none"
+    result_file.name_gpu(options)
     signal.alarm(int(options.seconds))
     bench = Bench(options)
     bench.measure()

@@ -179,6 +179,11 @@ class Bench:
                  compared_to="the predicted gain", predicted=predicted["value"], low=predicted["low"],
                  high=predicted["high"])
 
+    def write(self):
+        """The document so far. Returns 1 if a claim does not hold."""
+        return result_file.write(self.options, "injected_delays", "python3 bench/injected_delays.py BUILD -o FILE",
+                                 self.rows)
+
     def measure(self):
         totals = {"delays": 0, "right": 0, "surely_wrong": 0}
         work = {kind: lambda kind=kind: self.judge(kind, totals) for kind in CAUSES}
@@ -197,6 +202,7 @@ class Bench:
             except Exception as error:  # the others go on
                 print("failed:", error, flush=True)
                 self.add(f"failed: {error}"[:200], 0, "delays", None, False)
+            self.write()
         if totals["delays"]:
             share = totals["right"] / totals["delays"]
             self.add("all_right", totals["right"], "delays", NAMED_RIGHT, share >= NAMED_RIGHT, share,
@@ -212,11 +218,11 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
     result_file.add_arguments(parser)
     options = parser.parse_args()
+    result_file.name_gpu(options)
     signal.alarm(int(options.seconds) + 20)
     bench = Bench(options)
     bench.measure()
-    print("PASS" if result_file.write(options, "injected_delays", "python3 bench/injected_delays.py BUILD -o FILE",
-                                      bench.rows) == 0 else "FAIL")
+    print("PASS" if bench.write() == 0 else "FAIL")
 
 
 main()

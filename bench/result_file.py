@@ -21,6 +21,16 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
+def name_gpu(options):
+    """Fills in the machine and the driver, where the command line does not name them: those of the first GPU."""
+    if options.machine != "unknown":
+        return
+    asked = subprocess.run("nvidia-smi --query-gpu=name,driver_version --format=csv,noheader", shell=True, text=True,
+                           capture_output=True, check=False).stdout.partition("\n")[0].split(", ")
+    options.machine = next((name.lower() for name in ("H100", "H200") if name in asked[0]), "unknown")
+    options.driver = asked[-1] or "none"
+
+
 def write(options, bench, command, rows):
     """Writes the document to options.output. Returns the exit status: 1 if a claim does not hold."""
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

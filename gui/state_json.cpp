@@ -78,6 +78,7 @@ Json segment_json(const SegmentLine& line) {
           {"iterations", line.iterations},
           {"iteration_ns_p50", line.iteration_p50 ? Json(*line.iteration_p50) : Json(nullptr)},
           {"wait_share", line.wait_share},
+          {"host_cpus", line.host_cpus ? Json(*line.host_cpus) : Json(nullptr)},
           {"polls_a_wait", line.polls_per_wait ? Json(*line.polls_per_wait) : Json(nullptr)}};
 }
 
@@ -177,12 +178,14 @@ Json session_json(const App& app) {
     toggles.push_back({{"mode", mode_name(outcome.request.mode)},
                        {"strategy", strategy_name(outcome.request.strategy)},
                        {"site", outcome.request.site},
+                       {"side", side_name(outcome.request.side)},
                        {"in_effect", outcome.reply.has_value()},
                        {"error", outcome.error ? Json(outcome.error->message) : Json(nullptr)}});
   }
   return {{"name", session.name},
           {"ended", session.ended},
           {"mode", session.status ? Json(mode_name(session.status->mode)) : Json(nullptr)},
+          {"host_mode", session.status ? Json(mode_name(session.status->host_mode)) : Json(nullptr)},
           {"sites", session.status ? Json(session.status->sites) : Json::array()},
           {"ab", session.status ? Json(session.status->ab) : Json(nullptr)},
           {"toggles", toggles},

@@ -66,12 +66,17 @@ class EventSink {
   template <class Event>
   bool write_or_hold(const Event& event) {
     static_assert(sizeof(Event) % 8 == 0);
-    const auto bytes = std::as_bytes(std::span(&event, 1));
+    return write_or_hold_all(std::as_bytes(std::span(&event, 1)));
+  }
+
+  /// The same for contiguous records. False: some are dropped.
+  bool write_or_hold_all(std::span<const std::byte> bytes) {
     const std::lock_guard lock(mutex_);
     write_held();
-    if (held_.empty() && writer_.write_records(bytes.data(), bytes.size()) == bytes.size()) return true;
+    if (held_.empty()) bytes = bytes.subspan(writer_.write_records(bytes.data(), bytes.size()));
+    if (bytes.empty()) return true;
     if (held_.size() + bytes.size() > kMaxHeld) {
-      writer_.count_dropped(1);
+      writer_.count_dropped(count(bytes));
       return false;
     }
     held_.insert(held_.end(), bytes.begin(), bytes.end());

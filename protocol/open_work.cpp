@@ -50,11 +50,12 @@ void OwnOpenCall::begin(OpenWork* work, const OpenCall& call) {
   }
 }
 
+void OwnOpenCall::again(TimeNs begin) {
+  if (entry_ != nullptr) entry_->write_word(kBegin, static_cast<std::uint64_t>(begin));
+}
+
 void OwnOpenCall::end() {
-  if (entry_ == nullptr) return;
-  OpenCall none;
-  none.thread = thread_;
-  entry_->write_front(none, kFront);
+  if (entry_ != nullptr) entry_->write_word(kBegin, 0);
 }
 
 OpenWordWait::OpenWordWait(OpenWork* work, OpenCall call) {

@@ -18,6 +18,11 @@ namespace {
 struct Series {
   std::vector<std::vector<TimeNs>> windows;
   std::optional<TimeNs> error = 0;  // the largest clock error; nothing if any is unknown
+  TimeNs cpu = 0, with_cpu = 0;  // of host threads' waits: CPU time, and the length of the waits for which it is known
+
+  std::optional<double> cpu_share() const {
+    return with_cpu > 0 ? std::optional(static_cast<double>(cpu) / static_cast<double>(with_cpu)) : std::nullopt;
+  }
 
   void add(std::size_t window, TimeNs time) {
     if (windows.size() <= window) windows.resize(window + 1);
@@ -64,7 +69,11 @@ void gather_sites(const Window& window, std::size_t number, Gathered& all) {
   };
   for (const store::WaitRow& wait : model.waits) add(wait.site, wait.arrived, wait.resumed);
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site != 0) add(wait.site, wait.begin, wait.end);
+    if (wait.site == 0) continue;
+    add(wait.site, wait.begin, wait.end);
+    if (!wait.cpu || wait.begin < window.begin || wait.end > window.end) continue;
+    series(wait.site).cpu += *wait.cpu;
+    series(wait.site).with_cpu += wait.end - wait.begin;
   }
 }
 
@@ -186,6 +195,8 @@ Differences differences(const std::vector<Window>& before, const std::vector<Win
     for (const Sides::value_type side : {&after, &before}) {
       if (difference.place.empty()) difference.place = place_of(*side, name);
     }
+    difference.before_cpu = series.first->cpu_share();
+    difference.after_cpu = series.second->cpu_share();
     compare_series(*series.first, *series.second, windows, options, options.spread_of_waits, difference);
     all.sites.push_back(std::move(difference));
   }

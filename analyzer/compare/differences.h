@@ -34,6 +34,8 @@ struct Difference {
 struct SiteDifference : Difference {
   std::string site;
   std::string place;  ///< of a call, after the change if known: TraceModel::site_place()
+  /// Of host threads: CPU time per time waited, over the waits whose CPU time is known. 1: the waits spin.
+  std::optional<double> before_cpu, after_cpu;
 };
 
 /// The wake latencies along an edge: from the signals of a device (or the CPU) to the waiters of a device at a site.

@@ -19,6 +19,9 @@ namespace {
 /// driver and runtime together have fewer than ten.
 constexpr std::size_t kMostFrames = 32;
 
+/// Frames of a runtime that is linked into the program, at most. Not calibrated.
+constexpr std::size_t kMostOfRuntime = 8;
+
 struct Frame {
   const void* returns_to = nullptr;
   const void* slot = nullptr;  // where on the stack that address lies
@@ -100,7 +103,15 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& b
       const std::string function = function_at(address_of(at - 1)).name;
       if (calls(function)) between.runtime_call = function;
     } else if (!has_name(address_of(at))) {
+      const std::size_t most = std::min(stack.count - 1, at + kMostOfRuntime);
       between.ambiguous = true;
+      for (std::size_t i = at; i < most && between.ambiguous; ++i) {
+        for (std::size_t n = 0; n < call.inside.size() && between.ambiguous; ++n) {
+          if (call.inside[n].load(std::memory_order_relaxed) != stack.frames[i].returns_to) continue;
+          between = {call.runtime_calls[n], false};
+          at = i + 1;
+        }
+      }
     } else {
       std::size_t skipped = at;
       std::string function = function_at(address_of(skipped)).name;
@@ -139,6 +150,17 @@ Bounds own_stack() {
 }
 
 }  // namespace
+
+const void* Caller::callee_of(const void* caller) {
+  Stack stack;
+  _Unwind_Backtrace(add_frame, &stack);
+  for (std::size_t i = 1; i < stack.count; ++i) {
+    if (stack.frames[i].returns_to != caller) continue;
+    const void* const callee = stack.frames[i - 1].returns_to;
+    return module_of(callee) == module_of(caller) ? callee : nullptr;
+  }
+  return nullptr;
+}
 
 const void* Caller::unwind(const CudaCall& call, const void* frame) {
   if (failures_[call.number] >= kMostFailures) return nullptr;

@@ -1,6 +1,7 @@
 // Who called CUDA: the address in the program to which the current call returns.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,9 @@ struct CudaCall {
   const void* cupti = nullptr;  ///< an address in CUPTI, whose frames are not the program's
   /// Of a call of the driver: the calls of the runtime that may have made it, whose frames are not the program's.
   std::span<const std::string> runtime_calls = {};
+  /// By the same index, for a runtime that is linked into a program without names: an address within that call of the
+  /// runtime, to which its inner functions return (Caller::callee_of()); nullptr: not known.
+  std::span<const std::atomic<const void*>> inside = {};
 };
 
 /// Finds callers. One object per thread, used by that thread alone, since it remembers where on the thread's stack the
@@ -40,6 +44,10 @@ class Caller {
     }
     return unwind(call, frame);
   }
+
+  /// Within a call of CUDA whose caller is known: the address to which the function that `caller` has called will be
+  /// returned to. nullptr: none in the same module.
+  static const void* callee_of(const void* caller);
 
   /// How often find() had to unwind the stack.
   std::uint64_t unwound() const { return unwound_; }

@@ -15,6 +15,7 @@
 #include "collector/cupti/call_names.h"
 #include "collector/program/caller.h"
 #include "collector/program/python_frames.h"
+#include "collector/program/time_slice.h"
 #include "collector/sources/list.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/host_control.h"
@@ -24,6 +25,7 @@
 #include "collector/waits/plain_events.h"
 #include "collector/waits/predictor.h"
 #include "collector/waits/range_names.h"
+#include "collector/waits/short_waits.h"
 #include "collector/waits/wait_sites.h"
 #include "protocol/events/choice.h"
 #include "protocol/events/host_wait.h"
@@ -157,11 +159,13 @@ struct ThreadWait {
   std::uint8_t outer = kNoNumber;   // the outermost call
   std::uint8_t number = kNoNumber;  // the call whose name the wait has
   std::uint32_t correlation = 0;
+  const void* from = nullptr;  // where the program makes it; nullptr: not looked up
   // Of waiting in the call's place.
   StrategyId strategy = StrategyId::poll;
   std::uint32_t polls = 0, naps = 0;
   std::optional<Forecast> forecast;
   HybridWay way = HybridWay::learning;
+  bool learns = true;  // `hybrid`, from this wait
 };
 
 // A wait that ended, from which `hybrid` has not learned yet.
@@ -178,24 +182,54 @@ struct Experience {
   Predictor predictor;
   SleepLateness sleeps;
   Contention contention;
+  TimeNs computing = 0;  // between waits, recently
   std::optional<PastWait> past;
   // Of the waits that decide about watching launches.
   std::uint32_t judged = 0, uncertain = 0;
+  // The last place whose waits are too short to sleep in, and how many more waits there need no new forecast.
+  SiteId short_place = 0;
+  std::uint32_t short_waits = 0;
+  Forecast short_forecast;
+};
+
+constexpr TimeNs kRecentComputing = 8;  // waits, about
+
+/// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
+/// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
+constexpr std::uint32_t kShortWaits = 16;
+
+// The path by which the thread came to its last wait in a call of the driver: most waits follow one on the same path.
+struct LastPath {
+  std::uint8_t number = kNoNumber;  // of the driver's call
+  std::uint8_t call = kNoNumber;    // whose name the wait has
+  const void* from = nullptr;
+  bool is(std::uint8_t of, const void* address) const { return number == of && from == address; }
 };
 
 // In one block, since finding a variable of a thread costs a library that is loaded late a call.
 struct ThreadState {
   ThreadWait wait;
   ThreadsPlaces places;
+  LastPath last_path;
   OpenCall shown;                         // the wait, as the session's table of open calls has it
   std::uint8_t shown_number = kNoNumber;  // of the call whose name `shown` has
+  bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
   OwnOpenCall& open_call = OwnOpenCall::of_thread();
   std::uint64_t context = 0;  // in which it waits
   CpuMeter cpu_meter;
+  TimeSlice time_slice;
+  Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
   Caller caller;
   PythonFrames::Cache python;
   bool calling_driver = false;  // our own calls of the driver are not the program's
   std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  ShortWaits* short_waits = ShortWaitsOfThreads::of_process().claim();
+
+  ~ThreadState() {
+    ShortWaitsOfThreads::of_process().give_back(short_waits);
+    // The thread's last calls may come after this. Without volatile, the compiler removes the store.
+    *const_cast<ShortWaits* volatile*>(&short_waits) = nullptr;
+  }
 };
 ThreadState& of_thread() {
   thread_local ThreadState state;
@@ -331,7 +365,13 @@ class HostWaits final : public Source {
 
   /// Disables callbacks of the runtime that are not needed, two ticks after that has been found, so that no call is in
   /// progress then; enables them again where they are needed after all.
-  void tick(EventBatch&) override {
+  void tick(EventBatch& batch) override {
+    ticks_.store(true, std::memory_order_relaxed);
+    ShortWaitsOfThreads::of_process().each([&](ShortWaits& waits) {
+      waits.pass_on([&](std::span<const HostWaitEvent> events) {
+        for (const HostWaitEvent& event : events) batch.write(event);
+      });
+    });
     const CuptiApi* const api = enabled_;
     if (api == nullptr) return;
     for (std::size_t i = 0; i < std::size(kWaitingCalls); ++i) {
@@ -349,7 +389,11 @@ class HostWaits final : public Source {
     }
   }
 
-  void finish(EventSink&) override { control_.stop(); }
+  void finish(EventSink& sink) override {
+    ticks_ = false;
+    ShortWaitsOfThreads::of_process().each([&](ShortWaits& waits) { waits.pass_to(sink); });
+    control_.stop();
+  }
 
  private:
   /// Whether callbacks of a call of the runtime are needed beside those of the driver.
@@ -364,15 +408,27 @@ class HostWaits final : public Source {
     if (same && thread.caller.runtime_call() == names_[thread.wait.outer]) {
       ids_nest_ = true;
       watch_[thread.wait.outer] = Watch::proven;
+    } else if (same && thread.caller.ambiguous() && inside_[thread.wait.outer] == nullptr && learn_inside(thread)) {
+      // A program without names: the next wait shows whether that is enough to know the call.
     } else {
       runtime_needed_ = true;
     }
   }
 
+  /// Where the runtime's call, which is linked into the program, is when it calls on. False: not known.
+  bool learn_inside(const ThreadState& thread) {
+    const void* const inside = thread.wait.from == nullptr ? nullptr : Caller::callee_of(thread.wait.from);
+    inside_[thread.wait.outer] = inside;
+    return inside != nullptr;
+  }
+
   CudaCall cuda_call(std::uint8_t number) const {
     const WaitingCall& call = kWaitingCalls[number];
     CudaCall of{number, call.domain == kRuntimeCall, names_[number], cupti_};
-    if (call.by_runtime()) of.runtime_calls = names_;
+    if (call.by_runtime()) {
+      of.runtime_calls = names_;
+      of.inside = inside_;
+    }
     return of;
   }
 
@@ -381,7 +437,19 @@ class HostWaits final : public Source {
   void show(ThreadState& thread, std::uint8_t number, const std::optional<Awaitable>& what,
             const CUpti_CallbackData& data) {
     OpenCall& shown = thread.shown;
-    if (thread.wait.depth == 1) {
+    const bool outer = thread.wait.depth == 1;
+    const std::uint64_t stream = what && what->kind == Awaited::stream ? handle_of(what->stream) : 0;
+    const std::uint64_t handle =
+        what && what->kind == Awaited::event ? reinterpret_cast<std::uint64_t>(what->event) : 0;
+    const auto context = what ? reinterpret_cast<std::uint64_t>(data.context) : 0;
+    const Awaited awaited = kWaitingCalls[number].awaited;
+    if (outer && thread.shown_whole && thread.shown_number == thread.wait.number && shown.awaited == awaited &&
+        shown.stream == stream && shown.handle == handle) {
+      thread.context = context;
+      shown.begin = thread.wait.begin;
+      return thread.open_call.again(shown.begin);
+    }
+    if (outer) {
       if (thread.shown_number != thread.wait.number) {
         thread.shown_number = thread.wait.number;
         copy_name(shown.name, names_[thread.shown_number]);
@@ -389,13 +457,14 @@ class HostWaits final : public Source {
       shown.begin = thread.wait.begin;
       shown.stream = shown.handle = thread.context = 0;
     }
-    shown.awaited = kWaitingCalls[number].awaited;
+    shown.awaited = awaited;
     if (what) {
-      shown.stream = what->kind == Awaited::stream ? handle_of(what->stream) : 0;
-      shown.handle = what->kind == Awaited::event ? reinterpret_cast<std::uint64_t>(what->event) : 0;
-      thread.context = reinterpret_cast<std::uint64_t>(data.context);
+      shown.stream = stream;
+      shown.handle = handle;
+      thread.context = context;
     }
     thread.open_call.begin(work_, shown);
+    thread.shown_whole = true;
   }
 
   /// After a wait for a stream or a device, what was launched there before has ended.
@@ -437,6 +506,7 @@ class HostWaits final : public Source {
     wait.strategy = StrategyId::poll;
     wait.polls = wait.naps = 0;
     wait.forecast.reset();
+    wait.learns = true;
     thread.cpu_meter.begin(place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1);
     wait.begin = now_ns();
   }
@@ -445,14 +515,32 @@ class HostWaits final : public Source {
     ThreadWait& wait = thread.wait;
     const std::uint32_t site = sites_.session_number(wait.place.site);
     const StrategyId strategy = control_.wanted(site);
+    if (strategy != StrategyId::hybrid) thread.time_slice.restore();
     if (strategy == StrategyId::poll) return;
     if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
     wait.strategy = strategy;
-    Experience& known = experience();
+    if (thread.experience == nullptr) thread.experience = &experience();
+    Experience& known = *thread.experience;
+    if (const TimeNs computing = thread.cpu_meter.between(); computing >= 0)
+      known.computing += (computing - known.computing) / kRecentComputing;
+    if (strategy == StrategyId::hybrid && known.short_waits > 0 && known.short_place == wait.place.site) {
+      --known.short_waits;
+      wait.learns = false;
+      wait.strategy = strategy;
+      wait.forecast = known.short_forecast;
+      wait.way = HybridWay::polls;
+      return;
+    }
     learn_past(known, sink);
     SleepCosts costs = control_.costs();
     costs.late = known.sleeps.late(costs.late);
     costs.contended = known.contention.contended();
+    // It stays short while `hybrid` is in force: the waits without a CPU that it spares say nothing about others.
+    if (!TimeSlice::fits(known.computing)) {
+      thread.time_slice.restore();
+    } else if (strategy == StrategyId::hybrid && costs.contended) {
+      thread.time_slice.shorten();
+    }
     wait.forecast = known.predictor.forecast(wait.place.site, known.work, wait.begin);
     const auto plan_for = [&](StrategyId of) {
       wait.strategy = of;
@@ -460,8 +548,14 @@ class HostWaits final : public Source {
       wait.way = way_of(wait.forecast, plan);
       return plan;
     };
-    if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0)
+    if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0) {
+      if (wait.forecast && wait.way == HybridWay::polls && is_short(wait.forecast->left)) {
+        known.short_place = wait.place.site;
+        known.short_waits = kShortWaits - 1;
+        known.short_forecast = *wait.forecast;
+      }
       return;  // a short one: costs nothing
+    }
     const CallingDriver guard(thread);
     const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
     const DriverApi& driver = DriverApi::loaded();
@@ -477,10 +571,38 @@ class HostWaits final : public Source {
     }
   }
 
+  /// Too short to sleep in, by far.
+  static bool is_short(TimeNs length) { return length < kWorthWatching / 2; }
+
   void end(ThreadState& thread, EventSink& sink) {
     const ThreadWait& wait = thread.wait;
-    HostWaitEvent event = make_event<HostWaitEvent>();
-    event.end_ns = now_ns();
+    const TimeNs now = now_ns();
+    ShortWaits* const kept = thread.short_waits;
+    const bool keeps = now - wait.begin < CpuMeter::kTooShortToSleep && kept != nullptr && wait.polls == 0 &&
+                       wait.naps == 0 && ticks_.load(std::memory_order_relaxed);
+    if (keeps) {
+      HostWaitEvent* place = kept->place();
+      if (place == nullptr) {
+        kept->pass_to(sink);
+        place = kept->place();
+      }
+      if (place != nullptr) {
+        write(thread, now, *place, sink);
+        return kept->commit();
+      }
+    } else if (kept != nullptr && !kept->empty()) {
+      kept->pass_to(sink);  // in their order
+    }
+    HostWaitEvent event;
+    write(thread, now, event, sink);
+    sink.write_or_hold(event);
+  }
+
+  /// The thread's wait, which has ended now.
+  void write(ThreadState& thread, TimeNs now, HostWaitEvent& event, EventSink& sink) {
+    const ThreadWait& wait = thread.wait;
+    event = make_event<HostWaitEvent>();
+    event.end_ns = now;
     event.begin_ns = wait.begin;
     const CpuUse use = thread.cpu_meter.end(wait.begin, event.end_ns);
     event.cpu_ns = use.cpu;
@@ -498,11 +620,12 @@ class HostWaits final : public Source {
     event.naps = wait.naps;
     if (wait.forecast) event.predicted_ns = wait.forecast->left;
     if (wait.strategy == StrategyId::hybrid) {
-      Experience& known = experience();
-      known.past = PastWait{wait, event.end_ns, known.work, event.run_delay_ns};
+      Experience& known = *thread.experience;
+      const bool expected = wait.way == HybridWay::polls && is_short(event.end_ns - wait.begin);
+      if (!expected) known.short_waits = 0;
+      if (wait.learns || !expected) known.past = PastWait{wait, event.end_ns, known.work, event.run_delay_ns};
       known.work = {};
     }
-    sink.write_or_hold(event);
   }
 
   /// From the thread's last wait. At the next one, because then the thread waits anyway.
@@ -550,13 +673,15 @@ class HostWaits final : public Source {
   /// needed.
   PlaceOfWait place(ThreadState& thread, std::uint8_t number, const void* frame, EventSink& sink) {
     ThreadsPlaces& places = thread.places;
+    LastPath& last = thread.last_path;
     const void* from = nullptr;
     bool looked = false;
     if (kWaitingCalls[number].by_runtime()) {
       looked = true;
-      from = thread.caller.find(cuda_call(number), frame,
-                                [&](const void* address) { return WaitSites::known_path(places, number, address); });
-      if (from != nullptr && !WaitSites::known_path(places, number, from)) {
+      from = thread.caller.find(cuda_call(number), frame, [&](const void* address) {
+        return last.is(number, address) || WaitSites::known_path(places, number, address);
+      });
+      if (from != nullptr && !last.is(number, from) && !WaitSites::known_path(places, number, from)) {
         const bool by_driver = !thread.caller.ambiguous() || !some_not_needed();
         if (by_driver) {
           WaitSites::note_path(places, number, from, number_of_runtime(thread.caller.runtime_call(), number));
@@ -565,9 +690,13 @@ class HostWaits final : public Source {
           from = nullptr;
         }
       }
-      if (from != nullptr) number = static_cast<std::uint8_t>(WaitSites::call_of_path(places, number, from));
+      if (from != nullptr && !last.is(number, from)) {
+        last = {number, static_cast<std::uint8_t>(WaitSites::call_of_path(places, number, from)), from};
+      }
+      if (from != nullptr) number = last.call;
     }
     thread.wait.number = number;
+    thread.wait.from = from;
     if (const RangeName* range = RangeNames::innermost()) {
       if (const auto within = sites_.enter(places, number, names_[number], *range, sink)) return *within;
     }
@@ -575,6 +704,7 @@ class HostWaits final : public Source {
       from = thread.caller.find(cuda_call(number), frame,
                                 [&](const void* address) { return WaitSites::known(places, number, address); });
     }
+    thread.wait.from = from;
     if (const PythonFrames::Function function = PythonFrames::of_process().innermost(thread.python)) {
       if (const auto within = sites_.enter(places, number, names_[number], from, function, sink)) return *within;
     }
@@ -612,9 +742,11 @@ class HostWaits final : public Source {
   PlainEvents plain_events_;
   const void* cupti_ = nullptr;  // an address in CUPTI
   std::string names_[std::size(kWaitingCalls)];
+  std::atomic<const void*> inside_[std::size(kWaitingCalls)] = {};   // CudaCall::inside
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
   std::atomic<Watch> watch_[std::size(kWaitingCalls)] = {};
   std::atomic<bool> runtime_needed_{false};  // the runtime's callbacks, for good
+  std::atomic<bool> ticks_{false};           // waits that are kept will be passed on
   std::atomic<bool> ids_nest_{false};        // a call of the runtime and the driver's call in it have one id
   std::atomic<const CuptiApi*> enabled_{nullptr};
   CUpti_SubscriberHandle subscriber_ = nullptr;

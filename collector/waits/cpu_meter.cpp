@@ -17,13 +17,14 @@ CpuMeter::Reading CpuMeter::read() {
 CpuUse CpuMeter::end(TimeNs begin, TimeNs end) {
   const TimeNs length = end - begin;
   std::uint8_t& short_waits = short_waits_[place_];
+  end_cpu_ = -1;
   if (length < kTooShortToSleep) {
     if (short_waits < kShortInARow) ++short_waits;
     return {std::max<TimeNs>(0, length), 0, reports_run_delay_ ? 0 : -1};
   }
   short_waits = 0;
   if (!measures_) return {};
-  const TimeNs cpu = thread_cpu_ns();
+  const TimeNs cpu = end_cpu_ = thread_cpu_ns();
   CpuUse use;
   use.cpu = std::clamp<TimeNs>(cpu - first_.cpu, 0, length);
   Reading now = last_;

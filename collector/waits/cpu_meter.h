@@ -43,6 +43,9 @@ class CpuMeter {
     if (measures_) last_ = read();
   }
 
+  /// CPU time of the thread between its last wait and this one; -1: not measured at both of them.
+  TimeNs between() const { return measures_ && end_cpu_ >= 0 ? first_.cpu - end_cpu_ : -1; }
+
   /// After the wait from `begin` to `end`.
   CpuUse end(TimeNs begin, TimeNs end);
 
@@ -56,6 +59,7 @@ class CpuMeter {
   std::array<std::uint8_t, kPlaces> short_waits_{};  // in a row, by place
   std::uint32_t place_ = 0;
   bool measures_ = false;
+  TimeNs end_cpu_ = -1;             // at the end of the last wait
   bool reports_run_delay_ = false;  // the operating system
   Reading first_, last_;
   RunDelay run_delay_;

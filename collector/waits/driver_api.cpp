@@ -16,10 +16,13 @@ DriverApi find_functions() {
   find("cuStreamQuery", api.stream_query);
   find("cuEventQuery", api.event_query);
   find("cuStreamIsCapturing", api.stream_is_capturing);
+  find("cuStreamGetCtx", api.stream_context);
   find("cuStreamGetAttribute", api.stream_get_attribute);
   find("cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
   find("cuCtxGetFlags", api.context_flags);
   find("cuCtxGetCurrent", api.current_context);
+  find("cuCtxPushCurrent_v2", api.push_context);
+  find("cuCtxPopCurrent_v2", api.pop_context);
   find("cuEventCreate", api.create_event);
   find("cuEventDestroy_v2", api.destroy_event);
   find("cuCtxRecordEvent", api.record_context);

@@ -12,10 +12,13 @@ struct DriverApi {
   CUresult (*stream_query)(CUstream) = nullptr;
   CUresult (*event_query)(CUevent) = nullptr;
   CUresult (*stream_is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
+  CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;  ///< of a default stream: the current one
   CUresult (*stream_get_attribute)(CUstream, CUstreamAttrID, CUstreamAttrValue*) = nullptr;
   CUresult (*exchange_capture_mode)(CUstreamCaptureMode*) = nullptr;
   CUresult (*context_flags)(unsigned*) = nullptr;  ///< of the current context
   CUresult (*current_context)(CUcontext*) = nullptr;
+  CUresult (*push_context)(CUcontext) = nullptr;
+  CUresult (*pop_context)(CUcontext*) = nullptr;
   CUresult (*create_event)(CUevent*, unsigned) = nullptr;
   CUresult (*destroy_event)(CUevent) = nullptr;
   CUresult (*record_context)(CUcontext, CUevent) = nullptr;  ///< all work of a context; since CUDA 12.5

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 
+#include "collector/program/time_slice.h"
 #include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
@@ -67,6 +68,7 @@ void HostControl::begin_once(EventSink& sink) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this, applied]() mutable {
     pthread_setname_np(pthread_self(), "wicprof-hosts");
+    usual_time_slice();  // so that no waiting thread has to look it up
     const SleepCosts measured = measure_sleeps();
     wake_.store(measured.wake, std::memory_order_relaxed);
     late_.store(measured.late, std::memory_order_relaxed);

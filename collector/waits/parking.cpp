@@ -26,13 +26,41 @@ class RelaxedCapture {
   bool exchanged_ = false;
 };
 
+/// For the object's lifetime, a context is the calling thread's current one.
+class CurrentContext {
+ public:
+  /// nullptr: the one that is current anyway.
+  CurrentContext(const DriverApi& api, CUcontext context) : api_(api) {
+    if (api_.current_context == nullptr || api_.current_context(&is_) != CUDA_SUCCESS) is_ = nullptr;
+    if (context == nullptr || context == is_) return;
+    is_ = nullptr;
+    if (api_.push_context == nullptr || api_.pop_context == nullptr) return;
+    pushed_ = api_.push_context(context) == CUDA_SUCCESS;
+    if (pushed_) is_ = context;
+  }
+  ~CurrentContext() {
+    CUcontext popped = nullptr;
+    if (pushed_) api_.pop_context(&popped);
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  /// nullptr: none, or the driver refuses.
+  CUcontext get() const { return is_; }
+
+ private:
+  const DriverApi& api_;
+  CUcontext is_ = nullptr;
+  bool pushed_ = false;
+};
+
 /// An event behind all work of a context, for one wait.
 class ContextEvent {
  public:
-  ContextEvent(const DriverApi& api, CUcontext context) : api_(api) {
+  ContextEvent(const DriverApi& api, CUcontext of) : api_(api) {
     if (api_.record_context == nullptr || api_.create_event == nullptr || api_.destroy_event == nullptr) return;
-    if (context == nullptr && (api_.current_context == nullptr || api_.current_context(&context) != CUDA_SUCCESS))
-      return;
+    const CurrentContext current(api_, of);
+    const CUcontext context = current.get();
+    if (context == nullptr) return;
     if (api_.create_event(&event_, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
     recorded_ = api_.record_context(context, event_) == CUDA_SUCCESS;
   }
@@ -56,14 +84,26 @@ CUresult ask(const DriverApi& api, const Awaitable& what, CUevent of_context) {
   return of_context == nullptr ? CUDA_ERROR_NOT_SUPPORTED : api.event_query(of_context);
 }
 
+/// How the context of the work has its host threads wait; nothing where the driver does not say.
+std::optional<unsigned> scheduling(const DriverApi& api, const Awaitable& what) {
+  CUcontext context = what.context;
+  if (what.kind != Awaited::device &&
+      (api.stream_context == nullptr || api.stream_context(what.stream, &context) != CUDA_SUCCESS))
+    return std::nullopt;
+  const CurrentContext current(api, context);
+  unsigned flags = 0;
+  if (current.get() == nullptr || api.context_flags == nullptr || api.context_flags(&flags) != CUDA_SUCCESS)
+    return std::nullopt;
+  return flags & CU_CTX_SCHED_MASK;
+}
+
 }  // namespace
 
 bool may_park(const DriverApi& api, const Awaitable& what) {
   if (api.stream_query == nullptr || api.event_query == nullptr) return false;
-  unsigned flags = 0;
   if (what.kind != Awaited::event) {  // an event has a flag of its own
-    if (api.context_flags == nullptr || api.context_flags(&flags) != CUDA_SUCCESS) return false;
-    if ((flags & CU_CTX_SCHED_MASK) == CU_CTX_SCHED_BLOCKING_SYNC) return false;
+    const std::optional<unsigned> flags = scheduling(api, what);
+    if (!flags || *flags == CU_CTX_SCHED_BLOCKING_SYNC) return false;
   }
   if (what.kind != Awaited::stream && what.kind != Awaited::copy) return true;
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -41,10 +41,11 @@ constexpr TimeNs kPiece = 100 * kMicrosecond, kInPieces = 2 * kMillisecond;
 constexpr TimeNs kKeptWaiting = 50'000;
 /// Of recent waits, with such a delay: from the first share on others use the CPUs, too, and below the second no
 /// longer. Not calibrated.
-constexpr double kOften = 0.15, kRarely = 0.05, kRecentWaits = 32;
+constexpr double kOften = 0.04, kRarely = 0.01, kRecentWaits = 32;
 constexpr double kRareSleeps = 0.01;
 
-/// Where others use the CPUs, too.
+/// Where others use the CPUs, too. A thread that wakes up earlier by the time for which it may lack a CPU uses up its
+/// share by asking, and then lacks a CPU for its own work.
 WaitPlan contended_plan(const std::optional<Forecast>& forecast, const SleepCosts& costs) {
   WaitPlan plan;
   plan.shortest_nap = kBlockNap;
@@ -52,7 +53,7 @@ WaitPlan contended_plan(const std::optional<Forecast>& forecast, const SleepCost
   if (!forecast) return plan;
   const TimeNs safe = std::max(forecast->left - kDeviations * forecast->deviation,
                                static_cast<TimeNs>(kSafePart * static_cast<double>(forecast->least))) -
-                      costs.late - costs.wake;
+                      costs.calm - costs.wake;
   if (safe > costs.wake) plan.sleep = safe;
   plan.contended = true;
   plan.to_driver = forecast->left + kDeviations * forecast->deviation <= 2 * costs.wake;  // too short to sleep
@@ -144,7 +145,9 @@ std::string reason_of(HybridWay way, const Forecast& forecast, const SleepCosts&
     case HybridWay::naps:
       return length + ": sleeps for the part that is safe, then sleeps and asks in turn, since the end is uncertain";
     case HybridWay::shares_cpu:
-      return length + ": sleeps and asks in turn, since others use the CPUs, too, and polling would use up its share";
+      return length +
+             ": sleeps and asks in turn, since others use the CPUs, too, and polling would use up its share; asks the "
+             "system for short time slices where its own computing fits into them";
   }
   return {};
 }

@@ -17,6 +17,7 @@ struct SleepCosts {
   TimeNs wake = 50'000;  ///< from the end of a sleep until the thread runs, typically
   TimeNs late =
       100'000;  ///< the same in a rare case: one of twenty as measured at start, one of a hundred by sleep_ended()
+  TimeNs calm = late;      ///< `late` as measured at start, when the thread did not wait for a CPU
   bool contended = false;  ///< others use the thread's CPUs, too: who polls uses up a share and then waits for a CPU
 };
 

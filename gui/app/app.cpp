@@ -412,30 +412,39 @@ void App::sort_sites(SiteColumn column) {
   if (facts() != nullptr) sites = site_table(facts()->analysis, sort_by, sort_descending);
 }
 
-void App::toggle(Mode mode, StrategyId strategy, const std::string& site) {
+void App::choose_toggled(WaitSide side, const std::string& site) {
+  toggle_side = side;
+  toggle_site = site;
+  if (side == WaitSide::host && !is_host_strategy(toggle_strategy)) toggle_strategy = StrategyId::hybrid;
+  if (side == WaitSide::device && is_host_strategy(toggle_strategy)) toggle_strategy = StrategyId::automatic;
+}
+
+void App::toggle(Mode mode, StrategyId strategy) {
   if (!can_toggle()) {
     notice = "no running program to toggle: open one with wic-prof gui --session NAME or wic-prof run --gui";
     return;
   }
-  const ToggleRequest request{mode, mode == Mode::poll ? StrategyId::poll : strategy, site};
-  if (!way_at_first_ && session_.status)
-    way_at_first_ = ToggleRequest{session_.status->mode, session_.status->strategy, {}};
-  done_.push_back(request);
-  send_toggle(request);
-}
-
-void App::send_toggle(const ToggleRequest& request) {
-  link_->toggle(request);
+  const WaitSide side = toggle_site.empty() ? toggle_side : WaitSide::both;  // a site belongs to one
+  done_.push_back(link_->toggle({mode, mode == Mode::poll ? StrategyId::poll : strategy, toggle_site, side}));
   notice.clear();
 }
 
 void App::undo_toggle() {
-  if (!can_undo() || !way_at_first_) {
+  if (!can_undo()) {
     notice = "nothing to undo: this window has not toggled the program";
     return;
   }
-  for (const ToggleRequest& request : undo_of(*way_at_first_, done_)) send_toggle(request);
+  const ToggleOutcome last = link_->view().toggles.at(done_.back());
+  if (!last.reply && !last.error) {
+    notice = "the last toggle is not in effect yet; undo it once it is";
+    return;
+  }
   done_.pop_back();
+  notice.clear();
+  if (last.error) return;  // it changed nothing
+  const std::vector<ToggleRequest> requests = undo_of(*last.reply);
+  if (requests.empty()) notice = "cannot undo: the session belongs to an older wic-prof";
+  for (const ToggleRequest& request : requests) link_->toggle(request);
 }
 
 void App::compare_modes() {

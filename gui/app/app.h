@@ -85,7 +85,10 @@ class App {
   void open_site(SiteId site);
   void sort_sites(SiteColumn column);
   void choose_segments(std::size_t before, std::size_t after);
-  void toggle(Mode mode, StrategyId strategy, const std::string& site);
+  /// What the live view has chosen: the whole program, one side of it, or a site.
+  void toggle(Mode mode, StrategyId strategy);
+  /// Chooses that. A strategy of the other side gives way to the side's own default.
+  void choose_toggled(WaitSide side, const std::string& site = {});
   /// Restores what held before the last toggle of this window.
   void undo_toggle();
   bool can_undo() const { return can_toggle() && !done_.empty(); }
@@ -130,6 +133,7 @@ class App {
   BeforeAfter toggle_pair;                       ///< of the toggle view: the segments around that change
   std::optional<NothingToShow> nothing;          ///< what the last frame says in place of contents
   std::string toggle_site;                       ///< of the live view; empty = the whole program
+  WaitSide toggle_side = WaitSide::both;         ///< of the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
   std::string_view asked;  ///< the action whose key was pressed once, and that acts at the next press
   std::string notice;      ///< a message in the status bar, until the next action
@@ -150,7 +154,6 @@ class App {
   void refresh_parties();
   void choose_last_change();
   void pair_toggle();
-  void send_toggle(const ToggleRequest& request);
   void compare_segments();
   void save();
 
@@ -167,9 +170,8 @@ class App {
   bool pair_chosen_ = false;
   bool toggle_chosen_ = false;
   bool parties_outdated_ = false;
-  std::optional<ToggleRequest> way_at_first_;  // how the program waited before the first toggle of this window
-  std::vector<ToggleRequest> done_;            // toggles of this window, without those undone
-  bool detail_outdated_ = false;               // newer facts than `detail` exist
+  std::vector<std::size_t> done_;  // toggles of this window, without those undone: places in SessionView::toggles
+  bool detail_outdated_ = false;   // newer facts than `detail` exist
   std::shared_ptr<const Facts> tables_of_[2];
 };
 

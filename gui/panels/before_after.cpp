@@ -37,14 +37,25 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
   }
 }
 
+std::vector<std::string> waits_of(const SegmentLine& line) {
+  const std::string iterations = analyzer::count_of(line.iterations, "iteration");
+  std::vector<std::string> texts;
+  if (line.polls_per_wait) {
+    texts = {fmt::format("{}, {} of the time waiting", iterations, analyzer::format_percent(line.wait_share)),
+             analyzer::format_number(*line.polls_per_wait) + " polls per wait"};
+  } else {
+    texts = {iterations};
+    if (!line.host_cpus) texts.push_back("no waits inside kernels");
+  }
+  if (line.host_cpus) texts.push_back(fmt::format("waiting host threads take {:.2f} CPUs", *line.host_cpus));
+  return texts;
+}
+
 void side(const Ui& ui, Rect where, const std::string& title, const SegmentLine& line) {
   tile(ui, where, colour_of(ui, state_of_mode(line.mode)),
        fmt::format("{}: {}{}", title, line.way, line.phases > 1 ? fmt::format(", {} phases", line.phases) : ""),
        line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " per iteration" : "no iterations",
-       {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"),
-                    analyzer::format_percent(line.wait_share)),
-        line.polls_per_wait ? analyzer::format_number(*line.polls_per_wait) + " polls per wait"
-                            : std::string("no waits inside kernels")});
+       waits_of(line));
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "analyzer/words/format.h"
 #include "gui/panels/aggregate_parts.h"
@@ -13,15 +16,42 @@ namespace wicprof::gui {
 
 namespace {
 
+std::string where_words(WaitSide side, const std::string& site) {
+  if (!site.empty()) return site;
+  if (side == WaitSide::both) return "the whole program";
+  return side == WaitSide::host ? "host threads in calls of CUDA" : "waits at the program's own sites";
+}
+
+/// Of the mode park. A change of both sides may name a strategy of either; the other side then has its default.
+std::vector<StrategyName> strategies_of(WaitSide side) {
+  std::vector<StrategyName> found;
+  if (side != WaitSide::host) {
+    std::copy_if(kStrategies.begin(), kStrategies.end(), std::back_inserter(found),
+                 [](const StrategyName& one) { return one.id != StrategyId::poll; });
+  }
+  if (side != WaitSide::device) found.insert(found.end(), kHostStrategies.begin(), kHostStrategies.end());
+  return found;
+}
+
+/// How the waits of that choice are in force, as far as the session says.
+Mode mode_of(const SessionStatus& status, WaitSide side) {
+  return side == WaitSide::host ? status.host_mode : status.mode;
+}
+
 void toggle_options(App& app, const Ui& ui, const SessionStatus& status) {
   ImGui::SetNextItemWidth(-1);
   faint(ui, "where");
   ImGui::SetNextItemWidth(-1);
-  if (ImGui::BeginCombo("##where", app.toggle_site.empty() ? "the whole program" : app.toggle_site.c_str())) {
-    if (ImGui::Selectable("the whole program", app.toggle_site.empty())) app.toggle_site.clear();
-    note_item(ui, "toggle.where.all");
+  if (ImGui::BeginCombo("##where", where_words(app.toggle_side, app.toggle_site).c_str())) {
+    for (const auto& [side, key] : {std::pair(WaitSide::both, "all"), std::pair(WaitSide::host, "side.host"),
+                                    std::pair(WaitSide::device, "side.device")}) {
+      const bool chosen = app.toggle_site.empty() && app.toggle_side == side;
+      if (ImGui::Selectable(where_words(side, {}).c_str(), chosen)) app.choose_toggled(side);
+      note_item(ui, fmt::format("toggle.where.{}", key));
+    }
+    ImGui::Separator();
     for (const std::string& site : status.sites) {
-      if (ImGui::Selectable(site.c_str(), app.toggle_site == site)) app.toggle_site = site;
+      if (ImGui::Selectable(site.c_str(), app.toggle_site == site)) app.choose_toggled(WaitSide::both, site);
       note_item(ui, "toggle.where." + site);
     }
     ImGui::EndCombo();
@@ -31,8 +61,7 @@ void toggle_options(App& app, const Ui& ui, const SessionStatus& status) {
   faint(ui, "strategy of park");
   ImGui::SetNextItemWidth(-1);
   if (ImGui::BeginCombo("##strategy", std::string(strategy_name(app.toggle_strategy)).c_str())) {
-    for (const StrategyName& strategy : kStrategies) {
-      if (strategy.id == StrategyId::poll) continue;
+    for (const StrategyName& strategy : strategies_of(app.toggle_side)) {
       if (ImGui::Selectable(std::string(strategy.name).c_str(), app.toggle_strategy == strategy.id))
         app.toggle_strategy = strategy.id;
       note_item(ui, "toggle.strategy." + std::string(strategy.name));
@@ -46,7 +75,7 @@ void toggle_options(App& app, const Ui& ui, const SessionStatus& status) {
 void last_toggle(App& app, const Ui& ui) {
   if (app.session().toggles.empty()) return;
   const ToggleOutcome& last = app.session().toggles.back();
-  const std::string what = fmt::format("{} {}", last.request.site.empty() ? "the whole program" : last.request.site,
+  const std::string what = fmt::format("{}: {}", where_words(last.request.side, last.request.site),
                                        analyzer::way_name(last.request.mode, last.request.strategy));
   if (last.error) {
     ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().bad));
@@ -79,6 +108,7 @@ void controls(App& app, const Ui& ui) {
   fact_table(ui, "status",
              {{"program", fmt::format("{}, pid {}", status.app, status.app_pid)},
               {"waits by", analyzer::way_name(status.mode, status.strategy)},
+              {"host threads wait by", analyzer::way_name(status.host_mode, status.host_strategy)},
               {"events", analyzer::format_count(status.events)},
               {"lost", analyzer::format_count(status.lost)}});
   if (session.ended) {
@@ -96,11 +126,13 @@ void controls(App& app, const Ui& ui) {
     return;
   }
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(18), ui.px(9)));
-  if (segment_button(ui, "toggle.poll", "poll", status.mode == Mode::poll, colour_of(ui, State::polling)))
-    app.toggle(Mode::poll, StrategyId::poll, app.toggle_site);
+  if (segment_button(ui, "toggle.poll", "poll", mode_of(status, app.toggle_side) == Mode::poll,
+                     colour_of(ui, State::polling)))
+    app.toggle(Mode::poll, StrategyId::poll);
   ImGui::SameLine(0, ui.px(2));
-  if (segment_button(ui, "toggle.park", "park", status.mode == Mode::park, colour_of(ui, State::parked)))
-    app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
+  if (segment_button(ui, "toggle.park", "park", mode_of(status, app.toggle_side) == Mode::park,
+                     colour_of(ui, State::parked)))
+    app.toggle(Mode::park, app.toggle_strategy);
   ImGui::SameLine(0, ui.px(2));
   if (segment_button(ui, "toggle.ab", "both", status.ab_running, colour_of(ui, State::computing))) app.compare_modes();
   if (ImGui::IsItemHovered()) {

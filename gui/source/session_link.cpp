@@ -88,14 +88,16 @@ SessionView SessionLink::view() const {
   return state_->view;
 }
 
-void SessionLink::toggle(const ToggleRequest& request) {
+std::size_t SessionLink::toggle(const ToggleRequest& request) {
   const std::lock_guard lock(state_->mutex);
+  const std::size_t place = state_->view.toggles.size();
   state_->view.toggles.push_back({request, std::nullopt, std::nullopt});
   if (state_->view.ended) {
     state_->view.toggles.back().error = bad_input("session '" + state_->view.name + "' has ended");
-    return;
+  } else {
+    state_->wake.notify_all();
   }
-  state_->wake.notify_all();
+  return place;
 }
 
 void SessionLink::compare_modes(const AbRequest& request) {

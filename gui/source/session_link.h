@@ -2,6 +2,7 @@
 // never waits for a reply.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ class SessionLink {
 
   /// Any thread; returns at once.
   SessionView view() const;
-  void toggle(const ToggleRequest& request);
+  /// Returns the place of the request in SessionView::toggles.
+  std::size_t toggle(const ToggleRequest& request);
   /// Has the session compare both modes.
   void compare_modes(const AbRequest& request);
 

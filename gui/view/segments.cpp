@@ -31,11 +31,22 @@ void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
     line.wait_share =
         waited / static_cast<double>(line.seen_end - line.seen_begin) / static_cast<double>(waiters.size());
   line.waits = waits;
+  TimeNs burned = 0;
+  bool known = false;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (!wait.cpu || wait.begin < line.seen_begin || wait.end > line.seen_end) continue;
+    burned += *wait.cpu;
+    known = true;
+  }
+  line.host_cpus = known ? std::optional(static_cast<double>(burned) /
+                                         static_cast<double>(std::max<TimeNs>(1, line.seen_end - line.seen_begin)))
+                         : std::nullopt;
   if (waits > 0) line.polls_per_wait = static_cast<double>(polls) / static_cast<double>(waits);
 }
 
 std::string duration_text(double ns) { return analyzer::format_duration(static_cast<TimeNs>(ns)); }
 std::string percent_text(double share) { return analyzer::format_percent(share); }
+std::string cpus_text(double value) { return fmt::format("{:.2f}", value); }
 std::string number_text(double value) { return analyzer::format_number(value); }
 
 /// All compared quantities are better when smaller.
@@ -94,7 +105,7 @@ void take_verdict(BeforeAfter& values, const analyzer::Comparison& comparison) {
 SegmentLine line_of_side(const std::vector<SegmentLine>& lines, const analyzer::Comparison& comparison, bool after) {
   SegmentLine sum;
   sum.phases = 0;
-  double waited = 0, length = 0, polls = 0;
+  double waited = 0, length = 0, polls = 0, burned = 0, burned_over = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (comparison.segments[i].after != after) continue;
     const SegmentLine& line = lines[i];
@@ -104,6 +115,10 @@ SegmentLine line_of_side(const std::vector<SegmentLine>& lines, const analyzer::
     sum.end = line.end;
     const auto seen = static_cast<double>(line.seen_end - line.seen_begin);
     waited += line.wait_share * seen;
+    if (line.host_cpus) {
+      burned += *line.host_cpus * seen;
+      burned_over += seen;
+    }
     length += seen;
     polls += line.polls_per_wait.value_or(0) * static_cast<double>(line.waits);
     sum.waits += line.waits;
@@ -112,6 +127,7 @@ SegmentLine line_of_side(const std::vector<SegmentLine>& lines, const analyzer::
   sum.seen_begin = sum.begin;
   sum.seen_end = sum.end;
   if (length > 0) sum.wait_share = waited / length;
+  if (burned_over > 0) sum.host_cpus = burned / burned_over;
   if (sum.waits > 0) sum.polls_per_wait = polls / static_cast<double>(sum.waits);
   sum.iteration_p50 = (after ? comparison.after : comparison.before).iteration_ns_p50;
   return sum;
@@ -188,7 +204,9 @@ std::vector<Difference> differences(const SegmentLine& before, const SegmentLine
   };
   return {smaller_is_better("iteration, median", iteration(before), iteration(after), tolerance, duration_text),
           smaller_is_better("waiting inside kernels", before.wait_share, after.wait_share, tolerance, percent_text),
-          smaller_is_better("polls per wait", before.polls_per_wait, after.polls_per_wait, tolerance, number_text)};
+          smaller_is_better("polls per wait", before.polls_per_wait, after.polls_per_wait, tolerance, number_text),
+          smaller_is_better("CPUs that waiting host threads take", before.host_cpus, after.host_cpus, tolerance,
+                            cpus_text)};
 }
 
 std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after,

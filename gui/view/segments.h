@@ -22,6 +22,7 @@ struct SegmentLine {
   double wait_share = 0;                 ///< waiting time / total time, over waiters inside kernels
   std::optional<double> polls_per_wait;  ///< nothing without waits
   std::uint64_t waits = 0;               ///< inside kernels, begun in the part whose waits are known
+  std::optional<double> host_cpus;       ///< CPUs that host threads use up while they wait; nothing if not known
   std::size_t phases = 1;                ///< segments that the line sums up
 };
 

@@ -87,6 +87,20 @@ void add_difference(const Difference& difference, std::string what, Table& table
              verdict_badge(difference.verdict)});
 }
 
+/// Of the sites of host threads.
+std::string cpu_table(const std::vector<SiteDifference>& sites) {
+  Table table({"site", ">CPUs while waiting, before", ">after"});
+  std::size_t rows = 0;
+  for (const SiteDifference& site : sites) {
+    if (!site.before_cpu || !site.after_cpu || rows++ >= kMaxListedRows) continue;
+    table.add({name_of(name_at(site.site, site.place)), Cell(fmt::format("{:.2f}", *site.before_cpu), *site.before_cpu),
+               Cell(fmt::format("{:.2f}", *site.after_cpu), *site.after_cpu)});
+  }
+  return rows == 0 ? std::string()
+                   : "<h3>What a waiting host thread takes of a CPU</h3>\n" + table.str() +
+                         and_more(rows, std::min(rows, kMaxListedRows), "site");
+}
+
 std::string differences_part(const Differences& differences) {
   std::string out;
   const std::size_t sites = std::min(kMaxListedRows, differences.sites.size());
@@ -97,6 +111,7 @@ std::string differences_part(const Differences& differences) {
       add_difference(differences.sites[i], name_of(name_at(differences.sites[i].site, differences.sites[i].place)),
                      table);
     out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
+    out += cpu_table(differences.sites);
   }
   if (edges > 0) {
     Table table({"from signaller to waiter", ">latency before", ">after", ">change", ">95 % interval", "verdict"});

@@ -44,6 +44,8 @@ Json sites_value(const std::vector<SiteDifference>& sites) {
   for (const SiteDifference& site : sites) {
     Json value = {{"site", site.site}, {"place", site.place.empty() ? Json(nullptr) : Json(site.place)}};
     add_difference(site, value);
+    value["before_cpu"] = site.before_cpu ? Json(*site.before_cpu) : Json(nullptr);
+    value["after_cpu"] = site.after_cpu ? Json(*site.after_cpu) : Json(nullptr);
     list.push_back(std::move(value));
   }
   return list;

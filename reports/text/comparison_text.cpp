@@ -77,6 +77,11 @@ std::string differences_text(const Differences& all, const Screen& screen) {
   TextTable sites("lrrwl", heads({column::kWait, column::kBefore, column::kAfter, column::kChange, column::kVerdict}));
   for (const SiteDifference& site : all.sites) sites.add(row_of(one_line(name_at(site.site, site.place)), site));
   std::string text = "\n" + sites.str(0, screen.width);
+  for (const SiteDifference& site : all.sites) {
+    if (!site.before_cpu || !site.after_cpu) continue;
+    text += paragraph(screen, fmt::format("Waiting in {} takes {:.2f} of a CPU before, {:.2f} after.",
+                                          one_line(name_at(site.site, site.place)), *site.before_cpu, *site.after_cpu));
+  }
   if (all.edges.empty()) return text;
   TextTable edges("wrrwl", heads({column::kEdge, column::kBefore, column::kAfter, column::kChange, column::kVerdict}));
   for (const EdgeDifference& edge : all.edges) {

@@ -48,6 +48,31 @@ TEST(Differences, ArePerSiteAndPerEdge) {
   }
 }
 
+TEST(Differences, SayWhatWaitingHostThreadsTakeOfACpu) {
+  // Waits of 1 ms in a call at site 2, of which one lacks its CPU time.
+  const auto waits = [](const std::string& name, TimeNs cpu) {
+    TraceModel model = two_sites(name, 1'000'000, 4'000);
+    for (TimeNs i = 0; i < 20; ++i) {
+      store::HostWaitRow wait{};
+      wait.site = 2;
+      wait.call = "cudaStreamSynchronize";
+      wait.begin = model.begin + i * 1'100'000;
+      wait.end = wait.begin + 1'000'000;
+      if (i != 7) wait.cpu = cpu;
+      model.host_waits.push_back(wait);
+    }
+    settle(model);
+    return model;
+  };
+  const TraceModel before = waits("before", 1'000'000), after = waits("after", 50'000);
+  for (const SiteDifference& site : compare(before, after).differences.sites) {
+    EXPECT_EQ(site.before_cpu.has_value(), site.site == "other");
+    if (site.site != "other") continue;
+    EXPECT_NEAR(site.before_cpu.value_or(0), 1, 1e-9);
+    EXPECT_NEAR(site.after_cpu.value_or(0), 0.05, 1e-9);
+  }
+}
+
 TEST(Differences, WithinTheClocksErrorHaveNoVerdict) {
   TraceModel before = two_sites("before", 100'000'000, 400'000), after = two_sites("after", 1'000'000, 4'000);
   for (TraceModel* model : {&before, &after}) model->devices[1].clock_error_ns = 500'000;

@@ -8,7 +8,8 @@
 //   in_range NAME WORDS... end  what follows, within an NVTX range, of which CUPTI has only the callbacks
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
-//                            (cudaEventBlockingSync), device, other_context, blocking_context, captured_stream,
+//                            (cudaEventBlockingSync), device, other_context, blocking_other_context,
+//                            stream_of_other_context, stream_of_blocking_context, blocking_context, captured_stream,
 //                            blocking_stream (by its policy), within_callback (where the driver answers no question)
 //   threads N WORDS... end   N threads take these actions at the same time
 //   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
@@ -141,6 +142,8 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
   const auto event = reinterpret_cast<CUevent>(16);
   if (what.ends_with("event")) create_event(event, what == "event" ? 0 : CU_EVENT_BLOCKING_SYNC);
   driver<void (*)(unsigned)>("fake_cuda_context_flags")(what == "blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
+  driver<void (*)(unsigned)>("fake_cuda_other_context_flags")(
+      what == "blocking_other_context" || what == "stream_of_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_capture_status")(what == "captured_stream" ? CU_STREAM_CAPTURE_STATUS_ACTIVE : 0);
   driver<void (*)(int)>("fake_cuda_stream_policy")(what == "blocking_stream" ? CU_SYNC_POLICY_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_query_error")(what == "within_callback" ? CUDA_ERROR_NOT_PERMITTED : 0);
@@ -150,7 +153,7 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       const cuEventSynchronize_params params{event};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
                       &params, end);
-    } else if (what == "other_context") {
+    } else if (what.ends_with("other_context") && !what.starts_with("stream")) {
       const cuCtxSynchronize_v2_params params{reinterpret_cast<CUcontext>(77)};
       wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, &params, end);
     } else if (what == "per_thread_stream") {
@@ -161,7 +164,8 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
                       nullptr, end);
     } else {
-      const cuStreamSynchronize_params params{nullptr};
+      const bool of_other = what.starts_with("stream_of_");
+      const cuStreamSynchronize_params params{of_other ? reinterpret_cast<CUstream>(78) : nullptr};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
                       &params, end);
     }

@@ -28,6 +28,10 @@ constexpr int kNotReady = 600;
 std::atomic<long long> busy_until{0};  // on CLOCK_MONOTONIC
 std::atomic<int> queries{0};
 std::atomic<unsigned> context_flags{0};
+std::atomic<unsigned> other_context_flags{0};
+thread_local void* pushed_context = nullptr;  // at most one
+void* other_context() { return reinterpret_cast<void*>(77); }
+void* stream_of_other_context() { return reinterpret_cast<void*>(78); }
 std::atomic<int> capture_status{0};
 std::atomic<int> stream_policy{0};
 std::atomic<int> query_error{0};       // in place of an answer
@@ -89,6 +93,7 @@ extern "C" int cuDeviceGetAttribute(int* value, int attribute, int device) {
 extern "C" void fake_cuda_busy_until(long long time) { busy_until = time; }
 extern "C" int fake_cuda_queries() { return queries; }
 extern "C" void fake_cuda_context_flags(unsigned flags) { context_flags = flags; }
+extern "C" void fake_cuda_other_context_flags(unsigned flags) { other_context_flags = flags; }
 extern "C" void fake_cuda_capture_status(int status) { capture_status = status; }
 
 extern "C" void fake_cuda_stream_policy(int policy) { stream_policy = policy; }
@@ -117,12 +122,28 @@ extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {
   return 0;
 }
 extern "C" int cuCtxGetFlags(unsigned* flags) {
-  *flags = context_flags;
+  *flags = pushed_context == other_context() ? other_context_flags : context_flags;
   return 0;
 }
 extern "C" int cuCtxGetCurrent(void** context) {
   static int one = 0;
-  *context = &one;
+  *context = pushed_context != nullptr ? pushed_context : &one;
+  return 0;
+}
+extern "C" int cuCtxPushCurrent_v2(void* context) {
+  if (context != other_context()) return 801;
+  pushed_context = context;
+  return 0;
+}
+extern "C" int cuCtxPopCurrent_v2(void** context) {
+  if (pushed_context == nullptr) return 801;
+  *context = pushed_context;
+  pushed_context = nullptr;
+  return 0;
+}
+extern "C" int cuStreamGetCtx(void* stream, void** context) {
+  if (stream != stream_of_other_context()) return cuCtxGetCurrent(context);
+  *context = other_context();
   return 0;
 }
 extern "C" int cuEventCreate(void** event, unsigned) {
@@ -201,6 +222,4 @@ extern "C" int cuStreamSynchronize() { return 801; }
 extern "C" int cuCtxGetDevice() { return 801; }
 extern "C" int cuDevicePrimaryCtxRetain() { return 801; }
 extern "C" int cuDevicePrimaryCtxRelease_v2() { return 801; }
-extern "C" int cuCtxPushCurrent_v2() { return 801; }
-extern "C" int cuCtxPopCurrent_v2() { return 801; }
 extern "C" int cuLaunchKernel() { return 801; }

@@ -13,7 +13,8 @@ WAITS = ("SELECT s.value, w.strategy_id, w.polls, w.naps, w.cpu_ns, w.end_ns - w
          "FROM host_wait w LEFT JOIN site p ON p.id = w.site_id LEFT JOIN string s ON s.id = p.name_id ORDER BY w.id")
 SPIN, BLOCK, HYBRID = 64, 65, 66
 # Each way in which a program keeps its waits for itself.
-KEPT = ("blocking_event", "blocking_context", "captured_stream", "blocking_stream")
+KEPT = ("blocking_event", "blocking_context", "captured_stream", "blocking_stream", "blocking_other_context",
+        "stream_of_blocking_context")
 
 
 class HostWaits(harness.Case):
@@ -131,9 +132,18 @@ class HostWaits(harness.Case):
     def test_default_streams_and_contexts_are_the_calls_own(self):
         legacy, per_thread, context = "1", "2", "77"  # CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, the call's argument
         self.record("wait", "stream", "1", "5", "asked_of", legacy, "wait", "per_thread_stream", "1", "5", "asked_of",
-                    per_thread, "wait", "other_context", "1", "5", "asked_of", context,
+                    per_thread, "wait", "other_context", "1", "5", "asked_of", context, "wait",
+                    "stream_of_other_context", "1", "5", "asked_of", "78",
                     options=("--mode", "park", "--side=host", "--strategy=block"))
-        self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 3)
+        self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 4)
+
+    def test_no_short_wait_is_lost_or_counted_twice(self):
+        # They reach the trace in groups.
+        self.record("flush", "wait", "stream", "150", "0", "threads", "3", "wait", "stream", "100", "0", "end", "fork",
+                    "wait", "stream", "3", "0", "end", "wait", "stream", "70", "0")
+        rows = self.query("t.wicprof", "SELECT count(*), count(DISTINCT iteration) FROM host_wait GROUP BY thread "
+                                       "ORDER BY count(*)")
+        self.assertEqual(rows, [(100, 100)] * 3 + [(220, 220)])
 
     def test_the_child_of_a_fork_waits_by_itself(self):
         self.record("wait", "stream", "2", "5", "fork", "unasked", "wait", "stream", "3", "20", "end", "end",

@@ -53,6 +53,21 @@ TEST(CpuMeter, CountsTheSleepBeforeItWoke) {
   EXPECT_NE(use.involuntary_switches, HostWaitEvent::kUnknownSwitches);
 }
 
+TEST(CpuMeter, KnowsWhatTheThreadComputesBetweenTwoLongWaits) {
+  CpuMeter meter;
+  wait_at(meter, 1, sleep);
+  const TimeNs begin = thread_cpu_ns();
+  spin();
+  const TimeNs computed = thread_cpu_ns() - begin;
+  meter.begin(2);
+  EXPECT_GE(meter.between(), computed);
+  EXPECT_LT(meter.between(), computed + kLong);
+  const TimeNs now = now_ns();
+  meter.end(now, now + 100);
+  meter.begin(2);
+  EXPECT_EQ(meter.between(), -1);  // a short wait reads no clock at its end
+}
+
 TEST(CpuMeter, ReadsNoClockWhereWaitsAreShort) {
   CpuMeter meter;
   for (int i = 0; i < CpuMeter::kShortInARow; ++i) {

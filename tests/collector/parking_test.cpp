@@ -10,10 +10,15 @@
 namespace wicprof::collector {
 namespace {
 
+const auto kOwn = reinterpret_cast<CUcontext>(7), kOther = reinterpret_cast<CUcontext>(77);
+const auto kStreamOfOther = reinterpret_cast<CUstream>(78);
+
 // A driver whose only work ends at a time on a clock that moves when somebody asks or sleeps.
 struct Gpu {
   TimeNs now = 0, ends = 0;
   unsigned flags = CU_CTX_SCHED_AUTO;
+  unsigned other_flags = CU_CTX_SCHED_AUTO;  // of the context that is not the thread's own
+  std::vector<CUcontext> current{kOwn};      // a stack
   CUsynchronizationPolicy policy = CU_SYNC_POLICY_AUTO;
   CUresult capturing_result = CUDA_SUCCESS;
   CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -50,11 +55,24 @@ DriverApi fake_driver() {
     return CUDA_SUCCESS;
   };
   api.context_flags = [](unsigned* flags) {
-    *flags = gpu.flags;
+    *flags = gpu.current.back() == kOther ? gpu.other_flags : gpu.flags;
     return CUDA_SUCCESS;
   };
   api.current_context = [](CUcontext* context) {
-    *context = reinterpret_cast<CUcontext>(7);
+    *context = gpu.current.back();
+    return CUDA_SUCCESS;
+  };
+  api.stream_context = [](CUstream stream, CUcontext* context) {
+    *context = stream == kStreamOfOther ? kOther : gpu.current.back();
+    return CUDA_SUCCESS;
+  };
+  api.push_context = [](CUcontext context) {
+    gpu.current.push_back(context);
+    return CUDA_SUCCESS;
+  };
+  api.pop_context = [](CUcontext* context) {
+    *context = gpu.current.back();
+    gpu.current.pop_back();
     return CUDA_SUCCESS;
   };
   api.create_event = [](CUevent* event, unsigned) {
@@ -204,6 +222,28 @@ TEST_F(Parking, WhatTheProgramAskedForStaysAsItIs) {
   gpu.capturing_result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;  // the default stream beside a capture
   EXPECT_FALSE(may_park(api_, what_));
   EXPECT_TRUE(gpu.asked.empty());
+}
+
+TEST_F(Parking, TheContextOfTheWorkDecides) {
+  const std::vector<CUcontext> before = gpu.current;
+  const Awaitable of_own_stream{Awaited::stream, CU_STREAM_LEGACY}, of_other_stream{Awaited::stream, kStreamOfOther},
+      of_other_device{Awaited::device, nullptr, nullptr, kOther};
+  for (const Awaitable& what : {of_own_stream, of_other_stream, of_other_device}) EXPECT_TRUE(may_park(api_, what));
+  gpu.other_flags = CU_CTX_SCHED_BLOCKING_SYNC;
+  EXPECT_TRUE(may_park(api_, of_own_stream));
+  EXPECT_FALSE(may_park(api_, of_other_stream));
+  EXPECT_FALSE(may_park(api_, of_other_device));
+  gpu.other_flags = CU_CTX_SCHED_AUTO;
+  gpu.flags = CU_CTX_SCHED_BLOCKING_SYNC;
+  EXPECT_FALSE(may_park(api_, of_own_stream));
+  EXPECT_TRUE(may_park(api_, of_other_stream));
+  EXPECT_TRUE(may_park(api_, of_other_device));
+  EXPECT_EQ(gpu.current, before);  // the thread's contexts are as the program left them
+  // A driver that does not tell.
+  api_.push_context = [](CUcontext) { return CUDA_ERROR_INVALID_CONTEXT; };
+  EXPECT_FALSE(may_park(api_, of_other_stream));
+  api_.stream_context = nullptr;
+  EXPECT_FALSE(may_park(api_, of_other_stream));
 }
 
 TEST_F(Parking, EventsThatBlockOrAreUnknownAreNotPlain) {

@@ -211,6 +211,9 @@ TEST(Hybrid, DoesNotPollWhereOthersUseTheCpus) {
   EXPECT_GT(plan.sleep, 1'000'000);
   EXPECT_LT(plan.sleep, 2'000'000 - costs.late);
   EXPECT_EQ(way_of(forecast, plan), HybridWay::shares_cpu);
+  SleepCosts crowded = costs;
+  crowded.late = 1'000'000;  // a CPU is a millisecond late: waking up that early would use up the share
+  EXPECT_EQ(plan_of(StrategyId::hybrid, forecast, crowded).sleep, plan.sleep);
   EXPECT_NE(reason_of(HybridWay::shares_cpu, forecast, costs).find("others use the CPUs"), std::string::npos);
   EXPECT_TRUE(plan_of(StrategyId::hybrid, Forecast{costs.wake, 0, costs.wake, 10}, costs).to_driver);
 }

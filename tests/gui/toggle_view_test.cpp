@@ -64,38 +64,20 @@ TEST(IterationStrips, APhaseWithoutIterationsIsEmpty) {
   EXPECT_EQ(strip.most, 0);
 }
 
-ToggleRequest request(Mode mode, StrategyId strategy, const std::string& site = "") { return {mode, strategy, site}; }
-
-void expect_requests(const std::vector<ToggleRequest>& found, const std::vector<ToggleRequest>& wanted) {
-  ASSERT_EQ(found.size(), wanted.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].mode, wanted[i].mode);
-    EXPECT_EQ(found[i].strategy, wanted[i].strategy);
-    EXPECT_EQ(found[i].site, wanted[i].site);
+TEST(ToggleHistory, UndoRestoresWhatTheToggleReplaced) {
+  ToggleReply park;
+  EXPECT_TRUE(undo_of(park).empty());  // an older session does not say
+  park.before = {{"", Mode::poll, StrategyId::poll, WaitSide::device},
+                 {"", Mode::park, StrategyId::block, WaitSide::host},
+                 {"left", Mode::park, StrategyId::backoff, WaitSide::both}};
+  const std::vector<ToggleRequest> requests = undo_of(park);
+  ASSERT_EQ(requests.size(), park.before.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_EQ(requests[i].mode, park.before[i].mode);
+    EXPECT_EQ(requests[i].strategy, park.before[i].strategy);
+    EXPECT_EQ(requests[i].site, park.before[i].site);
+    EXPECT_EQ(requests[i].side, park.before[i].side);
   }
-}
-
-TEST(ToggleHistory, UndoRestoresWhatHeldBefore) {
-  const ToggleRequest first = request(Mode::poll, StrategyId::poll), park = request(Mode::park, StrategyId::automatic),
-                      backoff = request(Mode::park, StrategyId::backoff);
-  expect_requests(undo_of(first, {}), {});
-  expect_requests(undo_of(first, {park}), {first});
-  expect_requests(undo_of(first, {park, backoff}), {park});
-}
-
-TEST(ToggleHistory, UndoOfASiteGoesBackToItsOwnWay) {
-  const ToggleRequest first = request(Mode::poll, StrategyId::poll),
-                      left = request(Mode::park, StrategyId::backoff, "left"),
-                      again = request(Mode::park, StrategyId::automatic, "left");
-  expect_requests(undo_of(first, {left}), {request(Mode::poll, StrategyId::poll, "left")});
-  expect_requests(undo_of(first, {left, again}), {left});
-}
-
-TEST(ToggleHistory, UndoOfTheWholeProgramRestoresItsSites) {
-  const ToggleRequest first = request(Mode::poll, StrategyId::poll),
-                      left = request(Mode::park, StrategyId::backoff, "left"),
-                      all = request(Mode::park, StrategyId::automatic);
-  expect_requests(undo_of(first, {left, all}), {first, left});
 }
 
 TEST(ChangeSentences, SayWhatChangedAndByHowMuch) {

@@ -53,6 +53,9 @@ TEST(OpenWork, AThreadShowsItsCallWhileItLasts) {
     OwnOpenCall::of_thread().end();
     step = 3;
     while (step != 4) std::this_thread::yield();
+    OwnOpenCall::of_thread().again(9);
+    step = 41;
+    while (step != 42) std::this_thread::yield();
     copy_name(call.name, "cudaEventSynchronize");
     OwnOpenCall::of_thread().begin(work.get(), call);
     step = 5;
@@ -68,6 +71,12 @@ TEST(OpenWork, AThreadShowsItsCallWhileItLasts) {
   while (step != 3) std::this_thread::yield();
   EXPECT_EQ(work->calls[0].read()->begin, 0);
   step = 4;
+  while (step != 41) std::this_thread::yield();
+  seen = work->calls[0].read();
+  EXPECT_EQ(seen->begin, 9);
+  EXPECT_EQ(seen->stream, 7u);
+  EXPECT_STREQ(seen->name, "cudaStreamSynchronize");
+  step = 42;
   while (step != 5) std::this_thread::yield();
   EXPECT_STREQ(work->calls[0].read()->name, "cudaEventSynchronize");
   step = 6;

@@ -1,8 +1,9 @@
 // A plain CUDA program with the runtime linked in: launches a kernel of a known length and waits for it, over and over.
 //   host_waits_app WHAT MICROSECONDS SPREAD SECONDS
 //     WHAT: stream, event, device, copy; SPREAD: 0.5 = 50 % more or less
-//   host_waits_app idle CALLS
-//     prints the nanoseconds of one cudaStreamSynchronize without work, after half a second of such calls
+//   host_waits_app idle SECONDS FILE
+//     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns),
+//     and the nanoseconds of one
 // Prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/collector/gpu/busy.h"
 
@@ -44,13 +46,18 @@ __attribute__((noinline)) void step(const Work& work, const std::string& what, u
   }
 }
 
-int idle(const Work& work, long calls) {
-  for (const double end = seconds() + 0.5; seconds() < end;)
-    check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
-  const double begin = seconds();
-  for (long i = 0; i < calls; ++i) check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
-  std::printf("%.1f\n", (seconds() - begin) / static_cast<double>(calls) * 1e9);
-  return 0;
+int idle(const Work& work, double length, const char* file) {
+  constexpr int kCalls = 2000;
+  std::vector<double> begins;
+  for (const double end = seconds() + length; begins.empty() || begins.back() < end;) {
+    begins.push_back(seconds());
+    for (int i = 0; i < kCalls; ++i) check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
+  }
+  std::FILE* const to = std::fopen(file, "w");
+  if (to == nullptr) return 3;
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i)
+    std::fprintf(to, "%.0f %.1f\n", begins[i] * 1e9, (begins[i + 1] - begins[i]) / kCalls * 1e9);
+  return std::fclose(to) == 0 ? 0 : 3;
 }
 
 }  // namespace
@@ -63,7 +70,7 @@ int main(int argc, char** argv) {
   check(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaMalloc(&work.count, sizeof(unsigned)), "cudaMalloc");
   check(cudaMemset(work.count, 0, sizeof(unsigned)), "cudaMemset");
-  if (what == "idle") return idle(work, std::atol(argv[2]));
+  if (what == "idle" && argc > 3) return idle(work, std::atof(argv[2]), argv[3]);
   if (argc < 5) return 2;
   const double length = std::atof(argv[2]) * 1e3, spread = std::atof(argv[3]);
   const double end = seconds() + std::atof(argv[4]);

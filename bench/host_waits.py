@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Host threads of an unchanged program, toggled while it runs: the program's own way, block and hybrid in turn.
 
-    host_waits.py BUILD OUT [CASE,...]
+    host_waits.py BUILD -o FILE [--cases 5000,cost,...]
 
-On a GPU, at most 150 s; needs BUILD/bin/wic-prof and BUILD/bin/host_waits_app. CASE: 5000, 5000+-50, 200, 200+-50, 20,
-20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
+On a GPU, at most 150 s; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin and,
+to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50,
+20, 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
-Writes OUT/host_waits.json: one row per case, with its bars. `late_us` is the time by which an iteration is longer
+Writes a result document, also after each case: a row per claim. `late_us` is the time by which an iteration is longer
 than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
 Prints PASS or FAIL.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -22,8 +24,18 @@ import sys
 import tempfile
 import time
 
-BUILD, OUT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-WIC_PROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "host_waits_app"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import ratios  # noqa: E402
+import result_file  # noqa: E402
+import torch_wait_cost  # noqa: E402
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+parser.add_argument("--cases", type=lambda text: text.split(","), default=[])
+result_file.add_arguments(parser)
+options = parser.parse_args()
+WIC_PROF, APP = options.build / "bin" / "wic-prof", options.build / "bin" / "host_waits_app"
+EMPTY_CALLBACKS = options.build / "lib" / "libhost_waits_empty_callbacks.so"
 ENDS = time.monotonic() + 140
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
 PHASE = 0.7  # seconds per phase; half of that for short kernels, whose times drift by more than the bar allows
@@ -131,48 +143,92 @@ def speed(found, way, over):
     return (kernel + found[over]["late_us"]) / (kernel + found[way]["late_us"])
 
 
+def add(rows, name, value, unit, compared_to, ratio, bar, holds, **params):
+    rows.append({"name": name, "params": params, "value": value, "unit": unit, "compared_to": compared_to,
+                 "ratio": ratio, "bar": bar, "holds": bool(holds)})
+    result_file.write(options, "host_waits", "python3 bench/host_waits.py BUILD -o FILE", rows)
+
+
 def case(rows, name, what, microseconds, spread, quota=None):
     if time.monotonic() > ENDS - 12:
-        rows.append({"case": name, "skipped": "no time left"})
+        print(f"{name}: skipped: no time left", flush=True)
         return
     try:
         phases, delays = record(what, microseconds, spread, quota)
         found, sites, wake = figures(phases)
     except Exception as error:  # the other cases go on
         subprocess.run(["sleep", "1"], check=False)
-        rows.append({"case": name, "holds": False, "error": str(error)[-600:]})
+        add(rows, name, 0, "us", None, None, None, False, error=str(error)[-300:])
         print(f"{name}: {error}", flush=True)
         return
     over_spin, over_block = speed(found, "hybrid", "spin"), speed(found, "hybrid", "block")
-    bars = {"over_block": 0.98}
-    bars["over_spin"] = {None: 0.99, 0.5: 1.8, 0.2: 4.0}[quota]
-    holds = over_spin >= bars["over_spin"] and over_block >= bars["over_block"]
+    bar = {None: 0.99, 0.5: 1.8, 0.2: 4.0}[quota]
+    late = {way: one["late_us"] for way, one in found.items()}
+    for way, one in found.items():
+        one.pop("strategies")
+        for key, value in one.items():
+            one[key] = round(value, 4)
+    add(rows, f"{name}_hybrid_over_spin", late["hybrid"], "us", f"{name}_spin", over_spin, bar, over_spin >= bar,
+        what=what, kernel_us=microseconds, spread=spread, quota=quota, ways=found,
+        slowest_toggle_ms=max(delays) / 1e6, sites=sites, wake_us=wake / 1e3 if wake else None)
+    add(rows, f"{name}_hybrid_over_block", late["hybrid"], "us", f"{name}_block", over_block, 0.98, over_block >= 0.98)
+    cpu = found["hybrid"]["cpu_share"]
     if microseconds >= 5000 and quota is None:
-        bars["cpu_share"] = 0.25
-        holds = holds and found["hybrid"]["cpu_share"] <= 0.25
-    row = {"case": name, "what": what, "kernel_us": microseconds, "spread": spread, "quota": quota, "ways": found,
-           "hybrid_over_spin": over_spin, "hybrid_over_block": over_block, "bars": bars, "holds": bool(holds),
-           "toggle_ms": [delay / 1e6 for delay in delays], "sites": sites, "wake_us": wake / 1e3 if wake else None}
-    rows.append(row)
+        add(rows, f"{name}_cpu", cpu, "CPUs", "one CPU", cpu, 0.25, cpu <= 0.25)
     print(f"{name}: hybrid over spin {over_spin:.4f}, over block {over_block:.4f}; CPU " +
           ", ".join(f"{way} {one['cpu_share']:.3f}" for way, one in found.items()) + "; late us " +
-          ", ".join(f"{way} {one['late_us']:.1f}" for way, one in found.items()) + f"; holds {holds}", flush=True)
+          ", ".join(f"{way} {one:.1f}" for way, one in late.items()), flush=True)
 
 
-def cost_of_a_call(rows):
-    """ns of a call without work: without the source host_waits, and with it while the program's own way is in force."""
-    values = {"kernels": [], "kernels,host_waits": []}
-    for _ in range(7):
-        for words, list_ in values.items():
-            result = wic_prof("run", "-q", "-f", "-o", "idle.wicprof", f"--trace={words}", "--mode=poll", "--", APP,
-                              "idle", "100000", timeout=20)
-            if result.returncode == 0:
-                list_.append(float(result.stdout.split()[-1]))
-    without, with_source = (min(list_, default=None) for list_ in values.values())
-    known = without is not None and with_source is not None
-    rows.append({"case": "cost of a synchronizing call", "without_ns": without, "with_ns": with_source,
-                 "cost_ns": with_source - without if known else None, "all_ns": values, "bars": {"cost_ns": 500},
-                 "holds": bool(known and with_source - without <= 500)})
+def added(turns, times):
+    """ns that phases with callbacks add to a call, by pairs of phases side by side: (mean, low, high, without)."""
+    calls = [line.split() for line in times.read_text().splitlines()]
+    calls = [(float(begin), float(ns)) for begin, ns in calls]
+    medians = []
+    for begin, end, on in torch_wait_cost.phases_of(turns):
+        within = [ns for at, ns in calls if begin + 30_000_000 < at < end - 10_000_000]
+        if len(within) >= 5:
+            medians.append((on, statistics.median(within)))
+    pairs = [(a, b) if b[0] else (b, a) for a, b in zip(medians[::2], medians[1::2]) if a[0] != b[0]]
+    if len(pairs) < 3:
+        raise RuntimeError(f"{len(medians)} phases")
+    ratio, low, high = ratios.mean_ratio([on[1] / off[1] for off, on in pairs])
+    without = statistics.median(off[1] for off, _ in pairs)
+    return {"ns": (ratio - 1) * without, "low": (low - 1) * without, "high": (high - 1) * without, "without": without,
+            "pairs": len(pairs)}
+
+
+def cost_of_a_call(rows, seconds=5.0):
+    """ns that the source host_waits adds to a call that finds its work done, while the program's own way is in force:
+    recording stops and goes on in one process. Beside that, the same for callbacks of CUPTI that do nothing, which
+    show how much of the cost is CUPTI's."""
+    times, turns = work / "times", work / "turns"
+    found = {}
+    try:
+        run = subprocess.Popen(["timeout", "30", WIC_PROF, "run", "-q", "-f", "-o", "idle.wicprof",
+                                "--trace=kernels,host_waits", "--delay=50ms", "--mode=poll", "--", APP, "idle",
+                                str(seconds + 2), times], env=environment, cwd=work, stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(1.5)  # the runtime's callbacks are disabled by now, where they are not needed
+            session, = pathlib.Path(environment["XDG_RUNTIME_DIR"]).glob("wic-prof/*.session")
+            turns = torch_wait_cost.record_in_turns(options.build / "bin", session, seconds - 0.5)
+        finally:
+            run.wait(timeout=30)
+        found["wic-prof"] = added(turns, times)
+        for calls in ("driver", "both"):
+            file = work / f"turns_{calls}"
+            subprocess.run(["timeout", "30", APP, "idle", str(seconds / 2), times], check=False, env={
+                **os.environ, "CUDA_INJECTION64_PATH": str(EMPTY_CALLBACKS), "EMPTY_CALLBACKS": calls,
+                "EMPTY_TURNS": str(file)})
+            if file.exists():
+                found[f"empty callbacks: {calls}"] = added(file.read_text(), times)
+    except Exception as error:
+        print(f"call_cost: {error}", flush=True)
+    if "wic-prof" not in found:
+        return add(rows, "call_cost", 0, "ns", None, None, 500, False)
+    cost = found["wic-prof"]
+    add(rows, "call_cost", cost["ns"], "ns", "the same call while nothing is recorded",
+        1 + cost["ns"] / cost["without"], 500, cost["ns"] <= 500, **found)
     print(json.dumps(rows[-1]), flush=True)
 
 
@@ -189,36 +245,33 @@ def quota_possible():
 
 
 def main():
-    OUT.mkdir(parents=True, exist_ok=True)
+    result_file.name_gpu(options)
     rows = []
-    chosen = sys.argv[3].split(",") if len(sys.argv) > 3 else None
 
     def wanted(name):
-        return chosen is None or name in chosen
+        return not options.cases or name in options.cases
 
     for what, microseconds, spread in (("stream", 5000, 0), ("stream", 5000, 0.5), ("stream", 200, 0),
                                        ("stream", 20, 0), ("stream", 200, 0.5), ("stream", 20, 0.5)):
         if wanted(f"{microseconds}" + ("+-50" if spread else "")):
-            case(rows, f"{what} {microseconds} us" + (" +-50 %" if spread else ""), what, microseconds, spread)
+            case(rows, f"{what}_{microseconds}" + ("_spread" if spread else ""), what, microseconds, spread)
     for what in ("device", "event", "copy"):
         if wanted(what):
-            case(rows, f"{what} 5000 us", what, 5000, 0)
+            case(rows, f"{what}_5000", what, 5000, 0)
     if wanted("cost"):
         cost_of_a_call(rows)
     why_not = quota_possible()
     for quota in (0.5, 0.2):
-        name = f"stream 5000 us under a quota of {quota} CPU"
+        name = f"stream_5000_quota_{quota}"
         if not wanted(f"quota{quota}"):
             continue
         if why_not:
-            rows.append({"case": name, "skipped": why_not})
+            print(f"{name}: skipped: {why_not}", flush=True)
         else:
             case(rows, name, "stream", 5000, 0, quota)
-    (OUT / "host_waits.json").write_text(json.dumps({"rows": rows}, indent=1) + "\n")
-    measured = [row for row in rows if "skipped" not in row]
     for row in rows:
-        print(row["case"], "skipped: " + row["skipped"] if "skipped" in row else "holds" if row["holds"] else "MISSED")
-    print("PASS" if measured and all(row["holds"] for row in measured) else "FAIL")
+        print(row["name"], "holds" if row["holds"] else "MISSED")
+    print("PASS" if rows and all(row["holds"] for row in rows) else "FAIL")
 
 
 signal.alarm(150)
