@@ -25,6 +25,43 @@ constexpr std::string_view kVersion = "wic-prof rewrite 3";
 // What the hash of an entry's code is made with.
 constexpr std::string_view kCode = "code";
 
+nlohmann::json to_json(const WantedValue& wanted) {
+  return {{"relation", static_cast<int>(wanted.relation)},
+          {"is_64_bit", wanted.is_64_bit},
+          {"value", wanted.value},
+          {"mask", wanted.mask}};
+}
+WantedValue wanted_of(const nlohmann::json& json) {
+  WantedValue wanted;
+  wanted.relation = static_cast<WantedRelation>(json.at("relation").get<int>());
+  json.at("is_64_bit").get_to(wanted.is_64_bit);
+  json.at("value").get_to(wanted.value);
+  json.at("mask").get_to(wanted.mask);
+  return wanted;
+}
+
+nlohmann::json to_json(const rewriter::KernelStores& stores) {
+  nlohmann::json targets = nlohmann::json::array();
+  for (const rewriter::StoreTarget& each : stores.targets) {
+    targets.push_back(
+        {{"parameter", each.parameter}, {"symbol", each.symbol}, {"exact", each.exact}, {"offset", each.offset}});
+  }
+  return {{"kernel", stores.kernel}, {"targets", targets}, {"elsewhere", stores.elsewhere}};
+}
+rewriter::KernelStores stores_of(const nlohmann::json& json) {
+  rewriter::KernelStores stores;
+  json.at("kernel").get_to(stores.kernel);
+  json.at("elsewhere").get_to(stores.elsewhere);
+  for (const nlohmann::json& each : json.at("targets")) {
+    rewriter::StoreTarget& target = stores.targets.emplace_back();
+    each.at("parameter").get_to(target.parameter);
+    each.at("symbol").get_to(target.symbol);
+    each.at("exact").get_to(target.exact);
+    each.at("offset").get_to(target.offset);
+  }
+  return stores;
+}
+
 /// Other processes see the whole file or none.
 bool write(const fs::path& path, std::string_view bytes) {
   const fs::path made = path.string() + "." + std::to_string(getpid());
@@ -84,6 +121,7 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     const nlohmann::json entry = nlohmann::json::parse(text);
     rewriter::Replacement found;
     entry.at("left_alone").get_to(found.left_alone);
+    for (const nlohmann::json& each : entry.at("stores")) found.stores.push_back(stores_of(each));
     if (entry.at("bytes").get<std::size_t>() == 0) return found;
     found.text = file_bytes(code_file(key));
     // Other bytes would make the program's load fail.
@@ -97,6 +135,8 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
       each.at("file").get_to(site.file);
       each.at("line").get_to(site.line);
       site.pause = static_cast<rewriter::Pause>(each.at("pause").get<int>());
+      each.at("knows_word").get_to(site.knows_word);
+      site.wanted = wanted_of(each.at("wanted"));
     }
     return found;
   } catch (const nlohmann::json::exception&) {
@@ -114,9 +154,14 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
     sites.push_back({{"function", site.function},
                      {"file", site.file},
                      {"line", site.line},
-                     {"pause", static_cast<int>(site.pause)}});
+                     {"pause", static_cast<int>(site.pause)},
+                     {"knows_word", site.knows_word},
+                     {"wanted", to_json(site.wanted)}});
   }
+  nlohmann::json stores = nlohmann::json::array();
+  for (const rewriter::KernelStores& each : replacement.stores) stores.push_back(to_json(each));
   const nlohmann::json entry = {{"left_alone", replacement.left_alone},
+                                {"stores", stores},
                                 {"bytes", replacement.text.size()},
                                 {"code", CodeCache::key(replacement.text, kCode)},
                                 {"table", replacement.table},

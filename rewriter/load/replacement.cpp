@@ -85,9 +85,10 @@ Replacement patched(const std::string& text) {
   if (!module) return left_alone("its PTX is not understood: " + module.error().message);
   const std::vector<FunctionVerdicts> verdicts = recognize(*module);
   const Result<Patch> patched = patch(*module, verdicts);
-  if (!patched) return left_alone("its PTX cannot be patched: " + patched.error().message);
-  if (patched->sites.empty()) return {};
   Replacement replacement;
+  replacement.stores = stores_of(*module);
+  if (!patched) replacement.left_alone = "its PTX cannot be patched: " + patched.error().message;
+  if (!patched || patched->sites.empty()) return replacement;
   replacement.text = patched->text;
   replacement.unpatched = text;
   replacement.table = patched->table;
@@ -96,6 +97,8 @@ Replacement patched(const std::string& text) {
     added.function = site.function;
     added.line = site.loop->place.line;
     added.pause = site.loop->pause;
+    added.knows_word = site.loop->word.has_value();
+    added.wanted = site.loop->wanted;
     if (const auto file = module->files.find(site.loop->place.file); file != module->files.end()) {
       added.file = file->second;
     }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "protocol/result.h"
+#include "protocol/wanted_value.h"
+#include "rewriter/flow/stores.h"
 #include "rewriter/waits/recognize.h"
 
 namespace wicprof::rewriter {
@@ -18,6 +20,8 @@ struct LoadedSite {
   std::string file;      ///< of the source; empty: unknown
   int line = 0;
   Pause pause = Pause::none;
+  bool knows_word = false;  ///< its records have the word's address and value
+  WantedValue wanted;
 };
 
 struct Replacement {
@@ -30,6 +34,7 @@ struct Replacement {
   std::vector<std::string> kernels;       ///< symbols of all kernels of the text
   std::set<std::string> patched_kernels;  ///< those with a patched loop of their own, and all if a function has one
   std::set<std::string> small_kernels;    ///< patched ones that have few values
+  std::vector<KernelStores> stores;  ///< of the kernels of the PTX, also where there is no text
   std::string left_alone;                 ///< why there is no text, if there is a reason worth a line
   std::vector<std::string> machine_code_only;  ///< symbols of the kernels that the image has no PTX for
 };

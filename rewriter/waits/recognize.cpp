@@ -11,6 +11,7 @@
 #include "rewriter/flow/program.h"
 #include "rewriter/flow/reads_after.h"
 #include "rewriter/waits/values.h"
+#include "rewriter/waits/wanted.h"
 #include "rewriter/waits/ways_out.h"
 
 namespace wicprof::rewriter {
@@ -51,6 +52,9 @@ class LoopJudge {
     if (deciding_.size() == 1 && program_.code[last()].statement < function_.statements.size()) {
       const Statement& back_edge = function_.statements[program_.code[last()].statement];
       result_.word = word_of(function_, program_, loop_, graph_, values, *deciding_.begin(), back_edge);
+      if (result_.word) {
+        result_.wanted = wanted_of(program_, graph_, loop_, values, *deciding_.begin(), result_.word->is_64_bit);
+      }
     }
     find_exits();
     return answer(Verdict::wait, pause_reason_);
