@@ -30,6 +30,7 @@
 #include "analyzer/waits/host_waits.h"
 #include "analyzer/waits/iterations.h"
 #include "analyzer/waits/matching.h"
+#include "analyzer/waits/open_edges.h"
 #include "analyzer/waits/sites.h"
 #include "analyzer/waits/stream_waits.h"
 #include "analyzer/waits/wait_model.h"
@@ -48,6 +49,7 @@ struct Analysis {
   Classification classification;
   std::vector<SiteStats> sites;             ///< most total waiting time first
   std::vector<WakeStats> wakes;             ///< per site, in the order of `sites`
+  std::vector<SiteEdges> edges;             ///< of patched loops' sites, by site id
   std::vector<SiteWaits> site_waits;        ///< the wait model's sums, by site id and mode
   std::optional<SiteWaits> polled, parked;  ///< the sums over all sites in each mode
   std::optional<Iterations> iterations;

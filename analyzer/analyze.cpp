@@ -78,6 +78,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.lateness = lateness(model, *work, index);
   });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
+  tasks.add([&] { analysis.edges = open_edges(model, *matching); });
   if (parties == Parties::matrices) {
     tasks.add([&] {  // one after the other, since each holds the lengths of all waits
       const PartyMatrices matrices(model, matching->edges, *work);

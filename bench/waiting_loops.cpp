@@ -56,7 +56,8 @@ bool is_wrong(const Answer& answer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("waiting_loops", "how many waiting loops are found in PTX, and which others would be patched", argc, argv);
+  Claim claim("waiting_loops", "how many waiting loops are found in PTX, and which others would be patched", argc,
+              argv);
   const std::string data = claim.option("data", std::string("tests/rewriter/waits_data"));
   const bool details = claim.option("details", std::string("none")) == "improve";
   std::map<std::tuple<std::string, std::string, std::string>, Tally> groups;

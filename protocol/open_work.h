@@ -20,6 +20,7 @@
 #include "protocol/events/host_wait.h"
 #include "protocol/events/site.h"
 #include "protocol/time.h"
+#include "protocol/wanted_value.h"
 
 namespace wicprof {
 
@@ -74,9 +75,11 @@ struct OpenWait {
   std::uint32_t value = 0;    ///< last seen
   std::uint32_t wanted = 0;
   WordTag word_tag = 0;
-  std::uint16_t reserved = 0;
-  TimeNs begin = 0;  ///< host time
-  TimeNs seen = 0;   ///< when `value` was reported (host time)
+  WantedRelation relation = WantedRelation::unknown;               ///< of a patched loop: to `wide_wanted`
+  std::uint8_t is_64_bit = 0;                                      ///< of a patched loop's word
+  std::uint64_t wide_value = 0, wide_wanted = 0, wanted_mask = 0;  ///< of a patched loop
+  TimeNs begin = 0;                                                ///< host time
+  TimeNs seen = 0;                                                 ///< when `value` was reported (host time)
   char site[kMaxSiteName] = {};
 };
 
@@ -161,6 +164,9 @@ struct OpenWork {
   std::atomic<std::uint32_t> calls_left_out, kernels_left_out, waits_left_out;
   std::atomic<std::uint32_t> watches_launches;  ///< 1: a collector of the session sees launches
   std::atomic<std::uint32_t> watches_calls;     ///< 1: a collector of the session sees waiting calls
+  /// Raised by whoever wants the words of patched loops as they are now; a collector that has read them, or cannot,
+  /// gives `answered` the same number.
+  std::atomic<std::uint32_t> asked, answered;
 };
 
 /// A free entry, claimed for the process; nullptr: none is free, which `left_out` counts. Takes over the entries of

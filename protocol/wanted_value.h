@@ -10,8 +10,8 @@ enum class WantedRelation : std::uint8_t {
   unknown = 0,
   equal = 1,
   not_equal = 2,
-  at_least = 3,         ///< as unsigned numbers
-  at_most = 4,          ///< as unsigned numbers
+  at_least = 3,  ///< as unsigned numbers
+  at_most = 4,   ///< as unsigned numbers
   signed_at_least = 5,
   signed_at_most = 6,
 };

@@ -126,10 +126,15 @@ class Gatherer {
     return map_.of(model_.waits[edge.wait].device, model_.waits[edge.wait].site, true);
   }
 
+  /// Of the words that a program's own loops poll, only some writers are seen: how the program communicates does not
+  /// follow from those.
+  static bool is_foreign(const store::SignalRow& signal) { return signal.writer != SignalWriter::program; }
+
   SiteFacts& facts(SiteId site) { return facts_[map_.sites().of(site)]; }
 
   void gather_site_facts() {
     for (const store::SignalRow& signal : model_.signals) {
+      if (is_foreign(signal)) continue;
       SiteFacts& site = facts(signal.site);
       ++site.signals;
       if (signal.bytes > 0) ++site.announcing;
@@ -145,6 +150,7 @@ class Gatherer {
     }
     for (const WakeEdge& edge : matching_.edges) {
       const store::SignalRow& signal = model_.signals[edge.signal];
+      if (is_foreign(signal)) continue;
       const Waiting wait = waiting_of(model_, edge);
       SiteFacts& site = facts(signal.site);
       ++site.edges;
@@ -357,6 +363,7 @@ class Gatherer {
     const std::map<Source, Receiver> receivers = receivers_of(to, block);
     for (std::size_t i = 0; i < model_.signals.size(); ++i) {
       const store::SignalRow& signal = model_.signals[i];
+      if (is_foreign(signal)) continue;
       const SiteFacts& site = facts(signal.site);
       if (site.acknowledges) {
         ++traffic_.left_out.acknowledgements;
@@ -383,7 +390,7 @@ class Gatherer {
     for (std::size_t k = 0; k < others.size(); ++k) {
       if (k > 0 && others[k].signal == others[k - 1].signal && others[k].to == others[k - 1].to) continue;
       const store::SignalRow& signal = model_.signals[others[k].signal];
-      if (facts(signal.site).acknowledges) continue;
+      if (facts(signal.site).acknowledges || is_foreign(signal)) continue;
       Message message = message_of(others[k].signal);
       message.to = others[k].to;
       message.received = others[k].received;

@@ -66,7 +66,7 @@ std::set<SiteId> tagged_sites(const TraceModel& model) {
     if (wait.word && !wait.in_call()) waited.add(wait.site, *wait.word);
   }
   for (const store::SignalRow& signal : model.signals) {
-    if (signal.word) signalled.add(signal.site, *signal.word);
+    if (signal.word && signal.writer == SignalWriter::program) signalled.add(signal.site, *signal.word);
   }
   std::set<SiteId> sites;
   for (const auto& [site, words] : waited.sites()) {
@@ -169,6 +169,7 @@ class SignalIndex {
     std::optional<SignalGroups>& groups = groups_[(value ? 1 : 0) + (iteration ? 2 : 0) + (word ? 4 : 0)];
     if (!groups) {
       groups.emplace(signals_, [&](const store::SignalRow& signal) -> std::optional<Key> {
+        if (signal.writer != SignalWriter::program) return std::nullopt;
         if (word && !is_tagged(signal.site)) return std::nullopt;
         const std::uint64_t tag = signal.word ? std::uint64_t{*signal.word} : Key::kUntagged;
         return Key{signal.site, value ? signal.value : Key::kAny, iteration ? signal.iteration : Key::kAny,
@@ -184,6 +185,37 @@ class SignalIndex {
   const std::vector<store::SignalRow>& signals_;
   const std::set<SiteId>& tagged_;
   std::array<std::optional<SignalGroups>, 8> groups_;
+};
+
+/// Copies and other writes of words that a program's own loops poll. They know no iteration and may have nothing to do
+/// with a wait, so they count for waits of the very word that were in progress, and with the value that ended the wait.
+class WrittenWords {
+ public:
+  explicit WrittenWords(const std::vector<store::SignalRow>& signals) : signals_(signals) {
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      if (signals[i].writer == SignalWriter::program || !signals[i].word) continue;
+      words_[{signals[i].site, *signals[i].word}].push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+
+  /// The last write between the two times.
+  std::optional<std::uint32_t> last(SiteId site, WordTag word, std::uint32_t value, TimeNs from, TimeNs upto) const {
+    const auto known = words_.find({site, word});
+    if (known == words_.end()) return std::nullopt;
+    const std::vector<std::uint32_t>& writes = known->second;  // in order of time
+    auto after = std::upper_bound(writes.begin(), writes.end(), upto,
+                                  [&](TimeNs time, std::uint32_t i) { return time < signals_[i].at; });
+    while (after != writes.begin()) {
+      const store::SignalRow& signal = signals_[*--after];
+      if (signal.at < from) break;
+      if (signal.writer == SignalWriter::unknown_copy || signal.value == value) return *after;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const std::vector<store::SignalRow>& signals_;
+  std::map<std::pair<SiteId, WordTag>, std::vector<std::uint32_t>> words_;
 };
 
 /// Error bounds of the devices' clocks; the host's clock is the reference.
@@ -223,7 +255,7 @@ TimeNs latency(TimeNs signalled, TimeNs arrived, TimeNs resumed) { return resume
 class Matcher {
  public:
   explicit Matcher(const TraceModel& model)
-      : model_(model), tagged_(tagged_sites(model)), index_(model, tagged_), clocks_(model) {}
+      : model_(model), tagged_(tagged_sites(model)), index_(model, tagged_), written_(model.signals), clocks_(model) {}
 
   Matching run() {
     edges_.reserve(model_.waits.size());
@@ -232,16 +264,17 @@ class Matcher {
       if (wait.status != WaitStatus::satisfied) continue;
       const Waiting waiting{i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word};
       if (is_bit_value(wait.value)) {
-        add(waiting, {{wait.site, wait.value, wait.iteration}});  // other values of this word belong to other messages
+        add(waiting, {{wait.site, wait.value, wait.iteration}},
+            wait.value);  // other values of this word belong to other messages
       } else {
-        add(waiting, keys_of(wait.site, wait.wanted, wait.value, wait.iteration));
+        add(waiting, keys_of(wait.site, wait.wanted, wait.value, wait.iteration), wait.value);
       }
     }
     for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
       if (wait.in_call() || wait.status != WaitStatus::satisfied) continue;
       add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word},
-          keys_of(wait.site, wait.wanted, wait.value, wait.iteration));
+          keys_of(wait.site, wait.wanted, wait.value, wait.iteration), wait.value.value_or(0));
     }
     return {std::move(edges_), stats()};
   }
@@ -273,11 +306,15 @@ class Matcher {
     return keys;
   }
 
-  void add(const Waiting& wait, const std::vector<Key>& keys) {
+  void add(const Waiting& wait, const std::vector<Key>& keys, std::uint32_t value) {
     SiteMatches& site = sites_[wait.site];
     // At sites with usable tags: signals of this word, or else signals without a tag.
     const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
-    const std::optional<std::uint32_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
+    std::optional<std::uint32_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
+    if (!signal && wait.word) {
+      signal =
+          written_.last(wait.site, *wait.word, value, wait.arrived - clocks_.slack(), wait.resumed + clocks_.slack());
+    }
     if (signal) {
       const store::SignalRow& sent = model_.signals[*signal];
       WakeEdge edge;
@@ -332,6 +369,7 @@ class Matcher {
   const TraceModel& model_;
   std::set<SiteId> tagged_;
   SignalIndex index_;
+  WrittenWords written_;
   Clocks clocks_;
   std::vector<WakeEdge> edges_;
   std::map<SiteId, SiteMatches> sites_;

@@ -39,6 +39,13 @@ std::string word_name(const WaitedWord& word) {
 }
 
 std::string waiting_for(const WaitedWord& word) {
+  if (word.source == WaitSource::patched) {
+    if (word.address == 0) return "which word that is, and what it holds, the loop's code does not show";
+    const std::string wants = wanted_text(word.wants);
+    return fmt::format("wants {}, has {}",
+                       wants.empty() ? "a value that is unknown, since the code has it in a register" : wants,
+                       word.wide_value ? std::to_string(*word.wide_value) : "an unknown value");
+  }
   std::string text;
   if (word.wanted) text += fmt::format("wants {}", *word.wanted);
   if (word.value) text += fmt::format("{}has {}", text.empty() ? "" : ", ", *word.value);
@@ -61,7 +68,9 @@ class Diagnosis {
   StuckAnswer run() {
     group_words();
     find_writers();
-    for (std::size_t i = 0; i < words().size(); ++i) answer_.causes.push_back(cause_of(i));
+    for (std::size_t i = 0; i < words().size(); ++i) {
+      if (!words()[i].is_satisfied()) answer_.causes.push_back(cause_of(i));
+    }
     merge_ranks();
     find_cycles();
     mark_consequences();
@@ -113,6 +122,15 @@ class Diagnosis {
       word.iteration = wait.iteration;
       word.grid = wait.blocks;
       word.releasing = wait.releasing;
+      if (wait.source == WaitSource::patched) {
+        if (wait.address == 0) word.value.reset();
+        word.memory = wait.memory;
+        word.wants = {wait.relation, wait.is_64_bit != 0, wait.wide_wanted, wait.wanted_mask};
+        if (wait.address != 0 && wait.seen >= seen_[index]) {
+          word.wide_value = wait.wide_value;
+          word.value_at = wait.seen;
+        }
+      }
       word.blocks.push_back(wait.block);
       agents_[index].insert({process, false, wait.block, wait.sm, 0});
       tags_[index] = wait.word_tag;
@@ -154,9 +172,20 @@ class Diagnosis {
         if (tag != tags_.end() && tag->second != 0 && signal.word == tag->second) of_word.push_back(signal);
       }
       if (!of_word.empty()) told_by_word_.insert(i);
+      // Copies and other writes of a patched loop's word are known by the word alone.
+      const bool by_word = words()[i].source == WaitSource::patched;
+      if (by_word) of_site = of_word;
       std::vector<LastSignal> writers = of_word.empty() ? of_site : std::move(of_word);
       std::sort(writers.begin(), writers.end(), [](const auto& a, const auto& b) { return a.at > b.at; });
       if (!writers.empty()) words()[i].last = writers.front();
+      if (by_word) {
+        for (const SeenCandidate& candidate : view_.candidates) {
+          if (candidate.site != words()[i].site || candidate.word != tags_[i]) continue;
+          words()[i].candidates.push_back(candidate);
+        }
+        std::stable_sort(words()[i].candidates.begin(), words()[i].candidates.end(),
+                         [](const auto& a, const auto& b) { return a.exact > b.exact; });
+      }
       sites_.push_back(std::move(of_site));
       writers_.push_back(std::move(writers));
     }
@@ -308,12 +337,36 @@ class Diagnosis {
     cause.kind = CauseKind::missing_signal;
     cause.text = fmt::format("missing signal: {} for {}, which has not got the value ({})", waiters_wait(word),
                              word_name(word), waiting_for(word));
+    name_candidates(word, cause);
     if (word.last) {
       const Agent agent = agent_of(*word.last);
-      cause.confidence = Confidence::likely;
-      cause.text += fmt::format("; {} wrote it last, {} ago, with {}", who(agent), age(view_.now, word.last->at),
-                                word.last->value);
+      // Stores of kernels and of the CPU to a patched loop's word are not seen: another writer may have come later.
+      cause.confidence = word.source == WaitSource::patched ? Confidence::possible : Confidence::likely;
+      const bool known = word.last->writer != SignalWriter::unknown_copy;
+      const std::string by = writer_text(word.last->writer);
+      cause.text += fmt::format("; {} wrote it last{}, {} ago, with {}", who(agent), by.empty() ? "" : " by " + by,
+                                age(view_.now, word.last->at),
+                                known ? std::to_string(word.last->value) : "a value that is not known");
+      if (!by.empty()) cause.evidence.emplace_back("stores of kernels and of the CPU to the word would not be seen");
       describe(agent, cause);
+      return;
+    }
+    if (word.source == WaitSource::patched) {
+      cause.confidence = word.candidates.empty() ? Confidence::unknown : Confidence::possible;
+      cause.text += "; no copy, memset or stream's write of the word has been seen";
+      if (word.memory == WordMemory::pinned_host || word.memory == WordMemory::managed) {
+        cause.confidence = Confidence::possible;
+        cause.text +=
+            fmt::format(", and the word is in {}, where stores of the CPU are not seen: the CPU may be its writer",
+                        word.memory == WordMemory::managed ? "managed memory" : "the host's memory");
+        for (const auto& [process, call] : view_.calls) {
+          if (call.begin == 0 || call.waits_for_word != 0 || view_.now - call.begin < kLongAfter) continue;
+          if (std::count(word.processes.begin(), word.processes.end(), process) == 0) continue;
+          cause.evidence.push_back(
+              fmt::format("host thread {} has waited in {} for {}: it does not write the word meanwhile", call.thread,
+                          call.name, age(view_.now, call.begin)));
+        }
+      }
       return;
     }
     cause.confidence = Confidence::unknown;
@@ -324,6 +377,40 @@ class Diagnosis {
                         ? ", except that the program declares the CPU as its writer"
                         : fmt::format(", except that the program declares its device {} as its writer",
                                       word.releasing - kFirstDeviceEnd);
+    }
+  }
+
+  static std::string writer_text(SignalWriter writer) {
+    switch (writer) {
+      case SignalWriter::copy:
+      case SignalWriter::unknown_copy:
+        return "a copy";
+      case SignalWriter::memset:
+        return "a memset";
+      case SignalWriter::stream_write:
+        return "a stream's write";
+      case SignalWriter::program:
+        break;
+    }
+    return {};
+  }
+
+  /// Kernels whose code may store to the word: never more than candidates.
+  void name_candidates(const WaitedWord& word, Cause& cause) const {
+    std::size_t shown = 0;
+    for (const SeenCandidate& candidate : word.candidates) {
+      if (++shown > kMostNames) break;
+      std::string running;
+      for (const auto& [process, kernel] : view_.kernels) {
+        const bool same = function_name(kernel.name) == function_name(candidate.kernel);
+        if (same && std::count(word.processes.begin(), word.processes.end(), process) > 0) {
+          running = fmt::format("; launched {} ago, its end is not known", age(view_.now, kernel.launched));
+        }
+      }
+      cause.evidence.push_back(fmt::format(
+          "candidate: kernel {} {}{}", one_line(function_name(candidate.kernel)),
+          candidate.exact ? "stores to the word's address" : "stores through a pointer to the word's allocation",
+          running));
     }
   }
 
@@ -462,7 +549,8 @@ class Diagnosis {
         kernels.push_back(&kernel);
       }
       const bool explained = std::any_of(words().begin(), words().end(), [&, of = process](const WaitedWord& word) {
-        return word.device != kHostDevice && std::count(word.processes.begin(), word.processes.end(), of) > 0;
+        return word.device != kHostDevice && !word.is_satisfied() &&
+               std::count(word.processes.begin(), word.processes.end(), of) > 0;
       });
       cause.confidence = Confidence::unknown;
       if (explained) {
@@ -507,6 +595,32 @@ class Diagnosis {
 };
 
 }  // namespace
+
+std::string wanted_text(const WantedValue& wanted) {
+  const std::uint64_t all = wanted.is_64_bit ? ~std::uint64_t{0} : 0xffff'ffffu;
+  const bool masked = (wanted.mask & all) != all;
+  const std::string value = masked ? fmt::format("0x{:x}", wanted.value) : std::to_string(wanted.value);
+  const std::string bits = masked ? fmt::format(" in the bits 0x{:x}", wanted.mask & all) : "";
+  const std::int64_t as_signed = wanted.is_64_bit ? static_cast<std::int64_t>(wanted.value)
+                                                  : static_cast<std::int32_t>(static_cast<std::uint32_t>(wanted.value));
+  switch (wanted.relation) {
+    case WantedRelation::equal:
+      return value + bits;
+    case WantedRelation::not_equal:
+      return "other than " + value + bits;
+    case WantedRelation::at_least:
+      return "at least " + value;
+    case WantedRelation::at_most:
+      return "at most " + value;
+    case WantedRelation::signed_at_least:
+      return fmt::format("at least {} (signed)", as_signed);
+    case WantedRelation::signed_at_most:
+      return fmt::format("at most {} (signed)", as_signed);
+    case WantedRelation::unknown:
+      break;
+  }
+  return {};
+}
 
 const char* confidence_name(Confidence confidence) {
   switch (confidence) {

@@ -46,6 +46,14 @@ struct LastSignal {
   std::optional<WordTag> word;
   std::uint32_t thread = 0;
   TimeNs at = 0;
+  SignalWriter writer = SignalWriter::program;
+};
+
+/// A kernel whose code may have written a word that patched loops poll.
+struct SeenCandidate {
+  std::string site, kernel;
+  WordTag word = 0;
+  bool exact = false;  ///< it stores to the word's very address; else somewhere in the word's allocation
 };
 
 /// Where the samples of a kernel's warps lay in the last seconds, most first.
@@ -64,6 +72,7 @@ struct StuckView {
   std::vector<SeenThread> threads;
   std::vector<SeenProcess> processes;
   std::vector<LastSignal> signals;
+  std::vector<SeenCandidate> candidates;
   std::vector<SampledPlace> samples;
   bool sees_calls = false, sees_launches = false;
   std::uint64_t left_out = 0;  ///< calls, kernels and waits for which the session's tables had no room
@@ -85,7 +94,19 @@ struct WaitedWord {
   TimeNs since = 0;  ///< when the first of them began to wait
   SiteEnd releasing = 0;
   std::optional<LastSignal> last;  ///< the last signal of the word that is known
+  // Of patched loops:
+  WordMemory memory = WordMemory::unknown;
+  WantedValue wants;                        ///< unknown: the code compares the word with no constant
+  std::optional<std::uint64_t> wide_value;  ///< of 32 or 64 bits
+  TimeNs value_at = 0;                      ///< when the word held `value`
+  std::vector<SeenCandidate> candidates;    ///< those that store to the very address first
+
+  /// Whether the word holds what a patched loop waits for: the waiter has gone on, or is about to.
+  bool is_satisfied() const { return wide_value && wants.holds(*wide_value); }
 };
+
+/// "other than 0", "at least 5 (signed)", "0x10 in the bits 0x30"; empty where the relation is unknown.
+std::string wanted_text(const WantedValue& wanted);
 
 enum class Confidence { likely, possible, unknown };
 const char* confidence_name(Confidence confidence);

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/waits/stuck.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/runtime_names.h"
 #include "cli/commands/command.h"
@@ -198,6 +199,7 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen) 
       if (!where.empty()) where = ", " + where;
       std::string pause;
       if (loop.verdict == Verdict::wait) pause = fmt::format(", pause {}", name_of(loop.pause));
+      if (const std::string wants = analyzer::wanted_text(loop.wanted); !wants.empty()) pause += ", wants " + wants;
       loops += reports::paragraph(screen,
                                   fmt::format("{}{}: PTX lines {} to {}{}: {}", name_of(loop.verdict), pause,
                                               loop.first_line, loop.last_line, where, loop.reason),
@@ -291,9 +293,11 @@ nlohmann::ordered_json module_json(const PtxModule& ptx) {
       for (const rewriter::Site& each : ptx.patch.sites) {
         if (each.loop == &loop) site = each.number;
       }
+      const std::string wants = analyzer::wanted_text(loop.wanted);
       loops.push_back({{"verdict", name_of(loop.verdict)},
                        {"reason", loop.reason},
                        {"pause", name_of(loop.pause)},
+                       {"wants", wants.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(wants)},
                        {"site", site},
                        {"source", place_json(ptx.module, loop.place)},
                        {"ptx_lines", {loop.first_line, loop.last_line}},

@@ -48,6 +48,21 @@ std::string awaited_name(Awaited awaited) {
   return "unknown";
 }
 
+std::string writer_name(SignalWriter writer) {
+  switch (writer) {
+    case SignalWriter::copy:
+    case SignalWriter::unknown_copy:
+      return "copy";
+    case SignalWriter::memset:
+      return "memset";
+    case SignalWriter::stream_write:
+      return "stream_write";
+    case SignalWriter::program:
+      break;
+  }
+  return "program";
+}
+
 std::string hex(std::uint64_t number) { return fmt::format("0x{:x}", number); }
 
 template <class Value>
@@ -60,26 +75,48 @@ Json to_json(const analyzer::LastSignal& signal, TimeNs now) {
   return {{"process", signal.process},
           {"thread", host ? Json(signal.thread) : Json(nullptr)},
           {"block", host ? Json(nullptr) : Json(signal.block)},
-          {"value", signal.value},
+          {"value", signal.writer == SignalWriter::unknown_copy ? Json(nullptr) : Json(signal.value)},
+          {"writer", writer_name(signal.writer)},
           {"iteration", signal.iteration},
           {"age_ns", now - signal.at}};
 }
 
+/// What the word holds; a patched loop's may be of 64 bits.
+std::optional<std::uint64_t> value_of(const WaitedWord& word) {
+  if (word.source == WaitSource::patched) return word.wide_value;
+  return word.value ? std::optional<std::uint64_t>(*word.value) : std::nullopt;
+}
+
+/// What is wanted, as a sentence's part; empty: not known.
+std::string wants_of(const WaitedWord& word) {
+  if (word.source == WaitSource::patched) return analyzer::wanted_text(word.wants);
+  return word.wanted ? std::to_string(*word.wanted) : "";
+}
+
 Json to_json(const WaitedWord& word, TimeNs now) {
+  Json candidates = Json::array();
+  for (const analyzer::SeenCandidate& each : word.candidates) {
+    candidates.push_back({{"kernel", each.kernel}, {"exact", each.exact}});
+  }
+  const std::string wants = wants_of(word);
   return {{"source", source_name(word.source)},
           {"process", word.processes.front()},
           {"device", word.device == kHostDevice ? Json(nullptr) : Json(word.device)},
           {"site", word.site},
-          {"address", hex(word.address)},
-          {"value", or_null(word.value)},
+          {"address", word.address == 0 ? Json(nullptr) : Json(hex(word.address))},
+          {"memory", word.memory == WordMemory::unknown ? Json(nullptr) : Json(analyzer::memory_name(word.memory))},
+          {"value", or_null(value_of(word))},
           {"wanted", or_null(word.wanted)},
+          {"wants", wants.empty() ? Json(nullptr) : Json(wants)},
+          {"satisfied", word.is_satisfied()},
           {"iteration", word.iteration},
           {"waiters", word.waiters},
           {"blocks", word.blocks},
           {"grid_blocks", word.grid == 0 ? Json(nullptr) : Json(word.grid)},
           {"threads", word.threads},
           {"age_ns", now - word.since},
-          {"last_signal", word.last ? to_json(*word.last, now) : Json(nullptr)}};
+          {"last_signal", word.last ? to_json(*word.last, now) : Json(nullptr)},
+          {"candidates", candidates}};
 }
 
 std::string answer_json(const SeenSession& seen, const StuckAnswer& answer, const SessionStatus& status) {
@@ -168,8 +205,10 @@ std::string tables_text(const StuckView& view, const StuckAnswer& answer, std::s
     for (const WaitedWord& word : answer.words) {
       const std::string who = word.device == kHostDevice ? "threads " + analyzer::ranges_of(word.threads)
                                                          : "blocks " + analyzer::ranges_of(word.blocks);
-      table.add({analyzer::one_line(word.site), hex(word.address), word.value ? std::to_string(*word.value) : "?",
-                 word.wanted ? std::to_string(*word.wanted) : "?", std::to_string(word.waiters), who,
+      const std::optional<std::uint64_t> value = value_of(word);
+      const std::string wants = wants_of(word);
+      table.add({analyzer::one_line(word.site), word.address == 0 ? "?" : hex(word.address),
+                 value ? std::to_string(*value) : "?", wants.empty() ? "?" : wants, std::to_string(word.waiters), who,
                  age(view.now, word.since), source_name(word.source)});
     }
     add("waits", table);

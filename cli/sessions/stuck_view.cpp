@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "store/read/reader.h"
 
@@ -117,8 +119,15 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
   if (signals) {
     for (const auto& [process, row] : *signals) {
       to.view.signals.push_back({names[row.site], process.value_or(0), row.device, row.block, row.sm, row.iteration,
-                                 row.value, row.word, row.thread, row.at});
+                                 row.value, row.word, row.thread, row.at, row.writer});
     }
+  }
+  if (const auto candidates = reader.rows<store::WriterCandidateTable>()) {
+    for (const store::WriterCandidateRow& row : *candidates) {
+      to.view.candidates.push_back({names[row.site], row.kernel, row.word.value_or(0), row.exact});
+    }
+  } else {
+    to.not_seen.push_back(candidates.error().message);
   }
   if (samples) {
     const TimeNs recent = now_ns() - kRecentSamples;
@@ -131,12 +140,28 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
   }
 }
 
+/// Has the collectors read the words of patched loops that wait, and waits for it; not for long, since a driver may not
+/// answer.
+void ask_for_words(OpenWork& work) {
+  const bool any = std::any_of(std::begin(work.waits), std::end(work.waits), [](const OpenEntry<OpenWait>& entry) {
+    const std::optional<OpenWait> wait = entry.read();
+    return wait && wait->source == WaitSource::patched && !process_is_gone(entry.pid());
+  });
+  if (!any) return;
+  const std::uint32_t number = work.asked.fetch_add(1) + 1;
+  constexpr TimeNs kPatience = 500 * kMillisecond;
+  for (const TimeNs until = now_ns() + kPatience; work.answered.load() != number && now_ns() < until;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 }  // namespace
 
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status) {
   const Result<SessionMap> map = SessionMap::attach(session.path);
   if (!map) return map.error();
   const OpenWork& work = map->open_work();
+  ask_for_words(const_cast<OpenWork&>(work));
   SeenSession seen;
   analyzer::StuckView& view = seen.view;
   view.waits = entries(work.waits);

@@ -8,6 +8,7 @@
 
 #include "collector/program/symbol_name.h"
 #include "protocol/events/device.h"
+#include "protocol/events/polled_word.h"
 #include "protocol/events/site.h"
 #include "protocol/events/strategy.h"
 #include "protocol/strategy.h"
@@ -87,6 +88,12 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
     event.name = sink.text(names.back());
     event.pollers = Pollers::each_thread;
     sink.write_or_hold(event);
+    codes_[event.site] = {names.back(), each.knows_word, each.wanted};
+    if (each.knows_word) continue;
+    auto word = make_event<PolledWordEvent>();
+    word.site = event.site;
+    word.device = kHostDevice;
+    sink.write_or_hold(word);
   }
   any_ = true;
   bound_in_ = nullptr;
@@ -111,6 +118,7 @@ void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
     const auto of_context = [&](const Bound& bound) { return bound.context == context; };
     if (std::erase_if(each.bound, of_context) != 0 && each.module != nullptr) each.module = nullptr;  // ends as well
   }
+  ended_.push_back(context);
   bound_in_ = nullptr;
 }
 
@@ -257,6 +265,61 @@ void PatchedModules::read_clocks(const RewriteDriver& driver, EventSink& sink) {
     CUcontext popped = nullptr;
     driver.pop_context(&popped);
   }
+}
+
+std::vector<LastingWait> PatchedModules::lasting_waits() {
+  // A program with a million waiting threads is not gone through again and again.
+  constexpr std::size_t kMostLooked = 65'536;
+  std::vector<LastingWait> waits;
+  const TimeNs before = now_ns() - PolledWords::kShownAfter;
+  for (const Module& each : modules_) {
+    for (const Bound& bound : each.bound) {
+      if (bound.records == nullptr) continue;
+      std::size_t looked = 0;
+      for (const auto& [thread, open] : bound.records->open()) {
+        if (++looked > kMostLooked) break;
+        if (open.read > before) continue;
+        const rewriter::Record& begin = open.begin;
+        const bool known = (begin.site & rewriter::Record::kKnowsValue) != 0;
+        waits.push_back({bound.records->site_of(begin), known ? begin.address : 0, bound.records->device(), begin.block,
+                         static_cast<std::uint16_t>(begin.thread / 32), begin.sm, open.read, known ? begin.value : 0});
+      }
+    }
+  }
+  std::stable_sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return waits;
+}
+
+void PatchedModules::look_at_words(const RewriteDriver* driver, EventSink& sink) {
+  std::vector<NewWord> words;
+  std::vector<LastingWait> waits;
+  std::vector<CUcontext> ended;
+  std::map<SiteId, SiteCode> codes;
+  const TimeNs now = now_ns();
+  // Somebody who asks waits for the answer.
+  const bool shows = driver != nullptr && (now >= next_show_ || words_.is_asked());
+  {
+    const std::lock_guard lock(mutex_);
+    for (Module& each : modules_) {
+      for (Bound& bound : each.bound) {
+        if (bound.records == nullptr) continue;
+        for (const WaitRecords::Word& word : bound.records->new_words()) {
+          words.push_back({word.site, word.address, bound.records->device(), bound.context});
+        }
+      }
+    }
+    if (shows) waits = lasting_waits();
+    ended.swap(ended_);
+    if (shows || !words.empty()) codes = codes_;
+  }
+  // Without the lock, as in read_clocks().
+  for (const CUcontext context : ended) words_.context_ends(context);
+  if (!words.empty()) words_.add(driver, words, codes, sink);
+  words_.write_writers(candidates_, sink, driver == nullptr);
+  if (!shows) return;
+  words_.show(*driver, waits, codes);
+  constexpr TimeNs kShowInterval = 250 * kMillisecond;
+  next_show_ = now + kShowInterval;
 }
 
 }  // namespace wicprof::collector

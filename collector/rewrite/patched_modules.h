@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "collector/rewrite/device_clock.h"
+#include "collector/rewrite/polled_words.h"
 #include "collector/rewrite/rewrite_driver.h"
 #include "collector/rewrite/wait_records.h"
 #include "protocol/control.h"
@@ -26,8 +28,9 @@ class PatchedModules {
   /// Numbers of sites in the trace: those below are the backend's and the host threads'.
   static constexpr SiteId kFirstSite = 4096;
 
-  /// `control`: the session's; nullptr: nothing is ever wanted.
-  explicit PatchedModules(ControlBlock* control) : control_(control) {}
+  /// `control`: the session's; nullptr: nothing is ever wanted. `work`: the session's; nullptr: waits that last are not
+  /// shown.
+  explicit PatchedModules(ControlBlock* control, OpenWork* work = nullptr) : control_(control), words_(work) {}
   PatchedModules(const PatchedModules&) = delete;
   PatchedModules& operator=(const PatchedModules&) = delete;
 
@@ -54,6 +57,10 @@ class PatchedModules {
 
   /// Writes the waits that have ended since the last call. True: there are contexts whose waits may be recorded.
   bool read_waits(EventSink& sink);
+  /// Looks after the words of the waits: what memory they are in, who wrote them, and which waits last. `driver`:
+  /// nullptr: the last call, without the driver. The thread of read_clocks().
+  void look_at_words(const RewriteDriver* driver, EventSink& sink);
+  WriterCandidates& candidates() { return candidates_; }
   /// Takes a reading of each device's clock, where the kernel for the last request has begun, and asks for the next.
   /// One thread.
   void read_clocks(const RewriteDriver& driver, EventSink& sink);
@@ -89,7 +96,14 @@ class PatchedModules {
   std::string bind_module(const RewriteDriver& driver, const Module& module, const Memory& memory, Bound& bound);
   std::uint32_t control_word(const Site& site) const;
 
+  std::vector<LastingWait> lasting_waits();
+
   ControlBlock* control_;
+  PolledWords words_;  // of the thread of look_at_words()
+  WriterCandidates candidates_;
+  std::map<SiteId, SiteCode> codes_;
+  std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
+  TimeNs next_show_ = 0;
   std::atomic<bool> recording_{false};
   mutable std::mutex mutex_;
   std::vector<Site> sites_;

@@ -34,6 +34,9 @@ RewriteDriver find_all() {
   find("cuCtxPopCurrent_v2", api.pop_context);
   find("cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
   find("cuLaunchKernel", api.launch);
+  find("cuPointerGetAttribute", api.pointer_attribute);
+  find("cuMemcpyDtoHAsync_v2", api.copy_to_host);
+  find("cuStreamQuery", api.query);
   find("cuDriverGetVersion", api.driver_version);
   find("cuLinkCreate_v2", api.link_create);
   find("cuLinkAddData_v2", api.link_add);

@@ -34,6 +34,11 @@ struct RewriteDriver {
   CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
                      void**) = nullptr;
 
+  // What the words of waits hold, and where they are. Without them that is not known.
+  CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
+  CUresult (*copy_to_host)(void*, CUdeviceptr, std::size_t, CUstream) = nullptr;
+  CUresult (*query)(CUstream) = nullptr;
+
   // The driver's compiler; without it the driver compiles what it loads.
   CUresult (*driver_version)(int*) = nullptr;
   CUresult (*link_create)(unsigned, CUjit_option*, void**, CUlinkState*) = nullptr;

@@ -46,7 +46,7 @@ void ToggleLoop::run(std::uint32_t sequence) {
   pthread_setname_np(pthread_self(), "wicprof-loops");
   const OwnCode own;
   TimeNs next_clock = 0;
-  bool reads = false;
+  bool reads = true;  // a module has just been loaded
   while (!stopped_.load()) {
     futex_wait(control_->sequence, sequence, reads ? kReadInterval : kIdleInterval);
     if (const std::uint32_t now = control_->sequence.load(std::memory_order_acquire); now != sequence) {
@@ -54,6 +54,7 @@ void ToggleLoop::run(std::uint32_t sequence) {
       sequence = now;
     }
     reads = modules_.read_waits(*sink_);
+    if (reads) modules_.look_at_words(driver_, *sink_);
     if (!reads || now_ns() < next_clock) continue;
     modules_.read_clocks(*driver_, *sink_);
     next_clock = now_ns() + kClockInterval;

@@ -27,14 +27,13 @@ Record copy_of(const Record& shared) {
   return copy;
 }
 
-/// As wic::word_tag: equal for equal addresses, never 0.
-WordTag tag_of(std::uint64_t address) {
+}  // namespace
+
+WordTag word_tag_of(std::uint64_t address) {
   if (address == 0) return 0;
   const auto tag = static_cast<WordTag>(((address >> 2) * 0x9e3779b97f4a7c15u) >> 48);
   return tag == 0 ? WordTag{1} : tag;
 }
-
-}  // namespace
 
 bool is_complete(const Record& record) {
   std::uint64_t words[kWords];
@@ -74,7 +73,10 @@ void WaitRecords::take(const Record& record, EventBatch& batch) {
           open_.begin(), open_.end(), [](const auto& a, const auto& b) { return a.second.number < b.second.number; });
       open_.erase(oldest);
     }
-    open_[thread] = {record.number_plus_one - 1, record};
+    open_[thread] = {record.number_plus_one - 1, now_ns(), record};
+    if ((record.site & Record::kKnowsValue) == 0 || record.address == 0 || words_.size() >= kMostWords) return;
+    const Word word{site_of(record), record.address};
+    if (words_.insert(word).second) new_words_.push_back(word);
     return;
   }
   const auto found = open_.find(thread);
@@ -93,7 +95,7 @@ void WaitRecords::take(const Record& record, EventBatch& batch) {
   event.resumed_ns = std::max(record.device_ns, begin.device_ns);
   if ((begin.site & Record::kKnowsValue) != 0) {
     event.value = static_cast<std::uint32_t>(record.value);
-    event.word_tag = tag_of(begin.address);
+    event.word_tag = word_tag_of(begin.address);
   }
   event.strategy =
       static_cast<std::uint8_t>((record.site & Record::kPaused) != 0 ? StrategyId::backoff : StrategyId::poll);

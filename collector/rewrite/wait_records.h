@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "protocol/event_batch.h"
 #include "protocol/events/wait.h"
+#include "protocol/time.h"
 #include "rewriter/patch/words.h"
 
 namespace wicprof::collector {
@@ -32,8 +35,21 @@ class WaitRecords {
   /// A wait that has begun and not ended.
   struct Open {
     std::uint64_t number = 0;
+    TimeNs read = 0;  ///< when the host read the begin: a few ms after it
     rewriter::Record begin{};
   };
+  /// A word at which a wait has been seen.
+  struct Word {
+    SiteId site = 0;
+    std::uint64_t address = 0;
+    auto operator<=>(const Word&) const = default;
+  };
+  /// Words that are remembered at most; waits at further ones are recorded as those of words that are not known.
+  static constexpr std::size_t kMostWords = 4096;
+  /// The words that were seen for the first time since the last call.
+  std::vector<Word> new_words() { return std::exchange(new_words_, {}); }
+  SiteId site_of(const rewriter::Record& record) const { return sites_[record.site & 0xffff]; }
+  DeviceId device() const { return device_; }
   const std::map<Thread, Open>& open() const { return open_; }
 
  private:
@@ -44,8 +60,13 @@ class WaitRecords {
   std::vector<SiteId> sites_;
   std::uint64_t next_ = 0;  // number of the next record
   std::map<Thread, Open> open_;
+  std::set<Word> words_;
+  std::vector<Word> new_words_;
   std::uint64_t lost_ = 0, reported_lost_ = 0;
 };
+
+/// As wic::word_tag: equal for equal addresses, never 0 but for the address 0.
+WordTag word_tag_of(std::uint64_t address);
 
 /// Whether the host sees all of the record.
 bool is_complete(const rewriter::Record& record);

@@ -1,4 +1,5 @@
 // Copies, including copies between GPUs, and memsets.
+#include "collector/rewrite/word_writers.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 
@@ -12,8 +13,10 @@ class Copies final : public Source {
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto event = event_of(any);
-    if (event) batch.write(*event);
-    return event.has_value();
+    if (!event) return false;
+    batch.write(*event);
+    WordWriters::of_process().executed(event->correlation, event->start_ns);
+    return true;
   }
 
  private:

@@ -20,7 +20,6 @@ std::unique_ptr<Source> without_control(ControlBlock*, OpenWork*) {
   return kMake();
 }
 
-std::unique_ptr<Source> rewrite_of_process(ControlBlock* control, OpenWork*) { return make_rewrite(control); }
 std::unique_ptr<Source> launches_of_process(ControlBlock*, OpenWork* work) { return make_launches(work); }
 
 // `devices` comes first, and is selected with every source that refers to devices: a device must be declared before the
@@ -38,7 +37,7 @@ constexpr Entry kSources[] = {
     {"uvm", false, true, without_control<make_uvm>},
     {"graphs", false, true, without_control<make_graphs>},
     {"pcsampling", false, true, without_control<make_pc_sampling>},
-    {"rewrite", false, true, rewrite_of_process},
+    {"rewrite", false, true, make_rewrite},
     {"launches", false, false, launches_of_process},
     {"host", false, false, nullptr},
 };

@@ -38,8 +38,8 @@ std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
 std::unique_ptr<Source> make_graphs();
 std::unique_ptr<Source> make_pc_sampling();
-std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr);
+std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr, OpenWork* work = nullptr);
 /// With a driver of a test.
-std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver);
+std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver, OpenWork* work = nullptr);
 
 }  // namespace wicprof::collector

@@ -20,6 +20,7 @@
 #include "collector/rewrite/patched_code.h"
 #include "collector/rewrite/patched_modules.h"
 #include "collector/rewrite/toggle_loop.h"
+#include "collector/rewrite/word_writers.h"
 #include "collector/sources/list.h"
 #include "protocol/events/notice.h"
 #include "protocol/time.h"
@@ -150,6 +151,23 @@ Handles handles_of(CUpti_CallbackId id, const void* params) {
   }
 }
 
+/// The addresses of a launched kernel's arguments; nullptr: no launch, or they are given in another form.
+void** parameters_of(CUpti_CallbackId id, const void* params) {
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+      return static_cast<const cuLaunchKernel_params*>(params)->kernelParams;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+      return static_cast<const cuLaunchKernelEx_params*>(params)->kernelParams;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+      return static_cast<const cuLaunchCooperativeKernel_params*>(params)->kernelParams;
+    default:
+      return nullptr;
+  }
+}
+
 // The load that the thread is in.
 struct OpenLoad {
   const rewriter::Replacement* replacement = nullptr;
@@ -164,8 +182,8 @@ constexpr std::uintmax_t kLargestFile = std::uintmax_t{256}
 class Rewrite final : public Source {
  public:
   /// `driver`: nullptr: that of the process, which is looked up at the first load.
-  Rewrite(ControlBlock* control, const RewriteDriver* driver)
-      : Source("rewrite", {}), driver_(driver), modules_(control), toggles_(control, modules_) {}
+  Rewrite(ControlBlock* control, OpenWork* work, const RewriteDriver* driver)
+      : Source("rewrite", {}), driver_(driver), modules_(control, work), toggles_(control, modules_) {}
 
   // Always on, also while nothing is recorded: a program loads its code once.
   Result<> prepare(const Cupti& cupti) override {
@@ -174,6 +192,9 @@ class Rewrite final : public Source {
           cupti_call(cupti.api, "cuptiEnableCallback",
                      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id));
       if (!enabled && id == CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData) return enabled;
+    }
+    for (const CUpti_CallbackId id : writing_calls()) {
+      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     }
     for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
@@ -205,7 +226,10 @@ class Rewrite final : public Source {
       }
       return;
     }
-    if (OwnCode::runs() || data.callbackSite != CUPTI_API_ENTER) return;
+    if (OwnCode::runs()) return;
+    if (is_writing_call(id)) return write(id, data);
+    if (data.callbackSite != CUPTI_API_ENTER) return;
+    launched(id, data);
     if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload) {
       modules_.unloaded(static_cast<const cuLibraryUnload_params*>(data.functionParams)->library, nullptr);
     } else if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
@@ -228,10 +252,30 @@ class Rewrite final : public Source {
   void finish(EventSink& sink) override {
     toggles_.stop();
     modules_.read_waits(sink);
+    modules_.look_at_words(nullptr, sink);
   }
 
  private:
   const RewriteDriver& driver() const { return driver_ != nullptr ? *driver_ : RewriteDriver::loaded(); }
+
+  /// A copy, a memset or a stream's write.
+  static void write(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    thread_local TimeNs called = 0;
+    if (data.callbackSite == CUPTI_API_ENTER) {
+      called = now_ns();
+      return;
+    }
+    const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
+    if (result != nullptr && *result != CUDA_SUCCESS) return;
+    WordWriters::of_process().made(data.correlationId, called, writes_of(id, data.functionParams));
+  }
+
+  void launched(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    if (!modules_.candidates().any()) return;
+    if (void** const parameters = parameters_of(id, data.functionParams); parameters != nullptr) {
+      modules_.candidates().launched(data.symbolName, parameters, data.correlationId);
+    }
+  }
 
   // A program with thousands of modules does not fill the trace with them.
   static constexpr std::size_t kMostNotices = 64;
@@ -329,6 +373,7 @@ class Rewrite final : public Source {
     if (key_of_file != nullptr) *key_of_file = key;
     auto replacement = std::make_unique<rewriter::Replacement>(
         recompile_only_ ? analysed(bytes, *target) : patched_code_of(driver, cache_, key, image, bytes, *target));
+    modules_.candidates().loaded(replacement->stores);
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
       if (!replacement->text.empty()) why = "the program loads it with options for the compiler";
@@ -355,6 +400,7 @@ class Rewrite final : public Source {
       names += (names.empty() ? "" : ", ") + name;
     }
     report_patch(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
+    WordWriters::of_process().begin();
     toggles_.begin(driver(), sink);
     bind(sink);
   }
@@ -398,10 +444,12 @@ class Rewrite final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_rewrite(ControlBlock* control) { return std::make_unique<Rewrite>(control, nullptr); }
+std::unique_ptr<Source> make_rewrite(ControlBlock* control, OpenWork* work) {
+  return std::make_unique<Rewrite>(control, work, nullptr);
+}
 
-std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver) {
-  return std::make_unique<Rewrite>(control, &driver);
+std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver, OpenWork* work) {
+  return std::make_unique<Rewrite>(control, work, &driver);
 }
 
 }  // namespace wicprof::collector

@@ -104,6 +104,8 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
       std::find_if(analysis.wakes.begin(), analysis.wakes.end(), [&](const auto& w) { return w.site == id; });
   if (wake != analysis.wakes.end() && wake->matched > 0)
     fact("wake latency", fmt::format("p50 {}, p99 {}", format_duration(wake->p50_ns), format_duration(wake->p99_ns)));
+  if (const std::string by = reports::released_text(analysis, id); !by.empty()) fact("released", by);
+  if (const std::string why = reports::open_text(analysis, id); !why.empty()) fact("open wake edges", why);
   if (const analyzer::SitePrediction* prediction = prediction_of(analysis, id)) {
     fact("parked, predicted",
          prediction->gain ? reports::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);

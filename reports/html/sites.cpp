@@ -37,15 +37,20 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   Table table({"site", "strategy", ">count", ">waiters", ">total", ">share", ">any", ">p50", ">p99", ">polls per wait",
                ">wake p50", ">gain"});
   const std::size_t shown = std::min(kMaxListedSites, analysis.sites.size());
-  std::string choices;
+  std::string choices, edges;
   for (std::size_t i = 0; i < shown; ++i) {
     const SiteStats& site = analysis.sites[i];
     add_site(site, analysis.wakes[i], i < analysis.prediction.sites.size() ? &analysis.prediction.sites[i] : nullptr,
              table);
+    for (const std::string& each : {released_text(analysis, site.site), open_text(analysis, site.site)}) {
+      if (!each.empty()) edges += fmt::format("<li>{} {}</li>\n", name_of(site.name), text_of(each));
+    }
     if (site.choice) choices += fmt::format("<li>{} {}</li>\n", name_of(site.name), text_of(choice_text(site)));
   }
   if (!choices.empty())
     choices = fmt::format("<p>Choices of <code>auto</code>:</p>\n<ul class=\"small\">\n{}</ul>\n", choices);
+  if (!edges.empty())
+    choices += fmt::format("<p>Writers of the words of patched loops:</p>\n<ul class=\"small\">\n{}</ul>\n", edges);
   return section(
       "sites", "Wait sites",
       table.str() + and_more(analysis.sites.size(), shown, "wait site") + choices +

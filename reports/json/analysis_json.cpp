@@ -77,6 +77,17 @@ Json choice_value(const TraceModel& model, const store::ChoiceRow& choice) {
           {"look_ns", or_null(choice.look)}};
 }
 
+/// Of a patched loop's site.
+Json edges_value(const SiteEdges& edges) {
+  Json reasons = Json::array(), candidates = Json::array();
+  for (const OpenReason& each : edges.reasons) reasons.push_back({{"reason", each.text}, {"waits", each.waits}});
+  for (const EdgeCandidate& each : edges.candidates) {
+    candidates.push_back({{"kernel", each.kernel}, {"exact", each.exact}, {"waits", each.waits}});
+  }
+  return {{"copies", edges.copies}, {"memsets", edges.memsets}, {"stream_writes", edges.stream_writes},
+          {"open", edges.open},     {"reasons", reasons},       {"candidates", candidates}};
+}
+
 Json site_value(const SiteStats& site, const WakeStats& wake) {
   Json value = {{"site", site.name},
                 {"site_id", site.site},
@@ -205,6 +216,9 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   value["sites"] = Json::array();
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
     value["sites"].push_back(site_value(analysis.sites[i], analysis.wakes[i]));
+    for (const SiteEdges& edges : analysis.edges) {
+      if (edges.site == analysis.sites[i].site) value["sites"].back()["edges"] = edges_value(edges);
+    }
   }
   value["choices"] = Json::array();
   for (const store::ChoiceRow& choice : model.choices) value["choices"].push_back(choice_value(model, choice));

@@ -90,6 +90,13 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
     if (site.choice)
       choices += fmt::format("- {}: {}\n", escape_markdown(site.name), escape_markdown(choice_text(site)));
   }
+  std::string edges;
+  for (const SiteStats& site : analysis.sites) {
+    for (const std::string& each : {released_text(analysis, site.site), open_text(analysis, site.site)}) {
+      if (!each.empty()) edges += fmt::format("- {}: {}\n", escape_markdown(site.name), escape_markdown(each));
+    }
+  }
+  if (!edges.empty()) text += "Writers of the words of patched loops:\n\n" + edges + "\n";
   return choices.empty() ? text : text + "What `auto` chose:\n\n" + choices + "\n";
 }
 

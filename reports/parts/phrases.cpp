@@ -81,6 +81,34 @@ std::string words_text(const SiteStats& site) {
   return fmt::format("{}, up to {} at once on one", words, format_count(*site.waiters_per_word));
 }
 
+namespace {
+
+const SiteEdges* edges_of(const Analysis& analysis, SiteId site) {
+  const auto found =
+      std::find_if(analysis.edges.begin(), analysis.edges.end(), [&](const auto& each) { return each.site == site; });
+  return found == analysis.edges.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string open_text(const Analysis& analysis, SiteId site) {
+  const SiteEdges* const edges = edges_of(analysis, site);
+  return edges == nullptr ? std::string() : open_edges_text(*edges);
+}
+
+std::string released_text(const Analysis& analysis, SiteId site) {
+  const SiteEdges* const edges = edges_of(analysis, site);
+  if (edges == nullptr) return {};
+  std::string text;
+  const auto add = [&](std::uint64_t waits, const char* by) {
+    if (waits != 0) text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", format_count(waits), by);
+  };
+  add(edges->copies, "a copy");
+  add(edges->memsets, "a memset");
+  add(edges->stream_writes, "a stream's write");
+  return text;
+}
+
 std::string choice_text(const SiteStats& site) {
   if (!site.choice) return {};
   const std::string chose =

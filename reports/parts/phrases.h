@@ -47,6 +47,11 @@ std::string words_text(const SiteStats& site);
 /// The last choice of `auto` and its reason: "shared_watch: 528 wait on one word ...", with the number of choices.
 std::string choice_text(const SiteStats& site);
 
+/// Why waits of a patched loop have no known writer, and which kernels may be it; empty where that does not apply.
+std::string open_text(const Analysis& analysis, SiteId site);
+/// "12 by a copy, 3 by a memset": what released the waits of a patched loop, as far as that is known; empty else.
+std::string released_text(const Analysis& analysis, SiteId site);
+
 /// Explains the columns share and any below a table of sites.
 std::string share_legend();
 

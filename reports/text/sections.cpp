@@ -63,9 +63,20 @@ std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const S
                format_duration(wake.p99_ns), wake.error_ns ? "+-" + format_duration(*wake.error_ns) : "unknown",
                wake.unmatched > 0 ? format_count(wake.unmatched) : "-"});
   }
-  if (!any) return {};
-  return table.str(0, screen.width) +
-         paragraph(screen, "from the signal, or from the arrival if that came later, until the waiter went on");
+  std::string text;
+  if (any) {
+    text = table.str(0, screen.width) +
+           paragraph(screen, "from the signal, or from the arrival if that came later, until the waiter went on");
+  }
+  std::string open;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SiteId site = analysis.sites[i].site;
+    const std::string by = released_text(analysis, site), why = open_text(analysis, site);
+    if (by.empty() && why.empty()) continue;
+    const std::string line = (by.empty() ? "" : "released " + by + (why.empty() ? "" : "; ")) + why;
+    open += paragraph(screen, one_line(analysis.sites[i].name) + ": " + line, 2, 2);
+  }
+  return open.empty() ? text : text + (text.empty() ? "" : "\n") + "Writers of the words of patched loops\n" + open;
 }
 
 std::string words_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen) {

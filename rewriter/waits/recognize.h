@@ -46,7 +46,7 @@ struct LoopVerdict {
   bool falls_through = false;
   std::size_t header = 0;    ///< the statement with which the loop begins: a label, if there is one
   std::optional<Word> word;  ///< of a wait: what it polls, where the code at the back edge can read the word
-  WantedValue wanted;  ///< of a wait with a known word
+  WantedValue wanted;        ///< of a wait with a known word
   /// The statements that come first behind the loop, in the order of the text; the number of statements stands for the
   /// function's end. Other code may lead there as well.
   std::vector<std::size_t> exits;

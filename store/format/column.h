@@ -164,7 +164,8 @@ constexpr auto known_if(const char* name, Condition condition, Field field, Targ
   return make(
       name, kInteger,
       [condition, field](const auto& event, const Lookup&) {
-        return member_of(condition, event) == 0 ? kNull : number(member_of(field, event));
+        const auto known = member_of(condition, event);
+        return known == std::remove_const_t<decltype(known)>{} ? kNull : number(member_of(field, event));
       },
       to);
 }

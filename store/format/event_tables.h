@@ -29,6 +29,7 @@
 #include "store/format/tables/overhead.h"
 #include "store/format/tables/pc_interval.h"
 #include "store/format/tables/pc_sample.h"
+#include "store/format/tables/polled_word.h"
 #include "store/format/tables/process.h"
 #include "store/format/tables/signal.h"
 #include "store/format/tables/site.h"
@@ -37,6 +38,7 @@
 #include "store/format/tables/thread_sample.h"
 #include "store/format/tables/uvm.h"
 #include "store/format/tables/wait.h"
+#include "store/format/tables/writer_candidate.h"
 
 namespace wicprof::store {
 
@@ -62,6 +64,8 @@ using EventTables = std::tuple<  //
     ChoiceTable,                 //
     NoticeTable,                 //
     StrategyTable,               //
+    PolledWordTable,             //
+    WriterCandidateTable,        //
     ProcessTable,                //
     DeviceTable,                 //
     SiteTable>;

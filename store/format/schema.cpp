@@ -73,9 +73,14 @@ namespace {
 std::string latest_signal_sql(const std::string& of_the_word) {
   const std::string is_bit = "(wait.value & " + std::to_string(kBitValueMask) + ") = " + std::to_string(kBitValue);
   return "(SELECT s.at_ns FROM signal s WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration" + of_the_word +
-         " AND CASE WHEN " + is_bit +
-         " THEN s.value = wait.value"
-         " ELSE ((s.value - wait.value) & 0xffffffff) < 0x80000000 END"
+         // Copies and other writes of words that a program's own loops poll know no iteration: they count for waits of
+         // the very word that were in progress, and with the value that ended the wait.
+         " AND (s.writer IS NULL OR (s.word_tag = wait.word_tag AND s.at_ns >= wait.arrived_ns"
+         " - ifnull((SELECT max(clock_error_ns) FROM device), 0) AND ifnull(s.value, wait.value) = wait.value))"
+         " AND CASE WHEN " +
+         is_bit +
+         " THEN ifnull(s.value, wait.value) = wait.value"
+         " ELSE ((ifnull(s.value, wait.value) - wait.value) & 0xffffffff) < 0x80000000 END"
          " AND s.at_ns <= wait.resumed_ns + ifnull((SELECT max(clock_error_ns) FROM device), 0)"
          " ORDER BY s.at_ns DESC LIMIT 1)";
 }

@@ -46,13 +46,16 @@ constexpr auto readers_of(const std::tuple<Tables...>*) {
 }  // namespace
 
 Result<std::vector<Reader::SignalOfProcess>> Reader::last_signals() const {
+  const std::string writer = state_->version() < newest_column<SignalTable>() ? "NULL" : "writer";
   return state_->list<SignalOfProcess>(
-      "SELECT process_id, id, site_id, device_id, block, sm, iteration, value, at_ns, word_tag FROM signal WHERE id IN "
-      "(SELECT max(id) FROM signal WHERE id > (SELECT max(id) FROM signal) - 1000000 GROUP BY process_id, site_id, "
-      "device_id, block, word_tag) ORDER BY id",
+      "SELECT process_id, id, site_id, device_id, block, sm, iteration, value, at_ns, word_tag, " + writer +
+          " FROM signal WHERE id IN "
+          "(SELECT max(id) FROM signal WHERE id > (SELECT max(id) FROM signal) - 1000000 GROUP BY process_id, site_id, "
+          "device_id, block, word_tag) ORDER BY id",
       0, [](RowReader& row, SignalOfProcess& to) {
         SignalRow& s = to.signal;
-        row >> to.process >> s.id >> s.site >> s.device >> s.block >> s.sm >> s.iteration >> s.value >> s.at >> s.word;
+        row >> to.process >> s.id >> s.site >> s.device >> s.block >> s.sm >> s.iteration >> s.value >> s.at >>
+            s.word >> s.writer;
         SignalTable::complete(s);
       });
 }

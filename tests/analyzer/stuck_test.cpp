@@ -173,6 +173,110 @@ TEST(Stuck, OneOfSeveralKernelsOfAStream) {
   EXPECT_NE(sampled.causes[0].text.find("behind kernel second"), std::string::npos);
 }
 
+OpenWait patched_wait(WantedRelation relation, std::uint64_t wanted, std::uint64_t value) {
+  OpenWait wait = wait_at("spin.cu:12", 3, 0, 0, 0);
+  wait.source = WaitSource::patched;
+  wait.names_wanted = 0;
+  wait.iteration = 0;
+  wait.memory = WordMemory::device;
+  wait.relation = relation;
+  wait.wide_wanted = wanted;
+  wait.wanted_mask = ~std::uint64_t{0};
+  wait.wide_value = value;
+  wait.word_tag = 77;
+  wait.seen = kNow;
+  return wait;
+}
+
+TEST(Stuck, APatchedLoopSaysWhatItWants) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::at_least, 5, 3)});
+  const StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::unknown);
+  EXPECT_NE(answer.causes[0].text.find("wants at least 5, has 3"), std::string::npos) << answer.causes[0].text;
+  view.waits[0].value = patched_wait(WantedRelation::unknown, 0, 3);
+  EXPECT_NE(diagnose(view).causes[0].text.find("the code has it in a register, has 3"), std::string::npos);
+  view.waits[0].value.address = 0;
+  EXPECT_NE(diagnose(view).causes[0].text.find("the loop's code does not show"), std::string::npos);
+  EXPECT_FALSE(diagnose(view).words[0].value);
+}
+
+TEST(Stuck, APatchedLoopWhoseWordHasTheValueIsNoCause) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::at_least, 5, 6)});
+  const StuckAnswer answer = diagnose(view);
+  EXPECT_TRUE(answer.causes.empty());
+  ASSERT_EQ(answer.words.size(), 1u);
+  EXPECT_TRUE(answer.words[0].is_satisfied());
+}
+
+TEST(Stuck, OnlyWritesOfItsOwnWordCountForAPatchedLoop) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::equal, 5, 3)});
+  LastSignal copy = signal_of("spin.cu:12", 0, 3);
+  copy.device = kHostDevice;
+  copy.thread = 40;
+  copy.writer = SignalWriter::copy;
+  copy.word = WordTag{78};  // another word
+  view.signals.push_back(copy);
+  EXPECT_FALSE(diagnose(view).words[0].last);
+  view.signals[0].word = WordTag{77};
+  const StuckAnswer answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);  // a kernel may have written it since
+  EXPECT_NE(answer.causes[0].text.find("host thread 40 of process 1 wrote it last by a copy, 6"), std::string::npos)
+      << answer.causes[0].text;
+  view.signals[0].writer = SignalWriter::unknown_copy;
+  EXPECT_NE(diagnose(view).causes[0].text.find("with a value that is not known"), std::string::npos);
+}
+
+TEST(Stuck, KernelsThatMayWriteAreCandidatesAndNoMore) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::equal, 5, 3)});
+  view.candidates.push_back({"spin.cu:12", "fills", 77, false});
+  view.candidates.push_back({"spin.cu:12", "raises", 77, true});
+  view.candidates.push_back({"spin.cu:12", "other", 78, true});
+  const StuckAnswer answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);
+  ASSERT_EQ(answer.words[0].candidates.size(), 2u);
+  EXPECT_EQ(answer.words[0].candidates[0].kernel, "raises");
+  EXPECT_EQ(answer.causes[0].evidence.back(),
+            "candidate: kernel fills stores through a pointer to the word's allocation");
+}
+
+TEST(Stuck, TheCpuMayWriteAWordOfTheHost) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
+  view.waits[0].value.memory = WordMemory::pinned_host;
+  OpenCall call;
+  copy_name(call.name, "cudaDeviceSynchronize");
+  call.begin = kNow - 4 * kSecond;
+  call.thread = 9;
+  view.calls.push_back({1, call});
+  view.call_values.push_back(std::nullopt);
+  const StuckAnswer answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::missing_signal);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);
+  EXPECT_NE(answer.causes[0].text.find("the CPU may be its writer"), std::string::npos);
+  EXPECT_NE(answer.causes[0].evidence.back().find("host thread 9 has waited in cudaDeviceSynchronize"),
+            std::string::npos);
+  EXPECT_EQ(answer.causes[1].kind, CauseKind::consequence);
+}
+
+TEST(Stuck, WantedTexts) {
+  const std::uint64_t all = ~std::uint64_t{0};
+  EXPECT_EQ(wanted_text({WantedRelation::equal, false, 7, all}), "7");
+  EXPECT_EQ(wanted_text({WantedRelation::not_equal, false, 0, 16}), "other than 0x0 in the bits 0x10");
+  EXPECT_EQ(wanted_text({WantedRelation::signed_at_most, false, 0xffff'ffff, all}), "at most -1 (signed)");
+  EXPECT_EQ(wanted_text({WantedRelation::at_least, true, std::uint64_t{1} << 40, all}), "at least 1099511627776");
+  EXPECT_EQ(wanted_text({}), "");
+}
+
 TEST(Stuck, Ranges) { EXPECT_EQ(ranges_of({0, 1, 2, 5, 7, 8}), "0 to 2, 5, 7, 8"); }
 
 }  // namespace

@@ -54,6 +54,7 @@ class Rewrite(harness.Case):
         first, second = document["modules"][0]["functions"][0]["loops"]
         self.assertEqual((first["verdict"], first["site"], first["source"]),
                          ("wait", 0, {"file": "/src/flag.cu", "line": 7}))
+        self.assertEqual((first["wants"], second["wants"]), ("other than 0", None))
         self.assertEqual(first["polls"][0]["instruction"], "ld.volatile.global.u32")
         self.assertEqual((second["verdict"], second["site"]), ("wait_not_patchable", None))
         self.assertIn("st.volatile.global.u32", second["reason"])

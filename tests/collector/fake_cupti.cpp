@@ -113,14 +113,18 @@ void add(const void* record, std::size_t bytes) {
 }
 
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, CUpti_ApiCallbackSite site,
-          const void* params = nullptr) {
+          const void* params = nullptr, const char* symbol = nullptr) {
+  static const CUresult succeeded = CUDA_SUCCESS;
   if (callback == nullptr || !is_enabled(domain, id)) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.correlationId = correlation;
   data.functionParams = params;
+  if (site == CUPTI_API_EXIT && domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    data.functionReturnValue = const_cast<CUresult*>(&succeeded);
+  }
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
-    data.symbolName = "_Z4workPf";
+    data.symbolName = symbol != nullptr ? symbol : "_Z4workPf";
   callback(callback_data, domain, id, &data);
 }
 
@@ -129,6 +133,9 @@ constexpr FakeCuptiControls kControls = {
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_ENTER); },
     [](auto domain, auto id, auto correlation, const void* params) {
       call(domain, id, correlation, CUPTI_API_ENTER, params);
+    },
+    [](const char* symbol, auto domain, auto id, auto correlation, const void* params) {
+      call(domain, id, correlation, CUPTI_API_ENTER, params, symbol);
     },
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_EXIT); },
     [](auto domain, auto id, auto correlation, const void* params) {

@@ -15,6 +15,9 @@ struct FakeCuptiControls {
   void (*add)(const void* record, std::size_t bytes);  ///< adds a record if its kind is enabled
   void (*enter)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
   void (*enter_with)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, const void* params);
+  /// A launch of that kernel; nullptr: of the default one.
+  void (*enter_as)(const char* symbol, CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation,
+                   const void* params);
   void (*leave)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
   void (*leave_with)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, const void* params);
   void (*context_created)();

@@ -28,7 +28,7 @@ std::vector<Unit> read_units(const std::filesystem::path& folder);
 struct Answer {
   std::string kernel;
   Truth truth = Truth::work;
-  std::size_t patched = 0;  ///< back edges that a patch would change
+  std::size_t patched = 0;           ///< back edges that a patch would change
   std::vector<std::string> reasons;  ///< of each loop: lines of the PTX, verdict, reason
 };
 
@@ -37,8 +37,8 @@ std::vector<Answer> answers_of(const Unit& unit);
 
 /// Of a group of cases.
 struct Tally {
-  std::size_t waits = 0, found = 0;            ///< that may be patched
-  std::size_t either = 0, either_found = 0;    ///< that may be patched or left alone
+  std::size_t waits = 0, found = 0;             ///< that may be patched
+  std::size_t either = 0, either_found = 0;     ///< that may be patched or left alone
   std::size_t others = 0, wrongly_patched = 0;  ///< kernels without a wait, and those that must stay as they are
   void add(const Answer& answer);
 };

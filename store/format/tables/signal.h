@@ -19,7 +19,9 @@ struct SignalRow {
   std::uint64_t offset = 0;  ///< bytes from the start of the site's data to the first piece
   std::uint64_t span = 0;    ///< bytes from there to the end of the last piece
   bool regular = false;      ///< the pieces have one length and one distance
-  std::uint32_t thread = 0;  ///< of a signal from the CPU, whose block is then 0; 0 = not known
+  SignalWriter writer = SignalWriter::program;
+  std::uint32_t correlation = 0;  ///< of the call that made a copy, a memset or a stream's write
+  std::uint32_t thread = 0;       ///< of a signal from the CPU, whose block is then 0; 0 = not known
 };
 
 struct SignalTable {
@@ -40,7 +42,12 @@ struct SignalTable {
       column::known("warp", &Event::warp, &Row::warp),
       column::known("sm", &Event::sm, &Row::sm),
       column::known("iteration", &Event::iteration, &Row::iteration),
-      column::known("value", &Event::value, &Row::value),
+      column::special(
+          "value",
+          [](const Event& event, const Lookup&) {
+            return event.writer == SignalWriter::unknown_copy ? kNull : number(event.value);
+          },
+          &Row::value),
       column::device_time("at_ns", &Event::at_ns, &Row::at),
       column::nullable("word_tag", &Event::word_tag, &Row::word),
       column::nullable("bytes", &Event::bytes, &Row::bytes),
@@ -48,6 +55,8 @@ struct SignalTable {
       column::known_if("regular", &Event::pieces, &Event::regular, &Row::regular),
       column::known_if("offset_bytes", &Event::pieces, &Event::offset, &Row::offset),
       column::known_if("span_bytes", &Event::pieces, &Event::span, &Row::span),
+      column::nullable("writer", &Event::writer, &Row::writer).since_version(8),
+      column::nullable("correlation", &Event::correlation, &Row::correlation).since_version(8),
   };
 
   /// A signal from the CPU has its thread's number in place of a block.

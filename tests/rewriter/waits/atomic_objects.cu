@@ -52,7 +52,8 @@ KERNEL wait_compare_exchange_lock(unsigned* lock, unsigned* count) {
   if (threadIdx.x == 0) {
     Word ref(*lock);
     unsigned expected = 0;
-    while (!ref.compare_exchange_weak(expected, 1, cuda::memory_order_acquire, cuda::memory_order_relaxed)) expected = 0;
+    while (!ref.compare_exchange_weak(expected, 1, cuda::memory_order_acquire, cuda::memory_order_relaxed))
+      expected = 0;
     *count += 1;
     ref.store(0, cuda::memory_order_release);
   }

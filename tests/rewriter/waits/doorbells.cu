@@ -1,4 +1,5 @@
-// Words that another agent rings: hosts, other grids, devices with queues. And readers of descriptors that wait for nobody.
+// Words that another agent rings: hosts, other grids, devices with queues. And readers of descriptors that wait for
+// nobody.
 #include "common.h"
 
 KERNEL wait_doorbell_changes(const unsigned* bell, const float* in, float* out) {

@@ -1,5 +1,5 @@
-// Several GPUs and ranks: flags in a peer's memory, steps of rings, signals as in NVSHMEM and NCCL; copies and sums that
-// wait for nobody.
+// Several GPUs and ranks: flags in a peer's memory, steps of rings, signals as in NVSHMEM and NCCL; copies and sums
+// that wait for nobody.
 #include "common.h"
 
 KERNEL wait_peer_flag(const unsigned* flag, unsigned epoch, const float* theirs, float* mine) {
@@ -44,7 +44,8 @@ struct Connection {
   volatile u64* tail;
   float* buffer;
 };
-KERNEL wait_steps_of_ring(Connection from, Connection to, const float* input, float* out, int chunks, volatile int* abort) {
+KERNEL wait_steps_of_ring(Connection from, Connection to, const float* input, float* out, int chunks,
+                          volatile int* abort) {
   u64 step = 0, seen_tail = 0, seen_head = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (threadIdx.x == 0) {

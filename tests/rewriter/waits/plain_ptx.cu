@@ -10,9 +10,10 @@ KERNEL wait_asm_loop(const unsigned* flag, unsigned want, float* out) {
   out[threadIdx.x] += 1;
 }
 KERNEL wait_asm_loop_on_one_line(const unsigned* flag, float* out) {
-  asm volatile("{.reg .pred P1; .reg .b32 R1; LAB_WAIT: ld.relaxed.sys.global.b32 R1, [%0]; setp.ne.s32 P1, R1, 0; "
-               "@P1 bra DONE; bra LAB_WAIT; DONE: }" ::"l"(flag)
-               : "memory");
+  asm volatile(
+      "{.reg .pred P1; .reg .b32 R1; LAB_WAIT: ld.relaxed.sys.global.b32 R1, [%0]; setp.ne.s32 P1, R1, 0; "
+      "@P1 bra DONE; bra LAB_WAIT; DONE: }" ::"l"(flag)
+      : "memory");
   out[threadIdx.x] += 1;
 }
 KERNEL wait_cache_volatile(const unsigned* flag, float* out) {
@@ -75,7 +76,8 @@ KERNEL wait_offset_in_address(const unsigned* base, float* out) {
 }
 KERNEL work_asm_countdown(unsigned n, float* out) {
   unsigned left = n;
-  asm volatile("{\n.reg .pred p;\nDOWN_%=:\nsub.u32 %0, %0, 1;\nsetp.ne.u32 p, %0, 0;\n@p bra DOWN_%=;\n}" : "+r"(left));
+  asm volatile("{\n.reg .pred p;\nDOWN_%=:\nsub.u32 %0, %0, 1;\nsetp.ne.u32 p, %0, 0;\n@p bra DOWN_%=;\n}"
+               : "+r"(left));
   out[threadIdx.x] = left;
 }
 KERNEL work_asm_copy(const unsigned* from, unsigned* to, unsigned n) {

@@ -49,8 +49,8 @@ KERNEL wait_window_of_warp(const u64* states, unsigned* sums) {
     sums[blockIdx.x * 32 + threadIdx.x] = sum;
   }
 }
-KERNEL wait_walk_back(const volatile unsigned* status, const volatile unsigned* aggregate, const volatile unsigned* prefix,
-                      unsigned* out) {
+KERNEL wait_walk_back(const volatile unsigned* status, const volatile unsigned* aggregate,
+                      const volatile unsigned* prefix, unsigned* out) {
   if (threadIdx.x == 0) {
     unsigned sum = 0;
     for (int at = (int)blockIdx.x - 1; at >= 0; --at) {
