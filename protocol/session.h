@@ -25,7 +25,7 @@
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 8;
+inline constexpr std::uint32_t kSessionVersion = 9;
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"

@@ -160,8 +160,8 @@ void ask_for_words(OpenWork& work) {
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status) {
   const Result<SessionMap> map = SessionMap::attach(session.path);
   if (!map) return map.error();
-  const OpenWork& work = map->open_work();
-  ask_for_words(const_cast<OpenWork&>(work));
+  OpenWork& work = map->open_work();
+  ask_for_words(work);
   SeenSession seen;
   analyzer::StuckView& view = seen.view;
   view.waits = entries(work.waits);

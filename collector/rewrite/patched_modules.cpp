@@ -316,6 +316,7 @@ void PatchedModules::look_at_words(const RewriteDriver* driver, EventSink& sink)
   for (const CUcontext context : ended) words_.context_ends(context);
   if (!words.empty()) words_.add(driver, words, codes, sink);
   words_.write_writers(candidates_, sink, driver == nullptr);
+  if (driver == nullptr) words_.hide();
   if (!shows) return;
   words_.show(*driver, waits, codes);
   constexpr TimeNs kShowInterval = 250 * kMillisecond;

@@ -42,6 +42,8 @@ class PatchedModules {
   /// A context ends, and with it the memory that its kernels use. Call before it ends. Writes the waits so far.
   void context_ends(CUcontext context, EventSink& sink);
 
+  /// Whether a module has been added.
+  bool any() const { return any_.load(std::memory_order_relaxed); }
   /// Whether a module may still need its memory in this context; fast.
   bool unbound(CUcontext context) const {
     return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;

@@ -46,10 +46,11 @@ std::optional<Value> attribute(const RewriteDriver& driver, CUpointer_attribute 
 
 }  // namespace
 
-PolledWords::~PolledWords() {
+void PolledWords::hide() {
   for (const auto& [key, entry] : shown_) {
     if (entry != nullptr) entry->give_back();
   }
+  shown_.clear();
 }
 
 void PolledWords::find_memory(const RewriteDriver& driver, Word& word) const {

@@ -56,7 +56,6 @@ class PolledWords {
   explicit PolledWords(OpenWork* work) : work_(work) {}
   PolledWords(const PolledWords&) = delete;
   PolledWords& operator=(const PolledWords&) = delete;
-  ~PolledWords();
 
   /// Asks the driver what memory the words are in, and tells the trace. `driver`: nullptr: the driver may not be asked.
   void add(const RewriteDriver* driver, const std::vector<NewWord>& words, const std::map<SiteId, SiteCode>& sites,
@@ -71,6 +70,8 @@ class PolledWords {
   /// now, those of device memory when the copies are done.
   void show(const RewriteDriver& driver, const std::vector<LastingWait>& waits,
             const std::map<SiteId, SiteCode>& sites);
+  /// Takes all waits out of the session's table, while the session is mapped.
+  void hide();
   void context_ends(CUcontext context);
 
  private:

@@ -37,6 +37,7 @@ RewriteDriver find_all() {
   find("cuPointerGetAttribute", api.pointer_attribute);
   find("cuMemcpyDtoHAsync_v2", api.copy_to_host);
   find("cuStreamQuery", api.query);
+  find("cuStreamIsCapturing", api.is_capturing);
   find("cuDriverGetVersion", api.driver_version);
   find("cuLinkCreate_v2", api.link_create);
   find("cuLinkAddData_v2", api.link_add);

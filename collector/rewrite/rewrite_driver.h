@@ -38,6 +38,7 @@ struct RewriteDriver {
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
   CUresult (*copy_to_host)(void*, CUdeviceptr, std::size_t, CUstream) = nullptr;
   CUresult (*query)(CUstream) = nullptr;
+  CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
 
   // The driver's compiler; without it the driver compiles what it loads.
   CUresult (*driver_version)(int*) = nullptr;

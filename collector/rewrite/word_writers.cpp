@@ -66,8 +66,7 @@ std::uint32_t filled_value(const WriteCall& write, std::uint64_t address) {
 
 /// From the parameters of any call of the table: their members tell what it does.
 template <class Params>
-std::vector<WriteCall> read_call(const void* params) {
-  const auto& p = *static_cast<const Params*>(params);
+std::vector<WriteCall> read_writes(const Params& p) {
   if constexpr (requires { p.paramArray; }) {
     return batch(p.paramArray, p.count);
   } else if constexpr (requires { p.addr; }) {
@@ -87,6 +86,17 @@ std::vector<WriteCall> read_call(const void* params) {
   } else {
     return {copy(p.dst, p.ByteCount)};
   }
+}
+
+template <class Params>
+std::vector<WriteCall> read_call(const void* params) {
+  const auto& p = *static_cast<const Params*>(params);
+  std::vector<WriteCall> writes = read_writes(p);
+  for (WriteCall& write : writes) {
+    if constexpr (requires { p.hStream; }) write.stream = p.hStream;
+    if constexpr (requires { p.stream; }) write.stream = p.stream;
+  }
+  return writes;
 }
 
 struct WritingCall {

@@ -32,6 +32,7 @@ struct WriteCall {
   std::uint64_t pattern = 0;           ///< of a memset or a stream's write: what is written again and again
   unsigned pattern_bytes = 0;          ///< 1, 2, 4 or 8; 0: a copy
   const void* source = nullptr;        ///< of a copy from host memory
+  CUstream stream = nullptr;           ///< nullptr: a default stream, or none
 };
 
 /// The writes that a call makes, from the parameters of its callback. Empty: none that is understood. Not understood

@@ -259,7 +259,7 @@ class Rewrite final : public Source {
   const RewriteDriver& driver() const { return driver_ != nullptr ? *driver_ : RewriteDriver::loaded(); }
 
   /// A copy, a memset or a stream's write.
-  static void write(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  void write(CUpti_CallbackId id, const CUpti_CallbackData& data) const {
     thread_local TimeNs called = 0;
     if (data.callbackSite == CUPTI_API_ENTER) {
       called = now_ns();
@@ -267,7 +267,19 @@ class Rewrite final : public Source {
     }
     const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
     if (result != nullptr && *result != CUDA_SUCCESS) return;
-    WordWriters::of_process().made(data.correlationId, called, writes_of(id, data.functionParams));
+    if (!modules_.any()) return;
+    const std::vector<WriteCall> writes = writes_of(id, data.functionParams);
+    if (writes.empty() || is_captured(writes.front().stream)) return;
+    WordWriters::of_process().made(data.correlationId, called, writes);
+  }
+
+  /// Whether a call went into a graph, which does it later, or never.
+  bool is_captured(CUstream stream) const {
+    const RewriteDriver& api = driver();
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (stream == nullptr || api.is_capturing == nullptr) return false;
+    const OwnCode own;
+    return api.is_capturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
 
   void launched(CUpti_CallbackId id, const CUpti_CallbackData& data) {

@@ -124,6 +124,7 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
   value["strategies"] = Json::array();
   for (const StrategyStats& stats : site.strategies) value["strategies"].push_back(strategy_value(stats));
   value["wake"] = wake_value(wake);
+  value["edges"] = nullptr;
   return value;
 }
 

@@ -32,6 +32,7 @@ std::mutex mutex;
 std::map<std::uintptr_t, Library> libraries;
 std::vector<FakeMemory> areas;
 std::atomic<std::uint64_t*> last_table{nullptr};
+std::atomic<unsigned> clock_readings{0};
 int context = 0;
 
 Library& library_of(const void* handle) { return libraries[reinterpret_cast<std::uintptr_t>(handle)]; }
@@ -62,6 +63,7 @@ void answer(wicprof::collector::ClockWords* words, std::uint32_t first) {
     words->device_ns = now();
     std::atomic_ref(words->pong).store(ping++);
   }
+  ++clock_readings;
 }
 
 }  // namespace
@@ -73,6 +75,7 @@ void fake_cuda_memory(const FakeMemory* memory) {
   areas.push_back(*memory);
 }
 std::uint64_t* fake_cuda_table() { return last_table; }
+unsigned fake_cuda_clock_readings() { return clock_readings; }
 
 CUresult cuInit(unsigned) {
   static const int started = [] {

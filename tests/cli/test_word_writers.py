@@ -26,8 +26,8 @@ class WordWriters(harness.Case):
     def test_writes_are_the_other_ends_of_waits(self):
         result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--rewrite", "--", APP, "writers")
         self.assertEqual(result.returncode, 0, result.stderr)
-        waits = {block: (tag, ready, arrived, resumed, value) for block, tag, ready, arrived, resumed, value in self.query(
-            "t.wicprof", "SELECT block, word_tag, ready_ns, arrived_ns, resumed_ns, value FROM wait")}
+        waits = {block: tuple(figures) for block, *figures in self.query(
+            "t.wicprof", "SELECT block, word_tag, ready_ns, arrived_ns, resumed_ns FROM wait")}
         self.assertEqual(sorted(waits), list(range(7)))
         words = {tag: row for tag, *row in self.query(
             "t.wicprof", "SELECT word_tag, memory, relation, wanted, address FROM polled_word")}
@@ -38,8 +38,8 @@ class WordWriters(harness.Case):
             self.assertNotEqual(address, 0)
 
         signals = {}
-        for tag, writer, value, correlation, at, device in self.query(
-                "t.wicprof", "SELECT word_tag, writer, value, correlation, at_ns, device_id FROM signal ORDER BY at_ns"):
+        for tag, writer, value, correlation, device in self.query(
+                "t.wicprof", "SELECT word_tag, writer, value, correlation, device_id FROM signal ORDER BY at_ns"):
             signals.setdefault(tag, []).append((writer, value))
             self.assertGreater(correlation, 0)
             self.assertEqual(device, -1)
@@ -50,7 +50,7 @@ class WordWriters(harness.Case):
         self.assertEqual(signals[waits[6][0]], [(COPY, 3)])
         self.assertNotIn(waits[4][0], signals)
         self.assertNotIn(waits[5][0], signals)
-        for block, (_, ready, arrived, resumed, _) in waits.items():
+        for block, (_, ready, arrived, resumed) in waits.items():
             if block in (0, 1, 2, 3):
                 self.assertIsNotNone(ready, block)
                 self.assertTrue(arrived - 1_000_000 <= ready <= resumed + 1_000_000, (block, arrived, ready, resumed))
@@ -65,34 +65,36 @@ class WordWriters(harness.Case):
         self.assertEqual([c for c in candidates if c[1] == "raises" and c[0] != waits[4][0]], [])
 
         analysis = json.loads(self.wic_prof("analyze", "t.wicprof", "--format=json").stdout)
-        site, = [site for site in analysis["sites"] if "edges" in site]
+        site, = [site for site in analysis["sites"] if site["edges"]]
         self.assertEqual(site["site"], "waits:7")
         edges = site["edges"]
         self.assertEqual((edges["copies"], edges["memsets"], edges["stream_writes"], edges["open"]), (2, 1, 1, 3))
         self.assertEqual((site["wake"]["matched"], site["wake"]["unmatched"]), (4, 3))
         reasons = {reason["reason"]: reason["waits"] for reason in edges["reasons"]}
-        self.assertEqual(sum(waits for reason, waits in reasons.items() if "stores of kernels are not seen" in reason), 2)
-        self.assertEqual(sum(waits for reason, waits in reasons.items() if "stores of the CPU are not seen" in reason), 1)
+        for words_of_it, count in (("stores of kernels are not seen", 2), ("stores of the CPU are not seen", 1)):
+            self.assertEqual(sum(waits for reason, waits in reasons.items() if words_of_it in reason), count)
         self.assertEqual(edges["candidates"][0], {"kernel": "raises", "exact": True, "waits": 1})
         text = " ".join(self.wic_prof("analyze", "--verbose", "t.wicprof").stdout.split())
-        self.assertIn("waits:7: released 2 by a copy, 1 by a memset, 1 by a stream's write; the writer of 3 of 7 waits is "
-                      "not known", text)
-        self.assertIn("candidates, no more: kernel raises, which stores to the word's address and ran at the end of 1", text)
+        self.assertIn("waits:7: released 2 by a copy, 1 by a memset, 1 by a stream's write; the writer of 3 of 7 "
+                      "waits is not known", text)
+        self.assertIn("candidates, no more: kernel raises, which stores to the word's address and ran at the end of 1",
+                      text)
         for form in ("html", "md"):
             report = self.wic_prof("report", "t.wicprof", "--format", form, "-o", "-").stdout
             self.assertIn("2 by a copy", report)
             self.assertIn("the writer of 3 of 7 waits is not known", report)
 
     def test_stuck_says_what_patched_loops_wait_for(self):
-        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "hung", "--rewrite", "--trace", "cuda,launches", "--",
-                         APP, "hang", SECONDS)
+        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "hung", "--rewrite", "--trace", "cuda,launches",
+                         "--", APP, "hang", SECONDS)
         seen = [None]
 
         def all_wait():
             result = self.wic_prof("stuck", "--session=hung", "--format=json")
             seen[0] = json.loads(result.stdout) if result.returncode == 0 else None
-            return seen[0] is not None and len(seen[0]["waits"]) == 4 and \
-                any(wait["last_signal"] for wait in seen[0]["waits"]) and any(wait["candidates"] for wait in seen[0]["waits"])
+            waits = seen[0]["waits"] if seen[0] is not None else []
+            return len(waits) == 4 and any(wait["last_signal"] for wait in waits) and any(
+                wait["candidates"] for wait in waits)
         try:
             self.until(all_wait, "four waits")
         except AssertionError as error:

@@ -418,6 +418,36 @@ TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {
   source_->finish(sink_);
 }
 
+TEST_F(RewriteSource, CopiesThatGoIntoAGraphAreNoWrites) {
+  // Of the program's copies, those that run now are kept for the words of patched loops.
+  RewriteDriver capturing = api;
+  capturing.is_capturing = [](CUstream stream, CUstreamCaptureStatus* status) {
+    *status = stream == reinterpret_cast<CUstream>(2) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+  };
+  source_ = make_rewrite(&control_, capturing);
+  driver.source = source_.get();
+  EXPECT_EQ(loaded(ptx), replacement.text);
+  std::uint32_t word = 0, value = 5;
+  CUresult result = CUDA_SUCCESS;
+  for (const std::uintptr_t stream : {1, 2}) {
+    cuMemcpyHtoDAsync_v2_params copy{};
+    copy.dstDevice = reinterpret_cast<CUdeviceptr>(&word);
+    copy.srcHost = &value;
+    copy.ByteCount = sizeof word;
+    copy.hStream = reinterpret_cast<CUstream>(stream);
+    deliver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_API_ENTER, &copy, &result);
+    deliver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_API_EXIT, &copy, &result);
+  }
+  WordWriters::of_process().polled({reinterpret_cast<std::uint64_t>(&word), 4096, 77, false});
+  {
+    EventBatch batch(sink_);
+    WordWriters::of_process().write_signals(batch, now_ns(), true);
+  }
+  EXPECT_EQ(ring_.read().all<SignalEvent>().size(), 1u);
+  source_->finish(sink_);
+}
+
 TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
   const auto gets_its_own = [&](const char* step, const std::string& image) {
     source_ = make_rewrite(&control_, api);
@@ -490,6 +520,10 @@ TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
   ASSERT_EQ(made.sites.size(), 1u);
   EXPECT_EQ(compilations().size(), 1u);
   const auto again = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target);
+  EXPECT_EQ(again.sites.at(0).wanted, made.sites.at(0).wanted);
+  EXPECT_EQ(again.sites.at(0).knows_word, made.sites.at(0).knows_word);
+  ASSERT_EQ(again.stores.size(), made.stores.size());
+  for (std::size_t i = 0; i < made.stores.size(); ++i) EXPECT_EQ(again.stores[i].targets, made.stores[i].targets);
   EXPECT_EQ(compilations().size(), 1u);
   EXPECT_EQ(again.text, made.text);
   EXPECT_EQ(again.table, made.table);

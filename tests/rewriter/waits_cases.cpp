@@ -5,6 +5,7 @@
 #include <set>
 
 #include "machine_code_listings.h"
+#include "reached_from.h"
 
 namespace wicprof::rewriter::waits_cases {
 
@@ -17,27 +18,6 @@ Truth truth_of(std::string_view kernel) {
          : kernel.starts_with("either_") ? Truth::either
          : kernel.starts_with("stay_")   ? Truth::stay
                                          : Truth::work;
-}
-
-std::set<std::string> reached_from(const Module& module, const std::string& kernel) {
-  std::map<std::string, const Function*> bodies;
-  for (const Function& function : module.functions) {
-    if (function.has_body) bodies[std::string(function.name)] = &function;
-  }
-  std::set<std::string> seen{kernel};
-  std::vector<std::string> open{kernel};
-  while (!open.empty()) {
-    const Function& function = *bodies.at(open.back());
-    open.pop_back();
-    for (const Statement& statement : function.statements) {
-      if (!statement.opcode().starts_with("call")) continue;
-      for (const Token& token : statement.tokens) {
-        const std::string name(token.text);
-        if (bodies.contains(name) && seen.insert(name).second) open.push_back(name);
-      }
-    }
-  }
-  return seen;
 }
 
 }  // namespace

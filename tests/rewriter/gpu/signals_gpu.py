@@ -41,8 +41,8 @@ class Run:
 
     def record(self, case):
         trace = self.out / f"{case}.wicprof"
-        done = self.command(self.bin / "wic-prof", "run", "-q", "-f", "-o", trace, "--rewrite", "--", self.bin / "signals",
-                            case)
+        done = self.command(self.bin / "wic-prof", "run", "-q", "-f", "-o", trace, "--rewrite", "--",
+                            self.bin / "signals", case)
         self.say(f"=== {case}: status {done.returncode}\n{done.stdout}{done.stderr}")
         if done.returncode != 0 or '"failed": 0' not in done.stdout:
             self.failures.append(f"{case}: the program failed")
@@ -70,15 +70,15 @@ class Run:
         self.rows.append({"name": f"{case}_right", "params": {"waits": waits, "with_an_end": matched,
                                                               "candidates": ",".join(sorted(candidates)),
                                                               "memories": ",".join(map(str, memories))},
-                          "value": float(right), "unit": "recorded waits", "compared_to": "recorded waits", "ratio": ratio,
-                          "bar": BAR, "holds": ratio >= BAR})
+                          "value": float(right), "unit": "recorded waits", "compared_to": "recorded waits",
+                          "ratio": ratio, "bar": BAR, "holds": ratio >= BAR})
         if ratio < BAR:
             self.failures.append(f"{case}: {right} of {waits} waits have the right end")
 
     def hang(self, case, words):
         trace = self.out / f"{case}.wicprof"
-        run = subprocess.Popen([str(self.bin / "wic-prof"), "run", "-q", "-f", "-o", str(trace), "--name", case, "--rewrite",
-                                "--trace", "cuda,launches", "--", str(self.bin / "signals"), case, "8"],
+        run = subprocess.Popen([str(self.bin / "wic-prof"), "run", "-q", "-f", "-o", str(trace), "--name", case,
+                                "--rewrite", "--trace", "cuda,launches", "--", str(self.bin / "signals"), case, "8"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         answer, text = {}, ""
         for _ in range(25):
@@ -99,8 +99,9 @@ class Run:
         trace.unlink(missing_ok=True)
         missing = [word for word in words if word not in " ".join(text.split())]
         holds = bool(answer.get("causes")) and answer["causes"][0]["kind"] == "missing_signal" and not missing
-        self.rows.append({"name": f"{case}_named", "params": {"missing": ", ".join(missing)}, "value": 1.0 if holds else 0.0,
-                          "unit": "", "compared_to": None, "ratio": 1.0 if holds else 0.0, "bar": 1.0, "holds": holds})
+        value = 1.0 if holds else 0.0
+        self.rows.append({"name": f"{case}_named", "params": {"missing": ", ".join(missing)}, "value": value, "unit": "",
+                          "compared_to": None, "ratio": value, "bar": 1.0, "holds": holds})
         if not holds:
             self.failures.append(f"{case}: stuck's answer lacks {missing or 'a missing signal as its first cause'}")
 

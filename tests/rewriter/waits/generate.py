@@ -25,8 +25,8 @@ NVCC = ["nvcc", "-ptx", "-std=c++17", "-diag-suppress=20054", "-Wno-deprecated-g
 
 def ptx_of(family, build, architecture, folder):
     made = folder / f"{family}.{build}.{architecture}.ptx"
-    subprocess.run([*NVCC, f"-arch=compute_{architecture}", *BUILDS[build], str(HERE / f"{family}.cu"), "-o", str(made)],
-                   check=True)
+    subprocess.run([*NVCC, f"-arch=compute_{architecture}", *BUILDS[build], str(HERE / f"{family}.cu"), "-o",
+                    str(made)], check=True)
     text = re.sub(r"\n\t?\.section\s+\.debug[^{]*\{[^}]*\}", "\n", made.read_text())
     return re.sub(r'(\.file\s+\d+ )"[^"]*/', r'\1"', text)
 
