@@ -100,8 +100,8 @@ class Run:
         missing = [word for word in words if word not in " ".join(text.split())]
         holds = bool(answer.get("causes")) and answer["causes"][0]["kind"] == "missing_signal" and not missing
         value = 1.0 if holds else 0.0
-        self.rows.append({"name": f"{case}_named", "params": {"missing": ", ".join(missing)}, "value": value, "unit": "",
-                          "compared_to": None, "ratio": value, "bar": 1.0, "holds": holds})
+        self.rows.append({"name": f"{case}_named", "params": {"missing": ", ".join(missing)}, "value": value,
+                          "unit": "", "compared_to": None, "ratio": value, "bar": 1.0, "holds": holds})
         if not holds:
             self.failures.append(f"{case}: stuck's answer lacks {missing or 'a missing signal as its first cause'}")
 
