@@ -249,14 +249,18 @@ bool PatchedModules::read_waits(EventSink& sink) {
   return any;
 }
 
-void PatchedModules::read_clocks(const RewriteDriver& driver, EventSink& sink) {
+void PatchedModules::take_clocks(EventSink& sink) {
+  const std::lock_guard lock(mutex_);
+  for (const Memory& memory : memories_) {
+    if (const std::optional<ClockEvent> reading = memory.clock->take(0)) sink.write_or_hold(*reading);
+  }
+}
+
+void PatchedModules::request_clocks(const RewriteDriver& driver) {
   std::vector<std::pair<CUcontext, std::shared_ptr<DeviceClock>>> clocks;
   {
     const std::lock_guard lock(mutex_);
-    for (Memory& memory : memories_) {
-      if (const std::optional<ClockEvent> reading = memory.clock->take(0)) sink.write_or_hold(*reading);
-      clocks.emplace_back(memory.context, memory.clock);
-    }
+    for (const Memory& memory : memories_) clocks.emplace_back(memory.context, memory.clock);
   }
   // Without the lock: a thread that destroys a context may hold a lock of the driver while it waits for ours.
   for (const auto& [context, clock] : clocks) {
@@ -312,7 +316,7 @@ void PatchedModules::look_at_words(const RewriteDriver* driver, EventSink& sink)
     ended.swap(ended_);
     if (shows || !words.empty()) codes = codes_;
   }
-  // Without the lock, as in read_clocks().
+  // Without the lock, as in request_clocks().
   for (const CUcontext context : ended) words_.context_ends(context);
   if (!words.empty()) words_.add(driver, words, codes, sink);
   words_.write_writers(candidates_, sink, driver == nullptr);

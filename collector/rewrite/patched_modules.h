@@ -60,12 +60,13 @@ class PatchedModules {
   /// Writes the waits that have ended since the last call. True: there are contexts whose waits may be recorded.
   bool read_waits(EventSink& sink);
   /// Looks after the words of the waits: what memory they are in, who wrote them, and which waits last. `driver`:
-  /// nullptr: the last call, without the driver. The thread of read_clocks().
+  /// nullptr: the last call, without the driver. The thread of request_clocks().
   void look_at_words(const RewriteDriver* driver, EventSink& sink);
   WriterCandidates& candidates() { return candidates_; }
-  /// Takes a reading of each device's clock, where the kernel for the last request has begun, and asks for the next.
-  /// One thread.
-  void read_clocks(const RewriteDriver& driver, EventSink& sink);
+  /// Asks for a reading of each device's clock. take_clocks() writes it if it comes within the 50 ms for which the
+  /// clock's kernel waits. One thread.
+  void request_clocks(const RewriteDriver& driver);
+  void take_clocks(EventSink& sink);
 
  private:
   struct Site {
