@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 1";
+constexpr std::string_view kVersion = "wic-prof rewrite 2";
 
 /// Other processes see the whole file or none.
 bool write(const fs::path& path, std::string_view bytes) {

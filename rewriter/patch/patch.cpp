@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -32,8 +33,33 @@ struct Insertion {
   std::string text;
 };
 
-/// Where the visit stands, and under which guard.
-Insertion place_visit(const Function& function, const Site& site, const Table& table) {
+bool may_branch(std::string_view opcode) {
+  const std::string_view what = mnemonic_of(opcode);
+  return what == "bra" || what == "brx" || what == "call" || what == "ret" || what == "exit" || what == "trap";
+}
+
+/// Whether each round of the loop, and of no other loop, passes the poll: no label and no branch stands between the
+/// loop's label and the poll.
+bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
+  const std::vector<Statement>& statements = verdict.function->statements;
+  if (!loop.word || loop.word->poll <= loop.header || statements[loop.header].kind != StatementKind::label) return false;
+  if (!statements[loop.word->poll].guard.empty()) return false;
+  for (std::size_t i = loop.header + 1; i < loop.word->poll; ++i) {
+    if (statements[i].kind == StatementKind::label || may_branch(statements[i].opcode())) return false;
+  }
+  return std::count_if(verdict.loops.begin(), verdict.loops.end(),
+                       [&](const LoopVerdict& other) { return other.header == loop.header; }) == 1;
+}
+
+/// Where the visit stands, and under which guard: behind the poll, or before one that acquires, since its instructions
+/// wait for the load; else before the branch that goes back.
+Insertion place_visit(const FunctionVerdicts& verdict, const Site& site, const Table& table) {
+  const Function& function = *verdict.function;
+  if (passes_poll(verdict, *site.loop)) {
+    const Statement& poll = function.statements[site.loop->word->poll];
+    const std::size_t at = has_modifier(poll.opcode(), "acquire") ? poll.range.begin : poll.range.end;
+    return {at, marked(visit_text(site, table, {}))};
+  }
   const Statement& statement = function.statements[site.loop->back_edge];
   if (site.loop->falls_through) return {statement.range.end, marked(visit_text(site, table, {}))};
   BackEdge back{statement.guard, statement.guard_negated, {}};
@@ -47,34 +73,44 @@ Insertion place_visit(const Function& function, const Site& site, const Table& t
 
 /// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
 void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
-  std::map<std::size_t, bool> headers;  // whether a wait of a loop that begins there may end unseen
+  std::map<std::size_t, std::set<std::string_view>> headers;  // with the addresses that are polled there
   std::map<std::size_t, std::vector<const Site*>> left;
   for (const Site& site : sites) {
     for (const std::size_t exit : site.loop->exits) left[exit].push_back(&site);
-    if (function.statements[site.loop->header].kind == StatementKind::label) {
-      headers[site.loop->header] |= !site.loop->exits_known;
-    }
+    if (function.statements[site.loop->header].kind != StatementKind::label) continue;
+    std::set<std::string_view>& addresses = headers[site.loop->header];
+    if (site.loop->word) addresses.insert(site.loop->word->address);
   }
   for (const auto& [statement, of] : left) {
     const std::size_t at =
         statement < function.statements.size() ? function.statements[statement].range.begin : function.body.end - 1;
     insertions.push_back({at, marked(exit_text(of))});
   }
-  for (const auto& [header, unseen] : headers) {
-    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(unseen))});
+  for (const auto& [header, addresses] : headers) {
+    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(addresses))});
   }
 }
 
-/// Before the thread leaves the function, the end of its last wait is recorded.
+/// Before the thread leaves the function, the end of its last wait is recorded: behind the function's last statement.
 void place_ends(const Function& function, const Table& table, std::size_t& ends, std::vector<Insertion>& insertions) {
-  const auto add = [&](std::size_t at) {
-    insertions.push_back({at, marked("\n" + end_text(table, "leave_" + std::to_string(ends++)))});
-  };
+  const std::string last = "$__wic_last_" + std::to_string(ends);
   for (const Statement& statement : function.statements) {
     const std::string_view what = mnemonic_of(statement.opcode());
-    if (statement.kind == StatementKind::instruction && (what == "ret" || what == "exit")) add(statement.range.begin);
+    if (statement.kind != StatementKind::instruction || (what != "ret" && what != "exit")) continue;
+    std::string text;
+    if (what == "exit" && !function.is_entry) {
+      text = end_text(table, "leave_" + std::to_string(ends++));
+    } else {
+      const std::string guard = std::string(statement.guard_negated ? "!" : "") + std::string(statement.guard);
+      text = "{\n.reg .pred %__wic_p;\n" +
+             (statement.guard.empty() ? std::string("setp.ne.b32 %__wic_p, %__wic_s, 0;\n")
+                                      : "setp.ne.and.b32 %__wic_p, %__wic_s, 0, " + guard + ";\n") +
+             "@%__wic_p bra " + last + ";\n}\n";
+    }
+    insertions.push_back({statement.range.begin, marked("\n" + text)});
   }
-  add(function.body.end - 1);
+  insertions.push_back(
+      {function.body.end - 1, marked("\n" + last + ":\n" + end_text(table, "leave_" + std::to_string(ends++)) + "ret;\n")});
 }
 
 }  // namespace
@@ -115,7 +151,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     // first.
     place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, table, ends, insertions);
-    for (const Site& site : sites) insertions.push_back(place_visit(*verdict.function, site, table));
+    for (const Site& site : sites) insertions.push_back(place_visit(verdict, site, table));
     insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }
   if (!patch.sites.empty()) {

@@ -28,11 +28,6 @@ struct Table {
 
   std::size_t bytes() const { return watched_words() + kWatchedWords * sizeof(WatchedWord); }
   std::size_t watched_words() const { return sizeof(ModuleWords) + sites * sizeof(DeviceWords); }
-  /// A word of the module, or of a site, as an instruction's address.
-  std::string word(std::size_t offset) const { return "[" + name + "+" + std::to_string(offset) + "]"; }
-  std::string word(const Site& site, std::size_t offset) const {
-    return word(sizeof(ModuleWords) + site.number * sizeof(DeviceWords) + offset);
-  }
 };
 
 }  // namespace wicprof::rewriter

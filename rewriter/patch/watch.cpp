@@ -1,5 +1,7 @@
 #include "rewriter/patch/watch.h"
 
+#include <cstddef>
+
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/visit.h"
 #include "rewriter/patch/word_text.h"
@@ -8,20 +10,32 @@ namespace wicprof::rewriter {
 
 namespace {
 
-// Is a read of the word slow? %__wic_x: its address. A word that has changed since the round's poll is for the
-// program's own poll; the branch on the value makes the clock's second reading wait for the load.
-constexpr const char* kIsSlow = R"(
-<address><generic>and.b32 %__wic_e, %__wic_w, <slow>;
-setp.ne.b32 %__wic_p, %__wic_e, 0;
+// Is a read of the word slow? So it is if the rounds were. A word that has changed since the round's poll is for the
+// program's own poll; the branch on the value makes the clock's second reading wait for the load. %__wic_y: the wait so
+// far.
+constexpr const char* kIsSlow = R"(<generic>mov.u64 %__wic_y, %globaltimer;
+ld.local.u64 %__wic_x, [__wic_state+<begin>];
+sub.u64 %__wic_y, %__wic_y, %__wic_x;
+ld.local.u32 %__wic_e, [__wic_state+<flags>];
+and.b32 %__wic_g, %__wic_e, <slow>;
+setp.ne.b32 %__wic_p, %__wic_g, 0;
 @%__wic_p bra $__wic_watch_<k>;
-mov.u32 %__wic_now, %globaltimer_lo;
-<read>setp.ne<type> %__wic_p, <y>, <seen>;
-@%__wic_p bra $__wic_go_on_<k>;
-mov.u32 %__wic_e, %globaltimer_lo;
-sub.u32 %__wic_e, %__wic_e, %__wic_now;
-setp.le.u32 %__wic_p, %__wic_e, <slow read>;
+and.b32 %__wic_g, %__wic_n, <round bits>;
+mul.wide.u32 %__wic_x, %__wic_g, <slow round>;
+setp.gt.u64 %__wic_p, %__wic_y, %__wic_x;
+@%__wic_p bra $__wic_slow_<k>;
+mov.u64 %__wic_x, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_x;
+<probe>setp.ne<type> %__wic_p, <w>, <seen>;
+@%__wic_p bra $__wic_looked_<k>;
+mov.u64 %__wic_x, %globaltimer;
+cvt.u32.u64 %__wic_g, %__wic_x;
+sub.u32 %__wic_g, %__wic_g, %__wic_t;
+setp.le.u32 %__wic_p, %__wic_g, <slow read>;
 @%__wic_p bra $__wic_unwatched_<k>;
-or.b32 %__wic_w, %__wic_w, <slow>;
+$__wic_slow_<k>:
+or.b32 %__wic_e, %__wic_e, <slow>;
+st.local.u32 [__wic_state+<flags>], %__wic_e;
 )";
 
 // %__wic_a: the WatchedWord of this address, %__wic_d: when the watch ends, %__wic_r: the pause between looks. A place
@@ -29,44 +43,41 @@ or.b32 %__wic_w, %__wic_w, <slow>;
 // the watch ends. The next round has its look again.
 constexpr const char* kWatch = R"(
 $__wic_watch_<k>:
-mov.b32 %__wic_m, 0;
-mov.u64 %__wic_f, %globaltimer;
-shr.u64 %__wic_f, %__wic_f, 10;
-cvt.u32.u64 %__wic_r, %__wic_f;
-sub.u32 %__wic_r, %__wic_r, %__wic_t;
-min.u32 %__wic_d, %__wic_r, <longest watch / 1024>;
-shl.b32 %__wic_d, %__wic_d, 10;
-max.u32 %__wic_d, %__wic_d, <shortest watch>;
-add.u32 %__wic_d, %__wic_d, %__wic_l;
-min.u32 %__wic_r, %__wic_r, <longest watch pause>;
-shl.b32 %__wic_r, %__wic_r, <10-share>;
+min.u64 %__wic_y, %__wic_y, <longest watch>;
+cvt.u32.u64 %__wic_d, %__wic_y;
+shr.u32 %__wic_r, %__wic_d, <watch share>;
 max.u32 %__wic_r, %__wic_r, <first watch pause>;
 min.u32 %__wic_r, %__wic_r, <longest watch pause>;
-shr.u64 %__wic_f, %__wic_x, 2;
-mul.lo.u64 %__wic_f, %__wic_f, 0x9e3779b97f4a7c15;
-shr.u64 %__wic_f, %__wic_f, <64-log2>;
-shl.b64 %__wic_f, %__wic_f, 6;
+max.u32 %__wic_d, %__wic_d, <shortest watch>;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
+add.u32 %__wic_d, %__wic_d, %__wic_t;
+<address>shr.u64 %__wic_y, %__wic_x, 2;
+mul.lo.u64 %__wic_y, %__wic_y, 0x9e3779b97f4a7c15;
+shr.u64 %__wic_y, %__wic_y, <64-log2>;
+shl.b64 %__wic_y, %__wic_y, 6;
 mov.u64 %__wic_a, <table>;
-add.u64 %__wic_a, %__wic_a, %__wic_f;
-ld.volatile.global.u64 %__wic_f, [%__wic_a+<watched>];
-setp.eq.b64 %__wic_p, %__wic_f, %__wic_x;
+add.u64 %__wic_a, %__wic_a, %__wic_y;
+ld.volatile.global.u64 %__wic_y, [%__wic_a+<watched>];
+setp.eq.b64 %__wic_p, %__wic_y, %__wic_x;
 @%__wic_p bra $__wic_look_<k>;
 ld.volatile.global.u32 %__wic_e, [%__wic_a+<watched+16>];
-mov.u32 %__wic_now, %globaltimer_lo;
-sub.u32 %__wic_e, %__wic_e, %__wic_now;
+sub.u32 %__wic_e, %__wic_e, %__wic_t;
 setp.lt.u32 %__wic_p, %__wic_e, <lead ns>;
 @%__wic_p bra $__wic_unwatched_<k>;
-atom.global.cas.b64 %__wic_i, [%__wic_a+<watched>], %__wic_f, %__wic_x;
-setp.ne.b64 %__wic_p, %__wic_i, %__wic_f;
+atom.global.cas.b64 %__wic_x, [%__wic_a+<watched>], %__wic_y, %__wic_x;
+setp.ne.b64 %__wic_p, %__wic_x, %__wic_y;
 @%__wic_p bra $__wic_left_<k>;
 $__wic_look_<k>:
-ld.volatile.global.v2.u64 {%__wic_f, %__wic_y}, [%__wic_a+<watched+16>];
-mov.b64 {%__wic_e, %__wic_g}, %__wic_f;
-<value>mov.u32 %__wic_now, %globaltimer_lo;
-sub.u32 %__wic_h, %__wic_d, %__wic_now;
+ld.volatile.global.v2.u32 {%__wic_e, %__wic_g}, [%__wic_a+<watched+16>];
+ld.volatile.global<value type> <v>, [%__wic_a+<watched+24>];
+setp.ne<type> %__wic_q, <v>, <seen>;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
+sub.u32 %__wic_h, %__wic_d, %__wic_t;
 setp.gt.u32 %__wic_p, %__wic_h, <longest watch>;
 @%__wic_p bra $__wic_left_<k>;
-sub.u32 %__wic_g, %__wic_g, %__wic_now;
+sub.u32 %__wic_g, %__wic_g, %__wic_t;
 setp.ge.u32 %__wic_p, %__wic_g, <valid ns>;
 @%__wic_p bra $__wic_stale_<k>;
 @%__wic_q bra $__wic_left_<k>;
@@ -74,10 +85,10 @@ $__wic_later_<k>:
 nanosleep.u32 %__wic_r;
 bra $__wic_look_<k>;
 $__wic_stale_<k>:
-sub.u32 %__wic_g, %__wic_e, %__wic_now;
+sub.u32 %__wic_g, %__wic_e, %__wic_t;
 setp.lt.u32 %__wic_p, %__wic_g, <lead ns>;
 @%__wic_p bra $__wic_later_<k>;
-add.u32 %__wic_g, %__wic_now, <lead>;
+add.u32 %__wic_g, %__wic_t, <lead>;
 atom.global.cas.b32 %__wic_g, [%__wic_a+<watched+16>], %__wic_e, %__wic_g;
 setp.ne.b32 %__wic_p, %__wic_g, %__wic_e;
 @%__wic_p bra $__wic_look_<k>;
@@ -85,27 +96,28 @@ setp.ne.b32 %__wic_p, %__wic_g, %__wic_e;
 
 constexpr const char* kLead = R"(
 $__wic_lead_<k>:
-<read>setp.ne<type> %__wic_q, <y>, <seen>;
-mov.u32 %__wic_now, %globaltimer_lo;
-<widened>add.u32 %__wic_e, %__wic_now, <lead>;
-add.u32 %__wic_g, %__wic_now, <valid>;
-mov.b64 %__wic_f, {%__wic_e, %__wic_g};
-st.volatile.global.v2.u64 [%__wic_a+<watched+16>], {%__wic_f, %__wic_y};
+<read>setp.ne<type> %__wic_q, <v>, <seen>;
+st.volatile.global<value type> [%__wic_a+<watched+24>], <v>;
+mov.u64 %__wic_y, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_y;
+add.u32 %__wic_e, %__wic_t, <lead>;
+add.u32 %__wic_g, %__wic_t, <valid>;
+st.volatile.global.v2.u32 [%__wic_a+<watched+16>], {%__wic_e, %__wic_g};
 @%__wic_q bra $__wic_resign_<k>;
-sub.u32 %__wic_r, %__wic_d, %__wic_now;
-setp.gt.u32 %__wic_p, %__wic_r, <longest watch>;
+sub.u32 %__wic_h, %__wic_d, %__wic_t;
+setp.gt.u32 %__wic_p, %__wic_h, <longest watch>;
 @%__wic_p bra $__wic_resign_<k>;
 nanosleep.u32 <lead pause>;
 bra $__wic_lead_<k>;
 $__wic_resign_<k>:
-st.volatile.global.u32 [%__wic_a+<watched+16>], %__wic_now;
+st.volatile.global.u32 [%__wic_a+<watched+16>], %__wic_t;
 $__wic_left_<k>:
-mov.u32 %__wic_l, %globaltimer_lo;
+mov.b32 %__wic_l, %__wic_t;
 bra $__wic_go_on_<k>;
 $__wic_unwatched_<k>:
 )";
 
-constexpr const char* kGeneric = R"(isspacep.global %__wic_p, %__wic_x;
+constexpr const char* kGeneric = R"(isspacep.global %__wic_p, <register>;
 @!%__wic_p bra $__wic_unwatched_<k>;
 )";
 
@@ -114,29 +126,37 @@ constexpr const char* kGeneric = R"(isspacep.global %__wic_p, %__wic_x;
 std::string watch_text(const Site& site, const Table& table) {
   const Word& word = *site.loop->word;
   const std::size_t watched = table.watched_words();
-  const std::string seen(word.value);
+  const std::string address(word.address);
+  const auto read = [&](const std::string& to) {
+    return std::string("ld.volatile") + (word.is_global ? ".global" : "") + "<value type> " + to + ", [" + address +
+           "+" + std::to_string(word.offset) + "];\n";
+  };
   return fill(std::string(kIsSlow) + kWatch + kLead,
-              {{"address", address_text(word, "%__wic_x")},
-               {"generic", word.is_global ? "" : kGeneric},
-               {"read", read_text(word, "<y>")},
-               {"value", (word.is_64_bit ? "" : "cvt.u32.u64 %__wic_h, %__wic_y;\n") +
-                             std::string("setp.ne<type> %__wic_q, <y>, <seen>;\n")},
-               {"widened", word.is_64_bit ? "" : "cvt.u64.u32 %__wic_y, %__wic_h;\n"},
-               {"y", word.is_64_bit ? "%__wic_y" : "%__wic_h"},
-               {"type", type_of(word)},
-               {"seen", seen},
+              {{"generic", word.is_global ? "" : fill(kGeneric, {{"register", address}})},
+               {"address", address_text(word, "%__wic_x")},
+               {"read", read("<v>")},
+               {"probe", read("<w>")},
+               {"v", word.is_64_bit ? "%__wic_y" : "%__wic_h"},
+               {"w", word.is_64_bit ? "%__wic_x" : "%__wic_h"},
+               {"type", word.is_64_bit ? ".b64" : ".b32"},
+               {"value type", word.is_64_bit ? ".u64" : ".u32"},
+               {"seen", std::string(word.value)},
+               {"begin", std::to_string(offsetof(ThreadState, begin_ns))},
+               {"flags", std::to_string(offsetof(ThreadState, flags))},
+               {"round bits", std::to_string(kRoundBits)},
+               {"slow round", std::to_string(kSlowRoundNs)},
+               {"table", table.name},
                {"slow", std::to_string(kSlow)},
                {"slow read", std::to_string(kSlowReadNs)},
                {"longest watch", std::to_string(kLongestWatch)},
-               {"longest watch / 1024", std::to_string(kLongestWatch / 1024)},
                {"shortest watch", std::to_string(kShortestWatch)},
-               {"10-share", std::to_string(10 - kWatchShareLog2)},
+               {"watch share", std::to_string(kWatchShareLog2)},
                {"first watch pause", std::to_string(kFirstWatchPause)},
                {"longest watch pause", std::to_string(kLongestWatchPause)},
                {"64-log2", std::to_string(64 - kWatchedWordsLog2)},
-               {"table", table.name},
                {"watched", std::to_string(watched)},
                {"watched+16", std::to_string(watched + offsetof(WatchedWord, leader_until))},
+               {"watched+24", std::to_string(watched + offsetof(WatchedWord, value))},
                {"lead ns", std::to_string(kLeadNs)},
                {"lead", std::to_string(kLeadNs - 1)},
                {"valid ns", std::to_string(kValidNs)},

@@ -7,9 +7,6 @@
 
 namespace wicprof::rewriter {
 
-/// ".b32" or ".b64".
-inline std::string type_of(const Word& word) { return word.is_64_bit ? ".b64" : ".b32"; }
-
 /// The address, into a 64-bit register.
 inline std::string address_text(const Word& word, const std::string& to) {
   return "add.s64 " + to + ", " + std::string(word.address) + ", " + std::to_string(word.offset) + ";\n";
@@ -18,12 +15,6 @@ inline std::string address_text(const Word& word, const std::string& to) {
 /// What the round's poll has read, into a 64-bit register.
 inline std::string seen_text(const Word& word, const std::string& to) {
   return (word.is_64_bit ? "mov.b64 " : "cvt.u64.u32 ") + to + ", " + std::string(word.value) + ";\n";
-}
-
-/// Reads the word again, into a register of its size.
-inline std::string read_text(const Word& word, const std::string& to) {
-  return std::string("ld.volatile") + (word.is_global ? ".global" : "") + type_of(word) + " " + to + ", [" +
-         std::string(word.address) + "+" + std::to_string(word.offset) + "];\n";
 }
 
 }  // namespace wicprof::rewriter

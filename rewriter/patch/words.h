@@ -76,11 +76,11 @@ inline constexpr std::uint32_t kRecordsLog2 = 14, kRecords = 1u << kRecordsLog2;
 /// Sites of one module at most, and of one function: what a record and a thread have bits for.
 inline constexpr std::uint32_t kMostSites = 0xffff, kMostSitesOfFunction = 0xff;
 
-/// How long a thread waits before its first look, in ns: shorter waits cost five instructions per round, and are not
+/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are not
 /// recorded. Beside hundreds of readers of one host line a round takes longer than that.
 inline constexpr std::uint32_t kFirstLookNs = 20'000;
-/// How far apart later looks are, in ns. A look takes about 1 us.
-inline constexpr std::uint32_t kLookNs = 64'000;
+/// How far apart later looks are, in ns. A look takes about 1 us, in which the thread does not see its word.
+inline constexpr std::uint32_t kLookNs = 250'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
 /// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200.
 inline constexpr std::uint32_t kControlNs = 20'000;
@@ -97,6 +97,8 @@ inline constexpr std::uint32_t kLongestBriefPause = 1'000;
 
 /// A read of the word that takes longer, in ns, is one of host memory, or of a word with a queue.
 inline constexpr std::uint32_t kSlowReadNs = 900;
+/// Rounds that take longer on average, in ns, show that as well, without one more read.
+inline constexpr std::uint32_t kSlowRoundNs = 5'000;
 /// How long a thread stays with a watched word before it polls for itself: as long as the wait so far, within these, in
 /// ns. 528 readers of one host line beside a kernel that streams host memory made that kernel 8 times as slow on an
 /// H200, with a pause of 32 us between their reads as without one.

@@ -46,7 +46,8 @@ std::optional<Word> word_of(const Function& function, const Program& program, co
   }
   word.address = instruction.address.name;
   word.offset = instruction.offset;
-  const Statement& polls = function.statements[instruction.statement];
+  word.poll = instruction.statement;
+  const Statement& polls = function.statements[word.poll];
   if (polls.tokens.size() < 2) return std::nullopt;
   word.value = polls.tokens[1].text;
   // A scope between the poll and the other place may give the names to other registers, or end theirs.

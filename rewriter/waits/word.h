@@ -18,6 +18,7 @@ struct Word {
   std::string_view value;    ///< a register
   bool is_global = false;    ///< the poll names global memory; else the address is generic
   bool is_64_bit = false;    ///< else 32 bits
+  std::size_t poll = 0;      ///< the statement that polls
 };
 
 /// The word of the loop's only poll; nothing where the loop's code does not show it: a smaller word, an address that

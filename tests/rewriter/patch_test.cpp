@@ -21,7 +21,7 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeAndCanBeTakenOut) {
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_EQ(patched->sites[0].function, "k");
   EXPECT_NE(patched->text.find("@!%p1 bra $__wic_go_on_0;"), std::string::npos);
-  EXPECT_NE(patched->text.find("setp.lt.and.u32 %__wic_p, %__wic_d, %__wic_m, %p1;\n@%__wic_p bra $L;"),
+  EXPECT_NE(patched->text.find("setp.lt.and.u32 %__wic_p, %__wic_n, %__wic_m, %p1;\n@%__wic_p bra $L;"),
             std::string::npos);
   EXPECT_NE(patched->text.find("/*__wic_end*/@%p1 bra $L;"), std::string::npos);
   EXPECT_EQ(strip(patched->text), text);
@@ -35,7 +35,7 @@ TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
   const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   const std::size_t back = patched->text.find("/*__wic_end*/@%p1 bra $L;");
-  const std::size_t ends = patched->text.find("mov.u32 %__wic_e0, %globaltimer_lo;", back);
+  const std::size_t ends = patched->text.find("st.local.u64 [__wic_state+8], %__wic_a;", back);
   const std::size_t after = patched->text.find("add.s32 %r3, %r2, 1;");
   ASSERT_NE(ends, std::string::npos) << patched->text;
   EXPECT_LT(back, ends);
@@ -56,8 +56,8 @@ TEST(RewriterPatch, EndsTheWaitsOfTwoLoopsAtOnePlace) {
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 2u);
   // The branch behind the first loop is a place of its own, and knows the loop's value.
-  EXPECT_NE(patched->text.find("mov.b32 %__wic_e2, %r2;"), std::string::npos) << patched->text;
-  EXPECT_NE(patched->text.find("mov.b32 %__wic_e2, %r3;"), std::string::npos);
+  EXPECT_NE(patched->text.find("mov.b32 %__wic_e, %r2;"), std::string::npos) << patched->text;
+  EXPECT_NE(patched->text.find("mov.b32 %__wic_e, %r3;"), std::string::npos);
   EXPECT_EQ(strip(patched->text), text);
 }
 
@@ -80,7 +80,7 @@ TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
   const std::vector<FunctionVerdicts> verdicts = recognize(*module);
   const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
-  const std::size_t begin = patched->text.find("mov.u32 %__wic_l, %globaltimer_lo;");
+  const std::size_t begin = patched->text.find("mov.u64 %__wic_a, %globaltimer;");
   ASSERT_NE(begin, std::string::npos) << patched->text;
   EXPECT_LT(begin, patched->text.find("$L:"));
 }

@@ -2,6 +2,8 @@
 // contains no wic code. The kernel is a chain of blocks that wait for each other; prints one line of JSON.
 //
 //   loads data|data_ex|library_file|module_file|nvrtc|nvrtc_cubin FILE.ptx [ROUNDS]
+//   loads time FILE.ptx: how long the loads of any module and of its copy take
+//   loads ptx FILE.ptx: writes the kernel's PTX
 #include <cuda.h>
 #include <nvrtc.h>
 
@@ -76,11 +78,28 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+constexpr const char* kUsage =
+    "loads data|data_ex|library_file|module_file|nvrtc|nvrtc_cubin FILE.ptx [ROUNDS]\nloads time|ptx FILE.ptx\n";
+
+/// A process's first load, and the load of another module, whose text differs in a comment.
+int time_loads(const std::string& code) {
+  double ms[2];
+  for (const int copy : {0, 1}) {
+    const std::string text = copy == 0 ? code : code + "// copy\n";
+    CUmodule module;
+    const auto begin = Clock::now();
+    check(cuModuleLoadData(&module, text.c_str()), "cuModuleLoadData");
+    ms[copy] = ms_since(begin);
+  }
+  std::printf("{\"scenario\": \"time\", \"load_ms\": %.3f, \"next_load_ms\": %.3f, \"failed\": 0}\n", ms[0], ms[1]);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "loads data|data_ex|library_file|module_file|nvrtc|nvrtc_cubin FILE.ptx [ROUNDS]\n");
+    std::fputs(kUsage, stderr);
     return 2;
   }
   const std::string door = argv[1], file = argv[2];
@@ -96,10 +115,15 @@ int main(int argc, char** argv) {
   check(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "attribute");
   check(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "attribute");
   const std::string architecture = std::to_string(major * 10 + minor);
+  if (door == "ptx") {
+    std::ofstream(file) << compiled("compute_" + architecture, false).c_str();
+    return 0;
+  }
 
   std::stringstream ptx;
   ptx << std::ifstream(file).rdbuf();
   std::string code = ptx.str();
+  if (door == "time") return time_loads(code);
   if (door == "nvrtc") code = compiled("compute_" + architecture, false);
   if (door == "nvrtc_cubin") code = compiled("sm_" + architecture, true);
   CUfunction chain = nullptr;
