@@ -47,22 +47,30 @@ void Door::ask(const RewriteDriver& driver) {
   asked_.notify_all();
 }
 
+void Door::begin(const RewriteDriver& driver) {
+  if (begun_) return;
+  begun_ = true;
+  if (!driver.complete()) {
+    problem_ = "the driver is older than CUDA 12, or incomplete";
+    done_ = true;
+    return;
+  }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signals of the program
+  // Detached: if the driver does not answer, the program goes on without us. The object is never destroyed then.
+  std::thread([this, &driver] { ask(driver); }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Door::ask_early(const RewriteDriver& driver) {
+  const std::lock_guard lock(mutex_);
+  begin(driver);
+}
+
 std::string Door::problem(const RewriteDriver& driver) {
   std::unique_lock lock(mutex_);
-  if (!begun_) {
-    begun_ = true;
-    if (!driver.complete()) {
-      problem_ = "the driver is older than CUDA 12, or incomplete";
-      done_ = true;
-    } else {
-      sigset_t all, before;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signals of the program
-      // Detached: if the driver does not answer, the program goes on without us. The object is never destroyed then.
-      std::thread([this, &driver] { ask(driver); }).detach();
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
-  }
+  begin(driver);
   if (!asked_.wait_for(lock, kPatience, [this] { return done_; })) return "the driver did not answer in time";
   return problem_;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/rewrite/in_context.h"
 #include "collector/rewrite/ptx_beside.h"
 #include "collector/rewrite/trial.h"
 
@@ -32,7 +33,8 @@ rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target)
 }
 
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
-                                      const void* image, std::string_view bytes, const CodeTarget& target) {
+                                      const void* image, std::string_view bytes, const CodeTarget& target,
+                                      const std::function<void()>& meanwhile) {
   // Without a compiler that gives us its result there is nothing to keep but texts.
   const bool keeps = driver.can_compile();
   if (keeps) {
@@ -42,6 +44,7 @@ rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCac
   // The PTX of machine code may come later: Triton writes it, or NVRTC is asked for it.
   const bool is_final = made.machine_code_only.empty();
   if (!made.text.empty()) {
+    const InContext beside(driver, meanwhile);
     if (std::string refused = try_replacement(driver, image, made, target.device); !refused.empty()) {
       made = {};
       made.left_alone = std::move(refused);

@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,9 +23,11 @@ struct CodeTarget {
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target);
 
 /// From the cache, or analysed, compiled, compared with the original, and kept under `key`. `bytes` are those of
-/// `image`, which the driver can load. Makes calls of the driver: within OwnCode.
+/// `image`, which the driver can load. Makes calls of the driver: within OwnCode. `meanwhile` is called on another
+/// thread, in the same context, while the code is compiled.
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
-                                      const void* image, std::string_view bytes, const CodeTarget& target);
+                                      const void* image, std::string_view bytes, const CodeTarget& target,
+                                      const std::function<void()>& meanwhile = {});
 
 /// Only analysed: what the image's PTX is, in Replacement::unpatched.
 rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target);

@@ -178,6 +178,15 @@ std::string PatchedModules::bind_module(const RewriteDriver& driver, const Modul
   return result == CUDA_SUCCESS ? std::string() : error_of("writing the table of patched loops", result);
 }
 
+void PatchedModules::prepare(const RewriteDriver& driver, EventSink& sink) {
+  CUcontext context = nullptr;
+  if (driver.current_context(&context) != CUDA_SUCCESS || context == nullptr) return;
+  const OutsideOfCaptures outside(driver);
+  const std::lock_guard lock(mutex_);
+  std::string problem;
+  memory_of(driver, context, sink, problem);
+}
+
 std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
   if (!any_.load(std::memory_order_relaxed)) return {};
   CUcontext context = nullptr;

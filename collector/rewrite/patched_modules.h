@@ -43,6 +43,9 @@ class PatchedModules {
   bool unbound(CUcontext context) const {
     return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;
   }
+  /// Gets the memory that modules will need in the current context, if there is one, while the first one is compiled.
+  /// What fails here fails again in bind().
+  void prepare(const RewriteDriver& driver, EventSink& sink);
   /// Gives the modules their memory in the current context, and takes a first reading of the device's clock. Empty:
   /// done, or there is no context; else what failed, and the modules go on polling.
   std::string bind(const RewriteDriver& driver, EventSink& sink);

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
-#include <thread>
 
-#include "collector/rewrite/own_code.h"
+#include "collector/rewrite/in_context.h"
 #include "rewriter/patch/limit.h"
 
 namespace wicprof::collector {
@@ -88,14 +86,20 @@ std::string not_compared(const std::string& kernel) {
   return "the registers of " + kernel + " could not be compared with those of the original";
 }
 
-/// `text` with limits, such that as many warps fit as of the originals. A kernel that limits itself keeps its own
-/// limit.
-void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had,
-           const std::set<std::string>& kernels) {
-  std::map<std::string, int> limits;
-  for (const std::string& kernel : kernels) limits[kernel] = registers_for(resident_warps(had.at(kernel)));
+std::string limited_text(const std::string& text, const std::map<std::string, int>& limits) {
   Result<std::string> limited = rewriter::limit_registers(text, limits);
-  replacement.text = limited ? *std::move(limited) : text;
+  return limited ? *std::move(limited) : text;
+}
+
+/// `text` with limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits
+/// itself keeps its own limit.
+void limit(rewriter::Replacement& replacement, const std::string& text,
+           const std::map<std::string, KernelNeeds>& had) {
+  std::map<std::string, int> limits;
+  for (const std::string& kernel : replacement.patched_kernels) {
+    limits[kernel] = registers_for(resident_warps(had.at(kernel)));
+  }
+  replacement.text = limited_text(text, limits);
   replacement.is_machine_code = false;
 }
 
@@ -160,43 +164,40 @@ std::string try_replacement(const RewriteDriver& driver, const void* original, r
   };
   const std::string text = replacement.text;
   std::string problem;
+  const bool limited = replacement.has_machine_code && driver.can_compile();
   if (replacement.has_machine_code || !driver.can_compile()) {
     // What the original needs is known before the first compilation.
     if (problem = look_at_original(); !problem.empty()) return problem;
-    if (driver.can_compile()) limit(replacement, text, had, replacement.patched_kernels);
+    if (driver.can_compile()) limit(replacement, text, had);
     if (problem = compile(driver, replacement); !problem.empty()) return problem;
   } else {
-    // The driver compiles both: at the same time.
-    CUcontext current = nullptr;
-    driver.current_context(&current);
+    // The driver compiles both at the same time. A kernel with few values gets the limit that it is likely to need.
     std::string other;
-    std::thread thread([&] {
-      const OwnCode own;
-      driver.push_context(current);
-      other = look_at_original();
-      CUcontext popped = nullptr;
-      driver.pop_context(&popped);
-    });
+    InContext original_beside(driver, [&] { other = look_at_original(); });
+    std::map<std::string, int> limits;
+    for (const std::string& kernel : replacement.small_kernels) limits[kernel] = registers_for(kMostWarps);
+    replacement.text = limited_text(text, limits);
     problem = compile(driver, replacement);
-    thread.join();
+    original_beside.join();
     if (!problem.empty()) return problem;
     if (!other.empty()) return other;
   }
   for (const bool again : {false, true}) {
     const Loaded after(driver, replacement.text.c_str());
     if (after.result != CUDA_SUCCESS) return refused("the patched PTX", after.result);
-    std::set<std::string> greedy;
+    std::string worse;
     for (const std::string& kernel : replacement.kernels) {
       KernelNeeds has;
       if (!read_needs(driver, after.library, kernel, device, has)) return not_compared(kernel);
-      if (!again && resident_warps(has) < resident_warps(had[kernel])) {
-        greedy.insert(kernel);
-      } else if (const std::string worse = worse_needs(had[kernel], has); !worse.empty()) {
-        return "the patch would change what " + kernel + " needs: " + worse;
+      worse = worse_needs(had[kernel], has);
+      if (!worse.empty()) {
+        worse = "the patch would change what " + kernel + " needs: " + worse;
+        break;
       }
     }
-    if (greedy.empty()) break;
-    limit(replacement, text, had, greedy);
+    if (worse.empty()) break;
+    if (again || limited) return worse;
+    limit(replacement, text, had);
     if (problem = compile(driver, replacement); !problem.empty()) return problem;
   }
   return {};

@@ -1,7 +1,9 @@
 // Patched code in the place of what the program loads: the callback at the entry of a load changes the image that the
 // driver reads. Whatever fails leaves the program with its own image.
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +29,16 @@
 namespace wicprof::collector {
 
 namespace {
+
+// A program makes a context before its first load, and in the meantime the driver answers what is asked of it.
+constexpr CUpti_CallbackId kEarly[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v3,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v4,
+};
+
+bool is_early(CUpti_CallbackId id) { return std::find(std::begin(kEarly), std::end(kEarly), id) != std::end(kEarly); }
 
 // Loads, unloads, and launches: before its first launch a module gets its memory in the context.
 constexpr CUpti_CallbackId kWatched[] = {
@@ -175,6 +187,9 @@ class Rewrite final : public Source {
                      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id));
       if (!enabled && id == CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData) return enabled;
     }
+    for (const CUpti_CallbackId id : kEarly) {
+      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    }
     for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     }
@@ -206,7 +221,9 @@ class Rewrite final : public Source {
       return;
     }
     if (OwnCode::runs() || data.callbackSite != CUPTI_API_ENTER) return;
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload) {
+    if (is_early(id)) {
+      door_.ask_early(driver());
+    } else if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload) {
       modules_.unloaded(static_cast<const cuLibraryUnload_params*>(data.functionParams)->library, nullptr);
     } else if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
       modules_.unloaded(nullptr, static_cast<const cuModuleUnload_params*>(data.functionParams)->hmod);
@@ -242,6 +259,16 @@ class Rewrite final : public Source {
     event.text = sink.text(text);
     event.severity = severity;
     sink.write_or_hold(event);
+  }
+
+  /// What is patched has places of its own: PyTorch has more kernels that stay as they are than a trace names.
+  void report_patch(EventSink& sink, const std::string& text) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (patch_reports_ == kMostNotices) return;
+      ++patch_reports_;
+    }
+    notice(sink, NoticeSeverity::info, "rewrite: " + text);
   }
 
   void report(EventSink& sink, const std::string& text) {
@@ -318,7 +345,9 @@ class Rewrite final : public Source {
     const std::string key = cache_key(driver, bytes, *target);
     if (key_of_file != nullptr) *key_of_file = key;
     auto replacement = std::make_unique<rewriter::Replacement>(
-        recompile_only_ ? analysed(bytes, *target) : patched_code_of(driver, cache_, key, image, bytes, *target));
+        recompile_only_ ? analysed(bytes, *target)
+                        : patched_code_of(driver, cache_, key, image, bytes, *target,
+                                          [&] { modules_.prepare(driver, sink); }));
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
       if (!replacement->text.empty()) why = "the program loads it with options for the compiler";
@@ -344,7 +373,7 @@ class Rewrite final : public Source {
     for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink)) {
       names += (names.empty() ? "" : ", ") + name;
     }
-    report(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
+    report_patch(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
     toggles_.begin(driver(), sink);
     bind(sink);
   }
@@ -383,7 +412,7 @@ class Rewrite final : public Source {
   std::atomic<bool> door_reported_{false};
   std::mutex mutex_;
   std::vector<std::unique_ptr<rewriter::Replacement>> kept_;
-  std::size_t reports_ = 0;
+  std::size_t reports_ = 0, patch_reports_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "rewriter/load/replacement.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "rewriter/images/device_code.h"
 #include "rewriter/patch/patch.h"
@@ -51,6 +53,28 @@ constexpr std::string_view kMachineCodeOnly =
 // Of the namespace wic in a symbol.
 constexpr std::string_view kWicSymbol = "N3wic";
 
+// Kernels that nvcc 13.0 makes with so many values need some 20 registers, 32 at most.
+constexpr int kFewValues = 80;
+
+/// The registers of 32 bits that the function declares: nvcc names one per value. Those of 64 bits count twice.
+int values_of(const Function& function) {
+  int values = 0;
+  for (const Statement& statement : function.statements) {
+    if (statement.opcode() != ".reg" || statement.tokens.size() < 3) continue;
+    const std::string_view type = statement.tokens[1].text;
+    if (type == ".pred") continue;
+    int names = 1;
+    for (std::size_t i = 2; i < statement.tokens.size(); ++i) {
+      const std::string_view token = statement.tokens[i].text;
+      int count = 0;
+      if (token == ",") ++names;
+      if (std::from_chars(token.data(), token.data() + token.size(), count).ec == std::errc()) names += count - 1;
+    }
+    values += type.ends_with("64") ? 2 * names : names;
+  }
+  return values;
+}
+
 Replacement patched(const std::string& text) {
   if (text.size() > kLargestPtx) {
     return left_alone("its PTX has " + std::to_string(text.size()) + " bytes, more than " +
@@ -86,7 +110,9 @@ Replacement patched(const std::string& text) {
       continue;
     }
     replacement.kernels.emplace_back(function.name);
-    if (with_sites.contains(function.name)) replacement.patched_kernels.emplace(function.name);
+    if (!with_sites.contains(function.name)) continue;
+    replacement.patched_kernels.emplace(function.name);
+    if (values_of(function) <= kFewValues) replacement.small_kernels.emplace(function.name);
   }
   if (in_a_function) replacement.patched_kernels.insert(replacement.kernels.begin(), replacement.kernels.end());
   return replacement;

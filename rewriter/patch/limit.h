@@ -9,8 +9,8 @@
 
 namespace wicprof::rewriter {
 
-/// The patched text with `.maxnreg` for the kernels named by their symbols; strip() takes the limits out as well. Fails
-/// for a kernel that says itself how many registers it may have.
+/// The patched text with `.maxnreg` for the kernels named by their symbols; strip() takes the limits out as well. A
+/// kernel that says itself how many registers it may have, or how many blocks an SM is to hold, stays as it is.
 Result<std::string> limit_registers(std::string_view text, const std::map<std::string, int>& limits);
 
 }  // namespace wicprof::rewriter

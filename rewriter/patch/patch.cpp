@@ -73,21 +73,20 @@ Insertion place_visit(const FunctionVerdicts& verdict, const Site& site, const T
 
 /// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
 void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
-  std::map<std::size_t, std::set<std::string_view>> headers;  // with the addresses that are polled there
+  std::set<std::size_t> headers;
   std::map<std::size_t, std::vector<const Site*>> left;
   for (const Site& site : sites) {
     for (const std::size_t exit : site.loop->exits) left[exit].push_back(&site);
-    if (function.statements[site.loop->header].kind != StatementKind::label) continue;
-    std::set<std::string_view>& addresses = headers[site.loop->header];
-    if (site.loop->word) addresses.insert(site.loop->word->address);
+    if (site.loop->falls_through) continue;  // what comes from above goes back
+    if (function.statements[site.loop->header].kind == StatementKind::label) headers.insert(site.loop->header);
   }
   for (const auto& [statement, of] : left) {
     const std::size_t at =
         statement < function.statements.size() ? function.statements[statement].range.begin : function.body.end - 1;
     insertions.push_back({at, marked(exit_text(of))});
   }
-  for (const auto& [header, addresses] : headers) {
-    insertions.push_back({function.statements[header].range.begin, marked(arrive_text(addresses))});
+  for (const std::size_t header : headers) {
+    insertions.push_back({function.statements[header].range.begin, marked(arrive_text())});
   }
 }
 

@@ -23,7 +23,7 @@ cvt.u32.u64 %__wic_l, %__wic_a;
 }
 )";
 
-// Times are read with 64 bits everywhere: a reading of 32 bits takes 30 cycles longer on an H100. `keeps`: kKeep.
+// Times are read with 64 bits everywhere: a reading of 32 bits takes 30 cycles longer on an H100.
 constexpr const char* kArrive = R"(
 {
 .reg .b64 %__wic_a;
@@ -31,14 +31,8 @@ mov.b32 %__wic_n, 0;
 mov.u64 %__wic_a, %globaltimer;
 cvt.u32.u64 %__wic_l, %__wic_a;
 add.u32 %__wic_l, %__wic_l, <first look ns>;
-<keeps>}
+}
 )";
-
-// Adds 0 to the address that the loop polls: the clock's highest bit is 0 until the year 2262. ptxas does not know that,
-// so that it keeps the address in a register; else it loads the kernel's parameter again in each round, which made the
-// rounds of small loops a tenth longer.
-constexpr const char* kKeep = R"(shr.u64 %__wic_a, %__wic_a, 63;
-<adds>)";
 
 // Beside the poll the device does this while the program's load is under way. At a back edge, a round without a look goes
 // back by a branch of its own: a branch around the look would cost it more. The time of a wait that is recorded is noted
@@ -219,15 +213,7 @@ std::string round_text(const Site& site, const BackEdge& back) {
 
 }  // namespace
 
-std::string arrive_text(const std::set<std::string_view>& addresses) {
-  std::string adds;
-  for (const std::string_view address : addresses) {
-    const std::string name(address);
-    adds += "add.s64 " + name + ", " + name + ", %__wic_a;\n";
-  }
-  return fill(kArrive, {{"keeps", adds.empty() ? "" : fill(kKeep, {{"adds", adds}})},
-                        {"first look ns", std::to_string(kFirstLookNs)}});
-}
+std::string arrive_text() { return fill(kArrive, {{"first look ns", std::to_string(kFirstLookNs)}}); }
 
 std::string registers_text() {
   return fill(kRegisters,

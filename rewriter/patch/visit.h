@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +41,8 @@ inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29, kRoundBits
 /// Only the last one is needed outside of loops.
 std::string registers_text();
 
-/// A thread comes to a loop from above. `addresses`: the registers with the addresses of the words that it polls there.
-std::string arrive_text(const std::set<std::string_view>& addresses);
+/// A thread comes to a loop from above.
+std::string arrive_text();
 
 /// The branch that goes back, behind a visit that stands there.
 struct BackEdge {
