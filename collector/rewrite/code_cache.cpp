@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 2";
+constexpr std::string_view kVersion = "wic-prof rewrite 3";
+// What the hash of an entry's code is made with.
+constexpr std::string_view kCode = "code";
 
 /// Other processes see the whole file or none.
 bool write(const fs::path& path, std::string_view bytes) {
@@ -84,7 +86,8 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     entry.at("left_alone").get_to(found.left_alone);
     if (entry.at("bytes").get<std::size_t>() == 0) return found;
     found.text = file_bytes(code_file(key));
-    if (found.text.size() != entry.at("bytes").get<std::size_t>()) return std::nullopt;
+    // Other bytes would make the program's load fail.
+    if (CodeCache::key(found.text, kCode) != entry.at("code").get<std::string>()) return std::nullopt;
     found.is_machine_code = true;
     entry.at("table").get_to(found.table);
     entry.at("kernels").get_to(found.kernels);
@@ -115,6 +118,7 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
   }
   const nlohmann::json entry = {{"left_alone", replacement.left_alone},
                                 {"bytes", replacement.text.size()},
+                                {"code", CodeCache::key(replacement.text, kCode)},
                                 {"table", replacement.table},
                                 {"kernels", replacement.kernels},
                                 {"sites", sites}};

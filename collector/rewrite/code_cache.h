@@ -12,7 +12,7 @@
 
 namespace wicprof::collector {
 
-/// Any thread, any process. Every failure of a file means that there is no entry.
+/// Any thread, any process. Every failure of a file, and code that is not what was stored, means that there is no entry.
 class CodeCache {
  public:
   /// Files beyond this size together are removed, the oldest first, when an entry is added (chosen).

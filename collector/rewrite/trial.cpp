@@ -93,8 +93,7 @@ std::string limited_text(const std::string& text, const std::map<std::string, in
 
 /// `text` with limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits
 /// itself keeps its own limit.
-void limit(rewriter::Replacement& replacement, const std::string& text,
-           const std::map<std::string, KernelNeeds>& had) {
+void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had) {
   std::map<std::string, int> limits;
   for (const std::string& kernel : replacement.patched_kernels) {
     limits[kernel] = registers_for(resident_warps(had.at(kernel)));

@@ -345,9 +345,9 @@ class Rewrite final : public Source {
     const std::string key = cache_key(driver, bytes, *target);
     if (key_of_file != nullptr) *key_of_file = key;
     auto replacement = std::make_unique<rewriter::Replacement>(
-        recompile_only_ ? analysed(bytes, *target)
-                        : patched_code_of(driver, cache_, key, image, bytes, *target,
-                                          [&] { modules_.prepare(driver, sink); }));
+        recompile_only_ ? analysed(bytes, *target) : patched_code_of(driver, cache_, key, image, bytes, *target, [&] {
+          modules_.prepare(driver, sink);
+        }));
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
       if (!replacement->text.empty()) why = "the program loads it with options for the compiler";

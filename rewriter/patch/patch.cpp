@@ -42,7 +42,8 @@ bool may_branch(std::string_view opcode) {
 /// loop's label and the poll.
 bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
   const std::vector<Statement>& statements = verdict.function->statements;
-  if (!loop.word || loop.word->poll <= loop.header || statements[loop.header].kind != StatementKind::label) return false;
+  if (!loop.word || loop.word->poll <= loop.header || statements[loop.header].kind != StatementKind::label)
+    return false;
   if (!statements[loop.word->poll].guard.empty()) return false;
   for (std::size_t i = loop.header + 1; i < loop.word->poll; ++i) {
     if (statements[i].kind == StatementKind::label || may_branch(statements[i].opcode())) return false;
@@ -108,8 +109,8 @@ void place_ends(const Function& function, const Table& table, std::size_t& ends,
     }
     insertions.push_back({statement.range.begin, marked("\n" + text)});
   }
-  insertions.push_back(
-      {function.body.end - 1, marked("\n" + last + ":\n" + end_text(table, "leave_" + std::to_string(ends++)) + "ret;\n")});
+  insertions.push_back({function.body.end - 1,
+                        marked("\n" + last + ":\n" + end_text(table, "leave_" + std::to_string(ends++)) + "ret;\n")});
 }
 
 }  // namespace

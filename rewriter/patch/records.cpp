@@ -124,14 +124,13 @@ std::string record_text(const Site& site, const Table& table) {
   const std::optional<Word>& word = site.loop->word;
   const std::uint32_t number = static_cast<std::uint32_t>(site.number) | (word ? Record::kKnowsValue : 0u);
   const RecordTexts end = end_texts("@%__wic_q ");
-  return text_of(table,
-                 {"ld.local.u64 %__wic_x, [__wic_state+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n" +
-                      end.time,
-                  (word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.address,
-                  (word ? seen_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.value,
-                  "mov.b32 %__wic_e, " + std::to_string(number) + ";\n" + end.site,
-                  "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
-                 "written_" + std::to_string(site.number));
+  return text_of(
+      table,
+      {"ld.local.u64 %__wic_x, [__wic_state+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n" + end.time,
+       (word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.address,
+       (word ? seen_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.value,
+       "mov.b32 %__wic_e, " + std::to_string(number) + ";\n" + end.site, "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
+      "written_" + std::to_string(site.number));
 }
 
 std::string end_text(const Table& table, const std::string& label) {

@@ -10,15 +10,15 @@
 
 namespace wicprof::rewriter {
 
-/// What a thread knows of a wait that has lasted until its first look, in local memory: the registers are the program's.
-/// Shorter waits leave it alone, since an instruction that empties the L1 cache would make each access slow.
+/// What a thread knows of a wait that has lasted until its first look, in local memory: the registers are the
+/// program's. Shorter waits leave it alone, since an instruction that empties the L1 cache would make each access slow.
 struct ThreadState {
   std::uint64_t begin_ns;
   std::uint64_t ended_ns;  ///< of a wait whose begin is recorded: when its last round began
-  std::uint32_t flags;    ///< bits 0 to 16: the pause of each round, in ns; then kSlow
-  std::uint32_t next_ns;  ///< while the thread pauses in each round: when the next look is due, low 32 bits
-  std::uint32_t rounds;   ///< %__wic_n, when the wait ended
-  std::uint32_t value;    ///< the low 32 bits of what its last poll has read
+  std::uint32_t flags;     ///< bits 0 to 16: the pause of each round, in ns; then kSlow
+  std::uint32_t next_ns;   ///< while the thread pauses in each round: when the next look is due, low 32 bits
+  std::uint32_t rounds;    ///< %__wic_n, when the wait ended
+  std::uint32_t value;     ///< the low 32 bits of what its last poll has read
 };
 static_assert(sizeof(ThreadState) == 32);
 
@@ -35,7 +35,8 @@ inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29, kRoundBits
 /// program's values anew behind the loop where they are many:
 ///   %__wic_n  rounds of this wait, with kNoWait or kLooked and kBegun
 ///   %__wic_l  when the next look is due: the low 32 bits of the device's clock
-///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none. The record of the
+///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none. The record of
+///   the
 ///             end comes at the first look of the next wait, or before the function ends: the loads and stores of a
 ///             record would delay what the program does next
 /// Only the last one is needed outside of loops.

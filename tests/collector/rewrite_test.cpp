@@ -1,7 +1,9 @@
 // Loading patched code, with a driver of this test: each step that fails leaves the program with its own image.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -9,8 +11,10 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/rewrite/code_cache.h"
@@ -46,8 +50,20 @@ struct FakeDriver {
   std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
   std::deque<std::vector<char>> memory;  // of the host, in the order of the allocations
   int loads = 0, unloads = 0, retained = 0;
+  std::mutex mutex;  // what a program loads is compiled on several threads; never held during callbacks
 };
 FakeDriver* fake = nullptr;
+
+CUlibrary keep(const std::string& text) {
+  const std::lock_guard lock(fake->mutex);
+  const auto library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
+  fake->libraries[library] = text;
+  return library;
+}
+const std::string& text_of(CUlibrary library) {
+  const std::lock_guard lock(fake->mutex);
+  return fake->libraries[library];
+}
 
 CUresult unless(const char* name) { return fake->failing.contains(name) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
 
@@ -73,8 +89,7 @@ CUresult load_under_cupti(CUlibrary* library, const void* image) {
   if (fake->failing.contains("load") || (patched && fake->failing.contains("load_patched"))) {
     result = CUDA_ERROR_INVALID_PTX;
   } else {
-    *library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
-    fake->libraries[*library] = text;
+    *library = keep(text);
   }
   deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_EXIT, &params, &result);
   return result;
@@ -94,22 +109,22 @@ RewriteDriver functions() {
     if (text.find("__wic_sites") != std::string::npos && unless("load_patched") != CUDA_SUCCESS) {
       return CUDA_ERROR_INVALID_PTX;
     }
-    *library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
-    fake->libraries[*library] = text;
+    *library = keep(text);
     return CUDA_SUCCESS;
   };
   api.library_unload = [](CUlibrary library) {
+    const std::lock_guard lock(fake->mutex);
     ++fake->unloads;
     fake->libraries.erase(library);
     return CUDA_SUCCESS;
   };
   api.library_kernel = [](CUkernel* kernel, CUlibrary library, const char* name) {
-    if (fake->libraries[library].find(name) == std::string::npos) return CUDA_ERROR_NOT_FOUND;
+    if (text_of(library).find(name) == std::string::npos) return CUDA_ERROR_NOT_FOUND;
     *kernel = reinterpret_cast<CUkernel>(library);
     return unless("kernel");
   };
   api.kernel_attribute = [](int* value, CUfunction_attribute which, CUkernel kernel, CUdevice) {
-    const std::string& text = fake->libraries[reinterpret_cast<CUlibrary>(kernel)];
+    const std::string& text = text_of(reinterpret_cast<CUlibrary>(kernel));
     const bool patched = text.find("__wic_sites") != std::string::npos;
     const bool limited = fake->obeys_limits && text.find(".maxnreg 32\n") != std::string::npos;
     *value = 0;
@@ -131,6 +146,7 @@ RewriteDriver functions() {
     return unless("global");
   };
   api.host_alloc = [](void** memory, std::size_t bytes, unsigned) {
+    const std::lock_guard lock(fake->mutex);
     *memory = fake->memory.emplace_back(bytes, '\xff').data();
     return unless("alloc");
   };
@@ -404,27 +420,28 @@ TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {
 }
 
 TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
-  const auto gets_its_own = [&](const char* step, const std::string& image) {
+  // `kept`: modules that stay: the program's own, and the clock's, which is loaded while the patch is compiled.
+  const auto gets_its_own = [&](const char* step, const std::string& image, int kept) {
     source_ = make_rewrite(&control_, api);
     driver.source = source_.get();
     EXPECT_EQ(loaded(image), image) << step;
-    EXPECT_EQ(driver.loads - driver.unloads, 1) << step;
+    EXPECT_EQ(driver.loads - driver.unloads, kept) << step;
     driver.loads = driver.unloads = 0;
     EXPECT_EQ(attached_runtimes(control_), 0u) << step;
     source_->finish(sink_);
   };
   for (const char* step : {"load_patched", "kernel", "attribute"}) {
     driver.failing = {step};
-    gets_its_own(step, ptx);
+    gets_its_own(step, ptx, std::string_view(step) == "kernel" ? 1 : 2);
   }
   driver.failing.clear();
   driver.registers_of_patched = 200;
-  gets_its_own("registers", ptx);
+  gets_its_own("registers", ptx, 2);
   driver.registers_of_patched = 20;
   driver.takes_replaced_images = false;
-  gets_its_own("door", ptx);
+  gets_its_own("door", ptx, 1);
   driver.takes_replaced_images = true;
-  gets_its_own("syntax", ptx + "nonsense");
+  gets_its_own("syntax", ptx + "nonsense", 1);
   // Each step has its reason in the trace.
   const Delivered delivered = ring_.read();
   std::string reasons;
@@ -482,9 +499,67 @@ TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
   EXPECT_EQ(again.sites[0].function, made.sites[0].function);
   EXPECT_NE(cache_key(compiler, ptx + " ", target), key);
   EXPECT_NE(cache_key(compiler, ptx, CodeTarget{0, 80}), key);
-  // Damaged code is no code.
-  std::filesystem::resize_file(cache.code_file(key), 3);
-  EXPECT_FALSE(cache.find(key));
+}
+
+TEST_F(RewriteCache, CodeThatIsNotWhatWasStoredIsNotFound) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const CodeCache cache(folder);
+  const CodeTarget target{0, 90};
+  const std::string key = cache_key(compiler, ptx, target);
+  const std::filesystem::path code = cache.code_file(key), entry = folder / (key + ".json");
+  const auto made = [&] { return patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target); };
+  const rewriter::Replacement first = made();
+  const auto is_made_again = [&](const char* damage) {
+    EXPECT_FALSE(cache.find(key)) << damage;
+    const std::size_t before = compilations().size();
+    EXPECT_EQ(made().text, first.text) << damage;
+    EXPECT_EQ(compilations().size(), before + 1) << damage;
+    EXPECT_TRUE(cache.find(key)) << damage;
+  };
+  std::filesystem::resize_file(code, 3);
+  is_made_again("cut");
+  std::ofstream(code) << std::string(first.text.size(), 'x');
+  is_made_again("replaced by bytes of the same size");
+  std::filesystem::remove(code);
+  is_made_again("gone");
+  std::filesystem::resize_file(entry, std::filesystem::file_size(entry) / 2);
+  is_made_again("half an entry");
+  std::ofstream(entry) << R"({"left_alone": 7, "bytes": "many"})";
+  is_made_again("an entry of other types");
+  std::ofstream(entry) << std::string(100, '\0');
+  is_made_again("an entry of zeros");
+}
+
+TEST_F(RewriteCache, WhereNothingCanBeKeptTheCodeIsMadeEachTime) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const CodeTarget target{0, 90};
+  const std::string key = cache_key(compiler, ptx, target);
+  const auto is_made = [&](const CodeCache& cache, const char* why) {
+    EXPECT_TRUE(patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target).is_machine_code) << why;
+    EXPECT_FALSE(cache.find(key)) << why;
+  };
+  is_made(CodeCache({}), "no folder");
+  std::ofstream(folder.string()) << "a file";
+  is_made(CodeCache(folder), "a file in the place of the folder");
+  std::filesystem::remove(folder);
+  std::filesystem::create_directories(folder / (key + ".json"));
+  is_made(CodeCache(folder), "a folder in the place of the entry");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / (key + ".cubin"));
+  is_made(CodeCache(folder), "a folder in the place of the code");
+  std::filesystem::remove_all(folder);
+  // A full disk, as far as this process can tell.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{10, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  is_made(CodeCache(folder), "no space");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, handler);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));  // no half file
 }
 
 TEST_F(RewriteCache, EachStepOfACompilationThatFailsLeavesTheOriginal) {

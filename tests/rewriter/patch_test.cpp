@@ -57,7 +57,8 @@ TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
   const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
   const std::size_t back = patched->text.find("@%p1 bra $L;");
-  const std::size_t ends = patched->text.find("@%__wic_p st.local.v2.u32 [__wic_state+24], {%__wic_n, %__wic_e};", back);
+  const std::size_t ends =
+      patched->text.find("@%__wic_p st.local.v2.u32 [__wic_state+24], {%__wic_n, %__wic_e};", back);
   const std::size_t after = patched->text.find("add.s32 %r3, %r2, 1;");
   ASSERT_NE(ends, std::string::npos) << patched->text;
   EXPECT_LT(back, ends);
