@@ -18,7 +18,6 @@ namespace {
 /// Expected gain, as shares of the traced time. cuSync gains up to 1.19 times. A comparison counts 2 % as a change;
 /// kWarning is not calibrated.
 constexpr double kWarning = 0.05;
-constexpr double kWorthNaming = kWorthNamingPair;
 
 std::string name_of(const PairKernel& kernel) { return shorten(function_name(one_line(kernel.name)), 60); }
 
@@ -66,7 +65,7 @@ std::string remedy(const DependentPair& pair) {
 /// A kernel beside one that holds SMs; nothing if a carve-out would save little.
 std::optional<Finding> crowded_finding(const CrowdedKernel& crowded, double whole) {
   const double share = crowded.carve_out && whole > 0 ? crowded.carve_out->value / whole : 0;
-  if (share < kWorthNaming) return std::nullopt;
+  if (share < kWorthNamingPair) return std::nullopt;
   const std::string kernel = name_of(crowded.kernel), holder = name_of(crowded.holder);
   const double beside = static_cast<double>(crowded.beside_ns) / static_cast<double>(crowded.launches);
   const double alone = static_cast<double>(crowded.alone_ns) / static_cast<double>(crowded.alone);

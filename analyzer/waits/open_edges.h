@@ -35,7 +35,7 @@ struct SiteEdges {
 /// By site id. Empty where no loop of the program was patched.
 std::vector<SiteEdges> open_edges(const TraceModel& model, const Matching& matching);
 
-/// "12 of 20 waits have no known writer: ...", and the candidates; empty where nothing is open.
+/// "the writer of 12 of 20 waits is not known: ...", and the candidates; empty where nothing is open.
 std::string open_edges_text(const SiteEdges& edges);
 
 }  // namespace wicprof::analyzer

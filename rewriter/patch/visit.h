@@ -35,11 +35,9 @@ inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29, kRoundBits
 /// program's values anew behind the loop where they are many:
 ///   %__wic_n  rounds of this wait, with kNoWait or kLooked and kBegun
 ///   %__wic_l  when the next look is due: the low 32 bits of the device's clock
-///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none. The record of
-///   the
-///             end comes at the first look of the next wait, or before the function ends: the loads and stores of a
-///             record would delay what the program does next
-/// Only the last one is needed outside of loops.
+///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none.
+/// The record of an end comes at the first look of the next wait, or before the function ends: its loads and stores
+/// would delay what the program does next. Only %__wic_s is needed outside of loops.
 std::string registers_text();
 
 /// A thread comes to a loop from above.
