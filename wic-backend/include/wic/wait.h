@@ -135,7 +135,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
     }
     tally.waited = true;
     if (strategy_word == wait.strategy_word && thread.cycles() - clock_read < kCyclesBetweenClocks) {
-      strategy.pass(thread, wait, now);
+      strategy.pass(thread, wait, now, condition);
       continue;
     }
     const std::uint64_t looked = now;
@@ -155,7 +155,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       result.end = LoopEnd::strategy_changed;
       break;
     }
-    strategy.pass(thread, wait, now);
+    strategy.pass(thread, wait, now, condition);
   }
   strategy.leave(thread, wait);
   return result;

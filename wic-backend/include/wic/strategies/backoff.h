@@ -12,7 +12,8 @@ struct Backoff : DirectObservation {
   static constexpr std::uint32_t kFirstNs = 64;
   static constexpr std::uint32_t kLongestNs = 8'192;
 
-  WIC_DEVICE void pass(const Thread& thread, const WaitContext&, std::uint64_t) {
+  template <class Condition>
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext&, std::uint64_t, const Condition&) {
     thread.sleep_ns(next_ns_);
     next_ns_ = next_ns_ < kLongestNs ? next_ns_ * 2 : kLongestNs;
   }

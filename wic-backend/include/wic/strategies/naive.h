@@ -15,7 +15,8 @@ struct Naive : DirectObservation {
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     return {true, 1, thread.fetch_add_system(const_cast<std::uint32_t*>(wait.word), 0)};
   }
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
+  template <class Condition>
+  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t, const Condition&) {}
 };
 
 }  // namespace wic

@@ -10,7 +10,8 @@ struct Poll : DirectObservation {
   static constexpr StrategyId kId = StrategyId::poll;
   static constexpr bool kLeaderWaits = false;
 
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
+  template <class Condition>
+  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t, const Condition&) {}
 };
 
 }  // namespace wic

@@ -14,7 +14,8 @@ struct PredictedSleep : DirectObservation {
   static constexpr bool kLeaderWaits = false;
   static constexpr std::uint32_t kShortestNs = 500;  ///< a sleep for less could overshoot by more than it saves
 
-  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
+  template <class Condition>
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now, const Condition&) {
     if (slept_) return;
     slept_ = true;
     const std::uint64_t predicted = wait.usual(thread).mean_ns;

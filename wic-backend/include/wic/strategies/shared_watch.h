@@ -57,13 +57,15 @@ class SharedWatch {
     return role_ == Role::watcher ? watch(thread, wait) : own_look(thread, wait);
   }
 
-  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
+  template <class Condition>
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now, const Condition&) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
       // A waiter whose line has no watcher takes over instead of waiting for news.
       const std::uint32_t ns = nap_ns(waited);
       if (is_active(line_.value)) {
-        line_.stand_by(thread, my_line(thread), ns);
+        const std::uint64_t before = line_.value;
+        line_.stand_by(thread, my_line(thread), ns, [before](std::uint64_t line) { return line != before; });
       } else if (ns != 0) {
         thread.sleep_ns(ns);
       }

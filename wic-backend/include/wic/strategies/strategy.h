@@ -1,6 +1,6 @@
 // A strategy decides how a waiting thread learns the word's value (observe), how time passes between two looks at it
-// (pass), and what it leaves behind (leave); some also prepare the wait (begin). The one poll loop (wait.h) owns the
-// deadline, the memory order and the change of strategy.
+// (pass, which may look for the wait's condition itself), and what it leaves behind (leave); some also prepare the wait
+// (begin). The one poll loop (wait.h) owns the deadline, the memory order and the change of strategy.
 //
 // To add one: a file here, its number and name in protocol/strategy.h, one case in strategies/list.h.
 #pragma once
@@ -74,7 +74,7 @@ template <class Word>
 struct ObservedWord {
   Word value = 0;
   std::uint32_t looks = 0;  ///< at the word, since the last count
-  bool news = false;        ///< the last look found a new value, which the strategy has not used yet
+  bool news = false;        ///< the last look found what was waited for, and the strategy has not used the value yet
 
   WIC_DEVICE Word look(const Thread& thread, const Word* word) {
     if (!news) {
@@ -85,22 +85,23 @@ struct ObservedWord {
     return value;
   }
 
-  /// Looks again until the word changes, with a sleep before each look, for half a millisecond at most. A round of the
+  /// Looks again until `found(the word)`, with a sleep before each look, for half a millisecond at most. A round of the
   /// poll loop per look would learn no more, but would reload what the compiler has spilled to local memory, and that
   /// traffic competes with neighbours that are bound by memory: with 16 looks at most, a kernel that streams memory
-  /// beside 528 waiters on a host word took 1.03 times as long on an H200, and 1.015 with these numbers.
-  WIC_DEVICE void stand_by(const Thread& thread, const Word* word, std::uint32_t sleep_ns) {
+  /// beside 528 waiters on a host word took 1.03 times as long on an H200, and 1.015 with these numbers. A round also
+  /// reads the clock and the strategy word, during which a counter that takes several steps would take its last one.
+  template <class Found>
+  WIC_DEVICE void stand_by(const Thread& thread, const Word* word, std::uint32_t sleep_ns, const Found& found) {
     const std::uint32_t looks_at_most = sleep_ns <= 2'000 ? 128 : sleep_ns <= 4'000 ? 64 : 32;
-    Word now = value;
     std::uint32_t done = 0;
+    news = false;
     WIC_ROLLED
-    while (done < looks_at_most && now == value) {
+    while (done < looks_at_most && !news) {
       if (sleep_ns != 0) thread.sleep_ns(sleep_ns);
-      now = thread.load(word);
+      value = thread.load(word);
       ++done;
+      news = found(value);
     }
-    news = now != value;
-    value = now;
     looks += done;
   }
 };
@@ -116,8 +117,9 @@ struct LeaderObservation {
     observed_.looks = 0;
     return {true, reads, value};
   }
-  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
-    observed_.stand_by(thread, wait.word, nap_ns(now - wait.arrived_ns));
+  template <class Condition>
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now, const Condition& condition) {
+    observed_.stand_by(thread, wait.word, nap_ns(now - wait.arrived_ns), condition);
   }
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 
