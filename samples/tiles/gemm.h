@@ -360,6 +360,7 @@ struct Gemm {
     for (;;) {
       hopper::barrier_wait(&ring.full[at.slot], at.parity);
       const wic::TileTicket tile = ring.tickets[at.slot];
+      thread.sync_warp();  // all lanes have read the ticket before lane 0 gives the slot back
       if (!tile) {
         hand_over(thread, ring, tile, out);
         return;
