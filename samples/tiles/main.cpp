@@ -201,7 +201,9 @@ Result<Outcome> run(const Options& options) {
   if (!runtime) return runtime.error();
   wic::Runtime& rt = **runtime;
   if (!rt.warning().empty()) std::fprintf(stderr, "tiles: %s\n", rt.warning().c_str());
-  const auto site = rt.add_site({.name = "tiles.row", .word_memory = wic::WordMemory::device});
+  const auto site = rt.add_site({.name = "tiles.row",
+                                 .word_memory = wic::WordMemory::device,
+                                 .group_warps = options.pair == "mlp" || options.pair == "conv" ? 1u : 0u});
   if (!site) return site.error();
   auto stream = rt.device(0).make_stream();
   if (!stream) return stream.error();

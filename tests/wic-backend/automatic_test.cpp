@@ -35,12 +35,25 @@ StrategyId chosen(const SiteSpec& spec, const SiteObservation& o, StrategyId now
 }
 
 TEST(Automatic, TheDeclarationDecidesWithoutObservations) {
-  EXPECT_EQ(choose(site()).strategy, StrategyId::leader_bar_sync);
-  EXPECT_EQ(choose(site({}, Pollers::each_thread)).strategy, StrategyId::leader_bar_sync);
-  EXPECT_EQ(choose(site({}, {}, true)).strategy, StrategyId::shared_watch);
-  EXPECT_EQ(choose(site({}, Pollers::each_thread, true)).strategy, StrategyId::shared_watch);
-  EXPECT_NE(choose(site()).reason.find("declared"), std::string::npos);
-  EXPECT_EQ(choose(site()).seen.waits, 0u);
+  EXPECT_EQ(choose(site(), kLimits).strategy, StrategyId::leader_bar_sync);
+  EXPECT_EQ(choose(site({}, Pollers::each_thread), kLimits).strategy, StrategyId::leader_bar_sync);
+  EXPECT_EQ(choose(site({}, {}, true), kLimits).strategy, StrategyId::shared_watch);
+  EXPECT_EQ(choose(site({}, Pollers::each_thread, true), kLimits).strategy, StrategyId::shared_watch);
+  EXPECT_NE(choose(site(), kLimits).reason.find("declared"), std::string::npos);
+  EXPECT_EQ(choose(site(), kLimits).seen.waits, 0u);
+}
+
+TEST(Automatic, ALoneWarpStartsWithPollingWordsOnTheDevice) {
+  SiteSpec spec = site(WordMemory::device);
+  spec.group_warps = 1;
+  EXPECT_EQ(choose(spec, kLimits).strategy, StrategyId::poll);
+  EXPECT_NE(choose(spec, kLimits).reason.find("no other warp to park"), std::string::npos);
+  EXPECT_EQ(choose(spec, AutomaticLimits::of(wicprof::DeviceKind::simt)).strategy, StrategyId::leader_bar_sync);
+  spec.group_warps = 4;
+  EXPECT_EQ(choose(spec, kLimits).strategy, StrategyId::leader_bar_sync);
+  spec = site(WordMemory::pinned_host);
+  spec.group_warps = 1;
+  EXPECT_EQ(choose(spec, kLimits).strategy, StrategyId::leader_bar_sync);
 }
 
 TEST(Automatic, ManyReadersOfAHostWordAreWatched) {

@@ -33,6 +33,7 @@ struct SiteSpec {
   /// The strategy in mode poll: `poll` or `naive`. Where `naive` would lose the flag (see set_wait()), the site uses
   /// `poll`.
   StrategyId own = StrategyId::poll;
+  std::uint32_t group_warps = 0;  ///< warps of a group that waits; 0: not known. `auto` starts from this
 };
 
 struct RuntimeOptions {

@@ -93,7 +93,12 @@ AutomaticLimits AutomaticLimits::of(DeviceKind kind) {
   return limits;
 }
 
-Choice choose(const SiteSpec& spec) {
+Choice choose(const SiteSpec& spec, const AutomaticLimits& limits) {
+  if (spec.group_warps == 1 && spec.word_memory == WordMemory::device && limits.lone_warps > 0) {
+    return {StrategyId::poll,
+            "declared: a group is one warp and waits for words on the device, so there is no other warp to park",
+            {}};
+  }
   if (spec.shared_word && spec.word_memory != WordMemory::device) {
     return {StrategyId::shared_watch, "declared: all wait on one word, so one watcher reads it for all", {}};
   }
@@ -152,7 +157,7 @@ Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now,
 }
 
 SiteChooser::SiteChooser(SiteSpec spec, AutomaticLimits limits)
-    : spec_(std::move(spec)), limits_(limits), now_(choose(spec_)), candidate_(now_.strategy) {}
+    : spec_(std::move(spec)), limits_(limits), now_(choose(spec_, limits_)), candidate_(now_.strategy) {}
 
 bool SiteChooser::see(const SiteObservation& seen) {
   Choice choice = choose(spec_, seen, now_.strategy, limits_);

@@ -60,7 +60,7 @@ struct Choice {
 };
 
 /// From the declaration alone.
-Choice choose(const SiteSpec& spec);
+Choice choose(const SiteSpec& spec, const AutomaticLimits& limits);
 
 /// From what was seen while `auto` used strategy `now`. A declared word memory overrides what looks suggest.
 Choice choose(const SiteSpec& spec, const SiteObservation& seen, wicprof::StrategyId now,
