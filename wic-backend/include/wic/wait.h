@@ -193,7 +193,7 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, WaitContext wait, const Co
     const bool reports = wait.view->records != nullptr && tally.reports < kMostReports;
     const std::uint64_t report_at = wait.arrived_ns + (reports ? report_age_ns(tally.reports) : 0);
     wait.deadline_ns = reports && report_at < deadline ? report_at : deadline;
-    const LoopResult result = with_strategy(
+    const LoopResult result = with_observation(
         wait.strategy_id(), [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
     if (result.end != LoopEnd::deadline_passed || wait.deadline_ns == deadline) return result;
     // One record per group, or per warp where every thread polls: then the first lane's.

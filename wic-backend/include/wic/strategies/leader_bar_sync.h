@@ -6,8 +6,11 @@
 
 namespace wic {
 
-struct LeaderBarSync : LeaderObservation {
+struct LeaderBarSync : PollingObservation {
   static constexpr StrategyId kId = StrategyId::leader_bar_sync;
+  static constexpr bool kLeaderWaits = true;
+
+  WIC_DEVICE LeaderBarSync() : PollingObservation(true) {}
 };
 
 }  // namespace wic

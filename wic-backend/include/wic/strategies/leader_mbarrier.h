@@ -7,7 +7,7 @@
 
 namespace wic {
 
-struct LeaderMbarrier : LeaderObservation {
+struct LeaderMbarrier : LeaderBarSync {
   static constexpr StrategyId kId = StrategyId::leader_mbarrier;
   static constexpr Parking kParking = Parking::mbarrier;
 };

@@ -44,4 +44,21 @@ WIC_DEVICE inline bool leader_waits(std::uint8_t id) {
   return with_strategy(id, [](auto strategy) { return decltype(strategy)::kLeaderWaits; });
 }
 
+/// The same for the poll loop, to which all strategies that poll are one, so that a kernel holds one loop for them.
+template <class Visitor>
+WIC_DEVICE auto with_observation(std::uint8_t id, Visitor&& visit) {
+  switch (static_cast<StrategyId>(id)) {
+    case Backoff::kId:
+      return visit(Backoff{});
+    case PredictedSleep::kId:
+      return visit(PredictedSleep{});
+    case SharedWatch::kId:
+      return visit(SharedWatch{});
+    case Naive::kId:
+      return visit(Naive{});
+    default:
+      return visit(PollingObservation(leader_waits(id)));
+  }
+}
+
 }  // namespace wic

@@ -6,12 +6,11 @@
 
 namespace wic {
 
-struct Poll : DirectObservation {
+struct Poll : PollingObservation {
   static constexpr StrategyId kId = StrategyId::poll;
   static constexpr bool kLeaderWaits = false;
 
-  template <class Condition>
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t, const Condition&) {}
+  WIC_DEVICE Poll() : PollingObservation(false) {}
 };
 
 }  // namespace wic

@@ -106,10 +106,12 @@ struct ObservedWord {
   }
 };
 
-/// For strategies in which one thread polls for its group.
-struct LeaderObservation {
+/// For strategies in which a thread polls: at full speed, or with naps in long waits. Both are one piece of code in a
+/// kernel, which is smaller for that, and wakes up as fast with naps as without in waits that are too short for them.
+struct PollingObservation {
   static constexpr Parking kParking = Parking::barrier;
-  static constexpr bool kLeaderWaits = true;
+
+  WIC_DEVICE explicit PollingObservation(bool naps) : naps_(naps) {}
 
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     const std::uint32_t value = observed_.look(thread, wait.word);
@@ -119,12 +121,15 @@ struct LeaderObservation {
   }
   template <class Condition>
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now, const Condition& condition) {
-    observed_.stand_by(thread, wait.word, nap_ns(now - wait.arrived_ns), condition);
+    if (!naps_) return;
+    const std::uint32_t ns = nap_ns(now - wait.arrived_ns);
+    if (ns != 0) observed_.stand_by(thread, wait.word, ns, condition);
   }
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 
  private:
   ObservedWord<std::uint32_t> observed_;
+  bool naps_;
 };
 
 /// The longest single sleep (a sleep of t lasts up to 2 t), about as long as stand_by(). A strategy returns to the poll
