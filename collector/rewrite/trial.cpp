@@ -92,11 +92,12 @@ std::string limited_text(const std::string& text, const std::map<std::string, in
   return limited ? *std::move(limited) : text;
 }
 
-/// `text` with limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits
-/// itself keeps its own limit.
+/// `text` with limits for all kernels, such that as many warps fit as of the originals: the driver's linker gives
+/// kernels without a patch more registers, too, since it compiles for code that is linked later (a histogram of CUB's
+/// 79 in place of 40). A kernel that limits itself keeps its own limit.
 void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had) {
   std::map<std::string, int> limits;
-  for (const std::string& kernel : replacement.patched_kernels) {
+  for (const std::string& kernel : replacement.kernels) {
     limits[kernel] = registers_for(resident_warps(had.at(kernel)));
   }
   replacement.text = limited_text(text, limits);
