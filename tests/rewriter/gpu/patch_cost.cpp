@@ -1,7 +1,7 @@
 // What a patch costs kernels that wait all the time: the kernels of patch_cost.cu in several files, as PTX or as
 // machine code, launched in turn; the first file is the original. Prints, as lines of JSON, the best time of each
 // kernel, and the median of its ratios to the first file's launch of the same turn, with the interval of 95 %. Polling
-// is in force, and nothing is recorded.
+// is in force, and nothing is recorded. patch_cost.py makes a result file of it.
 //
 //   nvcc -O3 -std=c++20 -arch=compute_90 -ptx patch_cost.cu -o original.ptx
 //   wic-prof rewrite original.ptx -o patched.ptx
