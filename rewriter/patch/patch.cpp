@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "rewriter/flow/effects.h"
-#include "rewriter/patch/apart.h"
 #include "rewriter/patch/marks.h"
 #include "rewriter/patch/records.h"
 #include "rewriter/patch/visit.h"
@@ -53,23 +52,6 @@ bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
                        [&](const LoopVerdict& other) { return other.header == loop.header; }) == 1;
 }
 
-/// A wait whose look stands apart: what it needs before its loop, at its poll, and behind its back edge.
-void place_apart(const Function& function, const Site& site, const Table& table, std::vector<Insertion>& insertions) {
-  const LoopVerdict& loop = *site.loop;
-  const std::string k = std::to_string(site.number);
-  const Statement& poll = function.statements[loop.word->poll];
-  insertions.push_back({function.statements[loop.header].range.begin, marked(arrive_apart_text(site, table))});
-  if (has_modifier(poll.opcode(), "acquire")) {
-    insertions.push_back({poll.range.begin, marked(count_apart_text())});
-    insertions.push_back({poll.range.end, marked(compare_apart_text(site))});
-  } else {
-    insertions.push_back({poll.range.end, marked(count_apart_text() + compare_apart_text(site))});
-  }
-  if (!function.statements[loop.back_edge].guard.empty()) {
-    insertions.push_back({function.statements[loop.back_edge].range.end, marked("\n$__wic_out_" + k + ":\n")});
-  }
-}
-
 /// Where the visit stands, and under which guard: behind the poll, or before one that acquires, since its instructions
 /// wait for the load; else before the branch that goes back.
 Insertion place_visit(const FunctionVerdicts& verdict, const Site& site, const Table& table) {
@@ -90,8 +72,7 @@ Insertion place_visit(const FunctionVerdicts& verdict, const Site& site, const T
   return {statement.range.begin, marked(visit_text(site, table, back))};
 }
 
-/// Of waits whose visits stand in their loops: where a thread comes to a loop from above, its wait begins; where loops
-/// are left, their waits end.
+/// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
 void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
   std::set<std::size_t> headers;
   std::map<std::size_t, std::vector<const Site*>> left;
@@ -165,31 +146,12 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     const char* const function = verdict.function->name.data();
     while (next < patch.sites.size() && patch.sites[next].function.data() == function) ++next;
     if (next == first) continue;
-    std::vector<Site> within, apart;
-    for (std::size_t i = first; i < next; ++i) {
-      const bool stands_there =
-          passes_poll(verdict, *patch.sites[i].loop) && stands_apart(verdict, *patch.sites[i].loop);
-      (stands_there ? apart : within).push_back(patch.sites[i]);
-    }
+    const std::span<const Site> sites(&patch.sites[first], next - first);
     // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
     // first.
-    place_waits(*verdict.function, within, insertions);
-    // A thread that comes from the copy of its loop passes what stands where the function ends.
-    for (const Site& site : apart) {
-      place_apart(*verdict.function, site, table, insertions);
-      if (within.empty()) continue;
-      // A thread that enters another loop by a branch begins a wait there.
-      for (const std::size_t exit : site.loop->exits) {
-        if (exit == verdict.function->statements.size()) continue;
-        insertions.push_back({verdict.function->statements[exit].range.begin, marked(no_wait_text())});
-      }
-    }
+    place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, table, ends, insertions);
-    for (const Site& site : within) insertions.push_back(place_visit(verdict, site, table));
-    for (const Site& site : apart) {
-      insertions.push_back({verdict.function->body.end - 1,
-                            marked(look_apart_text(site, table) + copy_text(module.text, *verdict.function, site))});
-    }
+    for (const Site& site : sites) insertions.push_back(place_visit(verdict, site, table));
     insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }
   if (!patch.sites.empty()) {

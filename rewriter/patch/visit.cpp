@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kRegisters = R"(
 .local .align 16 .b8 __wic_state[<state bytes>];
-.reg .b32 %__wic_n, %__wic_l, %__wic_s, %__wic_u, %__wic_c;
+.reg .b32 %__wic_n, %__wic_l, %__wic_s;
 mov.b32 %__wic_n, <no wait>;
 mov.b32 %__wic_s, 0;
 {
@@ -56,20 +56,18 @@ constexpr const char* kGoAround = R"(setp.lt.s32 %__wic_p, %__wic_d, 0;
 // A thread that has come to the loop by a branch has no time of arrival: its wait begins now. %__wic_d: how late the
 // look is. What the thread knows of its wait goes to ThreadState at the first look, after the record of the end of the
 // wait before. %__wic_q: the record is one of an end.
-constexpr const char* kLookRegisters = R"(
+constexpr const char* kLook = R"(
 {
 .reg .pred %__wic_p, %__wic_q;
 .reg .b32 %__wic_r, %__wic_e, %__wic_g, %__wic_h, %__wic_d, %__wic_t;
 .reg .b64 %__wic_a, %__wic_i, %__wic_x, %__wic_y;
-<round>)";
-constexpr const char* kHasArrived = R"(setp.ge.s32 %__wic_p, %__wic_n, 0;
+<round>setp.ge.s32 %__wic_p, %__wic_n, 0;
 @%__wic_p bra $__wic_arrived_<k>;
 mov.b32 %__wic_n, 1;
 add.u32 %__wic_l, %__wic_t, <first look ns>;
 bra $__wic_go_on_<k>;
 $__wic_arrived_<k>:
-)";
-constexpr const char* kLook = R"(setp.ge.u32 %__wic_p, %__wic_n, <looked>;
+setp.ge.u32 %__wic_p, %__wic_n, <looked>;
 @%__wic_p bra $__wic_again_<k>;
 or.b32 %__wic_n, %__wic_n, <looked>;
 add.u32 %__wic_d, %__wic_d, <first look ns>;
@@ -126,7 +124,7 @@ setp.ne.b32 %__wic_p, %__wic_g, %__wic_e;
 @%__wic_p bra $__wic_known_<k>;
 ld.volatile.global.u32 %__wic_r, [%__wic_a+<host control>];
 st.volatile.global.u32 [<table>+<control>], %__wic_r;
-<promise>$__wic_known_<k>:
+$__wic_known_<k>:
 )";
 
 // The high bit of %__wic_r: waits are recorded.
@@ -171,71 +169,8 @@ $__wic_looked_<k>:
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
 add.u32 %__wic_l, %__wic_t, <look ns>;
-)";
-constexpr const char* kGoOn = R"($__wic_go_on_<k>:
+$__wic_go_on_<k>:
 }
-)";
-
-// Who reads the host's word says until when waits that begin need not look.
-constexpr const char* kPromise = R"(setp.eq.b32 %__wic_p, %__wic_r, 0;
-selp.b32 %__wic_g, <polled ns>, 0, %__wic_p;
-add.u32 %__wic_g, %__wic_g, %__wic_t;
-st.volatile.global.u32 [<table>+<polled until>], %__wic_g;
-)";
-
-// Where the look stands apart. A 0 is added to the word's address that ptxas does not know to be one: it would read an
-// address that is a parameter anew in each round.
-constexpr const char* kArriveApart = R"(
-{
-.reg .b32 %__wic_t;
-.reg .b64 %__wic_a;
-mov.b32 %__wic_n, 0;
-ld.volatile.global.u32 %__wic_u, [<table>+<polled until>];
-mov.u64 %__wic_a, %globaltimer;
-cvt.u32.u64 %__wic_l, %__wic_a;
-add.u32 %__wic_l, %__wic_l, <first look ns>;
-<keep>}
-)";
-constexpr const char* kKeepAddress = R"(shr.u32 %__wic_t, %__wic_s, 31;
-cvt.u64.u32 %__wic_a, %__wic_t;
-add.s64 <address>, <address>, %__wic_a;
-)";
-
-// Before the poll that acquires, since its instructions wait for the load; else behind the poll, while it is under way.
-constexpr const char* kCountApart = R"(
-{
-.reg .b64 %__wic_y;
-add.u32 %__wic_n, %__wic_n, 1;
-mov.u64 %__wic_y, %globaltimer;
-cvt.u32.u64 %__wic_c, %__wic_y;
-}
-)";
-constexpr const char* kCompareApart = R"(
-{
-.reg .pred %__wic_p;
-.reg .b32 %__wic_d, %__wic_e;
-sub.u32 %__wic_d, %__wic_c, %__wic_l;
-sub.u32 %__wic_e, %__wic_u, %__wic_c;
-setp.ge.s32 %__wic_p, %__wic_d, 0;
-setp.ge.and.u32 %__wic_p, %__wic_e, <polled ahead>, %__wic_p;
-@%__wic_p bra $__wic_visit_<k>;
-}
-)";
-
-constexpr const char* kRoundOfCopy = R"(
-{
-.reg .pred %__wic_p;
-.reg .b32 %__wic_d, %__wic_e, %__wic_t;
-.reg .b64 %__wic_y;
-<round>setp.ge.s32 %__wic_p, %__wic_d, 0;
-@%__wic_p bra $__wic_visit_<k>;
-}
-)";
-
-constexpr const char* kVisitApart = "\n$__wic_visit_<k>:";
-constexpr const char* kSinceDue = R"(mov.u64 %__wic_y, %globaltimer;
-cvt.u32.u64 %__wic_t, %__wic_y;
-sub.u32 %__wic_d, %__wic_t, %__wic_l;
 )";
 
 // The program has waited for this moment: a few instructions without a branch. Nothing but stores stands under the
@@ -275,23 +210,27 @@ std::string round_text(const Site& site, const BackEdge& back) {
                    {"label", std::string(back.label)}});
 }
 
-std::string polled_until_text(const Site& site) {
-  return std::to_string(sizeof(ModuleWords) + site.number * sizeof(DeviceWords) + offsetof(DeviceWords, polled_until));
+}  // namespace
+
+std::string arrive_text() { return fill(kArrive, {{"first look ns", std::to_string(kFirstLookNs)}}); }
+
+std::string registers_text() {
+  return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}, {"no wait", std::to_string(kNoWait)}});
 }
 
-/// `begin`: what stands before the look. The thread goes on with what comes behind the text.
-std::string look_text(const Site& site, const Table& table, const std::string& begin, bool apart) {
+std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
+  const std::string k = std::to_string(site.number);
   const bool pauses = site.loop->pause != Pause::none;
-  std::string text = std::string(kLookRegisters) + kLook + kControl;
+  std::string text = std::string(kLook) + kControl;
   if (site.records()) text += kBegin;
   text += "$__wic_recorded_<k>:\n";
   if (pauses) text += kPark;
   if (site.watches()) text += watch_text(site, table);
   if (pauses) text += kPause;
-  text += std::string(kLookedOn) + kGoOn;
+  text += kLookedOn;
   const std::size_t own = sizeof(ModuleWords) + site.number * sizeof(DeviceWords);
   const std::uint32_t longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
-  return fill(text, {{"round", begin},
+  return fill(text, {{"round", round_text(site, back)},
                      {"record", record_text(site, table)},
                      {"nap", pauses ? kNap : ""},
                      {"own", std::to_string(site.in_function + 1)},
@@ -299,10 +238,6 @@ std::string look_text(const Site& site, const Table& table, const std::string& b
                      {"sites", std::to_string(offsetof(ModuleWords, sites))},
                      {"control", std::to_string(own + offsetof(DeviceWords, control))},
                      {"look", std::to_string(own + offsetof(DeviceWords, look_ns))},
-                     {"promise", apart ? fill(kPromise, {{"polled ns", std::to_string(kPolledNs)},
-                                                         {"table", table.name},
-                                                         {"polled until", polled_until_text(site)}})
-                                       : ""},
                      {"host control", std::to_string(site.number * sizeof(SiteWords) + offsetof(SiteWords, control))},
                      {"flags", std::to_string(offsetof(ThreadState, flags))},
                      {"begin", std::to_string(offsetof(ThreadState, begin_ns))},
@@ -321,46 +256,8 @@ std::string look_text(const Site& site, const Table& table, const std::string& b
                      {"longest", std::to_string(longest)},
                      {"pause share", std::to_string(kPauseShareLog2)},
                      {"first pause", std::to_string(kFirstPause)},
-                     {"k", std::to_string(site.number)}});
+                     {"k", k}});
 }
-
-}  // namespace
-
-std::string arrive_text() { return fill(kArrive, {{"first look ns", std::to_string(kFirstLookNs)}}); }
-
-std::string registers_text() {
-  return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}, {"no wait", std::to_string(kNoWait)}});
-}
-
-std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
-  return look_text(site, table, round_text(site, back) + kHasArrived, false);
-}
-
-std::string arrive_apart_text(const Site& site, const Table& table) {
-  return fill(kArriveApart, {{"first look ns", std::to_string(kFirstLookNs)},
-                             {"table", table.name},
-                             {"polled until", polled_until_text(site)},
-                             {"keep", fill(kKeepAddress, {{"address", std::string(site.loop->word->address)}})}});
-}
-
-std::string count_apart_text() { return kCountApart; }
-
-std::string compare_apart_text(const Site& site) {
-  return fill(kCompareApart, {{"polled ahead", std::to_string(kPolledAhead)}, {"k", std::to_string(site.number)}});
-}
-
-std::string round_of_copy_text(const Site& site) {
-  return fill(kRoundOfCopy, {{"round", fill(kRound, {{"note", site.records() ? kNote : ""}})},
-                             {"begun", std::to_string(kBegun)},
-                             {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                             {"k", std::to_string(site.number)}});
-}
-
-std::string look_apart_text(const Site& site, const Table& table) {
-  return fill(kVisitApart, {{"k", std::to_string(site.number)}}) + look_text(site, table, kSinceDue, true);
-}
-
-std::string no_wait_text() { return "\nmov.b32 %__wic_n, " + std::to_string(kNoWait) + ";\n"; }
 
 std::string exit_text(const std::vector<const Site*>& sites) {
   std::string ends;

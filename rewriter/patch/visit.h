@@ -35,7 +35,6 @@ inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29, kRoundBits
 /// program's values anew behind the loop where they are many:
 ///   %__wic_n  rounds of this wait, with kNoWait or kLooked and kBegun
 ///   %__wic_l  when the next look is due: the low 32 bits of the device's clock
-///   %__wic_u  DeviceWords::polled_until when the wait began; %__wic_c: the clock of the round (apart.h)
 ///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none.
 /// The record of an end comes at the first look of the next wait, or before the function ends: its loads and stores
 /// would delay what the program does next. Only %__wic_s is needed outside of loops.
@@ -43,9 +42,6 @@ std::string registers_text();
 
 /// A thread comes to a loop from above.
 std::string arrive_text();
-
-/// The same where the look stands apart (apart.h).
-std::string arrive_apart_text(const Site& site, const Table& table);
 
 /// The branch that goes back, behind a visit that stands there.
 struct BackEdge {
@@ -57,16 +53,6 @@ struct BackEdge {
 /// Reads and writes the table only, and ends in bounded time whatever others do. A visit beside the poll has an empty
 /// `back`.
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back);
-
-/// What a round does where the look stands apart: counting reads the clock; the comparison stands behind the poll.
-std::string count_apart_text();
-std::string compare_apart_text(const Site& site);
-/// The look that stands apart. The copy of the loop comes behind it.
-std::string look_apart_text(const Site& site, const Table& table);
-/// What a round of the copy does behind its poll.
-std::string round_of_copy_text(const Site& site);
-/// The thread does not wait.
-std::string no_wait_text();
 
 /// What stands where loops are left: a wait of `sites` is over.
 std::string exit_text(const std::vector<const Site*>& sites);

@@ -52,10 +52,10 @@ max.u32 %__wic_d, %__wic_d, <shortest watch>;
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
 add.u32 %__wic_d, %__wic_d, %__wic_t;
-<address>cvt.u32.u64 %__wic_h, %__wic_x;
-mul.lo.u32 %__wic_h, %__wic_h, 0x9e3779b1;
-shr.u32 %__wic_h, %__wic_h, <32-log2>;
-mul.wide.u32 %__wic_y, %__wic_h, 64;
+<address>shr.u64 %__wic_y, %__wic_x, 2;
+mul.lo.u64 %__wic_y, %__wic_y, 0x9e3779b97f4a7c15;
+shr.u64 %__wic_y, %__wic_y, <64-log2>;
+shl.b64 %__wic_y, %__wic_y, 6;
 mov.u64 %__wic_a, <table>;
 add.u64 %__wic_a, %__wic_a, %__wic_y;
 ld.volatile.global.u64 %__wic_y, [%__wic_a+<watched>];
@@ -153,7 +153,7 @@ std::string watch_text(const Site& site, const Table& table) {
                {"watch share", std::to_string(kWatchShareLog2)},
                {"first watch pause", std::to_string(kFirstWatchPause)},
                {"longest watch pause", std::to_string(kLongestWatchPause)},
-               {"32-log2", std::to_string(32 - kWatchedWordsLog2)},
+               {"64-log2", std::to_string(64 - kWatchedWordsLog2)},
                {"watched", std::to_string(watched)},
                {"watched+16", std::to_string(watched + offsetof(WatchedWord, leader_until))},
                {"watched+24", std::to_string(watched + offsetof(WatchedWord, value))},

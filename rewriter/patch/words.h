@@ -29,11 +29,9 @@ static_assert(sizeof(ModuleWords) == 64);
 /// A site in the module's variable, behind ModuleWords. Times are the low 32 bits of the device's clock, in ns: a time
 /// lies ahead if it is at most as far ahead as it can be.
 struct DeviceWords {
-  std::uint32_t control;       ///< SiteWords::control as the last reader found it
-  std::uint32_t look_ns;       ///< from when one thread may read the host's word again
-  std::uint32_t polled_until;  ///< until when waits that begin may take polling without records to be in force
-  std::uint32_t reserved0;
-  std::uint64_t reserved[6];
+  std::uint32_t control;  ///< SiteWords::control as the last reader found it
+  std::uint32_t look_ns;  ///< from when one thread may read the host's word again
+  std::uint64_t reserved[7];
 };
 static_assert(sizeof(DeviceWords) == 64);
 
@@ -81,9 +79,6 @@ inline constexpr std::uint32_t kMostSites = 0xffff, kMostSitesOfFunction = 0xff;
 /// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are not
 /// recorded. Beside hundreds of readers of one host line a round takes longer than that.
 inline constexpr std::uint32_t kFirstLookNs = 20'000;
-/// How long the answer holds that polling is in force and nothing is recorded, in ns: a wait that begins meanwhile has
-/// its first look at the end of that time. `polled_until` lies ahead if it is less than kPolledAhead ahead.
-inline constexpr std::uint32_t kPolledNs = 500'000, kPolledAhead = 1u << 20;
 /// How far apart later looks are, in ns. A look takes about 1 us, in which the thread does not see its word.
 inline constexpr std::uint32_t kLookNs = 250'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
