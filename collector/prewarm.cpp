@@ -54,10 +54,12 @@ Prewarmed prewarm(std::string_view file) {
     if (!done.insert(target.architecture).second) continue;
     for (const std::string& image : images_of(file)) {
       const OwnCode own;
+      LoadSteps steps;
       const std::string key = cache_key(driver, image, target);
-      const rewriter::Replacement made = patched_code_of(driver, cache, key, image.c_str(), image, target);
+      const rewriter::Replacement made = patched_code_of(driver, cache, key, image.c_str(), image, target, steps);
       ++(made.text.empty() ? answer.left_alone : answer.patched);
       if (!made.left_alone.empty()) answer.notes += made.left_alone + "\n";
+      for (const auto& [kernel, why] : made.kernels_left_alone) answer.notes += why + "\n";
     }
   }
   return answer;

@@ -1,11 +1,13 @@
 #include "collector/rewrite/trial.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <thread>
+#include <utility>
 
 #include "collector/rewrite/own_code.h"
+#include "collector/rewrite/without_signals.h"
 #include "rewriter/patch/limit.h"
 
 namespace wicprof::collector {
@@ -18,6 +20,9 @@ constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kM
 // The patch keeps 32 bytes of each thread in local memory, and a limit for registers may put some values there. Every
 // thread has 1 KiB of it unless the program asks for less; what a visit costs with it is measured (docs/results).
 constexpr int kMoreLocalBytes = 128;
+
+// In messages.
+constexpr const char *kOriginal = "the original", *kPatched = "the patched PTX";
 
 class Loaded {
  public:
@@ -92,35 +97,206 @@ std::string limited_text(const std::string& text, const std::map<std::string, in
   return limited ? *std::move(limited) : text;
 }
 
-/// `text` with limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits
-/// itself keeps its own limit.
-void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had) {
+/// Limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits itself keeps
+/// its own limit.
+std::map<std::string, int> limits_of(const rewriter::Replacement& replacement,
+                                     const std::map<std::string, KernelNeeds>& had) {
   std::map<std::string, int> limits;
   for (const std::string& kernel : replacement.patched_kernels) {
     limits[kernel] = registers_for(resident_warps(had.at(kernel)));
   }
-  replacement.text = limited_text(text, limits);
-  replacement.is_machine_code = false;
+  return limits;
 }
 
-/// The text becomes machine code, which can be kept; without a compiler it stays as it is.
-std::string compile(const RewriteDriver& driver, rewriter::Replacement& replacement) {
-  if (!driver.can_compile()) return {};
+// CU_JIT_SPLIT_COMPILE, since CUDA 12.4: the compiler works on several kernels at the same time.
+constexpr auto kSplitCompile = static_cast<CUjit_option>(34);
+constexpr unsigned kMostCompilers = 16;  // threads
+
+/// `text` becomes machine code in `code`. Empty, or what failed. `what`: the text, for messages.
+std::string compile(const RewriteDriver& driver, const char* what, const std::string& text, std::size_t kernels,
+                    std::string& code) {
+  const WithoutSignals without;
+  const unsigned threads =
+      std::min({kMostCompilers, static_cast<unsigned>(kernels), std::thread::hardware_concurrency()});
   CUlinkState state = nullptr;
-  CUresult result = driver.link_create(0, nullptr, nullptr, &state);
-  if (result != CUDA_SUCCESS) return refused("to compile", result);
-  void* code = nullptr;
-  std::size_t bytes = 0;
-  result = driver.link_add(state, CU_JIT_INPUT_PTX, replacement.text.data(), replacement.text.size() + 1, "patched", 0,
-                           nullptr, nullptr);
-  if (result == CUDA_SUCCESS) result = driver.link_complete(state, &code, &bytes);
-  if (result == CUDA_SUCCESS) {
-    replacement.text.assign(static_cast<const char*>(code), bytes);
-    replacement.is_machine_code = true;
+  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+  if (threads > 1) {
+    CUjit_option option = kSplitCompile;
+    void* value = reinterpret_cast<void*>(static_cast<std::uintptr_t>(threads));
+    result = driver.link_create(1, &option, &value, &state);
   }
+  if (result != CUDA_SUCCESS) result = driver.link_create(0, nullptr, nullptr, &state);
+  if (result != CUDA_SUCCESS) return refused("to compile", result);
+  void* compiled = nullptr;
+  std::size_t bytes = 0;
+  result = driver.link_add(state, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "patched", 0,
+                           nullptr, nullptr);
+  if (result == CUDA_SUCCESS) result = driver.link_complete(state, &compiled, &bytes);
+  if (result == CUDA_SUCCESS) code.assign(static_cast<const char*>(compiled), bytes);
   driver.link_destroy(state);
-  return result == CUDA_SUCCESS ? std::string() : refused("the patched PTX", result);
+  return result == CUDA_SUCCESS ? std::string() : refused(what, result);
 }
+
+/// No original has fewer needs that count: all warps that an SM can hold have registers, and so does a block of any
+/// size that the kernel's own directives allow. The patch adds no shared memory.
+bool fits_always(const KernelNeeds& needs) {
+  return resident_warps(needs) == kMostWarps && needs.local_bytes <= kMoreLocalBytes;
+}
+
+/// One image on its way into the place of another.
+class Trial {
+ public:
+  Trial(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement, CUdevice device,
+        LoadSteps& steps)
+      : driver_(driver),
+        original_(original),
+        replacement_(replacement),
+        device_(device),
+        steps_(steps),
+        text_(replacement.text) {}
+
+  std::string run() {
+    std::string problem = first();
+    if (!problem.empty()) return problem;
+    std::map<std::string, std::string> worse;
+    if (problem = compare(worse); !problem.empty() || worse.empty()) return problem;
+    std::map<std::string, int> limits = limits_of(replacement_, had_);
+    if (limits != limits_) {
+      if (problem = make(limits); !problem.empty()) return problem;
+      if (problem = compare(worse); !problem.empty() || worse.empty()) return problem;
+    }
+    // Once more without the kernels that need more, so that the others are patched.
+    std::erase_if(limits, [&](const auto& each) { return worse.contains(each.first); });
+    rewriter::Replacement rest = rewriter::without_kernels(replacement_, worse);
+    const std::string reason = worse.begin()->second;
+    if (rest.text.empty()) return reason;
+    replacement_ = std::move(rest);
+    text_ = replacement_.text;
+    if (problem = make(limits); !problem.empty()) return problem;
+    if (problem = compare(worse); !problem.empty()) return problem;
+    return worse.empty() ? std::string() : worse.begin()->second;
+  }
+
+ private:
+  bool compiles() const { return driver_.can_compile(); }
+
+  /// The first code of the replacement, with the limits that its kernels have or are likely to need. Where that follows
+  /// from what the originals need, these come first.
+  std::string first() {
+    std::map<std::string, int> likely;
+    for (const std::string& kernel : replacement_.small_kernels) likely[kernel] = registers_for(kMostWarps);
+    const std::size_t large = replacement_.patched_kernels.size() - replacement_.small_kernels.size();
+    if (!compiles()) {
+      std::string problem = look_at_original();
+      return problem.empty() ? make({}) : problem;
+    }
+    if (replacement_.has_machine_code || large > 1) {
+      if (std::string problem = look_at_original(); !problem.empty()) return problem;
+      return make(limits_of(replacement_, had_));
+    }
+    if (large == 0) return make(likely);  // the originals' needs are likely not to count
+    // The original of a single large kernel is compiled meanwhile.
+    std::string of_original;
+    CUcontext current = nullptr;
+    driver_.current_context(&current);
+    TimeNs took = 0;
+    std::thread thread;
+    {
+      const WithoutSignals without;
+      thread = std::thread([&] {
+        const OwnCode own;
+        const TimeNs begin = now_ns();
+        driver_.push_context(current);
+        of_original = read_original();
+        CUcontext popped = nullptr;
+        driver_.pop_context(&popped);
+        took = now_ns() - begin;
+      });
+    }
+    std::string problem = make(likely);
+    thread.join();
+    steps_.meanwhile("original", took);
+    return problem.empty() ? of_original : problem;
+  }
+
+  std::string look_at_original() {
+    std::string problem = read_original();
+    steps_.done("original");
+    return problem;
+  }
+
+  /// Fills had_. Without machine code in the image, the original's text is compiled.
+  std::string read_original() {
+    std::string code;
+    const void* image = original_;
+    if (compiles() && !replacement_.has_machine_code) {
+      std::string problem = compile(driver_, kOriginal, replacement_.unpatched, replacement_.kernels.size(), code);
+      if (!problem.empty()) return problem;
+      image = code.c_str();
+    }
+    const Loaded before(driver_, image);
+    if (before.result != CUDA_SUCCESS) return refused(kOriginal, before.result);
+    for (const std::string& kernel : replacement_.kernels) {
+      if (!read_needs(driver_, before.library, kernel, device_, had_[kernel])) return not_compared(kernel);
+    }
+    has_original_ = true;
+    return {};
+  }
+
+  /// The replacement with these limits; machine code where the driver compiles.
+  std::string make(const std::map<std::string, int>& limits) {
+    limits_ = limits;
+    replacement_.text = limits.empty() ? text_ : limited_text(text_, limits);
+    replacement_.is_machine_code = false;
+    std::string problem;
+    if (compiles()) {
+      std::string code;
+      problem = compile(driver_, kPatched, replacement_.text, replacement_.kernels.size(), code);
+      if (problem.empty()) {
+        replacement_.text = std::move(code);
+        replacement_.is_machine_code = true;
+      }
+    }
+    steps_.done("compiler");
+    return problem;
+  }
+
+  /// `worse`: the kernels that need more than their originals, with the reason each.
+  std::string compare(std::map<std::string, std::string>& worse) {
+    worse.clear();
+    std::map<std::string, KernelNeeds> has;
+    {
+      const Loaded after(driver_, replacement_.text.c_str());
+      if (after.result != CUDA_SUCCESS) return refused(kPatched, after.result);
+      // The driver makes the same code of the other kernels as of the original's, unless the image had its own.
+      for (const std::string& kernel : replacement_.kernels) {
+        if (!replacement_.has_machine_code && !replacement_.patched_kernels.contains(kernel)) continue;
+        if (!read_needs(driver_, after.library, kernel, device_, has[kernel])) return not_compared(kernel);
+      }
+    }
+    steps_.done("comparison");
+    const auto is_free = [](const auto& each) { return fits_always(each.second); };
+    if (!has_original_ && std::all_of(has.begin(), has.end(), is_free)) return {};
+    if (!has_original_) {
+      if (std::string problem = look_at_original(); !problem.empty()) return problem;
+    }
+    for (const auto& [kernel, needs] : has) {
+      const std::string more = worse_needs(had_.at(kernel), needs);
+      if (!more.empty()) worse[kernel] = "the patch would change what " + kernel + " needs: " + more;
+    }
+    return {};
+  }
+
+  const RewriteDriver& driver_;
+  const void* original_;
+  rewriter::Replacement& replacement_;
+  CUdevice device_;
+  LoadSteps& steps_;
+  std::string text_;  // patched, without limits
+  bool has_original_ = false;
+  std::map<std::string, int> limits_;  // of the code that the replacement has
+  std::map<std::string, KernelNeeds> had_;
+};
 
 }  // namespace
 
@@ -150,65 +326,10 @@ std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched)
 }
 
 std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
-                            CUdevice device) {
+                            CUdevice device, LoadSteps& steps) {
   const SomeContext context(driver, device);
-  std::optional<Loaded> before;
-  std::map<std::string, KernelNeeds> had;
-  const auto look_at_original = [&]() -> std::string {
-    before.emplace(driver, original);
-    if (before->result != CUDA_SUCCESS) return refused("the original", before->result);
-    for (const std::string& kernel : replacement.kernels) {
-      if (!read_needs(driver, before->library, kernel, device, had[kernel])) return not_compared(kernel);
-    }
-    return {};
-  };
-  const std::string text = replacement.text;
-  std::string problem;
-  const bool limited = replacement.has_machine_code && driver.can_compile();
-  if (replacement.has_machine_code || !driver.can_compile()) {
-    // What the original needs is known before the first compilation.
-    if (problem = look_at_original(); !problem.empty()) return problem;
-    if (driver.can_compile()) limit(replacement, text, had);
-    if (problem = compile(driver, replacement); !problem.empty()) return problem;
-  } else {
-    // The driver compiles both at the same time. A kernel with few values gets the limit that it is likely to need.
-    std::string other;
-    CUcontext current = nullptr;
-    driver.current_context(&current);
-    std::thread thread([&] {
-      const OwnCode own;
-      driver.push_context(current);
-      other = look_at_original();
-      CUcontext popped = nullptr;
-      driver.pop_context(&popped);
-    });
-    std::map<std::string, int> limits;
-    for (const std::string& kernel : replacement.small_kernels) limits[kernel] = registers_for(kMostWarps);
-    replacement.text = limited_text(text, limits);
-    problem = compile(driver, replacement);
-    thread.join();
-    if (!problem.empty()) return problem;
-    if (!other.empty()) return other;
-  }
-  for (const bool again : {false, true}) {
-    const Loaded after(driver, replacement.text.c_str());
-    if (after.result != CUDA_SUCCESS) return refused("the patched PTX", after.result);
-    std::string worse;
-    for (const std::string& kernel : replacement.kernels) {
-      KernelNeeds has;
-      if (!read_needs(driver, after.library, kernel, device, has)) return not_compared(kernel);
-      worse = worse_needs(had[kernel], has);
-      if (!worse.empty()) {
-        worse = "the patch would change what " + kernel + " needs: " + worse;
-        break;
-      }
-    }
-    if (worse.empty()) break;
-    if (again || limited) return worse;
-    limit(replacement, text, had);
-    if (problem = compile(driver, replacement); !problem.empty()) return problem;
-  }
-  return {};
+  steps.done("context");
+  return Trial(driver, original, replacement, device, steps).run();
 }
 
 }  // namespace wicprof::collector

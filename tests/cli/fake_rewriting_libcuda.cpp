@@ -126,7 +126,9 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
   if (controls != nullptr) {
     controls->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, 1, &params);
   }
-  {
+  CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;  // it takes PTX only
+  if (*static_cast<const char*>(params.code) == '.' || *static_cast<const char*>(params.code) == '/') {
+    result = CUDA_SUCCESS;
     const std::lock_guard lock(mutex);
     *library = reinterpret_cast<CUlibrary>(++next);
     library_of(*library).text = static_cast<const char*>(params.code);
@@ -134,7 +136,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
   if (controls != nullptr) {
     controls->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, 1, &params);
   }
-  return CUDA_SUCCESS;
+  return result;
 }
 CUresult cuLibraryUnload(CUlibrary library) {
   const std::lock_guard lock(mutex);

@@ -1,6 +1,7 @@
 // Loading patched code, with a driver of this test: each step that fails leaves the program with its own image.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,11 +15,14 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"
 #include "collector/rewrite/image_bytes.h"
+#include "collector/rewrite/own_modules.h"
 #include "collector/rewrite/patched_code.h"
 #include "collector/rewrite/patched_modules.h"
 #include "collector/rewrite/ptx_beside.h"
@@ -26,6 +30,8 @@
 #include "collector/sources/list.h"
 #include "protocol/events/notice.h"
 #include "protocol/events/site.h"
+#include "rewriter/images/device_code.h"
+#include "rewriter/images/fat_binary.h"
 #include "rewriter/patch/patch.h"
 #include "tests/protocol/ring_contents.h"
 #include "tests/rewriter/made_fat_binary.h"
@@ -37,6 +43,7 @@ namespace {
 struct FakeDriver {
   std::set<std::string> failing;  // names of functions
   bool takes_replaced_images = true;
+  bool takes_fat_binaries = true;  // those of CUDA compilers that are newer than the driver: no
   bool makes_callbacks = true;
   Door* door = nullptr;
   Source* source = nullptr;  // gets the callbacks of loads, as from CUPTI
@@ -44,6 +51,9 @@ struct FakeDriver {
   bool obeys_limits = false;
   int local_bytes_of_limited = 0;
   int registers_of_patched = 20, registers = 18, most_threads_of_patched = 1024;
+  std::map<std::string, int> local_bytes_of;  // of patched kernels, by name
+  std::deque<std::pair<CUlibrary, std::string>> kernels;
+  std::vector<std::string> images;  // all that was loaded
   std::map<CUlibrary, std::string> libraries;
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
   std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
@@ -53,10 +63,22 @@ struct FakeDriver {
 };
 FakeDriver* fake = nullptr;
 
+/// The texts of this test, or the bytes of a fat binary.
+std::string bytes_of(const void* image) {
+  const auto* const text = static_cast<const char*>(image);
+  if (!rewriter::begins_as_fat_binary(std::string_view(text, 4))) return text;
+  return std::string(image_at(image));
+}
+bool takes(const void* image) {
+  return fake->takes_fat_binaries ||
+         !rewriter::begins_as_fat_binary(std::string_view(static_cast<const char*>(image), 4));
+}
+
 CUlibrary keep(const std::string& text) {
   const std::lock_guard lock(fake->mutex);
   const auto library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
   fake->libraries[library] = text;
+  fake->images.push_back(text);
   return library;
 }
 const std::string& text_of(CUlibrary library) {
@@ -82,10 +104,10 @@ CUresult load_under_cupti(CUlibrary* library, const void* image) {
   params.code = image;
   deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_ENTER, &params);
   if (fake->takes_replaced_images) image = params.code;
-  const std::string text = static_cast<const char*>(image);
+  const std::string text = bytes_of(image);
   CUresult result = CUDA_SUCCESS;
   const bool patched = text.find("__wic_sites") != std::string::npos;
-  if (fake->failing.contains("load") || (patched && fake->failing.contains("load_patched"))) {
+  if (!takes(image) || fake->failing.contains("load") || (patched && fake->failing.contains("load_patched"))) {
     result = CUDA_ERROR_INVALID_PTX;
   } else {
     *library = keep(text);
@@ -104,7 +126,8 @@ RewriteDriver functions() {
       const void* const answer = fake->door->answer(image);
       if (answer != nullptr && fake->takes_replaced_images) image = answer;
     }
-    const std::string text = static_cast<const char*>(image);
+    if (!takes(image)) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    const std::string text = bytes_of(image);
     if (text.find("__wic_sites") != std::string::npos && unless("load_patched") != CUDA_SUCCESS) {
       return CUDA_ERROR_INVALID_PTX;
     }
@@ -119,18 +142,25 @@ RewriteDriver functions() {
   };
   api.library_kernel = [](CUkernel* kernel, CUlibrary library, const char* name) {
     if (text_of(library).find(name) == std::string::npos) return CUDA_ERROR_NOT_FOUND;
-    *kernel = reinterpret_cast<CUkernel>(library);
+    const std::lock_guard lock(fake->mutex);
+    *kernel = reinterpret_cast<CUkernel>(&fake->kernels.emplace_back(library, name));
     return unless("kernel");
   };
   api.kernel_attribute = [](int* value, CUfunction_attribute which, CUkernel kernel, CUdevice) {
-    const std::string& text = text_of(reinterpret_cast<CUlibrary>(kernel));
-    const bool patched = text.find("__wic_sites") != std::string::npos;
+    const auto& [library, name] = *reinterpret_cast<const std::pair<CUlibrary, std::string>*>(kernel);
+    std::string text = text_of(library);
+    text = text.substr(text.find(" " + name + "("));
+    text = text.substr(0, text.find(".entry"));
+    const bool patched = text.find("__wic_state") != std::string::npos;
     const bool limited = fake->obeys_limits && text.find(".maxnreg 32\n") != std::string::npos;
     *value = 0;
     if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) {
       *value = limited ? 32 : patched ? fake->registers_of_patched : fake->registers;
     }
     if (which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES && limited) *value = fake->local_bytes_of_limited;
+    if (which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES && patched && fake->local_bytes_of.contains(name)) {
+      *value = fake->local_bytes_of.at(name);
+    }
     if (which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) *value = patched ? fake->most_threads_of_patched : 1024;
     return unless("attribute");
   };
@@ -206,6 +236,7 @@ class RewriteTest : public ::testing::Test {
   PlainRing ring_;
   EventSink sink_{ring_.ring()};
   const std::string ptx{rewriter::made::kPtx};
+  LoadSteps steps;
   rewriter::Replacement replacement = rewriter::replacement_of(ptx, 90);
 };
 
@@ -222,6 +253,31 @@ TEST_F(RewriteTest, TheDoorIsOpenWhereTheDriverTakesOurImage) {
   EXPECT_EQ(driver.unloads, 1);
   EXPECT_EQ(fake->door->problem(api), "");
   EXPECT_EQ(driver.loads, 1);  // asked once
+}
+
+TEST_F(RewriteTest, TheDoorAsksWithPtxWhereOurMachineCodeIsTooNew) {
+  driver.takes_fat_binaries = false;
+  EXPECT_EQ(new_door().problem(api), "");
+  ASSERT_EQ(driver.images.size(), 1u);
+  EXPECT_EQ(driver.images[0], answer_module().ptx);
+}
+
+TEST_F(RewriteTest, OurModulesAreTheSameKernelsInBothForms) {
+  for (const auto& [module, kernel] :
+       {std::pair{asked_module(), "__wic_asked"}, {answer_module(), "__wic_answer"}, {clock_module(), "__wic_clock"}}) {
+    EXPECT_NE(std::string(module.ptx).find(std::string(".visible .entry ") + kernel + "("), std::string::npos);
+    if (module.machine_code == nullptr) continue;  // built without a CUDA compiler
+    const Result<rewriter::DeviceCode> code = rewriter::read_device_code(image_at(module.machine_code));
+    ASSERT_TRUE(code);
+    std::set<int> architectures;
+    for (const rewriter::FatEntry& each : code->entries) {
+      EXPECT_EQ(each.kind, rewriter::ImageKind::cubin);
+      EXPECT_EQ(*rewriter::kernels_of(each), std::vector<std::string>{kernel});
+      architectures.insert(static_cast<int>(each.architecture));
+    }
+    EXPECT_TRUE(architectures.contains(90));
+    EXPECT_EQ(architectures.size(), code->entries.size());
+  }
 }
 
 TEST_F(RewriteTest, TheDoorIsClosedWhereAnythingFails) {
@@ -265,22 +321,23 @@ TEST_F(RewriteTest, AnImageIsReplacedWhereItsPtxWaits) {
 }
 
 TEST_F(RewriteTest, TheTrialLetsAnImagePassThatNeedsNoMore) {
-  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0, steps), "");
   EXPECT_EQ(driver.loads, driver.unloads);
 }
 
 TEST_F(RewriteTest, ALimitForItsRegistersKeepsTheWarpsOfAKernel) {
   const std::string unlimited = replacement.text;
   driver.registers_of_patched = 44;
-  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0), "");  // a driver that takes no notice of the limit
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps),
+            "");  // a driver that takes no notice of the limit
   replacement.text = unlimited;
   driver.obeys_limits = true;
-  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0, steps), "");
   EXPECT_NE(replacement.text.find(".maxnreg 32\n"), std::string::npos);
   EXPECT_EQ(rewriter::strip(replacement.text), rewriter::strip(unlimited));
   replacement.text = unlimited;
   driver.local_bytes_of_limited = 144;  // what does not fit goes to local memory
-  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0).find("local memory"), std::string::npos);
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("local memory"), std::string::npos);
   EXPECT_EQ(registers_for(64), 32);
   EXPECT_EQ(registers_for(51), 40);
   EXPECT_EQ(registers_for(8), 256);
@@ -289,24 +346,25 @@ TEST_F(RewriteTest, ALimitForItsRegistersKeepsTheWarpsOfAKernel) {
 TEST_F(RewriteTest, TheTrialKeepsTheOriginalWhereAnythingFails) {
   for (const char* step : {"load", "load_patched", "kernel", "attribute"}) {
     driver.failing = {step};
-    EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0), "") << step;
+    EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps), "") << step;
     EXPECT_EQ(driver.loads, driver.unloads) << step;
   }
   driver.failing.clear();
   driver.registers_of_patched = 72;
-  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0).find("registers from 18 to 72"), std::string::npos);
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("registers from 18 to 72"),
+            std::string::npos);
   driver.registers_of_patched = 20;
   driver.most_threads_of_patched = 512;
-  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0).find("threads per block"), std::string::npos);
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("threads per block"), std::string::npos);
 }
 
 TEST_F(RewriteTest, TheTrialBorrowsAContextOnlyWhereThereIsNone) {
   driver.context = nullptr;
-  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_EQ(try_replacement(api, ptx.c_str(), replacement, 0, steps), "");
   EXPECT_EQ(driver.retained, 0);
   driver.failing = {"retain", "attribute"};
   driver.retained = 0;
-  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0), "");
+  EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps), "");
 }
 
 TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
@@ -481,22 +539,38 @@ TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
 }
 
 // A compiler of this test: machine code is the text behind a few letters.
-std::deque<std::string>& compilations() {
-  static std::deque<std::string> texts;
-  return texts;
+struct Compilation {
+  unsigned options = 0;
+  std::string code;
+};
+std::deque<Compilation>& compilations() {
+  static std::deque<Compilation> all;
+  return all;
+}
+int compilations_with(const char* text) {
+  int count = 0;
+  for (const Compilation& each : compilations()) count += each.code.find(text) != std::string::npos ? 1 : 0;
+  return count;
 }
 
 void give_compiler(RewriteDriver& api) {
   compilations().clear();
-  api.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) { return unless("link_create"); };
-  api.link_add = [](CUlinkState, CUjitInputType, void* text, std::size_t bytes, const char*, unsigned, CUjit_option*,
-                    void**) {
-    compilations().push_back("machine code of " + std::string(static_cast<const char*>(text), bytes - 1));
+  api.link_create = [](unsigned options, CUjit_option*, void**, CUlinkState* state) {
+    if (options != 0 && unless("split") != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
+    const std::lock_guard lock(fake->mutex);
+    *state = reinterpret_cast<CUlinkState>(&compilations().emplace_back(Compilation{options, {}}));
+    return unless("link_create");
+  };
+  api.link_add = [](CUlinkState state, CUjitInputType, void* text, std::size_t bytes, const char*, unsigned,
+                    CUjit_option*, void**) {
+    reinterpret_cast<Compilation*>(state)->code =
+        "machine code of " + std::string(static_cast<const char*>(text), bytes - 1);
     return unless("link_add");
   };
-  api.link_complete = [](CUlinkState, void** code, std::size_t* bytes) {
-    *code = compilations().back().data();
-    *bytes = compilations().back().size();
+  api.link_complete = [](CUlinkState state, void** code, std::size_t* bytes) {
+    auto& compiled = reinterpret_cast<Compilation*>(state)->code;
+    *code = compiled.data();
+    *bytes = compiled.size();
     return unless("link_complete");
   };
   api.link_destroy = [](CUlinkState) { return CUDA_SUCCESS; };
@@ -515,11 +589,11 @@ TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
   const CodeCache cache(folder);
   const CodeTarget target{0, 90};
   const std::string key = cache_key(compiler, ptx, target);
-  const auto made = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target);
+  const auto made = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps);
   EXPECT_TRUE(made.is_machine_code);
   ASSERT_EQ(made.sites.size(), 1u);
   EXPECT_EQ(compilations().size(), 1u);
-  const auto again = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target);
+  const auto again = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps);
   EXPECT_EQ(again.sites.at(0).wanted, made.sites.at(0).wanted);
   EXPECT_EQ(again.sites.at(0).knows_word, made.sites.at(0).knows_word);
   ASSERT_EQ(again.stores.size(), made.stores.size());
@@ -539,16 +613,200 @@ TEST_F(RewriteCache, AKernelWithFewValuesIsCompiledOnceWithTheLimitThatItNeeds) 
   driver.registers_of_patched = 44;
   driver.obeys_limits = true;
   EXPECT_EQ(replacement.small_kernels, std::set<std::string>{"waits"});
-  const auto made = patched_code_of(compiler, CodeCache(folder), "few", ptx.c_str(), ptx, {0, 90});
+  const auto made = patched_code_of(compiler, CodeCache(folder), "few", ptx.c_str(), ptx, {0, 90}, steps);
   EXPECT_TRUE(made.is_machine_code) << made.left_alone;
   EXPECT_EQ(compilations().size(), 1u);
   // One with many is compiled again, when the original's registers are known.
   std::string many = ptx;
   many.insert(many.find("{") + 1, "\n.reg .b32 %many<100>;\n");
   EXPECT_TRUE(rewriter::replacement_of(many, 90).small_kernels.empty());
-  const auto again = patched_code_of(compiler, CodeCache(folder), "many", many.c_str(), many, {0, 90});
+  const auto again = patched_code_of(compiler, CodeCache(folder), "many", many.c_str(), many, {0, 90}, steps);
   EXPECT_TRUE(again.is_machine_code) << again.left_alone;
+  EXPECT_EQ(compilations().size(), 4u);  // with the original
+}
+
+TEST_F(RewriteCache, TheOriginalIsNotCompiledWhereItsNeedsDoNotCount) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  driver.registers_of_patched = 32;
+  const auto fits = patched_code_of(compiler, CodeCache(folder), "fits", ptx.c_str(), ptx, {0, 90}, steps);
+  EXPECT_TRUE(fits.is_machine_code) << fits.left_alone;
+  EXPECT_EQ(compilations().size(), 1u);
+  // A kernel that takes more than any kernel may is compared: here the original takes as much.
+  driver.registers_of_patched = driver.registers = 40;
+  const auto compared = patched_code_of(compiler, CodeCache(folder), "compared", ptx.c_str(), ptx, {0, 90}, steps);
+  EXPECT_TRUE(compared.is_machine_code) << compared.left_alone;
   EXPECT_EQ(compilations().size(), 3u);
+  EXPECT_EQ(compilations_with("__wic_state"), 2);
+  EXPECT_EQ(driver.loads, driver.unloads);
+}
+
+TEST_F(RewriteCache, MachineCodeOfTheProgramIsComparedWithoutACompilation) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const std::string image = rewriter::made::container(
+      rewriter::made::entry(2, rewriter::made::cubin({" waits("}), rewriter::Compression::none) +
+      rewriter::made::entry(1, ptx, rewriter::Compression::none));
+  driver.registers_of_patched = 44;  // the original's 18 leave room for 64 warps
+  driver.obeys_limits = true;
+  const auto made = patched_code_of(compiler, CodeCache(folder), "code", image.data(), image, {0, 90}, steps);
+  EXPECT_TRUE(made.is_machine_code) << made.left_alone;
+  EXPECT_EQ(compilations().size(), 1u);
+  EXPECT_EQ(compilations_with(".maxnreg 32\n"), 1);
+}
+
+// Two kernels that wait, in one module.
+struct TwoKernels {
+  explicit TwoKernels(const std::string& one) : text(one) {
+    std::string other = one.substr(one.find(".visible"));
+    other.replace(other.find("waits"), 5, "waits_too");
+    text += other;
+  }
+  std::string text;
+};
+
+TEST_F(RewriteCache, AKernelThatNeedsMoreIsLeftAloneAndTheOthersArePatched) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const std::string two = TwoKernels(ptx).text;
+  driver.local_bytes_of["waits_too"] = 200;
+  const CodeCache cache(folder);
+  const auto made = patched_code_of(compiler, cache, "two", two.c_str(), two, {0, 90}, steps);
+  ASSERT_TRUE(made.is_machine_code) << made.left_alone;
+  EXPECT_EQ(made.patched_kernels, std::set<std::string>{"waits"});
+  ASSERT_EQ(made.sites.size(), 1u);
+  EXPECT_EQ(made.sites[0].function, "waits");
+  ASSERT_EQ(made.kernels_left_alone.size(), 1u);
+  EXPECT_NE(made.kernels_left_alone.at("waits_too").find("local memory from 0 to 200"), std::string::npos);
+  EXPECT_EQ(compilations().size(), 3u);  // with the limits that are likely, the original, and without the kernel
+  const std::string& code = compilations().back().code;
+  const std::string of_other = code.substr(code.find(".entry waits_too("));
+  EXPECT_EQ(of_other.find("__wic"), std::string::npos) << of_other;
+  EXPECT_EQ(of_other.find(".maxnreg"), std::string::npos) << of_other;
+  // The cache knows it, too.
+  const auto again = patched_code_of(compiler, cache, "two", two.c_str(), two, {0, 90}, steps);
+  EXPECT_EQ(again.kernels_left_alone, made.kernels_left_alone);
+  EXPECT_EQ(compilations().size(), 3u);
+  // Where all need more, nothing is patched, and nothing is compiled for it.
+  driver.local_bytes_of["waits"] = 200;
+  const auto none = patched_code_of(compiler, cache, "none", two.c_str(), two, {0, 90}, steps);
+  EXPECT_TRUE(none.text.empty());
+  EXPECT_NE(none.left_alone.find("local memory"), std::string::npos);
+  EXPECT_EQ(compilations().size(), 5u);
+  EXPECT_EQ(driver.loads, driver.unloads);
+}
+
+TEST_F(RewriteCache, SeveralKernelsAreCompiledAtTheSameTimeWhereTheDriverCan) {
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  const std::string two = TwoKernels(ptx).text;
+  const auto made = [&](const char* key) {
+    return patched_code_of(compiler, CodeCache(folder), key, two.c_str(), two, {0, 90}, steps).is_machine_code;
+  };
+  EXPECT_TRUE(made("split"));
+  ASSERT_EQ(compilations().size(), 1u);
+  EXPECT_EQ(compilations()[0].options, std::thread::hardware_concurrency() > 1 ? 1u : 0u);
+  driver.failing = {"split"};  // before CUDA 12.4
+  EXPECT_TRUE(made("whole"));
+  ASSERT_EQ(compilations().size(), 2u);
+  EXPECT_EQ(compilations()[1].options, 0u);
+}
+
+TEST_F(RewriteCache, ImagesWithoutPtxAreNeitherHashedNorKept) {
+  using namespace rewriter::made;
+  const std::string image = container(entry(2, cubin({"waits"}), rewriter::Compression::none));
+  EXPECT_EQ(cache_key(api, image, {0, 90}), "");
+  EXPECT_NE(cache_key(api, container(entry(1, ptx, rewriter::Compression::none)), {0, 90}), "");
+  EXPECT_NE(cache_key(api, cubin({"waits"}), {0, 90}), "");  // its PTX may be beside it
+  const CodeCache cache(folder);
+  cache.store("", {});
+  EXPECT_FALSE(cache.find(""));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_F(RewriteCache, ManyWritersLeaveOneWholeEntry) {
+  // Processes and threads that compile the same module at the same time, whose code may differ.
+  const CodeCache cache(folder);
+  const auto work = [&](char letter) {
+    rewriter::Replacement made = replacement;
+    made.text = std::string(100'000, letter);
+    bool whole = true;
+    for (int i = 0; i < 20; ++i) {
+      cache.store("key", made);
+      const auto found = cache.find("key");
+      whole &= !found || found->text.find_first_not_of(found->text[0]) == std::string::npos;
+    }
+    return whole;
+  };
+  std::vector<pid_t> children;
+  for (const char letter : {'a', 'b', 'c'}) {
+    children.push_back(fork());
+    if (children.back() == 0) _exit(work(letter) ? 0 : 1);
+  }
+  std::thread thread([&] { EXPECT_TRUE(work('d')); });
+  EXPECT_TRUE(work('e'));
+  thread.join();
+  for (const pid_t child : children) {
+    int status = 1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  cache.store("key", replacement);
+  ASSERT_TRUE(cache.find("key"));
+  EXPECT_EQ(cache.find("key")->text, replacement.text);
+  int files = 0;
+  for (const auto& each : std::filesystem::directory_iterator(folder)) files += each.exists() ? 1 : 0;
+  EXPECT_EQ(files, 2);  // no half files are left
+}
+
+// Of a process that loads what an earlier one has compiled.
+TEST_F(RewriteCache, ALoadFromTheCacheCallsNoCompiler) {
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  RewriteDriver compiler = api;
+  give_compiler(compiler);
+  ControlBlock control{};
+  driver.sink = &sink_;
+  std::string reasons;
+  const auto load = [&] {
+    const std::unique_ptr<Source> source = make_rewrite(&control, compiler);
+    driver.source = source.get();
+    driver.images.clear();
+    CUlibrary library = nullptr;
+    EXPECT_EQ(load_under_cupti(&library, ptx.c_str()), CUDA_SUCCESS);
+    source->finish(sink_);
+    driver.source = nullptr;
+    for (const Delivered delivered = ring_.read(); const NoticeEvent& notice : delivered.all<NoticeEvent>()) {
+      reasons += delivered.text(notice.text) + "\n";
+    }
+    return driver.libraries[library];
+  };
+  const std::string first = load();
+  EXPECT_NE(first.find("machine code of"), std::string::npos);
+  EXPECT_EQ(compilations().size(), 1u);
+  EXPECT_NE(reasons.find(" compiler "), std::string::npos) << reasons;
+  reasons.clear();
+  EXPECT_EQ(load(), first);
+  EXPECT_EQ(compilations().size(), 1u);
+  EXPECT_NE(reasons.find("the load took "), std::string::npos) << reasons;
+  EXPECT_EQ(reasons.find(" compiler "), std::string::npos) << reasons;
+  if (asked_module().machine_code != nullptr) {
+    for (const std::string& image : driver.images) EXPECT_FALSE(image.starts_with(".version")) << image;
+  }
+  unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_F(RewriteTest, TheStepsOfALoadAddUp) {
+  LoadSteps none;
+  EXPECT_EQ(none.text(), "0.000 ms");
+  LoadSteps some;
+  const TimeNs begin = now_ns();
+  while (now_ns() < begin + 2 * kMicrosecond) {
+  }
+  some.done("first");
+  some.meanwhile("other", 1'500'000);
+  const std::string text = some.text();
+  EXPECT_NE(text.find(" ms: first 0.0"), std::string::npos) << text;
+  EXPECT_NE(text.find(", other 1.500 meanwhile"), std::string::npos) << text;
 }
 
 TEST_F(RewriteCache, CodeThatIsNotWhatWasStoredIsNotFound) {
@@ -558,7 +816,7 @@ TEST_F(RewriteCache, CodeThatIsNotWhatWasStoredIsNotFound) {
   const CodeTarget target{0, 90};
   const std::string key = cache_key(compiler, ptx, target);
   const std::filesystem::path code = cache.code_file(key), entry = folder / (key + ".json");
-  const auto made = [&] { return patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target); };
+  const auto made = [&] { return patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps); };
   const rewriter::Replacement first = made();
   const auto is_made_again = [&](const char* damage) {
     EXPECT_FALSE(cache.find(key)) << damage;
@@ -587,7 +845,7 @@ TEST_F(RewriteCache, WhereNothingCanBeKeptTheCodeIsMadeEachTime) {
   const CodeTarget target{0, 90};
   const std::string key = cache_key(compiler, ptx, target);
   const auto is_made = [&](const CodeCache& cache, const char* why) {
-    EXPECT_TRUE(patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target).is_machine_code) << why;
+    EXPECT_TRUE(patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps).is_machine_code) << why;
     EXPECT_FALSE(cache.find(key)) << why;
   };
   is_made(CodeCache({}), "no folder");
@@ -618,7 +876,7 @@ TEST_F(RewriteCache, EachStepOfACompilationThatFailsLeavesTheOriginal) {
   const CodeTarget target{0, 90};
   for (const char* step : {"link_create", "link_add", "link_complete"}) {
     driver.failing = {step};
-    const auto made = patched_code_of(compiler, CodeCache(folder), step, ptx.c_str(), ptx, target);
+    const auto made = patched_code_of(compiler, CodeCache(folder), step, ptx.c_str(), ptx, target, steps);
     EXPECT_EQ(made.text, "") << step;
     EXPECT_NE(made.left_alone.find("refused"), std::string::npos) << step;
     EXPECT_EQ(driver.loads, driver.unloads) << step;
