@@ -138,6 +138,27 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
   }
   return result;
 }
+// The compiler: its machine code is the text. FAKE_COMPILER_FAILS: it takes no text.
+CUresult cuLinkCreate_v2(unsigned, CUjit_option*, void**, CUlinkState* state) {
+  *state = reinterpret_cast<CUlinkState>(new std::string("// machine code\n"));
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType, void* data, std::size_t, const char*, unsigned,
+                          CUjit_option*, void**) {
+  if (std::getenv("FAKE_COMPILER_FAILS") != nullptr) return CUDA_ERROR_INVALID_PTX;
+  *reinterpret_cast<std::string*>(state) += static_cast<const char*>(data);
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* bytes) {
+  auto& text = *reinterpret_cast<std::string*>(state);
+  *code = text.data();
+  *bytes = text.size();
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkDestroy(CUlinkState state) {
+  delete reinterpret_cast<std::string*>(state);
+  return CUDA_SUCCESS;
+}
 CUresult cuLibraryUnload(CUlibrary library) {
   const std::lock_guard lock(mutex);
   libraries.erase(reinterpret_cast<std::uintptr_t>(library));
