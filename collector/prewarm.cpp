@@ -36,7 +36,7 @@ Prewarmed prewarm(std::string_view file) {
   }
   const RewriteDriver& driver = RewriteDriver::loaded();
   int devices = 0;
-  if (!driver.complete() || !driver.can_compile()) {
+  if (!driver.complete()) {
     answer.problem = "the CUDA driver is older than CUDA 12, or incomplete";
   } else if (driver.device_count(&devices) != CUDA_SUCCESS || devices == 0) {
     answer.problem = "there is no GPU";

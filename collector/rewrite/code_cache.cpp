@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 4";
+constexpr std::string_view kVersion = "wic-prof rewrite 5";
 // What the hash of an entry's code is made with.
 constexpr std::string_view kCode = "code";
 
@@ -130,7 +130,6 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     found.text = file_bytes(code_file(key));
     // Other bytes would make the program's load fail.
     if (CodeCache::key(found.text, kCode) != entry.at("code").get<std::string>()) return std::nullopt;
-    found.is_machine_code = true;
     entry.at("table").get_to(found.table);
     entry.at("kernels").get_to(found.kernels);
     entry.at("kernels_left_alone").get_to(found.kernels_left_alone);

@@ -36,8 +36,7 @@ rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target)
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
                                       const void* image, std::string_view bytes, const CodeTarget& target,
                                       LoadSteps& steps) {
-  // Without a compiler that gives us its result there is nothing to keep but texts.
-  const bool keeps = driver.can_compile() && !key.empty();
+  const bool keeps = !key.empty();
   if (keeps) {
     std::optional<rewriter::Replacement> found = cache.find(key);
     steps.done("cache");
@@ -53,7 +52,7 @@ rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCac
       made.left_alone = std::move(refused);
     }
   }
-  if (keeps && is_final && (made.is_machine_code || bytes.size() >= kSmallImage)) {
+  if (keeps && is_final && (!made.text.empty() || bytes.size() >= kSmallImage)) {
     cache.store(key, made);
     steps.done("cache");
   }

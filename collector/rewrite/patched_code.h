@@ -22,8 +22,8 @@ struct CodeTarget {
 /// The name in the cache of what becomes of an image; empty: it is not kept, since there is no PTX in it.
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target);
 
-/// From the cache, without any call of the compiler; or analysed, compiled, compared with the original, and kept under
-/// `key`. `bytes` are those of `image`, which the driver can load. Makes calls of the driver: within OwnCode.
+/// From the cache, without any load by the driver; or analysed, tried beside the original, and kept under `key`.
+/// `bytes` are those of `image`, which the driver can load. Makes calls of the driver: within OwnCode.
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
                                       const void* image, std::string_view bytes, const CodeTarget& target,
                                       LoadSteps& steps);

@@ -1,8 +1,8 @@
 #include "collector/rewrite/trial.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -20,9 +20,6 @@ constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kM
 // The patch keeps 32 bytes of each thread in local memory, and a limit for registers may put some values there. Every
 // thread has 1 KiB of it unless the program asks for less; what a visit costs with it is measured (docs/results).
 constexpr int kMoreLocalBytes = 128;
-
-// In messages.
-constexpr const char *kOriginal = "the original", *kPatched = "the patched PTX";
 
 class Loaded {
  public:
@@ -97,44 +94,21 @@ std::string limited_text(const std::string& text, const std::map<std::string, in
   return limited ? *std::move(limited) : text;
 }
 
-/// Limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits itself keeps
-/// its own limit.
+/// The kernels that are compared with their originals: the driver makes the same code of the others as of the
+/// original's, unless the image had its own.
+std::set<std::string> compared(const rewriter::Replacement& replacement) {
+  if (!replacement.has_machine_code) return replacement.patched_kernels;
+  return {replacement.kernels.begin(), replacement.kernels.end()};
+}
+
+/// Limits for these kernels, such that as many warps fit as of the originals. A kernel that limits itself keeps its own
+/// limit.
 std::map<std::string, int> limits_of(const rewriter::Replacement& replacement,
                                      const std::map<std::string, KernelNeeds>& had) {
   std::map<std::string, int> limits;
-  for (const std::string& kernel : replacement.patched_kernels) {
+  for (const std::string& kernel : compared(replacement))
     limits[kernel] = registers_for(resident_warps(had.at(kernel)));
-  }
   return limits;
-}
-
-// CU_JIT_SPLIT_COMPILE, since CUDA 12.4: the compiler works on several kernels at the same time.
-constexpr auto kSplitCompile = static_cast<CUjit_option>(34);
-constexpr unsigned kMostCompilers = 16;  // threads
-
-/// `text` becomes machine code in `code`. Empty, or what failed. `what`: the text, for messages.
-std::string compile(const RewriteDriver& driver, const char* what, const std::string& text, std::size_t kernels,
-                    std::string& code) {
-  const WithoutSignals without;
-  const unsigned threads =
-      std::min({kMostCompilers, static_cast<unsigned>(kernels), std::thread::hardware_concurrency()});
-  CUlinkState state = nullptr;
-  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-  if (threads > 1) {
-    CUjit_option option = kSplitCompile;
-    void* value = reinterpret_cast<void*>(static_cast<std::uintptr_t>(threads));
-    result = driver.link_create(1, &option, &value, &state);
-  }
-  if (result != CUDA_SUCCESS) result = driver.link_create(0, nullptr, nullptr, &state);
-  if (result != CUDA_SUCCESS) return refused("to compile", result);
-  void* compiled = nullptr;
-  std::size_t bytes = 0;
-  result = driver.link_add(state, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "patched", 0,
-                           nullptr, nullptr);
-  if (result == CUDA_SUCCESS) result = driver.link_complete(state, &compiled, &bytes);
-  if (result == CUDA_SUCCESS) code.assign(static_cast<const char*>(compiled), bytes);
-  driver.link_destroy(state);
-  return result == CUDA_SUCCESS ? std::string() : refused(what, result);
 }
 
 /// No original has fewer needs that count: all warps that an SM can hold have registers, and so does a block of any
@@ -166,36 +140,28 @@ class Trial {
       if (problem = compare(worse); !problem.empty() || worse.empty()) return problem;
     }
     // Once more without the kernels that need more, so that the others are patched.
-    std::erase_if(limits, [&](const auto& each) { return worse.contains(each.first); });
-    rewriter::Replacement rest = rewriter::without_kernels(replacement_, worse);
     const std::string reason = worse.begin()->second;
+    rewriter::Replacement rest = rewriter::without_kernels(replacement_, worse);
     if (rest.text.empty()) return reason;
     replacement_ = std::move(rest);
     text_ = replacement_.text;
-    if (problem = make(limits); !problem.empty()) return problem;
+    if (problem = make(limits_of(replacement_, had_)); !problem.empty()) return problem;
     if (problem = compare(worse); !problem.empty()) return problem;
     return worse.empty() ? std::string() : worse.begin()->second;
   }
 
  private:
-  bool compiles() const { return driver_.can_compile(); }
-
-  /// The first code of the replacement, with the limits that its kernels have or are likely to need. Where that follows
-  /// from what the originals need, these come first.
+  /// The first text of the replacement, with the limits that its kernels have or are likely to need.
   std::string first() {
+    if (replacement_.has_machine_code) {
+      // What the originals need is known without a compilation.
+      std::string problem = look_at_original();
+      return problem.empty() ? make(limits_of(replacement_, had_)) : problem;
+    }
     std::map<std::string, int> likely;
     for (const std::string& kernel : replacement_.small_kernels) likely[kernel] = registers_for(kMostWarps);
-    const std::size_t large = replacement_.patched_kernels.size() - replacement_.small_kernels.size();
-    if (!compiles()) {
-      std::string problem = look_at_original();
-      return problem.empty() ? make({}) : problem;
-    }
-    if (replacement_.has_machine_code || large > 1) {
-      if (std::string problem = look_at_original(); !problem.empty()) return problem;
-      return make(limits_of(replacement_, had_));
-    }
-    if (large == 0) return make(likely);  // the originals' needs are likely not to count
-    // The original of a single large kernel is compiled meanwhile.
+    // With these limits, the originals' needs are likely not to count.
+    if (replacement_.small_kernels.size() == replacement_.patched_kernels.size()) return make(likely);
     std::string of_original;
     CUcontext current = nullptr;
     driver_.current_context(&current);
@@ -215,6 +181,7 @@ class Trial {
     }
     std::string problem = make(likely);
     thread.join();
+    steps_.done("compiler");
     steps_.meanwhile("original", took);
     return problem.empty() ? of_original : problem;
   }
@@ -225,17 +192,10 @@ class Trial {
     return problem;
   }
 
-  /// Fills had_. Without machine code in the image, the original's text is compiled.
+  /// Fills had_. The driver compiles the original if it has no machine code.
   std::string read_original() {
-    std::string code;
-    const void* image = original_;
-    if (compiles() && !replacement_.has_machine_code) {
-      std::string problem = compile(driver_, kOriginal, replacement_.unpatched, replacement_.kernels.size(), code);
-      if (!problem.empty()) return problem;
-      image = code.c_str();
-    }
-    const Loaded before(driver_, image);
-    if (before.result != CUDA_SUCCESS) return refused(kOriginal, before.result);
+    const Loaded before(driver_, original_);
+    if (before.result != CUDA_SUCCESS) return refused("the original", before.result);
     for (const std::string& kernel : replacement_.kernels) {
       if (!read_needs(driver_, before.library, kernel, device_, had_[kernel])) return not_compared(kernel);
     }
@@ -243,47 +203,33 @@ class Trial {
     return {};
   }
 
-  /// The replacement with these limits; machine code where the driver compiles.
+  /// The replacement with these limits; the driver compiles it and says in has_ what it needs.
   std::string make(const std::map<std::string, int>& limits) {
     limits_ = limits;
     replacement_.text = limits.empty() ? text_ : limited_text(text_, limits);
-    replacement_.is_machine_code = false;
-    std::string problem;
-    if (compiles()) {
-      std::string code;
-      problem = compile(driver_, kPatched, replacement_.text, replacement_.kernels.size(), code);
-      if (problem.empty()) {
-        replacement_.text = std::move(code);
-        replacement_.is_machine_code = true;
-      }
-    }
+    has_.clear();
+    const Loaded after(driver_, replacement_.text.c_str());
     steps_.done("compiler");
-    return problem;
+    if (after.result != CUDA_SUCCESS) return refused("the patched PTX", after.result);
+    for (const std::string& kernel : compared(replacement_)) {
+      if (!read_needs(driver_, after.library, kernel, device_, has_[kernel])) return not_compared(kernel);
+    }
+    return {};
   }
 
   /// `worse`: the kernels that need more than their originals, with the reason each.
   std::string compare(std::map<std::string, std::string>& worse) {
     worse.clear();
-    std::map<std::string, KernelNeeds> has;
-    {
-      const Loaded after(driver_, replacement_.text.c_str());
-      if (after.result != CUDA_SUCCESS) return refused(kPatched, after.result);
-      // The driver makes the same code of the other kernels as of the original's, unless the image had its own.
-      for (const std::string& kernel : replacement_.kernels) {
-        if (!replacement_.has_machine_code && !replacement_.patched_kernels.contains(kernel)) continue;
-        if (!read_needs(driver_, after.library, kernel, device_, has[kernel])) return not_compared(kernel);
-      }
-    }
-    steps_.done("comparison");
     const auto is_free = [](const auto& each) { return fits_always(each.second); };
-    if (!has_original_ && std::all_of(has.begin(), has.end(), is_free)) return {};
+    if (!has_original_ && std::all_of(has_.begin(), has_.end(), is_free)) return {};
     if (!has_original_) {
       if (std::string problem = look_at_original(); !problem.empty()) return problem;
     }
-    for (const auto& [kernel, needs] : has) {
+    for (const auto& [kernel, needs] : has_) {
       const std::string more = worse_needs(had_.at(kernel), needs);
       if (!more.empty()) worse[kernel] = "the patch would change what " + kernel + " needs: " + more;
     }
+    steps_.done("comparison");
     return {};
   }
 
@@ -294,8 +240,8 @@ class Trial {
   LoadSteps& steps_;
   std::string text_;  // patched, without limits
   bool has_original_ = false;
-  std::map<std::string, int> limits_;  // of the code that the replacement has
-  std::map<std::string, KernelNeeds> had_;
+  std::map<std::string, int> limits_;  // of replacement_.text
+  std::map<std::string, KernelNeeds> had_, has_;
 };
 
 }  // namespace

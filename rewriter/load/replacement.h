@@ -26,8 +26,7 @@ struct LoadedSite {
 };
 
 struct Replacement {
-  std::string text;  ///< PTX, or machine code; empty: the image stays as it is
-  bool is_machine_code = false;
+  std::string text;               ///< PTX; empty: the image stays as it is
   bool has_machine_code = false;  ///< the image does, for this architecture
   std::string unpatched;          ///< the same PTX without the patch
   std::string table;              ///< as Patch::table

@@ -126,38 +126,21 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
   if (controls != nullptr) {
     controls->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, 1, &params);
   }
-  CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;  // it takes PTX only
-  if (*static_cast<const char*>(params.code) == '.' || *static_cast<const char*>(params.code) == '/') {
+  // It takes PTX only. FAKE_CUDA_REFUSES: words of a text that it does not take.
+  const std::string text = static_cast<const char*>(params.code);
+  const char* const refused = std::getenv("FAKE_CUDA_REFUSES");
+  CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  if ((text.starts_with(".") || text.starts_with("/")) &&
+      (refused == nullptr || text.find(refused) == std::string::npos)) {
     result = CUDA_SUCCESS;
     const std::lock_guard lock(mutex);
     *library = reinterpret_cast<CUlibrary>(++next);
-    library_of(*library).text = static_cast<const char*>(params.code);
+    library_of(*library).text = text;
   }
   if (controls != nullptr) {
     controls->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, 1, &params);
   }
   return result;
-}
-// The compiler: its machine code is the text. FAKE_COMPILER_FAILS: it takes no text.
-CUresult cuLinkCreate_v2(unsigned, CUjit_option*, void**, CUlinkState* state) {
-  *state = reinterpret_cast<CUlinkState>(new std::string("// machine code\n"));
-  return CUDA_SUCCESS;
-}
-CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType, void* data, std::size_t, const char*, unsigned,
-                          CUjit_option*, void**) {
-  if (std::getenv("FAKE_COMPILER_FAILS") != nullptr) return CUDA_ERROR_INVALID_PTX;
-  *reinterpret_cast<std::string*>(state) += static_cast<const char*>(data);
-  return CUDA_SUCCESS;
-}
-CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* bytes) {
-  auto& text = *reinterpret_cast<std::string*>(state);
-  *code = text.data();
-  *bytes = text.size();
-  return CUDA_SUCCESS;
-}
-CUresult cuLinkDestroy(CUlinkState state) {
-  delete reinterpret_cast<std::string*>(state);
-  return CUDA_SUCCESS;
 }
 CUresult cuLibraryUnload(CUlibrary library) {
   const std::lock_guard lock(mutex);

@@ -32,6 +32,7 @@
 #include "protocol/events/site.h"
 #include "rewriter/images/device_code.h"
 #include "rewriter/images/fat_binary.h"
+#include "rewriter/patch/limit.h"
 #include "rewriter/patch/patch.h"
 #include "tests/protocol/ring_contents.h"
 #include "tests/rewriter/made_fat_binary.h"
@@ -353,7 +354,7 @@ TEST_F(RewriteTest, TheTrialKeepsTheOriginalWhereAnythingFails) {
   driver.registers_of_patched = 72;
   EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("registers from 18 to 72"),
             std::string::npos);
-  driver.registers_of_patched = 20;
+  driver.registers_of_patched = driver.registers = 40;
   driver.most_threads_of_patched = 512;
   EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("threads per block"), std::string::npos);
 }
@@ -442,9 +443,14 @@ TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
 class RewriteSource : public RewriteTest {
  protected:
   RewriteSource() {
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");  // nothing is kept
     driver.sink = &sink_;
     source_ = make_rewrite(&control_, api);
     driver.source = source_.get();
+  }
+  ~RewriteSource() override {
+    if (!home_.empty()) setenv("HOME", home_.c_str(), 1);
   }
   std::string loaded(const std::string& image) {
     CUlibrary library = nullptr;
@@ -452,12 +458,16 @@ class RewriteSource : public RewriteTest {
     return driver.libraries[library];
   }
 
+  /// With the limit that a kernel with few values is likely to need.
+  std::string patched() const { return *rewriter::limit_registers(replacement.text, {{"waits", 32}}); }
+
+  const std::string home_ = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
   ControlBlock control_{};
   std::unique_ptr<Source> source_;
 };
 
 TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
-  EXPECT_EQ(loaded(ptx), replacement.text);
+  EXPECT_EQ(loaded(ptx), patched());
   EXPECT_EQ(driver.table[0], reinterpret_cast<std::uint64_t>(driver.memory.front().data()));
   EXPECT_EQ(driver.loads - driver.unloads, 2);  // the program's own, and the clock's
   EXPECT_EQ(attached_runtimes(control_), 1u);
@@ -467,7 +477,7 @@ TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
 
 TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {
   driver.context = nullptr;
-  EXPECT_EQ(loaded(ptx), replacement.text);
+  EXPECT_EQ(loaded(ptx), patched());
   EXPECT_EQ(driver.table[0], 0u);
   driver.context = reinterpret_cast<CUcontext>(0x10);
   const cuLaunchKernel_params launch{};
@@ -485,7 +495,7 @@ TEST_F(RewriteSource, CopiesThatGoIntoAGraphAreNoWrites) {
   };
   source_ = make_rewrite(&control_, capturing);
   driver.source = source_.get();
-  EXPECT_EQ(loaded(ptx), replacement.text);
+  EXPECT_EQ(loaded(ptx), patched());
   std::uint32_t word = 0, value = 5;
   CUresult result = CUDA_SUCCESS;
   for (const std::uintptr_t stream : {1, 2}) {
@@ -538,42 +548,13 @@ TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
   }
 }
 
-// A compiler of this test: machine code is the text behind a few letters.
-struct Compilation {
-  unsigned options = 0;
-  std::string code;
-};
-std::deque<Compilation>& compilations() {
-  static std::deque<Compilation> all;
-  return all;
-}
-int compilations_with(const char* text) {
-  int count = 0;
-  for (const Compilation& each : compilations()) count += each.code.find(text) != std::string::npos ? 1 : 0;
-  return count;
-}
-
-void give_compiler(RewriteDriver& api) {
-  compilations().clear();
-  api.link_create = [](unsigned options, CUjit_option*, void**, CUlinkState* state) {
-    if (options != 0 && unless("split") != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
-    const std::lock_guard lock(fake->mutex);
-    *state = reinterpret_cast<CUlinkState>(&compilations().emplace_back(Compilation{options, {}}));
-    return unless("link_create");
-  };
-  api.link_add = [](CUlinkState state, CUjitInputType, void* text, std::size_t bytes, const char*, unsigned,
-                    CUjit_option*, void**) {
-    reinterpret_cast<Compilation*>(state)->code =
-        "machine code of " + std::string(static_cast<const char*>(text), bytes - 1);
-    return unless("link_add");
-  };
-  api.link_complete = [](CUlinkState state, void** code, std::size_t* bytes) {
-    auto& compiled = reinterpret_cast<Compilation*>(state)->code;
-    *code = compiled.data();
-    *bytes = compiled.size();
-    return unless("link_complete");
-  };
-  api.link_destroy = [](CUlinkState) { return CUDA_SUCCESS; };
+// What the driver compiled of the program's module: the texts that it loaded, in their order, with the program's own.
+std::vector<std::string> compilations() {
+  std::vector<std::string> texts;
+  for (const std::string& image : fake->images) {
+    if (image.find("waits") != std::string::npos && image.starts_with(".version")) texts.push_back(image);
+  }
+  return texts;
 }
 
 class RewriteCache : public RewriteTest {
@@ -584,16 +565,13 @@ class RewriteCache : public RewriteTest {
 };
 
 TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   const CodeCache cache(folder);
   const CodeTarget target{0, 90};
-  const std::string key = cache_key(compiler, ptx, target);
-  const auto made = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps);
-  EXPECT_TRUE(made.is_machine_code);
+  const std::string key = cache_key(api, ptx, target);
+  const auto made = patched_code_of(api, cache, key, ptx.c_str(), ptx, target, steps);
   ASSERT_EQ(made.sites.size(), 1u);
   EXPECT_EQ(compilations().size(), 1u);
-  const auto again = patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps);
+  const auto again = patched_code_of(api, cache, key, ptx.c_str(), ptx, target, steps);
   EXPECT_EQ(again.sites.at(0).wanted, made.sites.at(0).wanted);
   EXPECT_EQ(again.sites.at(0).knows_word, made.sites.at(0).knows_word);
   ASSERT_EQ(again.stores.size(), made.stores.size());
@@ -603,56 +581,49 @@ TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
   EXPECT_EQ(again.table, made.table);
   ASSERT_EQ(again.sites.size(), 1u);
   EXPECT_EQ(again.sites[0].function, made.sites[0].function);
-  EXPECT_NE(cache_key(compiler, ptx + " ", target), key);
-  EXPECT_NE(cache_key(compiler, ptx, CodeTarget{0, 80}), key);
+  EXPECT_NE(cache_key(api, ptx + " ", target), key);
+  EXPECT_NE(cache_key(api, ptx, CodeTarget{0, 80}), key);
 }
 
 TEST_F(RewriteCache, AKernelWithFewValuesIsCompiledOnceWithTheLimitThatItNeeds) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   driver.registers_of_patched = 44;
   driver.obeys_limits = true;
   EXPECT_EQ(replacement.small_kernels, std::set<std::string>{"waits"});
-  const auto made = patched_code_of(compiler, CodeCache(folder), "few", ptx.c_str(), ptx, {0, 90}, steps);
-  EXPECT_TRUE(made.is_machine_code) << made.left_alone;
+  const auto made = patched_code_of(api, CodeCache(folder), "few", ptx.c_str(), ptx, {0, 90}, steps);
+  EXPECT_FALSE(made.text.empty()) << made.left_alone;
   EXPECT_EQ(compilations().size(), 1u);
   // One with many is compiled again, when the original's registers are known.
   std::string many = ptx;
   many.insert(many.find("{") + 1, "\n.reg .b32 %many<100>;\n");
   EXPECT_TRUE(rewriter::replacement_of(many, 90).small_kernels.empty());
-  const auto again = patched_code_of(compiler, CodeCache(folder), "many", many.c_str(), many, {0, 90}, steps);
-  EXPECT_TRUE(again.is_machine_code) << again.left_alone;
+  const auto again = patched_code_of(api, CodeCache(folder), "many", many.c_str(), many, {0, 90}, steps);
+  EXPECT_FALSE(again.text.empty()) << again.left_alone;
   EXPECT_EQ(compilations().size(), 4u);  // with the original
 }
 
 TEST_F(RewriteCache, TheOriginalIsNotCompiledWhereItsNeedsDoNotCount) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   driver.registers_of_patched = 32;
-  const auto fits = patched_code_of(compiler, CodeCache(folder), "fits", ptx.c_str(), ptx, {0, 90}, steps);
-  EXPECT_TRUE(fits.is_machine_code) << fits.left_alone;
+  const auto fits = patched_code_of(api, CodeCache(folder), "fits", ptx.c_str(), ptx, {0, 90}, steps);
+  EXPECT_FALSE(fits.text.empty()) << fits.left_alone;
   EXPECT_EQ(compilations().size(), 1u);
   // A kernel that takes more than any kernel may is compared: here the original takes as much.
   driver.registers_of_patched = driver.registers = 40;
-  const auto compared = patched_code_of(compiler, CodeCache(folder), "compared", ptx.c_str(), ptx, {0, 90}, steps);
-  EXPECT_TRUE(compared.is_machine_code) << compared.left_alone;
+  const auto compared = patched_code_of(api, CodeCache(folder), "compared", ptx.c_str(), ptx, {0, 90}, steps);
+  EXPECT_FALSE(compared.text.empty()) << compared.left_alone;
   EXPECT_EQ(compilations().size(), 3u);
-  EXPECT_EQ(compilations_with("__wic_state"), 2);
   EXPECT_EQ(driver.loads, driver.unloads);
 }
 
 TEST_F(RewriteCache, MachineCodeOfTheProgramIsComparedWithoutACompilation) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   const std::string image = rewriter::made::container(
       rewriter::made::entry(2, rewriter::made::cubin({" waits("}), rewriter::Compression::none) +
       rewriter::made::entry(1, ptx, rewriter::Compression::none));
   driver.registers_of_patched = 44;  // the original's 18 leave room for 64 warps
   driver.obeys_limits = true;
-  const auto made = patched_code_of(compiler, CodeCache(folder), "code", image.data(), image, {0, 90}, steps);
-  EXPECT_TRUE(made.is_machine_code) << made.left_alone;
-  EXPECT_EQ(compilations().size(), 1u);
-  EXPECT_EQ(compilations_with(".maxnreg 32\n"), 1);
+  const auto made = patched_code_of(api, CodeCache(folder), "code", image.data(), image, {0, 90}, steps);
+  EXPECT_FALSE(made.text.empty()) << made.left_alone;
+  ASSERT_EQ(compilations().size(), 1u);
+  EXPECT_NE(compilations()[0].find(".maxnreg 32\n"), std::string::npos);
 }
 
 // Two kernels that wait, in one module.
@@ -666,50 +637,31 @@ struct TwoKernels {
 };
 
 TEST_F(RewriteCache, AKernelThatNeedsMoreIsLeftAloneAndTheOthersArePatched) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   const std::string two = TwoKernels(ptx).text;
   driver.local_bytes_of["waits_too"] = 200;
   const CodeCache cache(folder);
-  const auto made = patched_code_of(compiler, cache, "two", two.c_str(), two, {0, 90}, steps);
-  ASSERT_TRUE(made.is_machine_code) << made.left_alone;
+  const auto made = patched_code_of(api, cache, "two", two.c_str(), two, {0, 90}, steps);
+  ASSERT_FALSE(made.text.empty()) << made.left_alone;
   EXPECT_EQ(made.patched_kernels, std::set<std::string>{"waits"});
   ASSERT_EQ(made.sites.size(), 1u);
   EXPECT_EQ(made.sites[0].function, "waits");
   ASSERT_EQ(made.kernels_left_alone.size(), 1u);
   EXPECT_NE(made.kernels_left_alone.at("waits_too").find("local memory from 0 to 200"), std::string::npos);
   EXPECT_EQ(compilations().size(), 3u);  // with the limits that are likely, the original, and without the kernel
-  const std::string& code = compilations().back().code;
-  const std::string of_other = code.substr(code.find(".entry waits_too("));
+  const std::string of_other = made.text.substr(made.text.find(".entry waits_too("));
   EXPECT_EQ(of_other.find("__wic"), std::string::npos) << of_other;
   EXPECT_EQ(of_other.find(".maxnreg"), std::string::npos) << of_other;
   // The cache knows it, too.
-  const auto again = patched_code_of(compiler, cache, "two", two.c_str(), two, {0, 90}, steps);
+  const auto again = patched_code_of(api, cache, "two", two.c_str(), two, {0, 90}, steps);
   EXPECT_EQ(again.kernels_left_alone, made.kernels_left_alone);
   EXPECT_EQ(compilations().size(), 3u);
   // Where all need more, nothing is patched, and nothing is compiled for it.
   driver.local_bytes_of["waits"] = 200;
-  const auto none = patched_code_of(compiler, cache, "none", two.c_str(), two, {0, 90}, steps);
+  const auto none = patched_code_of(api, cache, "none", two.c_str(), two, {0, 90}, steps);
   EXPECT_TRUE(none.text.empty());
   EXPECT_NE(none.left_alone.find("local memory"), std::string::npos);
   EXPECT_EQ(compilations().size(), 5u);
   EXPECT_EQ(driver.loads, driver.unloads);
-}
-
-TEST_F(RewriteCache, SeveralKernelsAreCompiledAtTheSameTimeWhereTheDriverCan) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
-  const std::string two = TwoKernels(ptx).text;
-  const auto made = [&](const char* key) {
-    return patched_code_of(compiler, CodeCache(folder), key, two.c_str(), two, {0, 90}, steps).is_machine_code;
-  };
-  EXPECT_TRUE(made("split"));
-  ASSERT_EQ(compilations().size(), 1u);
-  EXPECT_EQ(compilations()[0].options, std::thread::hardware_concurrency() > 1 ? 1u : 0u);
-  driver.failing = {"split"};  // before CUDA 12.4
-  EXPECT_TRUE(made("whole"));
-  ASSERT_EQ(compilations().size(), 2u);
-  EXPECT_EQ(compilations()[1].options, 0u);
 }
 
 TEST_F(RewriteCache, ImagesWithoutPtxAreNeitherHashedNorKept) {
@@ -759,38 +711,37 @@ TEST_F(RewriteCache, ManyWritersLeaveOneWholeEntry) {
   EXPECT_EQ(files, 2);  // no half files are left
 }
 
-// Of a process that loads what an earlier one has compiled.
-TEST_F(RewriteCache, ALoadFromTheCacheCallsNoCompiler) {
+// Of a process that loads what an earlier one has tried.
+TEST_F(RewriteCache, ALoadFromTheCacheIsTheOnlyOneOfTheModule) {
   setenv("XDG_CACHE_HOME", folder.c_str(), 1);
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   ControlBlock control{};
   driver.sink = &sink_;
   std::string reasons;
   const auto load = [&] {
-    const std::unique_ptr<Source> source = make_rewrite(&control, compiler);
+    const std::unique_ptr<Source> source = make_rewrite(&control, api);
     driver.source = source.get();
     driver.images.clear();
     CUlibrary library = nullptr;
     EXPECT_EQ(load_under_cupti(&library, ptx.c_str()), CUDA_SUCCESS);
     source->finish(sink_);
     driver.source = nullptr;
-    for (const Delivered delivered = ring_.read(); const NoticeEvent& notice : delivered.all<NoticeEvent>()) {
-      reasons += delivered.text(notice.text) + "\n";
-    }
+    reasons.clear();
+    const Delivered delivered = ring_.read();
+    for (const NoticeEvent& notice : delivered.all<NoticeEvent>()) reasons += delivered.text(notice.text) + "\n";
     return driver.libraries[library];
   };
   const std::string first = load();
-  EXPECT_NE(first.find("machine code of"), std::string::npos);
-  EXPECT_EQ(compilations().size(), 1u);
+  EXPECT_NE(first.find("__wic_state"), std::string::npos);
+  EXPECT_EQ(compilations(), (std::vector<std::string>{first, first}));  // the trial, and the program's load
   EXPECT_NE(reasons.find(" compiler "), std::string::npos) << reasons;
-  reasons.clear();
   EXPECT_EQ(load(), first);
-  EXPECT_EQ(compilations().size(), 1u);
+  EXPECT_EQ(compilations(), std::vector<std::string>{first});
   EXPECT_NE(reasons.find("the load took "), std::string::npos) << reasons;
   EXPECT_EQ(reasons.find(" compiler "), std::string::npos) << reasons;
+  EXPECT_EQ(reasons.find(" analysis "), std::string::npos) << reasons;
+  // Nor is anything of ours compiled.
   if (asked_module().machine_code != nullptr) {
-    for (const std::string& image : driver.images) EXPECT_FALSE(image.starts_with(".version")) << image;
+    for (const std::string& image : driver.images) EXPECT_TRUE(image == first || !image.starts_with(".")) << image;
   }
   unsetenv("XDG_CACHE_HOME");
 }
@@ -810,13 +761,11 @@ TEST_F(RewriteTest, TheStepsOfALoadAddUp) {
 }
 
 TEST_F(RewriteCache, CodeThatIsNotWhatWasStoredIsNotFound) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   const CodeCache cache(folder);
   const CodeTarget target{0, 90};
-  const std::string key = cache_key(compiler, ptx, target);
+  const std::string key = cache_key(api, ptx, target);
   const std::filesystem::path code = cache.code_file(key), entry = folder / (key + ".json");
-  const auto made = [&] { return patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps); };
+  const auto made = [&] { return patched_code_of(api, cache, key, ptx.c_str(), ptx, target, steps); };
   const rewriter::Replacement first = made();
   const auto is_made_again = [&](const char* damage) {
     EXPECT_FALSE(cache.find(key)) << damage;
@@ -840,12 +789,10 @@ TEST_F(RewriteCache, CodeThatIsNotWhatWasStoredIsNotFound) {
 }
 
 TEST_F(RewriteCache, WhereNothingCanBeKeptTheCodeIsMadeEachTime) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
   const CodeTarget target{0, 90};
-  const std::string key = cache_key(compiler, ptx, target);
+  const std::string key = cache_key(api, ptx, target);
   const auto is_made = [&](const CodeCache& cache, const char* why) {
-    EXPECT_TRUE(patched_code_of(compiler, cache, key, ptx.c_str(), ptx, target, steps).is_machine_code) << why;
+    EXPECT_FALSE(patched_code_of(api, cache, key, ptx.c_str(), ptx, target, steps).text.empty()) << why;
     EXPECT_FALSE(cache.find(key)) << why;
   };
   is_made(CodeCache({}), "no folder");
@@ -855,7 +802,7 @@ TEST_F(RewriteCache, WhereNothingCanBeKeptTheCodeIsMadeEachTime) {
   std::filesystem::create_directories(folder / (key + ".json"));
   is_made(CodeCache(folder), "a folder in the place of the entry");
   std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder / (key + ".cubin"));
+  std::filesystem::create_directories(folder / (key + ".ptx"));
   is_made(CodeCache(folder), "a folder in the place of the code");
   std::filesystem::remove_all(folder);
   // A full disk, as far as this process can tell.
@@ -870,16 +817,15 @@ TEST_F(RewriteCache, WhereNothingCanBeKeptTheCodeIsMadeEachTime) {
   EXPECT_TRUE(std::filesystem::is_empty(folder));  // no half file
 }
 
-TEST_F(RewriteCache, EachStepOfACompilationThatFailsLeavesTheOriginal) {
-  RewriteDriver compiler = api;
-  give_compiler(compiler);
-  const CodeTarget target{0, 90};
-  for (const char* step : {"link_create", "link_add", "link_complete"}) {
+TEST_F(RewriteCache, WhatTheDriverRefusesIsLeftAlone) {
+  for (const char* step : {"load", "load_patched", "kernel", "attribute"}) {
     driver.failing = {step};
-    const auto made = patched_code_of(compiler, CodeCache(folder), step, ptx.c_str(), ptx, target, steps);
+    const auto made = patched_code_of(api, CodeCache(folder), step, ptx.c_str(), ptx, {0, 90}, steps);
     EXPECT_EQ(made.text, "") << step;
-    EXPECT_NE(made.left_alone.find("refused"), std::string::npos) << step;
+    EXPECT_NE(made.left_alone, "") << step;
     EXPECT_EQ(driver.loads, driver.unloads) << step;
+    driver.failing.clear();
+    EXPECT_FALSE(patched_code_of(api, CodeCache(folder), step, ptx.c_str(), ptx, {0, 90}, steps).text.empty()) << step;
   }
 }
 

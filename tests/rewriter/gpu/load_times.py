@@ -1,11 +1,13 @@
 """How long loads of PTX take: python3 load_times.py BUILD OUT FILE.ptx... [--repeats N]
 
 BUILD holds bin/wic-prof, bin/loads and lib/libwicprof_inject.so. `loads` loads each module twice in a process, the
-second time with a text of its own, in these ways; the driver's own cache of compiled code is off but in the last one:
+second time with a text of its own, in these ways; a cache that is on is empty before the run, or holds what one run
+has left:
 
-  jit         the program's own PTX, which the driver compiles, with the collector
-  first       patched, nothing is in our cache
-  cached      patched, from our cache
+  jit         the program's own PTX, which the driver compiles, with the collector; the driver's cache is off
+  first       patched; our cache and the driver's are on and empty
+  cached      patched, from our cache and the driver's
+  ours_only   patched, from our cache; the driver's is off, so that it compiles the patched text
   jit_cached  the program's own PTX, from the driver's cache
 
 A row has the best of N runs, and with a patch the steps of that load, in ms, as the trace names them. Writes
@@ -27,8 +29,9 @@ import result_file  # noqa: E402
 NOT_PATCHED, PATCHED = ("--trace", "devices"), ("--trace", "none", "--rewrite")
 WAYS = (  # name, what is traced, whether a run before fills the caches, whether the driver's cache is on
     ("jit", NOT_PATCHED, False, False),
-    ("first", PATCHED, False, False),
-    ("cached", PATCHED, True, False),
+    ("first", PATCHED, False, True),
+    ("cached", PATCHED, True, True),
+    ("ours_only", PATCHED, True, False),
     ("jit_cached", NOT_PATCHED, True, True),
 )
 FIRST_BAR, CACHED_BAR_MS = 1.5, 20  # of the driver's compilation; per module
