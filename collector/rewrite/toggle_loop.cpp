@@ -50,10 +50,10 @@ void ToggleLoop::run(std::uint32_t sequence) {
       follow(now);
       sequence = now;
     }
+    modules_.take_clocks(*sink_);
     reads = modules_.read_waits(*sink_);
     if (reads) modules_.look_at_words(driver_, *sink_);
     if (!reads) continue;
-    modules_.take_clocks(*sink_);
     if (now_ns() < next_clock) continue;
     modules_.request_clocks(*driver_);
     next_clock = now_ns() + kClockInterval;

@@ -21,10 +21,21 @@ constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kM
 // thread has 1 KiB of it unless the program asks for less; what a visit costs with it is measured (docs/results).
 constexpr int kMoreLocalBytes = 128;
 
+// CU_JIT_SPLIT_COMPILE, since CUDA 12.4: the driver compiles several kernels at the same time.
+constexpr auto kSplitCompile = static_cast<CUjit_option>(34);
+
 class Loaded {
  public:
-  Loaded(const RewriteDriver& driver, const void* image) : driver_(driver) {
-    result = driver.library_load(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  /// `split`: compiled in less time, but not kept in the driver's cache for loads without that option.
+  Loaded(const RewriteDriver& driver, const void* image, bool split = false) : driver_(driver) {
+    CUjit_option option = kSplitCompile;
+    void* all_cpus = nullptr;  // 0
+    result = CUDA_ERROR_NOT_SUPPORTED;
+    if (split) {
+      const WithoutSignals without;  // for the compiler's threads
+      result = driver.library_load(&library, image, &option, &all_cpus, 1, nullptr, nullptr, 0);
+    }
+    if (result != CUDA_SUCCESS) result = driver.library_load(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
   }
   ~Loaded() {
     if (result == CUDA_SUCCESS) driver_.library_unload(library);
@@ -153,15 +164,15 @@ class Trial {
  private:
   /// The first text of the replacement, with the limits that its kernels have or are likely to need.
   std::string first() {
-    if (replacement_.has_machine_code) {
-      // What the originals need is known without a compilation.
+    const std::size_t large = replacement_.patched_kernels.size() - replacement_.small_kernels.size();
+    if (replacement_.has_machine_code || large > 1) {
+      // The limits are known before the first compilation: one of several large kernels is likely to need one.
       std::string problem = look_at_original();
       return problem.empty() ? make(limits_of(replacement_, had_)) : problem;
     }
     std::map<std::string, int> likely;
     for (const std::string& kernel : replacement_.small_kernels) likely[kernel] = registers_for(kMostWarps);
-    // With these limits, the originals' needs are likely not to count.
-    if (replacement_.small_kernels.size() == replacement_.patched_kernels.size()) return make(likely);
+    if (large == 0) return make(likely);  // with these limits, the originals' needs are likely not to count
     std::string of_original;
     CUcontext current = nullptr;
     driver_.current_context(&current);
@@ -194,7 +205,8 @@ class Trial {
 
   /// Fills had_. The driver compiles the original if it has no machine code.
   std::string read_original() {
-    const Loaded before(driver_, original_);
+    const bool split = !replacement_.has_machine_code && replacement_.kernels.size() > 1;
+    const Loaded before(driver_, original_, split);
     if (before.result != CUDA_SUCCESS) return refused("the original", before.result);
     for (const std::string& kernel : replacement_.kernels) {
       if (!read_needs(driver_, before.library, kernel, device_, had_[kernel])) return not_compared(kernel);

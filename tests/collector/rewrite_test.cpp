@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -60,6 +62,7 @@ struct FakeDriver {
   std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
   std::deque<std::vector<char>> memory;  // of the host, in the order of the allocations
   int loads = 0, unloads = 0, retained = 0;
+  std::atomic<int> loads_with_options{0};
   std::mutex mutex;  // what a program loads is compiled on several threads; never held during callbacks
 };
 FakeDriver* fake = nullptr;
@@ -119,8 +122,10 @@ CUresult load_under_cupti(CUlibrary* library, const void* image) {
 
 RewriteDriver functions() {
   RewriteDriver api;
-  api.library_load = [](CUlibrary* library, const void* image, CUjit_option*, void**, unsigned, CUlibraryOption*,
-                        void**, unsigned) {
+  api.library_load = [](CUlibrary* library, const void* image, CUjit_option*, void**, unsigned options,
+                        CUlibraryOption*, void**, unsigned) {
+    if (options != 0 && unless("options") != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
+    fake->loads_with_options += options != 0 ? 1 : 0;
     if (fake->source != nullptr) return load_under_cupti(library, image);
     if (const CUresult result = unless("load"); result != CUDA_SUCCESS) return result;
     if (fake->door != nullptr && fake->makes_callbacks) {
@@ -439,6 +444,47 @@ TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
   EXPECT_NE(driver.table[0], 0u);
 }
 
+// Rounds of the thread that reads the waits and takes readings of the clock.
+std::atomic<int> rounds{0};
+
+TEST_F(RewriteTest, ReadingGoesOnWhileTheDriverMakesAModuleWait) {
+  // The driver may wait for the clock's kernel, which waits for its reading.
+  RewriteDriver waiting = api;
+  waiting.synchronize = [](CUstream) {
+    const TimeNs until = now_ns() + 20'000 * kMillisecond;
+    const int before = rounds;
+    while (rounds < before + 3) {
+      if (now_ns() > until) return CUDA_ERROR_LAUNCH_TIMEOUT;
+      std::this_thread::yield();
+    }
+    return CUDA_SUCCESS;
+  };
+  ControlBlock control{};
+  PatchedModules modules(&control);
+  std::atomic<bool> ends{false};
+  std::thread thread([&] {
+    while (!ends) {
+      modules.take_clocks(sink_);
+      modules.request_clocks(waiting);
+      modules.follow_session();
+      modules.read_waits(sink_);
+      modules.look_at_words(&waiting, sink_);
+      ++rounds;
+    }
+  });
+  for (const std::uintptr_t library : {1, 2}) {
+    modules.add(replacement, reinterpret_cast<CUlibrary>(library), nullptr, sink_);
+    EXPECT_EQ(modules.bind(waiting, sink_), "");
+    EXPECT_FALSE(modules.unbound(driver.context));
+  }
+  // Nor does it meet what is being taken away.
+  modules.unloaded(reinterpret_cast<CUlibrary>(1), nullptr);
+  modules.context_ends(driver.context, sink_);
+  EXPECT_EQ(modules.bind(waiting, sink_), "");
+  ends = true;
+  thread.join();
+}
+
 // The program loads its module while the source gets the callbacks; what the program then has.
 class RewriteSource : public RewriteTest {
  protected:
@@ -662,6 +708,24 @@ TEST_F(RewriteCache, AKernelThatNeedsMoreIsLeftAloneAndTheOthersArePatched) {
   EXPECT_NE(none.left_alone.find("local memory"), std::string::npos);
   EXPECT_EQ(compilations().size(), 5u);
   EXPECT_EQ(driver.loads, driver.unloads);
+}
+
+TEST_F(RewriteCache, OfSeveralLargeKernelsTheOriginalsComeFirst) {
+  std::string two = TwoKernels(ptx).text;
+  for (std::size_t at = 0; (at = two.find("{\n", at)) != std::string::npos; ++at) {
+    two.insert(at + 2, ".reg .b32 %many<100>;\n");
+  }
+  driver.registers = driver.registers_of_patched = 70;
+  for (const char* way : {"split", "whole"}) {
+    driver.images.clear();
+    driver.loads_with_options = 0;
+    if (std::string_view(way) == "whole") driver.failing = {"options"};  // before CUDA 12.4
+    const auto made = patched_code_of(api, CodeCache(folder), way, two.c_str(), two, {0, 90}, steps);
+    EXPECT_FALSE(made.text.empty()) << made.left_alone;
+    EXPECT_EQ(compilations(), (std::vector<std::string>{two, made.text})) << way;
+    EXPECT_NE(made.text.find(".maxnreg 72\n"), std::string::npos) << way;
+    EXPECT_EQ(driver.loads_with_options, driver.failing.empty() ? 1 : 0) << way;
+  }
 }
 
 TEST_F(RewriteCache, ImagesWithoutPtxAreNeitherHashedNorKept) {
