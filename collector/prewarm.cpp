@@ -36,7 +36,7 @@ Prewarmed prewarm(std::string_view file) {
   }
   const RewriteDriver& driver = RewriteDriver::loaded();
   int devices = 0;
-  if (!driver.complete() || !driver.can_compile()) {
+  if (!driver.complete()) {
     answer.problem = "the CUDA driver is older than CUDA 12, or incomplete";
   } else if (driver.device_count(&devices) != CUDA_SUCCESS || devices == 0) {
     answer.problem = "there is no GPU";
@@ -54,10 +54,12 @@ Prewarmed prewarm(std::string_view file) {
     if (!done.insert(target.architecture).second) continue;
     for (const std::string& image : images_of(file)) {
       const OwnCode own;
+      LoadSteps steps;
       const std::string key = cache_key(driver, image, target);
-      const rewriter::Replacement made = patched_code_of(driver, cache, key, image.c_str(), image, target);
+      const rewriter::Replacement made = patched_code_of(driver, cache, key, image.c_str(), image, target, steps);
       ++(made.text.empty() ? answer.left_alone : answer.patched);
       if (!made.left_alone.empty()) answer.notes += made.left_alone + "\n";
+      for (const auto& [kernel, why] : made.kernels_left_alone) answer.notes += why + "\n";
     }
   }
   return answer;

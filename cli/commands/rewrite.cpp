@@ -418,8 +418,8 @@ VerbBody declare<struct RewriteVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_option("--module", options->module, "the PTX module that -o writes, where the file holds several")
       ->type_name("N");
   verb.add_flag("--prewarm", options->prewarm,
-                "compile the patched code for this machine's GPUs into $XDG_CACHE_HOME/wic-prof, where run --rewrite "
-                "finds it");
+                "compile the patched code for this machine's GPUs: run --rewrite finds it in "
+                "$XDG_CACHE_HOME/wic-prof and the driver's cache");
   add_format(verb, options->format);
   add_example(verb, "wic-prof rewrite kernels.ptx -o patched.ptx");
   return [options] { return rewrite(*options); };

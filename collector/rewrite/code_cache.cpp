@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <cstdlib>
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 3";
+constexpr std::string_view kVersion = "wic-prof rewrite 5";
 // What the hash of an entry's code is made with.
 constexpr std::string_view kCode = "code";
 
@@ -64,7 +65,8 @@ rewriter::KernelStores stores_of(const nlohmann::json& json) {
 
 /// Other processes see the whole file or none.
 bool write(const fs::path& path, std::string_view bytes) {
-  const fs::path made = path.string() + "." + std::to_string(getpid());
+  static std::atomic<unsigned> writes{0};
+  const fs::path made = path.string() + "." + std::to_string(getpid()) + "." + std::to_string(++writes);
   std::error_code error;
   {
     std::ofstream file(made, std::ios::binary);
@@ -75,7 +77,9 @@ bool write(const fs::path& path, std::string_view bytes) {
     }
   }
   fs::rename(made, path, error);
-  return !error;
+  const bool renamed = !error;
+  if (!renamed) fs::remove(made, error);
+  return renamed;
 }
 
 void remove_oldest(const fs::path& folder) {
@@ -114,7 +118,7 @@ std::string CodeCache::key(std::string_view image, std::string_view machine) {
 }
 
 std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) const {
-  if (folder_.empty()) return std::nullopt;
+  if (folder_.empty() || key.empty()) return std::nullopt;
   const std::string text = file_bytes(folder_ / (key + ".json"));
   if (text.empty()) return std::nullopt;
   try {
@@ -126,9 +130,9 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     found.text = file_bytes(code_file(key));
     // Other bytes would make the program's load fail.
     if (CodeCache::key(found.text, kCode) != entry.at("code").get<std::string>()) return std::nullopt;
-    found.is_machine_code = true;
     entry.at("table").get_to(found.table);
     entry.at("kernels").get_to(found.kernels);
+    entry.at("kernels_left_alone").get_to(found.kernels_left_alone);
     for (const nlohmann::json& each : entry.at("sites")) {
       rewriter::LoadedSite& site = found.sites.emplace_back();
       each.at("function").get_to(site.function);
@@ -145,7 +149,7 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
 }
 
 void CodeCache::store(const std::string& key, const rewriter::Replacement& replacement) const {
-  if (folder_.empty()) return;
+  if (folder_.empty() || key.empty()) return;
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return;
@@ -166,6 +170,7 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
                                 {"code", CodeCache::key(replacement.text, kCode)},
                                 {"table", replacement.table},
                                 {"kernels", replacement.kernels},
+                                {"kernels_left_alone", replacement.kernels_left_alone},
                                 {"sites", sites}};
   // The code first: an entry without it would be found and be of no use.
   if (!replacement.text.empty() && !write(code_file(key), replacement.text)) return;

@@ -1,5 +1,7 @@
 // Patched code from earlier runs of programs, by content: $XDG_CACHE_HOME/wic-prof/rewrite, or ~/.cache there. A later
-// load of the same image on the same kind of device with the same driver needs neither analysis nor compiler.
+// load of the same image on the same kind of device with the same driver needs neither analysis nor trial. The machine
+// code is in the driver's own cache: the driver has no way to give it away but as code that is meant to be linked,
+// which ptxas makes differently (docs/design/rewriter.md).
 #pragma once
 
 #include <cstddef>
@@ -28,11 +30,11 @@ class CodeCache {
   /// depends on beyond the image.
   static std::string key(std::string_view image, std::string_view machine);
 
-  /// What was stored: a replacement whose `text` is machine code, or one without text with the reason in `left_alone`.
+  /// What was stored: a replacement with its text, or one without text with the reason in `left_alone`.
   std::optional<rewriter::Replacement> find(const std::string& key) const;
   void store(const std::string& key, const rewriter::Replacement& replacement) const;
-  /// The file with the entry's code, for loads that name a file.
-  std::filesystem::path code_file(const std::string& key) const { return folder_ / (key + ".cubin"); }
+  /// The file with the entry's text, for loads that name a file.
+  std::filesystem::path code_file(const std::string& key) const { return folder_ / (key + ".ptx"); }
 
  private:
   std::filesystem::path folder_;

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "collector/rewrite/own_modules.h"
+
 namespace wicprof::collector {
 
 namespace {
@@ -10,42 +12,6 @@ namespace {
 constexpr std::uint32_t kExchanges = 16;
 constexpr TimeNs kAnswerTimeout = 2 * kMillisecond;
 
-// One thread answers kExchanges pings, each of which has the number of the one before plus 1, and gives up 50 ms after
-// its begin. The offsets are those of ClockWords.
-constexpr char kClockPtx[] = R"(.version 6.3
-.target sm_70
-.address_size 64
-.visible .entry __wic_clock(.param .u64 words, .param .u32 first)
-{
-.reg .pred %p, %q;
-.reg .b32 %ping, %seen, %end;
-.reg .b64 %w, %now, %until;
-ld.param.u64 %w, [words];
-ld.param.u32 %ping, [first];
-add.u32 %end, %ping, 16;
-mov.u64 %now, %globaltimer;
-add.u64 %until, %now, 50000000;
-st.volatile.u32 [%w], %ping;
-again:
-ld.volatile.u32 %seen, [%w+4];
-setp.eq.u32 %p, %seen, %ping;
-@%p bra answer;
-mov.u64 %now, %globaltimer;
-setp.gt.u64 %q, %now, %until;
-@%q bra done;
-bra again;
-answer:
-mov.u64 %now, %globaltimer;
-st.volatile.u64 [%w+16], %now;
-membar.sys;
-st.volatile.u32 [%w+8], %ping;
-add.u32 %ping, %ping, 1;
-setp.lt.u32 %p, %ping, %end;
-@%p bra again;
-done:
-ret;
-}
-)";
 static_assert(offsetof(ClockWords, ping) == 4 && offsetof(ClockWords, pong) == 8);
 static_assert(offsetof(ClockWords, device_ns) == 16 && kExchanges == 16);
 
@@ -56,10 +22,7 @@ std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std:
 bool DeviceClock::open(CUstream stream) {
   stream_ = stream;
   CUlibrary library = nullptr;
-  if (driver_.launch == nullptr ||
-      driver_.library_load(&library, kClockPtx, nullptr, nullptr, 0, nullptr, nullptr, 0) != CUDA_SUCCESS) {
-    return false;
-  }
+  if (driver_.launch == nullptr || load_own(driver_, clock_module(), library) != CUDA_SUCCESS) return false;
   void* words = nullptr;
   if (driver_.host_alloc(&words, sizeof(ClockWords), CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS) return false;
   std::memset(words, 0, sizeof(ClockWords));

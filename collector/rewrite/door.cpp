@@ -1,35 +1,32 @@
 #include "collector/rewrite/door.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <thread>
+
+#include "collector/rewrite/own_modules.h"
+#include "collector/rewrite/without_signals.h"
 
 namespace wicprof::collector {
 
 namespace {
 
-// A driver that compiles a few lines needs milliseconds; a program's load waits for the answer.
+// A driver takes machine code in a tenth of a millisecond, and compiles a few lines in some; a program's load waits for
+// the answer.
 constexpr std::chrono::seconds kPatience{5};
-
-// Two modules that differ in the name of their only kernel. The oldest target that a patch works on.
-constexpr char kAsked[] = ".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry __wic_asked()\n{\nret;\n}\n";
-constexpr char kAnswer[] =
-    ".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry __wic_answer()\n{\nret;\n}\n";
 
 }  // namespace
 
 const void* Door::answer(const void* image) {
-  if (image != kAsked) return nullptr;
+  const OwnModule asked = asked_module(), answer = answer_module();
+  if (image == nullptr || (image != asked.machine_code && image != asked.ptx)) return nullptr;
   seen_ = true;
-  return kAnswer;
+  return image == asked.ptx ? answer.ptx : answer.machine_code;
 }
 
 void Door::ask(const RewriteDriver& driver) {
   std::string problem;
   CUlibrary library = nullptr;
-  const CUresult loaded = driver.library_load(&library, kAsked, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  const CUresult loaded = load_own(driver, asked_module(), library);
   if (loaded != CUDA_SUCCESS) {
     problem = "the driver refused a module of ours (error " + std::to_string(loaded) + ")";
   } else {
@@ -55,12 +52,9 @@ std::string Door::problem(const RewriteDriver& driver) {
       problem_ = "the driver is older than CUDA 12, or incomplete";
       done_ = true;
     } else {
-      sigset_t all, before;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signals of the program
+      const WithoutSignals without;
       // Detached: if the driver does not answer, the program goes on without us. The object is never destroyed then.
       std::thread([this, &driver] { ask(driver); }).detach();
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
   }
   if (!asked_.wait_for(lock, kPatience, [this] { return done_; })) return "the driver did not answer in time";

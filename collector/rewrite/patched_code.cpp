@@ -16,6 +16,7 @@ constexpr std::size_t kSmallImage = std::size_t{64} << 10;  // bytes
 }  // namespace
 
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target) {
+  if (!rewriter::may_have_ptx(bytes)) return {};
   int version = 0;
   if (driver.driver_version != nullptr) driver.driver_version(&version);
   return CodeCache::key(bytes, "sm_" + std::to_string(target.architecture) + " driver " + std::to_string(version));
@@ -23,7 +24,8 @@ std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const
 
 rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target) {
   rewriter::Replacement made = rewriter::replacement_of(bytes, target.architecture);
-  if (made.machine_code_only.empty()) return made;
+  // Compilers that keep the PTX elsewhere load bare machine code.
+  if (made.machine_code_only.empty() || !rewriter::may_have_ptx(bytes)) return made;
   const std::string ptx = ptx_beside(bytes);
   if (ptx.empty()) return made;
   made = rewriter::replacement_of(ptx, target.architecture);
@@ -32,22 +34,28 @@ rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target)
 }
 
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
-                                      const void* image, std::string_view bytes, const CodeTarget& target) {
-  // Without a compiler that gives us its result there is nothing to keep but texts.
-  const bool keeps = driver.can_compile();
+                                      const void* image, std::string_view bytes, const CodeTarget& target,
+                                      LoadSteps& steps) {
+  const bool keeps = !key.empty();
   if (keeps) {
-    if (std::optional<rewriter::Replacement> found = cache.find(key)) return *std::move(found);
+    std::optional<rewriter::Replacement> found = cache.find(key);
+    steps.done("cache");
+    if (found) return *std::move(found);
   }
   rewriter::Replacement made = analysed(bytes, target);
+  steps.done("analysis");
   // The PTX of machine code may come later: Triton writes it, or NVRTC is asked for it.
   const bool is_final = made.machine_code_only.empty();
   if (!made.text.empty()) {
-    if (std::string refused = try_replacement(driver, image, made, target.device); !refused.empty()) {
+    if (std::string refused = try_replacement(driver, image, made, target.device, steps); !refused.empty()) {
       made = {};
       made.left_alone = std::move(refused);
     }
   }
-  if (keeps && is_final && (made.is_machine_code || bytes.size() >= kSmallImage)) cache.store(key, made);
+  if (keeps && is_final && (!made.text.empty() || bytes.size() >= kSmallImage)) {
+    cache.store(key, made);
+    steps.done("cache");
+  }
   return made;
 }
 

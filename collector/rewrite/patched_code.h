@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "collector/rewrite/code_cache.h"
+#include "collector/rewrite/load_steps.h"
 #include "collector/rewrite/rewrite_driver.h"
 #include "rewriter/load/replacement.h"
 
@@ -18,13 +19,14 @@ struct CodeTarget {
   int architecture = 0;  ///< 90 for sm_90
 };
 
-/// The name in the cache of what becomes of an image.
+/// The name in the cache of what becomes of an image; empty: it is not kept, since there is no PTX in it.
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target);
 
-/// From the cache, or analysed, compiled, compared with the original, and kept under `key`. `bytes` are those of
-/// `image`, which the driver can load. Makes calls of the driver: within OwnCode.
+/// From the cache, without any load by the driver; or analysed, tried beside the original, and kept under `key`.
+/// `bytes` are those of `image`, which the driver can load. Makes calls of the driver: within OwnCode.
 rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCache& cache, const std::string& key,
-                                      const void* image, std::string_view bytes, const CodeTarget& target);
+                                      const void* image, std::string_view bytes, const CodeTarget& target,
+                                      LoadSteps& steps);
 
 /// Only analysed: what the image's PTX is, in Replacement::unpatched.
 rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target);

@@ -101,6 +101,7 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
 }
 
 void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
+  const std::lock_guard bind_lock(bind_mutex_);
   const std::lock_guard lock(mutex_);
   for (Module& each : modules_) {
     if ((library != nullptr && each.library == library) || (module != nullptr && each.module == module)) {
@@ -111,9 +112,14 @@ void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
 }
 
 void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
+  const std::lock_guard bind_lock(bind_mutex_);
   read_waits(sink);
   const std::lock_guard lock(mutex_);
   std::erase_if(memories_, [&](const Memory& memory) { return memory.context == context; });
+  {
+    const std::lock_guard clocks_lock(clocks_mutex_);
+    std::erase_if(clocks_, [&](const Clock& each) { return each.context == context; });
+  }
   for (Module& each : modules_) {
     const auto of_context = [&](const Bound& bound) { return bound.context == context; };
     if (std::erase_if(each.bound, of_context) != 0 && each.module != nullptr) each.module = nullptr;  // ends as well
@@ -122,10 +128,13 @@ void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
   bound_in_ = nullptr;
 }
 
-PatchedModules::Memory* PatchedModules::memory_of(const RewriteDriver& driver, CUcontext context, EventSink& sink,
-                                                  std::string& problem) {
-  for (Memory& memory : memories_) {
-    if (memory.context == context) return &memory;
+std::optional<PatchedModules::Memory> PatchedModules::memory_of(const RewriteDriver& driver, CUcontext context,
+                                                                EventSink& sink, std::string& problem) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Memory& memory : memories_) {
+      if (memory.context == context) return memory;
+    }
   }
   Memory memory;
   memory.context = context;
@@ -133,57 +142,68 @@ PatchedModules::Memory* PatchedModules::memory_of(const RewriteDriver& driver, C
   if (const CUresult result = driver.host_alloc(&words, kMostSites * sizeof(SiteWords), CU_MEMHOSTALLOC_DEVICEMAP);
       result != CUDA_SUCCESS) {
     problem = error_of("cuMemHostAlloc", result);
-    return nullptr;
+    return std::nullopt;
   }
   memory.words = static_cast<SiteWords*>(words);
   std::memset(words, 0, kMostSites * sizeof(SiteWords));
-  for (std::size_t i = 0; i < sites_.size(); ++i) memory.words[i].control = control_word(sites_[i]);
   CUresult result = driver.device_pointer(&memory.address, words, 0);
   if (result == CUDA_SUCCESS) result = driver.create_stream(&memory.stream, CU_STREAM_NON_BLOCKING);
   // Its memory stays with the context; there is nothing to undo.
   if (result != CUDA_SUCCESS) {
     problem = error_of("preparing memory for patched loops", result);
-    return nullptr;
+    return std::nullopt;
   }
   CUdevice device = 0;
   driver.current_device(&device);
   memory.device = cuda_device(device);
-  memory.clock = std::make_shared<DeviceClock>(driver, memory.device);
-  if (memory.clock->open(memory.stream)) {
-    memory.clock->request();
-    if (const std::optional<ClockEvent> reading = memory.clock->take(kFirstReading)) sink.write_or_hold(*reading);
+  const auto clock = std::make_shared<DeviceClock>(driver, memory.device);
+  if (clock->open(memory.stream)) {
+    clock->request();
+    if (const std::optional<ClockEvent> reading = clock->take(kFirstReading)) sink.write_or_hold(*reading);
   }
-  memories_.push_back(std::move(memory));
-  return &memories_.back();
+  {
+    const std::lock_guard lock(clocks_mutex_);
+    clocks_.push_back({context, clock});
+  }
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < sites_.size(); ++i) memory.words[i].control = control_word(sites_[i]);
+  memories_.push_back(memory);
+  return memory;
 }
 
-std::string PatchedModules::bind_module(const RewriteDriver& driver, const Module& module, const Memory& memory,
-                                        Bound& bound) {
+std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& driver, const Unbound& module,
+                                                         const Memory& memory, std::string& problem) {
+  const auto failed = [&](const char* call, CUresult result) {
+    problem = error_of(call, result);
+    return nullptr;
+  };
   CUdeviceptr table = 0;
   std::size_t bytes = 0;
   CUresult result = module.library != nullptr
                         ? driver.library_global(&table, &bytes, module.library, module.table.c_str())
                         : driver.module_global(&table, &bytes, module.module, module.table.c_str());
-  if (result != CUDA_SUCCESS) return error_of("looking up the table of patched loops", result);
+  if (result != CUDA_SUCCESS) return failed("looking up the table of patched loops", result);
   if (bytes < sizeof(rewriter::ModuleWords)) {
-    return "the table of patched loops has " + std::to_string(bytes) + " bytes";
+    problem = "the table of patched loops has " + std::to_string(bytes) + " bytes";
+    return nullptr;
   }
   void* ring = nullptr;
   result = driver.host_alloc(&ring, rewriter::kRecords * sizeof(rewriter::Record), CU_MEMHOSTALLOC_DEVICEMAP);
-  if (result != CUDA_SUCCESS) return error_of("cuMemHostAlloc", result);
+  if (result != CUDA_SUCCESS) return failed("cuMemHostAlloc", result);
   std::memset(ring, 0, rewriter::kRecords * sizeof(rewriter::Record));
   CUdeviceptr ring_address = 0;
   if (result = driver.device_pointer(&ring_address, ring, 0); result != CUDA_SUCCESS) {
-    return error_of("cuMemHostGetDevicePointer", result);
+    return failed("cuMemHostGetDevicePointer", result);
   }
   std::vector<SiteId> sites(module.count);
   std::iota(sites.begin(), sites.end(), kFirstSite + static_cast<SiteId>(module.first));
-  bound.records = std::make_unique<WaitRecords>(static_cast<rewriter::Record*>(ring), memory.device, std::move(sites));
+  auto records = std::make_unique<WaitRecords>(static_cast<rewriter::Record*>(ring), memory.device, std::move(sites));
   const std::uint64_t words[] = {memory.address + module.first * sizeof(SiteWords), ring_address};
   static_assert(offsetof(rewriter::ModuleWords, sites) == 0 && offsetof(rewriter::ModuleWords, records) == 8);
   result = driver.copy_to_device(table, words, sizeof words, memory.stream);
   if (result == CUDA_SUCCESS) result = driver.synchronize(memory.stream);  // `words` must live until then
-  return result == CUDA_SUCCESS ? std::string() : error_of("writing the table of patched loops", result);
+  if (result != CUDA_SUCCESS) problem = error_of("writing the table of patched loops", result);
+  return records;
 }
 
 std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
@@ -191,18 +211,33 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
   CUcontext context = nullptr;
   if (driver.current_context(&context) != CUDA_SUCCESS || context == nullptr) return {};
   const OutsideOfCaptures outside(driver);
-  const std::lock_guard lock(mutex_);
-  std::string problem;
-  for (Module& each : modules_) {
-    if (each.library == nullptr && each.module == nullptr) continue;
-    const auto of_context = [&](const Bound& bound) { return bound.context == context; };
-    if (std::any_of(each.bound.begin(), each.bound.end(), of_context)) continue;
-    Bound& bound = each.bound.emplace_back(Bound{context, nullptr});  // once: a failure would only come again
-    const Memory* const memory = memory_of(driver, context, sink, problem);
-    const std::string failed = memory == nullptr ? problem : bind_module(driver, each, *memory, bound);
-    if (!failed.empty()) problem = failed;
+  const std::lock_guard bind_lock(bind_mutex_);
+  std::vector<Unbound> unbound;
+  std::size_t modules = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    modules = modules_.size();
+    for (std::size_t i = 0; i < modules; ++i) {
+      Module& each = modules_[i];
+      if (each.library == nullptr && each.module == nullptr) continue;
+      const auto of_context = [&](const Bound& bound) { return bound.context == context; };
+      if (std::any_of(each.bound.begin(), each.bound.end(), of_context)) continue;
+      each.bound.push_back({context, nullptr});  // once: a failure would only come again
+      unbound.push_back({i, each.library, each.module, each.table, each.first, each.count});
+    }
   }
-  bound_in_ = context;
+  std::string problem;
+  for (const Unbound& each : unbound) {
+    const std::optional<Memory> memory = memory_of(driver, context, sink, problem);
+    if (!memory) continue;
+    std::unique_ptr<WaitRecords> records = bind_module(driver, each, *memory, problem);
+    const std::lock_guard lock(mutex_);
+    for (Bound& bound : modules_[each.number].bound) {
+      if (bound.context == context) bound.records = std::move(records);
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (modules_.size() == modules) bound_in_ = context;
   return problem;
 }
 
@@ -250,17 +285,17 @@ bool PatchedModules::read_waits(EventSink& sink) {
 }
 
 void PatchedModules::take_clocks(EventSink& sink) {
-  const std::lock_guard lock(mutex_);
-  for (const Memory& memory : memories_) {
-    if (const std::optional<ClockEvent> reading = memory.clock->take(0)) sink.write_or_hold(*reading);
+  const std::lock_guard lock(clocks_mutex_);
+  for (const Clock& each : clocks_) {
+    if (const std::optional<ClockEvent> reading = each.clock->take(0)) sink.write_or_hold(*reading);
   }
 }
 
 void PatchedModules::request_clocks(const RewriteDriver& driver) {
-  std::vector<std::pair<CUcontext, std::shared_ptr<DeviceClock>>> clocks;
+  std::vector<Clock> clocks;
   {
-    const std::lock_guard lock(mutex_);
-    for (const Memory& memory : memories_) clocks.emplace_back(memory.context, memory.clock);
+    const std::lock_guard lock(clocks_mutex_);
+    clocks = clocks_;
   }
   // Without the lock: a thread that destroys a context may hold a lock of the driver while it waits for ours.
   for (const auto& [context, clock] : clocks) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,11 +93,27 @@ class PatchedModules {
     CUstream stream = nullptr;
     rewriter::SiteWords* words = nullptr;
     CUdeviceptr address = 0;
+  };
+  struct Clock {
+    CUcontext context = nullptr;
     std::shared_ptr<DeviceClock> clock;
   };
 
-  Memory* memory_of(const RewriteDriver& driver, CUcontext context, EventSink& sink, std::string& problem);
-  std::string bind_module(const RewriteDriver& driver, const Module& module, const Memory& memory, Bound& bound);
+  // A module that is to be bound, in modules_[number].
+  struct Unbound {
+    std::size_t number = 0;
+    CUlibrary library = nullptr;
+    CUmodule module = nullptr;
+    std::string table;
+    std::size_t first = 0, count = 0;
+  };
+
+  // These two under bind_mutex_ alone. nullopt and nullptr: see `problem`. Records with a problem: the table may have
+  // been written.
+  std::optional<Memory> memory_of(const RewriteDriver& driver, CUcontext context, EventSink& sink,
+                                  std::string& problem);
+  std::unique_ptr<WaitRecords> bind_module(const RewriteDriver& driver, const Unbound& module, const Memory& memory,
+                                           std::string& problem);
   std::uint32_t control_word(const Site& site) const;
 
   std::vector<LastingWait> lasting_waits();
@@ -108,10 +125,15 @@ class PatchedModules {
   std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
   TimeNs next_show_ = 0;
   std::atomic<bool> recording_{false};
+  // Held for calls of the driver, which may wait for a kernel, and before the two below. While it is held, the modules
+  // and contexts that are being bound stay.
+  std::mutex bind_mutex_;
   mutable std::mutex mutex_;
   std::vector<Site> sites_;
   std::vector<Module> modules_;
   std::vector<Memory> memories_;
+  std::mutex clocks_mutex_;  // after mutex_, if both are held
+  std::vector<Clock> clocks_;
   std::atomic<bool> any_{false};
   std::atomic<CUcontext> bound_in_{nullptr};  // where all modules had their memory at the last look
 };

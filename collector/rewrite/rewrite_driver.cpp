@@ -39,10 +39,6 @@ RewriteDriver find_all() {
   find("cuStreamQuery", api.query);
   find("cuStreamIsCapturing", api.is_capturing);
   find("cuDriverGetVersion", api.driver_version);
-  find("cuLinkCreate_v2", api.link_create);
-  find("cuLinkAddData_v2", api.link_add);
-  find("cuLinkComplete", api.link_complete);
-  find("cuLinkDestroy", api.link_destroy);
   return api;
 }
 

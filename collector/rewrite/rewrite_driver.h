@@ -40,16 +40,9 @@ struct RewriteDriver {
   CUresult (*query)(CUstream) = nullptr;
   CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
 
-  // The driver's compiler; without it the driver compiles what it loads.
   CUresult (*driver_version)(int*) = nullptr;
-  CUresult (*link_create)(unsigned, CUjit_option*, void**, CUlinkState*) = nullptr;
-  CUresult (*link_add)(CUlinkState, CUjitInputType, void*, std::size_t, const char*, unsigned, CUjit_option*,
-                       void**) = nullptr;
-  CUresult (*link_complete)(CUlinkState, void**, std::size_t*) = nullptr;
-  CUresult (*link_destroy)(CUlinkState) = nullptr;
 
   bool complete() const;
-  bool can_compile() const { return link_create && link_add && link_complete && link_destroy; }
 
   /// Of the driver that the process has loaded.
   static const RewriteDriver& loaded();

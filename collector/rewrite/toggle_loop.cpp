@@ -1,9 +1,9 @@
 #include "collector/rewrite/toggle_loop.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include "collector/rewrite/own_code.h"
+#include "collector/rewrite/without_signals.h"
 #include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
@@ -35,11 +35,8 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   modules_.follow_session();
   place_ = join_runtime(*control_, control_, sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signals of the program
+  const WithoutSignals without;
   thread_ = std::thread([this, sequence] { run(sequence); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void ToggleLoop::run(std::uint32_t sequence) {
@@ -53,10 +50,10 @@ void ToggleLoop::run(std::uint32_t sequence) {
       follow(now);
       sequence = now;
     }
+    modules_.take_clocks(*sink_);
     reads = modules_.read_waits(*sink_);
     if (reads) modules_.look_at_words(driver_, *sink_);
     if (!reads) continue;
-    modules_.take_clocks(*sink_);
     if (now_ns() < next_clock) continue;
     modules_.request_clocks(*driver_);
     next_clock = now_ns() + kClockInterval;

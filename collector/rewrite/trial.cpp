@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "collector/rewrite/own_code.h"
+#include "collector/rewrite/without_signals.h"
 #include "rewriter/patch/limit.h"
 
 namespace wicprof::collector {
@@ -19,10 +21,21 @@ constexpr int kRegistersPerSm = 65'536, kWarpThreads = 32, kRegisterUnit = 8, kM
 // thread has 1 KiB of it unless the program asks for less; what a visit costs with it is measured (docs/results).
 constexpr int kMoreLocalBytes = 128;
 
+// CU_JIT_SPLIT_COMPILE, since CUDA 12.4: the driver compiles several kernels at the same time.
+constexpr auto kSplitCompile = static_cast<CUjit_option>(34);
+
 class Loaded {
  public:
-  Loaded(const RewriteDriver& driver, const void* image) : driver_(driver) {
-    result = driver.library_load(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  /// `split`: compiled in less time, but not kept in the driver's cache for loads without that option.
+  Loaded(const RewriteDriver& driver, const void* image, bool split = false) : driver_(driver) {
+    CUjit_option option = kSplitCompile;
+    void* all_cpus = nullptr;  // 0
+    result = CUDA_ERROR_NOT_SUPPORTED;
+    if (split) {
+      const WithoutSignals without;  // for the compiler's threads
+      result = driver.library_load(&library, image, &option, &all_cpus, 1, nullptr, nullptr, 0);
+    }
+    if (result != CUDA_SUCCESS) result = driver.library_load(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
   }
   ~Loaded() {
     if (result == CUDA_SUCCESS) driver_.library_unload(library);
@@ -92,35 +105,156 @@ std::string limited_text(const std::string& text, const std::map<std::string, in
   return limited ? *std::move(limited) : text;
 }
 
-/// `text` with limits for the patched kernels, such that as many warps fit as of the originals. A kernel that limits
-/// itself keeps its own limit.
-void limit(rewriter::Replacement& replacement, const std::string& text, const std::map<std::string, KernelNeeds>& had) {
-  std::map<std::string, int> limits;
-  for (const std::string& kernel : replacement.patched_kernels) {
-    limits[kernel] = registers_for(resident_warps(had.at(kernel)));
-  }
-  replacement.text = limited_text(text, limits);
-  replacement.is_machine_code = false;
+/// The kernels that are compared with their originals: the driver makes the same code of the others as of the
+/// original's, unless the image had its own.
+std::set<std::string> compared(const rewriter::Replacement& replacement) {
+  if (!replacement.has_machine_code) return replacement.patched_kernels;
+  return {replacement.kernels.begin(), replacement.kernels.end()};
 }
 
-/// The text becomes machine code, which can be kept; without a compiler it stays as it is.
-std::string compile(const RewriteDriver& driver, rewriter::Replacement& replacement) {
-  if (!driver.can_compile()) return {};
-  CUlinkState state = nullptr;
-  CUresult result = driver.link_create(0, nullptr, nullptr, &state);
-  if (result != CUDA_SUCCESS) return refused("to compile", result);
-  void* code = nullptr;
-  std::size_t bytes = 0;
-  result = driver.link_add(state, CU_JIT_INPUT_PTX, replacement.text.data(), replacement.text.size() + 1, "patched", 0,
-                           nullptr, nullptr);
-  if (result == CUDA_SUCCESS) result = driver.link_complete(state, &code, &bytes);
-  if (result == CUDA_SUCCESS) {
-    replacement.text.assign(static_cast<const char*>(code), bytes);
-    replacement.is_machine_code = true;
-  }
-  driver.link_destroy(state);
-  return result == CUDA_SUCCESS ? std::string() : refused("the patched PTX", result);
+/// Limits for these kernels, such that as many warps fit as of the originals. A kernel that limits itself keeps its own
+/// limit.
+std::map<std::string, int> limits_of(const rewriter::Replacement& replacement,
+                                     const std::map<std::string, KernelNeeds>& had) {
+  std::map<std::string, int> limits;
+  for (const std::string& kernel : compared(replacement))
+    limits[kernel] = registers_for(resident_warps(had.at(kernel)));
+  return limits;
 }
+
+/// No original has fewer needs that count: all warps that an SM can hold have registers, and so does a block of any
+/// size that the kernel's own directives allow. The patch adds no shared memory.
+bool fits_always(const KernelNeeds& needs) {
+  return resident_warps(needs) == kMostWarps && needs.local_bytes <= kMoreLocalBytes;
+}
+
+/// One image on its way into the place of another.
+class Trial {
+ public:
+  Trial(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement, CUdevice device,
+        LoadSteps& steps)
+      : driver_(driver),
+        original_(original),
+        replacement_(replacement),
+        device_(device),
+        steps_(steps),
+        text_(replacement.text) {}
+
+  std::string run() {
+    std::string problem = first();
+    if (!problem.empty()) return problem;
+    std::map<std::string, std::string> worse;
+    if (problem = compare(worse); !problem.empty() || worse.empty()) return problem;
+    std::map<std::string, int> limits = limits_of(replacement_, had_);
+    if (limits != limits_) {
+      if (problem = make(limits); !problem.empty()) return problem;
+      if (problem = compare(worse); !problem.empty() || worse.empty()) return problem;
+    }
+    // Once more without the kernels that need more, so that the others are patched.
+    const std::string reason = worse.begin()->second;
+    rewriter::Replacement rest = rewriter::without_kernels(replacement_, worse);
+    if (rest.text.empty()) return reason;
+    replacement_ = std::move(rest);
+    text_ = replacement_.text;
+    if (problem = make(limits_of(replacement_, had_)); !problem.empty()) return problem;
+    if (problem = compare(worse); !problem.empty()) return problem;
+    return worse.empty() ? std::string() : worse.begin()->second;
+  }
+
+ private:
+  /// The first text of the replacement, with the limits that its kernels have or are likely to need.
+  std::string first() {
+    const std::size_t large = replacement_.patched_kernels.size() - replacement_.small_kernels.size();
+    if (replacement_.has_machine_code || large > 1) {
+      // The limits are known before the first compilation: one of several large kernels is likely to need one.
+      std::string problem = look_at_original();
+      return problem.empty() ? make(limits_of(replacement_, had_)) : problem;
+    }
+    std::map<std::string, int> likely;
+    for (const std::string& kernel : replacement_.small_kernels) likely[kernel] = registers_for(kMostWarps);
+    if (large == 0) return make(likely);  // with these limits, the originals' needs are likely not to count
+    std::string of_original;
+    CUcontext current = nullptr;
+    driver_.current_context(&current);
+    TimeNs took = 0;
+    std::thread thread;
+    {
+      const WithoutSignals without;
+      thread = std::thread([&] {
+        const OwnCode own;
+        const TimeNs begin = now_ns();
+        driver_.push_context(current);
+        of_original = read_original();
+        CUcontext popped = nullptr;
+        driver_.pop_context(&popped);
+        took = now_ns() - begin;
+      });
+    }
+    std::string problem = make(likely);
+    thread.join();
+    steps_.done("compiler");
+    steps_.meanwhile("original", took);
+    return problem.empty() ? of_original : problem;
+  }
+
+  std::string look_at_original() {
+    std::string problem = read_original();
+    steps_.done("original");
+    return problem;
+  }
+
+  /// Fills had_. The driver compiles the original if it has no machine code.
+  std::string read_original() {
+    const bool split = !replacement_.has_machine_code && replacement_.kernels.size() > 1;
+    const Loaded before(driver_, original_, split);
+    if (before.result != CUDA_SUCCESS) return refused("the original", before.result);
+    for (const std::string& kernel : replacement_.kernels) {
+      if (!read_needs(driver_, before.library, kernel, device_, had_[kernel])) return not_compared(kernel);
+    }
+    has_original_ = true;
+    return {};
+  }
+
+  /// The replacement with these limits; the driver compiles it and says in has_ what it needs.
+  std::string make(const std::map<std::string, int>& limits) {
+    limits_ = limits;
+    replacement_.text = limits.empty() ? text_ : limited_text(text_, limits);
+    has_.clear();
+    const Loaded after(driver_, replacement_.text.c_str());
+    steps_.done("compiler");
+    if (after.result != CUDA_SUCCESS) return refused("the patched PTX", after.result);
+    for (const std::string& kernel : compared(replacement_)) {
+      if (!read_needs(driver_, after.library, kernel, device_, has_[kernel])) return not_compared(kernel);
+    }
+    return {};
+  }
+
+  /// `worse`: the kernels that need more than their originals, with the reason each.
+  std::string compare(std::map<std::string, std::string>& worse) {
+    worse.clear();
+    const auto is_free = [](const auto& each) { return fits_always(each.second); };
+    if (!has_original_ && std::all_of(has_.begin(), has_.end(), is_free)) return {};
+    if (!has_original_) {
+      if (std::string problem = look_at_original(); !problem.empty()) return problem;
+    }
+    for (const auto& [kernel, needs] : has_) {
+      const std::string more = worse_needs(had_.at(kernel), needs);
+      if (!more.empty()) worse[kernel] = "the patch would change what " + kernel + " needs: " + more;
+    }
+    steps_.done("comparison");
+    return {};
+  }
+
+  const RewriteDriver& driver_;
+  const void* original_;
+  rewriter::Replacement& replacement_;
+  CUdevice device_;
+  LoadSteps& steps_;
+  std::string text_;  // patched, without limits
+  bool has_original_ = false;
+  std::map<std::string, int> limits_;  // of replacement_.text
+  std::map<std::string, KernelNeeds> had_, has_;
+};
 
 }  // namespace
 
@@ -150,65 +284,10 @@ std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched)
 }
 
 std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
-                            CUdevice device) {
+                            CUdevice device, LoadSteps& steps) {
   const SomeContext context(driver, device);
-  std::optional<Loaded> before;
-  std::map<std::string, KernelNeeds> had;
-  const auto look_at_original = [&]() -> std::string {
-    before.emplace(driver, original);
-    if (before->result != CUDA_SUCCESS) return refused("the original", before->result);
-    for (const std::string& kernel : replacement.kernels) {
-      if (!read_needs(driver, before->library, kernel, device, had[kernel])) return not_compared(kernel);
-    }
-    return {};
-  };
-  const std::string text = replacement.text;
-  std::string problem;
-  const bool limited = replacement.has_machine_code && driver.can_compile();
-  if (replacement.has_machine_code || !driver.can_compile()) {
-    // What the original needs is known before the first compilation.
-    if (problem = look_at_original(); !problem.empty()) return problem;
-    if (driver.can_compile()) limit(replacement, text, had);
-    if (problem = compile(driver, replacement); !problem.empty()) return problem;
-  } else {
-    // The driver compiles both at the same time. A kernel with few values gets the limit that it is likely to need.
-    std::string other;
-    CUcontext current = nullptr;
-    driver.current_context(&current);
-    std::thread thread([&] {
-      const OwnCode own;
-      driver.push_context(current);
-      other = look_at_original();
-      CUcontext popped = nullptr;
-      driver.pop_context(&popped);
-    });
-    std::map<std::string, int> limits;
-    for (const std::string& kernel : replacement.small_kernels) limits[kernel] = registers_for(kMostWarps);
-    replacement.text = limited_text(text, limits);
-    problem = compile(driver, replacement);
-    thread.join();
-    if (!problem.empty()) return problem;
-    if (!other.empty()) return other;
-  }
-  for (const bool again : {false, true}) {
-    const Loaded after(driver, replacement.text.c_str());
-    if (after.result != CUDA_SUCCESS) return refused("the patched PTX", after.result);
-    std::string worse;
-    for (const std::string& kernel : replacement.kernels) {
-      KernelNeeds has;
-      if (!read_needs(driver, after.library, kernel, device, has)) return not_compared(kernel);
-      worse = worse_needs(had[kernel], has);
-      if (!worse.empty()) {
-        worse = "the patch would change what " + kernel + " needs: " + worse;
-        break;
-      }
-    }
-    if (worse.empty()) break;
-    if (again || limited) return worse;
-    limit(replacement, text, had);
-    if (problem = compile(driver, replacement); !problem.empty()) return problem;
-  }
-  return {};
+  steps.done("context");
+  return Trial(driver, original, replacement, device, steps).run();
 }
 
 }  // namespace wicprof::collector

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/rewrite/load_steps.h"
 #include "collector/rewrite/rewrite_driver.h"
 #include "rewriter/load/replacement.h"
 
@@ -27,10 +28,13 @@ std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched)
 /// The most registers per thread with which an SM has room for so many warps.
 int registers_for(int warps);
 
-/// Empty if the program may have `replacement` in the place of `original`; else why not. The replacement's text becomes
-/// machine code where the driver compiles it. Loads both, compares their kernels, unloads both. Where fewer warps of a
-/// patched kernel would fit, its text gets a limit for its registers.
+/// Empty if the program may have `replacement` in the place of `original`; else why not. The driver compiles the text
+/// as it will for the program, and keeps the machine code in its own cache. What its kernels need is compared with what
+/// those of the original need, which is compiled for that if it has no machine code, but only where the needs of the
+/// patched ones may count. Kernels get limits for their registers where fewer warps would fit; the replacement is made
+/// without those that need more even so (Replacement::kernels_left_alone). At most three compilations of the
+/// replacement.
 std::string try_replacement(const RewriteDriver& driver, const void* original, rewriter::Replacement& replacement,
-                            CUdevice device);
+                            CUdevice device, LoadSteps& steps);
 
 }  // namespace wicprof::collector

@@ -16,6 +16,7 @@
 #include "collector/rewrite/door.h"
 #include "collector/rewrite/file_bytes.h"
 #include "collector/rewrite/image_bytes.h"
+#include "collector/rewrite/load_steps.h"
 #include "collector/rewrite/own_code.h"
 #include "collector/rewrite/patched_code.h"
 #include "collector/rewrite/patched_modules.h"
@@ -173,6 +174,7 @@ struct OpenLoad {
   const rewriter::Replacement* replacement = nullptr;
   const void* original = nullptr;
   std::string file;  // of the patched code, if the load names one
+  LoadSteps steps;
 };
 thread_local OpenLoad open_load;
 
@@ -300,14 +302,11 @@ class Rewrite final : public Source {
     sink.write_or_hold(event);
   }
 
-  /// What is patched has places of its own: PyTorch has more kernels that stay as they are than a trace names.
-  void report_patch(EventSink& sink, const std::string& text) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (patch_reports_ == kMostNotices) return;
-      ++patch_reports_;
-    }
-    notice(sink, NoticeSeverity::info, "rewrite: " + text);
+  /// Whether the trace names another patched module. They have places of their own: PyTorch has more kernels that stay
+  /// as they are than a trace names.
+  bool reports_patch() {
+    const std::lock_guard lock(mutex_);
+    return patch_reports_ != kMostNotices && ++patch_reports_ != 0;
   }
 
   void report(EventSink& sink, const std::string& text) {
@@ -328,11 +327,13 @@ class Rewrite final : public Source {
     }
     if (OwnCode::runs()) return;
     open_load = {};
+    LoadSteps steps;
     const OwnCode own;
     if (!door_is_open(sink)) return;
-    const rewriter::Replacement* const replacement = replace(image, image_at(image), with_options, sink);
+    steps.done("door");
+    const rewriter::Replacement* const replacement = replace(image, image_at(image), with_options, sink, steps);
     if (replacement == nullptr) return;
-    if (!recompile_only_) open_load = {replacement, image, {}};
+    if (!recompile_only_) open_load = {replacement, image, {}, std::move(steps)};
     image = recompile_only_ ? replacement->unpatched.c_str() : replacement->text.c_str();
   }
 
@@ -340,19 +341,22 @@ class Rewrite final : public Source {
   void enter_file(const char*& file, bool with_options, EventSink& sink) {
     open_load = {};
     if (file == nullptr) return;
+    LoadSteps steps;
     const OwnCode own;
     if (!door_is_open(sink)) return;
+    steps.done("door");
     std::error_code error;
     if (std::filesystem::file_size(file, error) > kLargestFile || error) return;
     const std::string bytes = file_bytes(file);
+    steps.done("file");
     std::string key;
-    const rewriter::Replacement* const replacement = replace(bytes.c_str(), bytes, with_options, sink, &key);
+    const rewriter::Replacement* const replacement = replace(bytes.c_str(), bytes, with_options, sink, steps, &key);
     if (replacement == nullptr) return;
     const std::string patched = cache_.code_file(key);
     if (recompile_only_ || !std::filesystem::exists(patched, error)) {
       return report(sink, "a module stays as it is: a load of a file needs the cache, $XDG_CACHE_HOME or ~/.cache");
     }
-    open_load = {replacement, file, patched};
+    open_load = {replacement, file, patched, std::move(steps)};
     file = open_load.file.c_str();
   }
 
@@ -373,7 +377,7 @@ class Rewrite final : public Source {
   /// What the driver gets in the place of an image; it stays until the process ends, since the driver may read it as
   /// long as the module is loaded. nullptr: the original. `bytes` are those of `image`.
   const rewriter::Replacement* replace(const void* image, std::string_view bytes, bool with_options, EventSink& sink,
-                                       std::string* key_of_file = nullptr) {
+                                       LoadSteps& steps, std::string* key_of_file = nullptr) {
     if (bytes.empty()) return nullptr;
     const RewriteDriver& driver = this->driver();
     const std::optional<CodeTarget> target = target_of(driver);
@@ -384,7 +388,8 @@ class Rewrite final : public Source {
     const std::string key = cache_key(driver, bytes, *target);
     if (key_of_file != nullptr) *key_of_file = key;
     auto replacement = std::make_unique<rewriter::Replacement>(
-        recompile_only_ ? analysed(bytes, *target) : patched_code_of(driver, cache_, key, image, bytes, *target));
+        recompile_only_ ? analysed(bytes, *target)
+                        : patched_code_of(driver, cache_, key, image, bytes, *target, steps));
     modules_.candidates().loaded(replacement->stores);
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
@@ -395,13 +400,17 @@ class Rewrite final : public Source {
       if (!why.empty()) report(sink, "a module stays as it is: " + why);
       return nullptr;
     }
+    for (const auto& [kernel, why] : replacement->kernels_left_alone) {
+      report(sink, "kernel " + readable_symbol(kernel) + " stays as it is: " + why);
+    }
     const std::lock_guard lock(mutex_);
     if (recompile_only_) notice(sink, NoticeSeverity::info, "rewrite: a module is compiled again without a patch");
     return kept_.emplace_back(std::move(replacement)).get();
   }
 
   void leave(CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink& sink) {
-    const OpenLoad load = std::exchange(open_load, {});
+    OpenLoad load = std::exchange(open_load, {});
+    load.steps.done("driver");
     const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
     if (result == nullptr || *result != CUDA_SUCCESS) {
       return report(sink, "the driver refused a patched module that it took before");
@@ -411,10 +420,16 @@ class Rewrite final : public Source {
     for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink)) {
       names += (names.empty() ? "" : ", ") + name;
     }
-    report_patch(sink, "patched " + std::to_string(load.replacement->sites.size()) + " loops: " + names);
+    const bool reports = reports_patch();
+    if (reports) {
+      const std::string loops = std::to_string(load.replacement->sites.size()) + " loops: " + names;
+      notice(sink, NoticeSeverity::info, "rewrite: patched " + loops);
+    }
     WordWriters::of_process().begin();
     toggles_.begin(driver(), sink);
     bind(sink);
+    load.steps.done("memory");
+    if (reports) notice(sink, NoticeSeverity::info, "rewrite: the load took " + load.steps.text());
   }
 
   void bind(EventSink& sink) {

@@ -75,7 +75,8 @@ int values_of(const Function& function) {
   return values;
 }
 
-Replacement patched(const std::string& text) {
+/// `left_alone_kernels`: by symbol, functions whose waits stay as they are.
+Replacement patched(const std::string& text, const std::map<std::string, std::string>& left_alone_kernels) {
   if (text.size() > kLargestPtx) {
     return left_alone("its PTX has " + std::to_string(text.size()) + " bytes, more than " +
                       std::to_string(kLargestPtx));
@@ -83,9 +84,13 @@ Replacement patched(const std::string& text) {
   if (text.find(kWicSymbol) != std::string::npos) return left_alone("its kernels wait through wic");
   const Result<Module> module = read_module(text);
   if (!module) return left_alone("its PTX is not understood: " + module.error().message);
-  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  std::erase_if(verdicts, [&](const FunctionVerdicts& each) {
+    return left_alone_kernels.contains(std::string(each.function->name));
+  });
   const Result<Patch> patched = patch(*module, verdicts);
   Replacement replacement;
+  replacement.kernels_left_alone = left_alone_kernels;
   replacement.stores = stores_of(*module);
   if (!patched) replacement.left_alone = "its PTX cannot be patched: " + patched.error().message;
   if (!patched || patched->sites.empty()) return replacement;
@@ -123,6 +128,23 @@ Replacement patched(const std::string& text) {
 
 }  // namespace
 
+bool may_have_ptx(std::string_view image) {
+  if (!begins_as_fat_binary(image)) return true;
+  const Result<DeviceCode> code = read_device_code(image);
+  const auto is_ptx = [](const FatEntry& each) { return each.kind == ImageKind::ptx; };
+  return !code || std::any_of(code->entries.begin(), code->entries.end(), is_ptx);
+}
+
+Replacement without_kernels(const Replacement& replacement, const std::map<std::string, std::string>& kernels) {
+  for (const auto& [kernel, why] : kernels) {
+    const auto in_kernel = [&](const LoadedSite& site) { return site.function == kernel; };
+    if (std::none_of(replacement.sites.begin(), replacement.sites.end(), in_kernel)) return {};
+  }
+  Replacement rest = patched(replacement.unpatched, kernels);
+  rest.has_machine_code = replacement.has_machine_code;
+  return rest;
+}
+
 Replacement replacement_of(std::string_view image, int architecture) {
   const Result<DeviceCode> code = read_device_code(image);
   if (!code) return left_alone(code.error().message);
@@ -144,7 +166,7 @@ Replacement replacement_of(std::string_view image, int architecture) {
   if (changes_code(ptx->options)) return left_alone("it was compiled with " + std::string(ptx->options));
   const Result<std::string> text = ptx_of(*ptx);
   if (!text) return left_alone(text.error().message);
-  Replacement replacement = patched(*text);
+  Replacement replacement = patched(*text, {});
   replacement.has_machine_code = cubin != nullptr;
   return replacement;
 }

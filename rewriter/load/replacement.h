@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,8 +26,7 @@ struct LoadedSite {
 };
 
 struct Replacement {
-  std::string text;  ///< PTX, or machine code; empty: the image stays as it is
-  bool is_machine_code = false;
+  std::string text;               ///< PTX; empty: the image stays as it is
   bool has_machine_code = false;  ///< the image does, for this architecture
   std::string unpatched;          ///< the same PTX without the patch
   std::string table;              ///< as Patch::table
@@ -37,6 +37,8 @@ struct Replacement {
   std::vector<KernelStores> stores;       ///< of the kernels of the PTX, also where there is no text
   std::string left_alone;                 ///< why there is no text, if there is a reason worth a line
   std::vector<std::string> machine_code_only;  ///< symbols of the kernels that the image has no PTX for
+  std::map<std::string, std::string>
+      kernels_left_alone;  ///< by symbol, those whose waits are not patched, with a reason
 };
 
 /// PTX beyond this is left alone, since the program waits while it is read and compiled (chosen).
@@ -46,5 +48,12 @@ inline constexpr std::size_t kLargestPtx = std::size_t{2} << 20;  // bytes
 /// as it is where its PTX is not understood, has no wait, waits through wic, is older than its machine code, or was
 /// compiled with options that the driver would not see.
 Replacement replacement_of(std::string_view image, int architecture);
+
+/// Whether an image that a program loads holds PTX. False only where its headers say that there is none.
+bool may_have_ptx(std::string_view image);
+
+/// The same image, patched but for `kernels` (by symbol, with the reason each). No text where that leaves no wait, or
+/// where the wait of one of them is in a function that kernels call.
+Replacement without_kernels(const Replacement& replacement, const std::map<std::string, std::string>& kernels);
 
 }  // namespace wicprof::rewriter

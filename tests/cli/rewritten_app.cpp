@@ -12,6 +12,7 @@
 //   1  on a word to which kernel `raises` stores
 //   2  on a word of host memory
 //   3  on a word that holds what the loop waits for: the loop has ended, and its thread goes on
+// rewritten_app load: ends when its module is loaded and patched (status 93: it is not patched).
 #include <dlfcn.h>
 #include <time.h>
 #include <unistd.h>

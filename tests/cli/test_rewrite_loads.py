@@ -1,0 +1,78 @@
+"""Loads of patched code: tried once, and found by later processes.
+
+The program, its driver and its CUPTI are fakes; the collector, the rewriter and wic-prof are real.
+"""
+
+import os
+import subprocess
+
+import harness
+
+APP = os.environ.get("WICPROF_REWRITTEN_APP")
+NOT_PATCHED = 93  # the program's status
+
+
+class Loads(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if APP is None:
+            self.skipTest("built without CUPTI's headers")
+        self.cache = self.work / "cache" / "wic-prof" / "rewrite"
+        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_TEST_CUPTI": "", "WICPROF_FLUSH_MS": "10",
+                         "XDG_CACHE_HOME": str(self.work / "cache")})
+
+    def notices(self, trace):
+        return [text for (text,) in self.query(
+            trace, "SELECT string.value FROM notice JOIN string ON string.id = notice.text_id ORDER BY notice.id")]
+
+    def load(self, trace, status=0):
+        """The notices of a process that loads the module."""
+        result = self.wic_prof("run", "-f", "-o", trace, "--trace", "none", "--rewrite", "--", APP, "load")
+        self.assertEqual(result.returncode, status, result.stderr)
+        return self.notices(trace)
+
+    def was_tried(self, notices):
+        """Whether the module was analysed and tried, and not found in the cache."""
+        took = [text for text in notices if text.startswith("rewrite: the load took ")]
+        self.assertEqual(len(took), 1, notices)
+        self.assertRegex(took[0], r"took [0-9.]+ ms: door [0-9.]+, .*cache [0-9.]+, .*memory [0-9.]+$")
+        self.assertEqual(len([text for text in notices if text.startswith("rewrite: patched 1 loops: ")]), 1, notices)
+        self.assertEqual(" analysis " in took[0], " compiler " in took[0], took)
+        return " analysis " in took[0]
+
+    def files(self):
+        return sorted(path.suffix for path in self.cache.iterdir())
+
+    def test_a_module_is_tried_by_the_first_process(self):
+        self.assertTrue(self.was_tried(self.load("first.wicprof")))
+        self.assertEqual(self.files(), [".json", ".ptx"])
+        self.assertFalse(self.was_tried(self.load("second.wicprof")))
+
+    def test_damaged_code_is_made_again(self):
+        self.load("first.wicprof")
+        [code] = self.cache.glob("*.ptx")
+        whole = code.read_bytes()
+        for damage in (b"", whole[:-1], b"x" * len(whole)):
+            code.write_bytes(damage)
+            self.assertTrue(self.was_tried(self.load("again.wicprof")))
+            self.assertEqual(code.read_bytes(), whole)
+        self.assertFalse(self.was_tried(self.load("last.wicprof")))
+
+    def test_processes_that_load_at_the_same_time(self):
+        runs = [subprocess.Popen([harness.WICPROF, "run", "-q", "-f", "-o", f"{i}.wicprof", "--trace", "none",
+                                  "--rewrite", "--", APP, "load"], cwd=self.work, env=self.env) for i in range(4)]
+        self.assertEqual([run.wait(60) for run in runs], [0] * 4)
+        for i in range(4):
+            self.was_tried(self.notices(f"{i}.wicprof"))
+        self.assertEqual(self.files(), [".json", ".ptx"])
+        self.assertFalse(self.was_tried(self.load("after.wicprof")))
+
+    def test_the_program_keeps_the_code_that_the_driver_takes(self):
+        self.env["FAKE_CUDA_REFUSES"] = "__wic_sites"
+        notices = self.load("t.wicprof", NOT_PATCHED)
+        self.assertTrue(any("refused the patched PTX" in text for text in notices), notices)
+        self.assertFalse(self.cache.exists())
+
+
+if __name__ == "__main__":
+    harness.main()
