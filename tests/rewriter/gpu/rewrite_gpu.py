@@ -153,7 +153,8 @@ class Bench:
             bar = BARS.get(way) if name != "host" else None
             rounds = sum(row.get("rounds", 0) for row in runs[way])
             self.add(f"{name}_{way}", times[way], "ms", "original" if way == "recompiled" else "recompiled", base, bar,
-                     {"loops": max((row.get("patched", 0) for row in runs[way]), default=0), "rounds": rounds,
+                     {"loops": max((row.get("patched", 0) for row in runs[way]), default=0),
+                      "rounds": rounds,
                       "waits": sum(row.get("recorded_waits", 0) for row in runs[way]),
                       "toggles": sum(row.get("toggles", 0) for row in runs[way])})
         self.rows.append({"name": f"{name}_same_results", "params": {"ways": len(WAYS), "runs": len(everything)},
