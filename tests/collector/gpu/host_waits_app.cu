@@ -4,9 +4,15 @@
 //   host_waits_app idle SECONDS FILE
 //     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns),
 //     and the nanoseconds of one
-// Prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
+//   host_waits_app calls CPU
+//     on that CPU, calls cudaStreamSynchronize without work, cudaEventSynchronize of an event that has occurred and
+//     cudaDeviceSynchronize, and prints the nanoseconds of one call of each: the medians of groups
+// Otherwise prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -60,6 +66,43 @@ int idle(const Work& work, double length, const char* file) {
   return std::fclose(to) == 0 ? 0 : 3;
 }
 
+/// The median over groups of calls, in ns.
+template <class Call>
+double median_of(Call&& call, int groups) {
+  constexpr int kGroup = 500;
+  std::vector<double> times;
+  for (int i = 0; i < groups; ++i) {
+    const double begin = seconds();
+    for (int j = 0; j < kGroup; ++j) call();
+    times.push_back((seconds() - begin) / kGroup * 1e9);
+  }
+  std::nth_element(times.begin(), times.begin() + groups / 2, times.end());
+  return times[static_cast<std::size_t>(groups / 2)];
+}
+
+int calls(const Work& work, int cpu) {
+  // The calling thread alone: a tool's threads have the other CPUs.
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) return 3;
+  check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  const auto stream = [&] { check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize"); };
+  const auto event = [&] { check(cudaEventSynchronize(work.event), "cudaEventSynchronize"); };
+  const auto device = [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); };
+  // A tool may find out first which of its callbacks it needs.
+  for (const double begin = seconds(); seconds() - begin < 0.4;) {
+    stream(), event(), device();
+    usleep(200);
+  }
+  double of[3] = {};
+  constexpr int kGroups = 60;
+  of[0] = median_of(stream, kGroups), of[1] = median_of(event, kGroups), of[2] = median_of(device, kGroups);
+  std::printf("{\"stream\": %.1f, \"event\": %.1f, \"device\": %.1f}\n", of[0], of[1], of[2]);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -70,6 +113,7 @@ int main(int argc, char** argv) {
   check(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaMalloc(&work.count, sizeof(unsigned)), "cudaMalloc");
   check(cudaMemset(work.count, 0, sizeof(unsigned)), "cudaMemset");
+  if (what == "calls") return calls(work, std::atoi(argv[2]));
   if (what == "idle" && argc > 3) return idle(work, std::atof(argv[2]), argv[3]);
   if (argc < 5) return 2;
   const double length = std::atof(argv[2]) * 1e3, spread = std::atof(argv[3]);
