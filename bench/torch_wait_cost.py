@@ -87,6 +87,10 @@ def row_of(name, phases, ends):
             "compared_to": "the same without a recording", "ratio": ratio, "bar": MOST, "holds": high <= MOST}
 
 
+def late(*_):
+    raise TimeoutError("no time left")  # so that the program is stopped
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
@@ -95,14 +99,16 @@ def main():
     result_file.add_arguments(parser)
     options = parser.parse_args()
     result_file.name_gpu(options)
+    signal.signal(signal.SIGALRM, late)
     signal.alarm(int(options.seconds) + 5)
     work = pathlib.Path(tempfile.mkdtemp())
-    environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir="/dev/shm")}
+    # Lazy loading, which the program has without wic-prof: PyTorch's modules take 10 s otherwise.
+    environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir="/dev/shm"), "CUDA_MODULE_LOADING": "LAZY"}
     rows, status = [], 1
     for what in options.programs:
         try:
             phases, ends = measure(options, environment, work, what,
-                                   options.seconds / len(options.programs) - 15)  # without its start and end
+                                   options.seconds / len(options.programs) - 20)  # without its start and end
             rows.append(row_of(f"{what}_step", phases, ends))
         except Exception as error:  # the other one goes on
             rows.append({"name": f"{what}_step", "params": {"error": str(error)[:300]}, "value": 0, "unit": "ns",

@@ -231,9 +231,15 @@ struct ThreadState {
     *const_cast<ShortWaits* volatile*>(&short_waits) = nullptr;
   }
 };
-ThreadState& of_thread() {
+ThreadState& state_of_thread() {
   thread_local ThreadState state;
   return state;
+}
+/// By a pointer: with the state itself, the compiler would ask for the variable's address at each use, 25 times a wait.
+ThreadState& of_thread() {
+  thread_local ThreadState* found = nullptr;
+  if (found == nullptr) found = &state_of_thread();
+  return *found;
 }
 
 struct CallingDriver {

@@ -1,8 +1,9 @@
-// A tool without a purpose of its own: callbacks of CUPTI that do nothing, at the calls that wait for a stream, an event
-// or a device, and at their calls of the driver. What they cost is CUPTI's part of what any callback costs.
+// A tool without a purpose of its own: callbacks of CUPTI that do nothing, at the calls that wait for a stream, an
+// event or a device, and at their calls of the driver. What they cost is CUPTI's part of what any callback costs.
 // CUDA_INJECTION64_PATH names this library.
-//   EMPTY_CALLBACKS   driver, runtime, or both: which of the calls have them; none: CUPTI is loaded and has a subscriber
-//   EMPTY_TURNS       a file: a line per phase of 200 ms, its begin (CLOCK_MONOTONIC, ns) and 1 with callbacks, 0
+//   EMPTY_CALLBACKS   driver, runtime, or both: which of the calls have them; none: CUPTI is loaded and has a
+//   subscriber EMPTY_TURNS       a file: a line per phase of 200 ms, its begin (CLOCK_MONOTONIC, ns) and 1 with
+//   callbacks, 0
 //                     without; not set: the callbacks are always there
 #include <cupti.h>
 

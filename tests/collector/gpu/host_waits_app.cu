@@ -6,7 +6,8 @@
 //     and the nanoseconds of one
 //   host_waits_app calls CPU
 //     on that CPU, calls cudaStreamSynchronize without work, cudaEventSynchronize of an event that has occurred and
-//     cudaDeviceSynchronize, and prints the nanoseconds of one call of each: the medians of groups
+//     cudaDeviceSynchronize, and prints the nanoseconds of one call of each: the medians of groups; also of a look at
+//     the clock, and of 100 dependent operations, which tell how fast the CPU was
 // Otherwise prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
 #include <sched.h>
@@ -96,10 +97,18 @@ int calls(const Work& work, int cpu) {
     stream(), event(), device();
     usleep(200);
   }
-  double of[3] = {};
+  volatile double state = 1;
+  const auto operations = [&] {
+    double value = state;
+    for (int i = 0; i < 50; ++i) value = value * 0.999999 + 1e-6;
+    state = value;
+  };
   constexpr int kGroups = 60;
-  of[0] = median_of(stream, kGroups), of[1] = median_of(event, kGroups), of[2] = median_of(device, kGroups);
-  std::printf("{\"stream\": %.1f, \"event\": %.1f, \"device\": %.1f}\n", of[0], of[1], of[2]);
+  const double cpu_before = median_of(operations, kGroups);
+  const double of[] = {median_of(stream, kGroups), median_of(event, kGroups), median_of(device, kGroups)};
+  const double clock = median_of([] { seconds(); }, kGroups), cpu_after = median_of(operations, kGroups);
+  std::printf("{\"stream\": %.1f, \"event\": %.1f, \"device\": %.1f, \"clock\": %.1f, \"cpu\": [%.1f, %.1f]}\n", of[0],
+              of[1], of[2], clock, cpu_before, cpu_after);
   return 0;
 }
 
