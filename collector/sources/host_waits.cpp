@@ -15,6 +15,7 @@
 #include "collector/cupti/call_names.h"
 #include "collector/program/caller.h"
 #include "collector/program/python_frames.h"
+#include "collector/program/short_slices.h"
 #include "collector/program/time_slice.h"
 #include "collector/sources/list.h"
 #include "collector/waits/cpu_meter.h"
@@ -373,6 +374,7 @@ class HostWaits final : public Source {
   /// progress then; enables them again where they are needed after all.
   void tick(EventBatch& batch) override {
     ticks_.store(true, std::memory_order_relaxed);
+    ShortSlices::of_process().mend();
     ShortWaitsOfThreads::of_process().each([&](ShortWaits& waits) {
       waits.pass_on([&](std::span<const HostWaitEvent> events) {
         for (const HostWaitEvent& event : events) batch.write(event);
