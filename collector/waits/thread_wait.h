@@ -12,7 +12,7 @@
 
 namespace wicprof::collector {
 
-// The calling thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
+/// A thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
 struct ThreadWait {
   int depth = 0;
   TimeNs begin = 0;

@@ -10,7 +10,7 @@
 
 namespace wicprof::collector {
 
-// Sleeps on the word that a toggle wakes.
+/// Sleeps on the word that a toggle wakes.
 class WaitingHere final : public Waiting {
  public:
   WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps)

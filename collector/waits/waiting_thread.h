@@ -21,7 +21,7 @@
 
 namespace wicprof::collector {
 
-// The path by which the thread came to its last wait in a call of the driver: most waits follow one on the same path.
+/// The path by which the thread came to its last wait in a call of the driver: most waits follow one on the same path.
 struct LastPath {
   std::uint8_t number = kNoNumber;  // of the driver's call
   std::uint8_t call = kNoNumber;    // whose name the wait has
@@ -29,7 +29,7 @@ struct LastPath {
   bool is(std::uint8_t of, const void* address) const { return number == of && from == address; }
 };
 
-// In one block, since finding a variable of a thread costs a library that is loaded late a call.
+/// In one block, since finding a variable of a thread costs a library that is loaded late a call.
 struct WaitingThread {
   ThreadWait wait;
   ThreadsPlaces places;
@@ -65,6 +65,13 @@ inline WaitingThread& of_thread() {
   return *found;
 }
 
+/// The calling thread's, which most threads never need.
+inline Experience& experience() {
+  thread_local Experience of_thread;
+  return of_thread;
+}
+
+/// The thread calls the driver for itself for as long as the object lives.
 struct CallingDriver {
   explicit CallingDriver(WaitingThread& thread) : thread_(thread) { thread_.calling_driver = true; }
   ~CallingDriver() { thread_.calling_driver = false; }
