@@ -8,8 +8,8 @@
 namespace wicprof {
 
 /// Brings the memory of a busy ring into the producer's process before the producer comes there: the first access to a
-/// page takes the thread that writes a microsecond or more, which is half of what recording a short wait costs. A ring
-/// that is little used keeps the pages that it needs. One thread at a time, none of those that write.
+/// page takes the thread that writes a microsecond or more, which is a third of what recording a short wait costs. A
+/// ring that is little used gets its pages one by one. One thread at a time, none of those that write.
 class RingPages {
  public:
   /// Between two looks. A producer that writes so much ten times a second has gone through a ring of 8 MiB in 13 s.
