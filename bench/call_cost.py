@@ -152,8 +152,9 @@ def main():
     for row in rows:
         print(f"{row['name']}: {row['value']} ns ({row['params']['low']} to {row['params']['high']})", flush=True)
     for call in CALLS:  # each process's median, for whoever wants another estimate
-        rows.append({"name": f"{call}_processes", "params": times[call], "value": statistics.median(
-            times[call]["host_waits"] or [0]), "unit": "ns", "compared_to": None, "ratio": None, "bar": None, "holds": None})
+        rows.append({"name": f"{call}_processes", "params": times[call],
+                     "value": statistics.median(times[call]["host_waits"] or [0]), "unit": "ns", "compared_to": None,
+                     "ratio": None, "bar": None, "holds": None})
     status = result_file.write(options, "call_cost", "python3 bench/call_cost.py BUILD -o FILE", rows)
     print("PASS" if status == 0 and any(row["bar"] for row in rows) else "FAIL")
 
