@@ -1,7 +1,8 @@
 // Switches the recording of a session off and on in turn, so that one process shows both.
 //   bench_capture_turns SESSION_FILE PERIOD_MILLISECONDS SECONDS
 // The program must run under `wic-prof run --delay TIME`, by which its collector knows that recording may change.
-// Prints a line per phase: its begin (CLOCK_MONOTONIC, ns), and 1 for a recording one. Recording is on at the end.
+// Prints a line per phase: its begin (CLOCK_MONOTONIC, ns), and 1 for a recording one. The phases come in pairs, off
+// and on, then on and off, so that a drift does not look like a difference. Recording is on at the end.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -26,7 +27,8 @@ int main(int argc, char** argv) {
     control.capturing.store(on);
     futex_wake_all(control.capturing);
   };
-  for (std::uint32_t on = 0; now_ns() < end; on ^= 1u) {
+  for (unsigned phase = 0; now_ns() < end; ++phase) {
+    const std::uint32_t on = phase % 4 == 1 || phase % 4 == 2 ? 1 : 0;
     set(on);
     std::printf("%lld %u\n", static_cast<long long>(now_ns()), on);
     std::fflush(stdout);

@@ -7,7 +7,11 @@ As root, on a GPU, at most SECONDS; needs PyTorch, and in BUILD/bin wic-prof, be
 bench_host_sharing_load. --cases: only those that begin with one of these words, in this order of programs and CPUs.
 
 Programs (unchanged, under `wic-prof run`, toggled while they run): one in the manner of molecular dynamics, with half
-as many threads as CPUs; a PyTorch training step; a PyTorch decode step. Set-ups, for N CPUs:
+as many threads as CPUs, in three forms:
+  md        the threads meet after each step at a std::barrier, whose threads yield the CPU before they sleep
+  asleep    the same with a barrier whose threads sleep at once
+  apart     the threads do not meet: the wait for the kernel is the only one of a step
+a PyTorch training step (train); a PyTorch decode step (decode). Set-ups, for N CPUs:
   alone     N CPUs, nobody else
   baseline  half of them, nobody else (for one CPU: a quota of half a CPU)
   shared1   N CPUs, and a co-runner with N threads on the same ones
@@ -24,6 +28,7 @@ ratio of two phases, with its 95 % interval.
 
 import argparse
 import bisect
+import itertools
 import json
 import os
 import pathlib
@@ -44,6 +49,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
 PHASE = 0.3     # seconds per phase
 SETTLE = 0.06   # seconds at its begin that do not count: the first waits after a change
+MOLECULES = {"md": "barrier", "asleep": "asleep", "apart": "none"}
 # What the first program reports of itself, per step: how long its threads compute, and take to go on after they met.
 OWN_TIMES = ("computing_longest", "computing", "computing_cpu", "meeting_longest", "meeting")
 CHECKED = 100   # steps of a PyTorch program whose results are compared
@@ -154,7 +160,7 @@ class Bench:
         try:
             process = self.session(run)
             self.machine.enter("app", process)
-            time.sleep(0 if program == "md" else 3)  # PyTorch's first waits come long before its first steps
+            time.sleep(0 if program in MOLECULES else 3)  # PyTorch's first waits come long before its first steps
             for count, setup, load in count_setups:
                 if time.monotonic() + 3 * self.options.rounds * (PHASE + SETTLE + 0.05) > self.ends:
                     self.skipped.append(f"{program} {count} {setup} {load or ''}: no time left")
@@ -178,7 +184,7 @@ class Bench:
             if self.machine.why_no_quota is None:
                 self.machine.quota("app", None)
             self.turns = ""
-            if program != "md" and self.options.cost:
+            if program not in MOLECULES and self.options.cost:
                 self.toggle("spin")
                 bind(process, self.machine.cpus)
                 session, = pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("wic-prof/*.session")
@@ -194,7 +200,7 @@ class Bench:
             raise RuntimeError(f"ended with {run.returncode}: {output[-400:]}")
         return phases, output
 
-    def figures(self, phases, threads):
+    def figures(self, program, phases, threads):
         """One dict per phase."""
         database = sqlite3.connect(self.work / "t.wicprof")
         has_calls = database.execute("SELECT EXISTS (SELECT * FROM call)").fetchone()[0]
@@ -212,9 +218,9 @@ class Bench:
                     "SELECT c.correlation, c.start_ns, c.thread FROM call c JOIN string s ON s.id = c.name_id "
                     "WHERE c.start_ns BETWEEN ? AND ? AND s.value LIKE '%aunchKernel%'", (begin - 100_000_000, end))}
             first, last = bisect.bisect_left(steps, begin), bisect.bisect_right(steps, end)
-            number = last - first - 1
+            number = (last - first - 1) / (threads if program == "apart" else 1)  # of each thread
             if number < 2 or not kernels:
-                self.skipped.append(f"{count} {setup} {load or ''} {way}: {number} steps, {len(kernels)} kernels")
+                self.skipped.append(f"{count} {setup} {load or ''} {way}: {number:.0f} steps, {len(kernels)} kernels")
                 continue
             busy, until = 0, 0
             for start, done, _ in kernels:
@@ -269,7 +275,7 @@ class Bench:
                 over_alone = alone / hybrid if alone else None
                 bar = 0.98 if other == "block" else None
                 holds = ratio >= 0.98 if other == "block" else None
-                if program == "md" and some["setup"] == "shared1":
+                if program in MOLECULES and some["setup"] == "shared1":
                     bar = 4.2 if other == "spin" else 1.9
                     reached = over_alone is not None and over_alone >= 0.95  # the bound: as fast as without sharing
                     holds = ratio >= bar or (reached and ratio >= 0.98)
@@ -306,7 +312,7 @@ class Bench:
     def program(self, name, words, count_setups, threads, trace):
         try:
             phases, output = self.record(name, words, count_setups, trace)
-            self.add(name, self.figures(phases, threads))
+            self.add(name, self.figures(name, phases, threads))
             database = sqlite3.connect(self.work / "t.wicprof")
             print(f"{name} waits at:", database.execute(
                 "SELECT n.value, p.value, count(*) FROM host_wait w JOIN site s ON s.id = w.site_id "
@@ -350,16 +356,17 @@ class Bench:
 
     def measure(self):
         most = len(self.machine.cpus)
-        for count in (4, 16, 1, 8, 2):
-            cases = self.wanted("md", [(count, *one) for one in setups(count, full=count == 4)])
+        for count, program in itertools.product((4, 16, 1, 8, 2), MOLECULES):
+            cases = self.wanted(program, [(count, *one) for one in setups(count, full=count == 4)])
             if not cases:
                 continue
             if count > most:
-                self.skipped.append(f"md {count}: the machine has {most} CPUs")
+                self.skipped.append(f"{program} {count}: the machine has {most} CPUs")
                 continue
             threads = max(1, count // 2)
-            words = [self.bin / "bench_host_sharing_md", str(threads), "110", self.work / "stop", self.work / "times"]
-            self.program("md", words, cases, threads, "kernels,calls,host_waits")
+            words = [self.bin / "bench_host_sharing_md", str(threads), "110", self.work / "stop", self.work / "times",
+                     MOLECULES[program]]
+            self.program(program, words, cases, threads, "kernels,calls,host_waits")
         self.torch()
 
     def torch(self):

@@ -30,8 +30,9 @@ std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns())
 
 Collector* Collector::instance_ = nullptr;
 
-Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& environment, const ControlBlock* control)
-    : api_(api), sink_(sink), environment_(environment), capture_(control) {
+Collector::Collector(const CuptiApi& api, EventSink& sink, RingHeader* ring, const Environment& environment,
+                     const ControlBlock* control)
+    : api_(api), sink_(sink), pages_(ring), environment_(environment), capture_(control) {
   instance_ = this;
 }
 
@@ -148,6 +149,7 @@ void Collector::start_flusher() {
         pool_.prepare();
         EventBatch batch(sink_, kRingTimeout);
         for (const auto& source : sources_) source->tick(batch);
+        pages_.look();
       });
     };
     const auto read = [this] {

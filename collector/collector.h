@@ -20,15 +20,16 @@
 #include "collector/program/environment.h"
 #include "collector/sources/source.h"
 #include "protocol/event_sink.h"
+#include "protocol/ring_pages.h"
 
 namespace wicprof::collector {
 
 /// One per process, and never destroyed: CUPTI and the program's threads may call it until the process ends.
 class Collector {
  public:
-  /// `control`: the session's, which says when to record; nullptr: record always.
-  Collector(const CuptiApi& api, EventSink& sink, const Environment& environment,
-            const ControlBlock* control = nullptr);
+  /// `ring`: the sink's. `control`: the session's, which says when to record.
+  Collector(const CuptiApi& api, EventSink& sink, RingHeader* ring, const Environment& environment,
+            const ControlBlock* control);
 
   /// Called within cuInit(). After an error nothing is recorded, and another tool can subscribe to CUPTI. A source that
   /// cannot be enabled becomes a loss event, and the other sources record. `sources`: at least one; without sources
@@ -79,6 +80,7 @@ class Collector {
 
   const CuptiApi& api_;
   EventSink& sink_;
+  RingPages pages_;
   Environment environment_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::vector<std::unique_ptr<Source>> sources_;

@@ -79,7 +79,7 @@ void start() {
 
   const Result<CuptiApi>& cupti = shared_cupti(environment);
   if (!cupti) return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + cupti.error().message);
-  s.collector.emplace(*cupti, *s.sink, environment, &s.session.control());
+  s.collector.emplace(*cupti, *s.sink, ring, environment, &s.session.control());
   if (Result<> started = s.collector->start(std::move(selection.sources)); !started) {
     s.collector->switch_off();
     return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + started.error().message);

@@ -85,4 +85,5 @@ def main():
     print(f"digest {digest.hexdigest() if len(ends) >= checked else 'none'}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

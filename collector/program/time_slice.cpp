@@ -8,6 +8,8 @@
 
 #include <thread>
 
+#include "collector/program/short_slices.h"
+
 namespace wicprof::collector {
 
 namespace {
@@ -22,10 +24,13 @@ struct Attributes {
 };
 constexpr std::uint64_t kResetOnFork = 1;
 
-bool get(Attributes& attributes) {
-  return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && attributes.policy == SCHED_OTHER;
+/// `thread`: 0 is the calling one.
+bool get(Attributes& attributes, pid_t thread = 0) {
+  return syscall(SYS_sched_getattr, thread, &attributes, sizeof attributes, 0) == 0 && attributes.policy == SCHED_OTHER;
 }
-bool set(const Attributes& attributes) { return syscall(SYS_sched_setattr, 0, &attributes, 0) == 0; }
+bool set(const Attributes& attributes, pid_t thread = 0) {
+  return syscall(SYS_sched_setattr, thread, &attributes, 0) == 0;
+}
 
 TimeNs look_up_usual_slice() {
   TimeNs usual = 0;
@@ -45,9 +50,16 @@ TimeNs look_up_usual_slice() {
 
 }  // namespace
 
-TimeNs time_slice() {
-  Attributes own;
-  return get(own) ? static_cast<TimeNs>(own.runtime) : 0;
+TimeNs time_slice(pid_t thread) {
+  Attributes of_thread;
+  return get(of_thread, thread) ? static_cast<TimeNs>(of_thread.runtime) : 0;
+}
+
+void restore_short_slice(pid_t thread) {
+  Attributes of_thread;
+  if (!get(of_thread, thread) || static_cast<TimeNs>(of_thread.runtime) != TimeSlice::kShort) return;
+  of_thread.runtime = 0;  // the system's own
+  set(of_thread, thread);
 }
 
 TimeNs usual_time_slice() {
@@ -64,7 +76,8 @@ void TimeSlice::shorten() {
   const auto slice = static_cast<TimeNs>(own.runtime);
   if (slice != usual && slice != kShort) return;  // a new thread has the slice of the one that started it
   own.runtime = static_cast<std::uint64_t>(kShort);
-  if (!set(own) || time_slice() != kShort) return;
+  ShortSlices::of_process().begin();
+  if (!set(own) || time_slice() != kShort) return ShortSlices::of_process().end();
   short_ = true;
   refused_ = false;
 }
@@ -72,10 +85,12 @@ void TimeSlice::shorten() {
 void TimeSlice::restore() {
   if (!short_) return;
   short_ = false;
-  Attributes own;
-  if (!get(own) || static_cast<TimeNs>(own.runtime) != kShort) return;
-  own.runtime = 0;  // the system's own
-  set(own);
+  restore_short_slice();
+  ShortSlices::of_process().end();
+}
+
+TimeSlice::~TimeSlice() {
+  if (short_) ShortSlices::of_process().end();
 }
 
 }  // namespace wicprof::collector

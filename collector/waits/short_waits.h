@@ -17,7 +17,8 @@
 
 namespace wicprof::collector {
 
-/// Short waits of one thread that are not in the trace yet. That thread adds; any thread takes.
+/// Short waits of one thread that are not in the trace yet: at most kRoom of the last 100 ms, each shorter than
+/// CpuMeter::kTooShortToSleep. SIGKILL loses them. That thread adds; any thread takes.
 class ShortWaits {
  public:
   /// 7 KB, so that they stay in the thread's nearest cache. Not calibrated.

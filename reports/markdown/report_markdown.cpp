@@ -14,7 +14,7 @@
 namespace wicprof::reports {
 namespace {
 
-constexpr std::size_t kMaxFunctions = 50;
+constexpr std::size_t kMaxFunctions = 50, kMaxSites = 50;
 constexpr std::size_t kMaxPairs = 50, kMaxDrawn = 8, kDrawingWidth = 72;
 
 std::string row(std::initializer_list<std::string> cells) {
@@ -42,6 +42,21 @@ std::string loss_part(const Analysis& analysis) {
   return text + "\n";
 }
 
+/// What the waits of host threads took of a CPU; empty if that is not known of any site.
+std::string cpu_part(const Differences& differences) {
+  std::string text;
+  std::size_t rows = 0;
+  for (const SiteDifference& site : differences.sites) {
+    if (!site.before_cpu || !site.after_cpu || rows++ >= kMaxSites) continue;
+    text += row({escape_markdown(name_at(site.site, site.place)), fmt::format("{:.2f}", *site.before_cpu),
+                 fmt::format("{:.2f}", *site.after_cpu)});
+  }
+  if (rows == 0) return {};
+  if (rows > kMaxSites) text += fmt::format("\n... and {} more sites.\n", rows - kMaxSites);
+  return "\nWhat a waiting host thread takes of a CPU:\n\n" + row({"site", "before", "after"}) +
+         "| --- | ---: | ---: |\n" + text;
+}
+
 std::string comparison_part(const Comparison& comparison) {
   std::string text = fmt::format("## Before and after: {}{}\n\n{}.\n\n", verdict_name(comparison.verdict),
                                  comparison.why.empty() ? "" : ": " + escape_markdown(comparison.why),
@@ -66,7 +81,7 @@ std::string comparison_part(const Comparison& comparison) {
     text += fmt::format("Iterations of {}.\n", escape_markdown(comparison.measured_at));
   if (!comparison.estimator.empty()) text += fmt::format("Estimator: {}.\n", escape_markdown(comparison.estimator));
   for (const std::string& note : comparison.notes) text += fmt::format("Note: {}.\n", escape_markdown(note));
-  return text + "\n";
+  return text + cpu_part(comparison.differences) + "\n";
 }
 
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {

@@ -145,6 +145,16 @@ class HostWaits(harness.Case):
                                        "ORDER BY count(*)")
         self.assertEqual(rows, [(100, 100)] * 3 + [(220, 220)])
 
+    def test_sigkill_loses_few_short_waits_and_no_long_one(self):
+        self.run_cuda("load", "context", "wait", "stream", "5", "20", "flush", "threads", "2", "wait", "stream", "200",
+                      "0", "end", "wait", "stream", "1", "20", "kill")
+        main, *others = [count for count, in self.query("t.wicprof", "SELECT count(*) FROM host_wait GROUP BY thread "
+                                                                     "ORDER BY count(*)")]
+        self.assertEqual(main, 6)
+        self.assertEqual(len(others), 2)
+        for count in others:
+            self.assertGreaterEqual(count, 200 - 64)  # collector/waits/short_waits.h
+
     def test_the_child_of_a_fork_waits_by_itself(self):
         self.record("wait", "stream", "2", "5", "fork", "unasked", "wait", "stream", "3", "20", "end", "end",
                     options=("--mode", "park", "--strategy=block"))

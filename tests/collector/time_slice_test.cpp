@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <future>
 #include <thread>
+
+#include "collector/program/short_slices.h"
 
 namespace wicprof::collector {
 namespace {
@@ -82,6 +86,102 @@ TEST_F(TimeSlices, WhatTheProgramAskedForStays) {
     slice.shorten();
     EXPECT_FALSE(slice.is_short());
     EXPECT_EQ(sched_getscheduler(0), SCHED_BATCH);
+  });
+}
+
+// A child process that runs another program, which has the slice of the thread that started it, until the object ends.
+class Child {
+ public:
+  Child() : id_(fork()) {
+    if (id_ != 0) return;
+    execlp("sleep", "sleep", "60", nullptr);
+    _exit(1);
+  }
+  ~Child() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  TimeNs slice() const { return time_slice(id_); }
+
+ private:
+  pid_t id_;
+};
+
+TEST_F(TimeSlices, WhatAThreadStartsGetsTheSystemsSlice) {
+  in_thread([] {
+    TimeSlice slice;
+    slice.shorten();
+    ASSERT_TRUE(slice.is_short());
+    const Child child;
+    EXPECT_EQ(child.slice(), TimeSlice::kShort);
+    std::promise<pid_t> started;
+    std::promise<void> end;
+    std::thread thread([&] {
+      started.set_value(static_cast<pid_t>(syscall(SYS_gettid)));
+      end.get_future().wait();
+    });
+    const pid_t id = started.get_future().get();
+    EXPECT_EQ(time_slice(id), TimeSlice::kShort);
+    ShortSlices::of_process().mend();
+    EXPECT_EQ(time_slice(id), usual_time_slice());
+    EXPECT_EQ(child.slice(), usual_time_slice());
+    EXPECT_EQ(time_slice(), TimeSlice::kShort);  // it has shortened its own slice
+    slice.restore();
+    end.set_value();
+    thread.join();
+  });
+}
+
+TEST_F(TimeSlices, WhatAThreadStartedIsMendedOnceAllSlicesAreRestored) {
+  in_thread([] {
+    TimeSlice slice;
+    slice.shorten();
+    const Child child;
+    slice.restore();
+    ShortSlices::of_process().mend();
+    EXPECT_EQ(child.slice(), usual_time_slice());
+  });
+}
+
+TEST_F(TimeSlices, AChildThatShortensItsSlicesLaterKeepsThem) {
+  in_thread([] {
+    TimeSlice slice;
+    slice.shorten();
+    int ready[2], go[2];
+    ASSERT_EQ(pipe(ready), 0);
+    ASSERT_EQ(pipe(go), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      char byte = 0;
+      const bool asked = read(go[0], &byte, 1) == 1 && set_slice(TimeSlice::kShort) && write(ready[1], &byte, 1) == 1;
+      read(go[0], &byte, asked ? 1 : 0);
+      _exit(0);
+    }
+    ShortSlices::of_process().mend();
+    EXPECT_EQ(time_slice(child), usual_time_slice());
+    char byte = 0;
+    ASSERT_EQ(write(go[1], &byte, 1), 1);
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    ShortSlices::of_process().mend();
+    EXPECT_EQ(time_slice(child), TimeSlice::kShort);
+    ASSERT_EQ(write(go[1], &byte, 1), 1);
+    waitpid(child, nullptr, 0);
+    for (const int file : {ready[0], ready[1], go[0], go[1]}) close(file);
+    slice.restore();
+  });
+}
+
+TEST_F(TimeSlices, OthersKeepWhatTheyAskedFor) {
+  in_thread([] {
+    TimeSlice slice;
+    slice.shorten();
+    in_thread([] {
+      const TimeNs own = 2 * usual_time_slice();
+      ASSERT_TRUE(set_slice(own));
+      ShortSlices::of_process().mend();
+      EXPECT_EQ(time_slice(), own);
+    });
+    slice.restore();
   });
 }
 

@@ -165,6 +165,32 @@ TEST(Reports, LossesComeBeforeAnyNumber) {
   }
 }
 
+TEST(Reports, SayWhatWaitingHostThreadsTakeOfACpuBeforeAndAfter) {
+  // Waits of 0.5 ms that spin while the mode is poll, and take a tenth of a CPU while it is park.
+  TraceModel model = rich_program();
+  model.sites.push_back(model.sites[0]);
+  model.sites.back().id = 2;
+  model.sites.back().name = "call|in step";
+  model.sites.back().side = SiteSide::host;
+  for (const Segment& segment : compare(model).segments) {
+    for (TimeNs begin = segment.begin_ns; begin + 500'000 < segment.end_ns; begin += 1'000'000) {
+      store::HostWaitRow wait{};
+      wait.site = 2;
+      wait.call = "cudaStreamSynchronize";
+      wait.begin = begin;
+      wait.end = begin + 500'000;
+      wait.cpu = segment.mode == Mode::poll ? 500'000 : 50'000;
+      model.host_waits.push_back(wait);
+    }
+  }
+  settle(model);
+  const std::string markdown = rendered(model, "md");
+  EXPECT_NE(markdown.find("What a waiting host thread takes of a CPU"), std::string::npos) << markdown;
+  EXPECT_NE(markdown.find("| 1.00 | 0.10 |\n"), std::string::npos) << markdown;
+  EXPECT_NE(rendered(model, "html").find("What a waiting host thread takes of a CPU"), std::string::npos);
+  EXPECT_EQ(rendered(rich_program(), "md").find("takes of a CPU"), std::string::npos);
+}
+
 TEST(Reports, TextFitsTheScreen) {
   TraceModel model = rich_program();
   model.sites[0].name = std::string(300, 'x');

@@ -1,8 +1,10 @@
-// A tool without a purpose of its own: callbacks of CUPTI that do nothing, at cudaStreamSynchronize and its call of the
-// driver. What they cost is CUPTI's part of what any callback costs. CUDA_INJECTION64_PATH names this library.
-//   EMPTY_CALLBACKS   driver, runtime, or both: which of the two calls has them
-//   EMPTY_TURNS       a file: a line per phase of 200 ms, its begin (CLOCK_MONOTONIC, ns) and 1 with callbacks, 0
-//   without
+// A tool without a purpose of its own: callbacks of CUPTI that do nothing, at the calls that wait for a stream, an
+// event or a device, and at their calls of the driver. What they cost is CUPTI's part of what any callback costs.
+// CUDA_INJECTION64_PATH names this library.
+//   EMPTY_CALLBACKS   driver, runtime, or both: which of the calls have them; none: CUPTI is loaded and has a
+//   subscriber EMPTY_TURNS       a file: a line per phase of 200 ms, its begin (CLOCK_MONOTONIC, ns) and 1 with
+//   callbacks, 0
+//                     without; not set: the callbacks are always there
 #include <cupti.h>
 
 #include <chrono>
@@ -23,15 +25,28 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+constexpr CUpti_CallbackId kDriverCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2};
+constexpr CUpti_CallbackId kRuntimeCalls[] = {CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020,
+                                              CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020,
+                                              CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020};
+
+void enable(std::uint32_t on, const CuptiApi& cupti, CUpti_SubscriberHandle subscriber, const std::string& calls) {
+  if (calls == "driver" || calls == "both") {
+    for (const CUpti_CallbackId id : kDriverCalls)
+      cupti.enable_callback(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  if (calls == "runtime" || calls == "both") {
+    for (const CUpti_CallbackId id : kRuntimeCalls)
+      cupti.enable_callback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+  }
+}
+
 void take_turns(const CuptiApi& cupti, CUpti_SubscriberHandle subscriber, const std::string& calls,
                 const std::string& file) {
   for (std::uint32_t on = 1;; on = 1 - on) {
-    if (calls != "runtime")
-      cupti.enable_callback(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize);
-    if (calls != "driver") {
-      cupti.enable_callback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API,
-                            CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020);
-    }
+    enable(on, cupti, subscriber, calls);
     if (std::FILE* const to = std::fopen(file.c_str(), "a")) {
       std::fprintf(to, "%lld %u\n", static_cast<long long>(wicprof::now_ns()), on);
       std::fclose(to);
@@ -47,6 +62,8 @@ extern "C" int InitializeInjection() {
   static CUpti_SubscriberHandle subscriber = nullptr;
   const auto nothing = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
   if (!cupti || cupti->subscribe(&subscriber, nothing, nullptr) != CUPTI_SUCCESS) return 1;
-  std::thread(take_turns, std::cref(*cupti), subscriber, variable("EMPTY_CALLBACKS"), variable("EMPTY_TURNS")).detach();
+  const std::string calls = variable("EMPTY_CALLBACKS"), turns = variable("EMPTY_TURNS");
+  enable(1, *cupti, subscriber, calls);
+  if (!turns.empty()) std::thread(take_turns, std::cref(*cupti), subscriber, calls, turns).detach();
   return 1;
 }

@@ -4,9 +4,16 @@
 //   host_waits_app idle SECONDS FILE
 //     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns),
 //     and the nanoseconds of one
-// Prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
+//   host_waits_app calls CPU
+//     on that CPU, calls cudaStreamSynchronize without work, cudaEventSynchronize of an event that has occurred and
+//     cudaDeviceSynchronize, and prints the nanoseconds of one call of each: the medians of groups; also of a look at
+//     the clock, and of 100 dependent operations, which tell how fast the CPU was
+// Otherwise prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -60,6 +67,53 @@ int idle(const Work& work, double length, const char* file) {
   return std::fclose(to) == 0 ? 0 : 3;
 }
 
+/// The median over groups of calls, in ns.
+template <class Call>
+double median_of(Call&& call, int groups) {
+  constexpr int kGroup = 500;
+  std::vector<double> times;
+  for (int i = 0; i < groups; ++i) {
+    const double begin = seconds();
+    for (int j = 0; j < kGroup; ++j) call();
+    times.push_back((seconds() - begin) / kGroup * 1e9);
+  }
+  std::nth_element(times.begin(), times.begin() + groups / 2, times.end());
+  return times[static_cast<std::size_t>(groups / 2)];
+}
+
+int calls(const Work& work, int cpu) {
+  // The calling thread alone: a tool's threads have the other CPUs.
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) return 3;
+  check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  const auto stream = [&] { check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize"); };
+  const auto event = [&] { check(cudaEventSynchronize(work.event), "cudaEventSynchronize"); };
+  const auto device = [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); };
+  // A tool may find out first which of its callbacks it needs.
+  for (const double begin = seconds(); seconds() - begin < 0.4;) {
+    stream(), event(), device();
+    usleep(200);
+  }
+  // The first 100,000 calls go through a tool's buffers for the first time.
+  for (int i = 0; i < 35000; ++i) stream(), event(), device();
+  volatile double state = 1;
+  const auto operations = [&] {
+    double value = state;
+    for (int i = 0; i < 50; ++i) value = value * 0.999999 + 1e-6;
+    state = value;
+  };
+  constexpr int kGroups = 60;
+  const double cpu_before = median_of(operations, kGroups);
+  const double of[] = {median_of(stream, kGroups), median_of(event, kGroups), median_of(device, kGroups)};
+  const double clock = median_of([] { seconds(); }, kGroups), cpu_after = median_of(operations, kGroups);
+  std::printf("{\"stream\": %.1f, \"event\": %.1f, \"device\": %.1f, \"clock\": %.1f, \"cpu\": [%.1f, %.1f]}\n", of[0],
+              of[1], of[2], clock, cpu_before, cpu_after);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -70,6 +124,7 @@ int main(int argc, char** argv) {
   check(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaMalloc(&work.count, sizeof(unsigned)), "cudaMalloc");
   check(cudaMemset(work.count, 0, sizeof(unsigned)), "cudaMemset");
+  if (what == "calls") return calls(work, std::atoi(argv[2]));
   if (what == "idle" && argc > 3) return idle(work, std::atof(argv[2]), argv[3]);
   if (argc < 5) return 2;
   const double length = std::atof(argv[2]) * 1e3, spread = std::atof(argv[3]);

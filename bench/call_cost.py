@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""What the recording of host threads' waits adds to a call that finds its work done: many processes side by side.
+
+    call_cost.py BUILD -o FILE [--processes 15] [--seconds 200] [--ways kernels,host_waits,...]
+
+On a GPU, some 1.5 s per process and way; needs wic-prof and host_waits_app (tests/collector/gpu) in BUILD/bin and
+BUILD/lib/libhost_waits_empty_callbacks.so. The program's own way of waiting is in force (`--mode=poll`).
+
+Each process is one way, and the ways of a round come in random order:
+  bare         without wic-prof
+  subscriber   CUPTI is loaded and has a subscriber, without callbacks
+  callbacks    the same with empty callbacks at the calls of the driver that wait: CUPTI's part of what any tool pays
+  kernels      under wic-prof, which records kernels, not the waits of host threads
+  host_waits   under wic-prof, which records both
+Each gives the median of its calls. A row compares the medians of the processes of two ways, with the 95 % interval of
+that difference (bootstrap over processes). `added` is the claim: what the recording of waits adds to wic-prof; `cupti`
+is what empty callbacks add to a subscriber, and `ours` the rest. On a machine where a CPU is slow in some processes, in
+every way alike, the processes of each way fall into two groups; rows `*_fast` and `*_slow` compare the groups. Prints
+PASS or FAIL.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import result_file  # noqa: E402
+
+WAYS = ("bare", "subscriber", "callbacks", "kernels", "host_waits")
+CALLS = ("stream", "event", "device")
+MOST = 500       # ns
+SAMPLES = 4000   # of the bootstrap
+FEWEST = 3       # processes of a way, or of a group of it
+GAP = 1.2        # between the slowest of the fast processes and the fastest of the slow ones
+# Each difference is the sum of ways with a sign.
+DIFFERENCES = {"added": {"host_waits": 1, "kernels": -1},
+               "cupti": {"callbacks": 1, "subscriber": -1},
+               "ours": {"host_waits": 1, "kernels": -1, "callbacks": -1, "subscriber": 1},
+               "over_callbacks": {"host_waits": 1, "callbacks": -1},
+               "over_bare": {"host_waits": 1, "bare": -1},
+               "kernels_over_bare": {"kernels": 1, "bare": -1},
+               "subscriber_over_bare": {"subscriber": 1, "bare": -1}}
+
+
+def difference(times, signs, rng):
+    """ns of the difference of medians, and its 95 % interval."""
+    def of(pick):
+        return sum(sign * statistics.median(pick(times[way])) for way, sign in signs.items())
+    drawn = sorted(of(lambda all_: rng.choices(all_, k=len(all_))) for _ in range(SAMPLES))
+    return of(lambda all_: all_), drawn[SAMPLES // 40], drawn[-SAMPLES // 40]
+
+
+def groups(ns):
+    """The fast and the slow processes, where there are both: on the two sides of the widest gap."""
+    ns = sorted(ns)
+    at = max(range(FEWEST, len(ns) - FEWEST + 1), key=lambda i: ns[i] / ns[i - 1], default=None)
+    return (ns[:at], ns[at:]) if at is not None and ns[at] / ns[at - 1] > GAP else (None, None)
+
+
+def rows_of(times):
+    """`times[call][way]`: ns, one per process."""
+    rows = []
+    for call, ways in times.items():
+        rows += differences_of(call, ways, "")
+        by_speed = {way: groups(ns) for way, ns in ways.items()}
+        for at, name in enumerate(("_fast", "_slow")):
+            rows += differences_of(call, {way: split[at] or [] for way, split in by_speed.items()}, name)
+    return rows
+
+
+def differences_of(call, ways, group):
+    rows, rng = [], random.Random(1)
+    for name, signs in DIFFERENCES.items():
+        if any(len(ways[way]) < FEWEST for way in signs):
+            continue
+        ns, low, high = difference(ways, signs, rng)
+        claim = name == "added"
+        base = next((way for way, sign in signs.items() if sign < 0), None)
+        compared = statistics.median(ways[base])
+        rows.append({"name": f"{call}_{name}{group}",
+                     "params": {"low": round(low, 1), "high": round(high, 1),
+                                "processes": {way: len(ways[way]) for way in signs},
+                                "medians": {way: statistics.median(ways[way]) for way in signs}},
+                     "value": round(ns, 1), "unit": "ns", "compared_to": base,
+                     "ratio": round(1 + ns / compared, 4), "bar": MOST if claim else None,
+                     "holds": high <= MOST if claim else None})
+    return rows
+
+
+class Bench:
+    def __init__(self, options):
+        self.build = options.build
+        self.work = pathlib.Path(tempfile.mkdtemp(dir="/dev/shm"))
+        self.cpu = str(sorted(os.sched_getaffinity(0))[-1])
+
+    def run(self, way):
+        """ns per call of one process."""
+        words, environment = [self.build / "bin" / "host_waits_app", "calls", self.cpu], dict(os.environ)
+        if way in ("subscriber", "callbacks"):
+            environment["CUDA_INJECTION64_PATH"] = str(self.build / "lib" / "libhost_waits_empty_callbacks.so")
+            environment["EMPTY_CALLBACKS"] = "driver" if way == "callbacks" else "none"
+        elif way != "bare":
+            environment["XDG_RUNTIME_DIR"] = str(self.work)  # in memory, as where a session lies by default
+            trace = "kernels,host_waits" if way == "host_waits" else "kernels"
+            words = [self.build / "bin" / "wic-prof", "run", "-q", "-f", "-o", self.work / "t.wicprof",
+                     f"--trace={trace}", "--mode=poll", "--", *words]
+        done = subprocess.run(["timeout", "20", *words], env=environment, cwd=self.work, text=True, capture_output=True,
+                              check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{way}: {(done.stdout + done.stderr)[-300:]}")
+        if way in ("kernels", "host_waits"):  # whether the way was what it is called
+            with sqlite3.connect(self.work / "t.wicprof") as trace:
+                waits, = trace.execute("SELECT count(*) FROM host_wait").fetchone()
+            if (waits > 10_000) != (way == "host_waits"):
+                raise RuntimeError(f"{way}: {waits} waits were recorded")
+        return json.loads(done.stdout[done.stdout.index("{"):])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--processes", type=int, default=15, help="of each way")
+    parser.add_argument("--seconds", type=float, default=200, help="no process begins later")
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=list(WAYS))
+    result_file.add_arguments(parser)
+    options = parser.parse_args()
+    result_file.name_gpu(options)
+    bench, rng = Bench(options), random.Random()
+    times = {call: {way: [] for way in WAYS} for call in CALLS}
+    ends = time.monotonic() + options.seconds
+    failed = 0
+    for _ in range(options.processes):
+        for way in rng.sample(options.ways, len(options.ways)):
+            if time.monotonic() > ends or failed > 5:
+                continue
+            try:
+                found = bench.run(way)
+                for call in times:
+                    times[call][way].append(found[call])
+            except (RuntimeError, ValueError) as error:
+                failed += 1
+                print(error, flush=True)
+    rows = rows_of(times)
+    for row in rows:
+        print(f"{row['name']}: {row['value']} ns ({row['params']['low']} to {row['params']['high']})", flush=True)
+    for call in CALLS:  # each process's median, for whoever wants another estimate
+        rows.append({"name": f"{call}_processes", "params": times[call],
+                     "value": statistics.median(times[call]["host_waits"] or [0]), "unit": "ns", "compared_to": None,
+                     "ratio": None, "bar": None, "holds": None})
+    status = result_file.write(options, "call_cost", "python3 bench/call_cost.py BUILD -o FILE", rows)
+    print("PASS" if status == 0 and any(row["bar"] for row in rows) else "FAIL")
+
+
+if __name__ == "__main__":
+    main()

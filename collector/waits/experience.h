@@ -1,0 +1,69 @@
+// What `hybrid` learns from the waits of one thread, and what it writes of that to the trace.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "collector/waits/host_control.h"
+#include "collector/waits/predictor.h"
+#include "collector/waits/thread_wait.h"
+#include "collector/waits/wait_plan.h"
+#include "collector/waits/wait_sites.h"
+#include "protocol/event_sink.h"
+#include "protocol/time.h"
+
+namespace wicprof::collector {
+
+/// A wait that ended, from which `hybrid` has not learned yet.
+struct PastWait {
+  ThreadWait wait;
+  TimeNs end = 0;
+  AwaitedWork work;
+  TimeNs run_delay = -1;
+};
+
+/// What `hybrid` knows on one thread. Outlives the wait.
+struct Experience {
+  AwaitedWork work;  // launched since the last wait
+  Predictor predictor;
+  SleepLateness sleeps;
+  Contention contention;
+  TimeNs computing = 0;  // between waits, recently
+  std::optional<PastWait> past;
+  // Of the waits that decide about watching launches.
+  std::uint32_t judged = 0, uncertain = 0;
+  // The last place whose waits are too short to sleep in, and how many more waits there need no new forecast.
+  SiteId short_place = 0;
+  std::uint32_t short_waits = 0;
+  Forecast short_forecast;
+};
+
+inline constexpr TimeNs kRecentComputing = 8;  // waits, about
+
+/// Watching launches adds less than one percent to waits longer than this: short kernels took 3 us longer on an H200.
+inline constexpr TimeNs kWorthWatching = 300 * kMicrosecond;
+
+/// Any thread, each with its own experience.
+class Learning {
+ public:
+  explicit Learning(HostControl& control) : control_(control) {}
+  Learning(const Learning&) = delete;
+  Learning& operator=(const Learning&) = delete;
+
+  /// From the thread's last wait. At the next one, because then the thread waits anyway.
+  void learn_past(Experience& known, EventSink& sink);
+
+ private:
+  /// Whether launches are to be watched.
+  void judge(Experience& known, const ThreadWait& wait, bool watched);
+
+  /// Changes of a place's way beyond this are not written: lengths between two ways would make one per wait.
+  static constexpr std::uint32_t kMostChoices = 16;
+
+  HostControl& control_;
+  std::atomic<std::uint8_t> ways_[WaitSites::kMost] = {};
+  std::atomic<std::uint32_t> choices_[WaitSites::kMost] = {};
+};
+
+}  // namespace wicprof::collector

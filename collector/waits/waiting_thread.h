@@ -1,0 +1,87 @@
+// What the collector keeps for each thread that waits in calls of CUDA.
+#pragma once
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+
+#include "collector/program/caller.h"
+#include "collector/program/python_frames.h"
+#include "collector/program/time_slice.h"
+#include "collector/waits/cpu_meter.h"
+#include "collector/waits/experience.h"
+#include "collector/waits/short_waits.h"
+#include "collector/waits/thread_wait.h"
+#include "collector/waits/wait_sites.h"
+#include "collector/waits/waiting_calls.h"
+#include "protocol/open_work.h"
+
+namespace wicprof::collector {
+
+/// The path by which the thread came to its last wait in a call of the driver: most waits follow one on the same path.
+struct LastPath {
+  std::uint8_t number = kNoNumber;  // of the driver's call
+  std::uint8_t call = kNoNumber;    // whose name the wait has
+  const void* from = nullptr;
+  bool is(std::uint8_t of, const void* address) const { return number == of && from == address; }
+};
+
+/// In one block, since finding a variable of a thread costs a library that is loaded late a call.
+struct WaitingThread {
+  ThreadWait wait;
+  ThreadsPlaces places;
+  LastPath last_path;
+  OpenCall shown;                         // the wait, as the session's table of open calls has it
+  std::uint8_t shown_number = kNoNumber;  // of the call whose name `shown` has
+  bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
+  OwnOpenCall& open_call = OwnOpenCall::of_thread();
+  std::uint64_t context = 0;  // in which it waits
+  CpuMeter cpu_meter;
+  TimeSlice time_slice;
+  Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
+  Caller caller;
+  PythonFrames::Cache python;
+  bool calling_driver = false;  // our own calls of the driver are not the program's
+  std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  ShortWaits* short_waits = ShortWaitsOfThreads::of_process().claim();
+
+  ~WaitingThread() {
+    ShortWaitsOfThreads::of_process().give_back(short_waits);
+    // The thread's last calls may come after this. Without volatile, the compiler removes the store.
+    *const_cast<ShortWaits* volatile*>(&short_waits) = nullptr;
+  }
+};
+inline WaitingThread& state_of_thread() {
+  thread_local WaitingThread state;
+  return state;
+}
+/// By a pointer: with the state itself, the compiler would ask for the variable's address at each use, 25 times a wait.
+inline WaitingThread& of_thread() {
+  thread_local WaitingThread* found = nullptr;
+  if (found == nullptr) found = &state_of_thread();
+  return *found;
+}
+
+/// The calling thread's, which most threads never need.
+inline Experience& experience() {
+  thread_local Experience of_thread;
+  return of_thread;
+}
+
+/// The thread calls the driver for itself for as long as the object lives.
+struct CallingDriver {
+  explicit CallingDriver(WaitingThread& thread) : thread_(thread) { thread_.calling_driver = true; }
+  ~CallingDriver() { thread_.calling_driver = false; }
+  CallingDriver(const CallingDriver&) = delete;
+  CallingDriver& operator=(const CallingDriver&) = delete;
+
+ private:
+  WaitingThread& thread_;
+};
+static_assert(std::size(kWaitingCalls) <= Caller::kCalls);
+static_assert(WaitSites::kMost < CpuMeter::kPlaces);
+
+}  // namespace wicprof::collector
