@@ -141,7 +141,8 @@ class Bench:
             self.failures.append(f"{name}: results differ: {sorted(map(str, checksums))}")
         if failed:
             self.failures.append(f"{name}: runs failed: {', '.join(failed)}")
-        patched = all(row.get("patched", 0) > 0 for way in ("quiet", "recorded", "park", "toggled") for row in runs[way])
+        patched_ways = ("quiet", "recorded", "park", "toggled")
+        patched = all(row.get("patched", 0) > 0 for way in patched_ways for row in runs[way])
         if not patched:
             self.failures.append(f"{name}: nothing was patched")
         field = "beside_ms" if name == "host" else "ms"
@@ -153,8 +154,7 @@ class Bench:
             bar = BARS.get(way) if name != "host" else None
             rounds = sum(row.get("rounds", 0) for row in runs[way])
             self.add(f"{name}_{way}", times[way], "ms", "original" if way == "recompiled" else "recompiled", base, bar,
-                     {"loops": max((row.get("patched", 0) for row in runs[way]), default=0),
-                      "rounds": rounds,
+                     {"loops": max((row.get("patched", 0) for row in runs[way]), default=0), "rounds": rounds,
                       "waits": sum(row.get("recorded_waits", 0) for row in runs[way]),
                       "toggles": sum(row.get("toggles", 0) for row in runs[way])})
         self.rows.append({"name": f"{name}_same_results", "params": {"ways": len(WAYS), "runs": len(everything)},
