@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <queue>
 #include <utility>
@@ -54,14 +55,16 @@ struct StrategyWaits {
   std::uint64_t polls = 0;
 };
 
+constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
+
 /// What a pass over the waits collects per site.
 struct Gathered {
   std::vector<TimeNs> host_durations;
   Union waiting, host_waiting;
-  TimeNs within = 0;  // sum of the waiting within the ground
+  TimeNs within = 0;  // sum over the waiters of the time within the ground in which each waited
   ConcurrencyCounter waiting_in_kernel, polling;
   std::map<StrategyId, StrategyWaits> by_strategy;  // waits inside kernels
-  std::vector<bool> waiters;                        // by waiter number: whether it waited here
+  std::vector<TimeNs> waited_until;                 // by waiter number; kNever: it did not wait here
   std::uint64_t groups = 0;                         // number of waiters that waited here
   FlatIndex sms, words;
   FlatIndex device_words;
@@ -72,11 +75,14 @@ struct Gathered {
   std::uint64_t deadline_missed = 0;
   std::uint64_t host_count = 0;
 
-  void add_waiter(std::uint32_t waiter) {
-    if (waiters.size() <= waiter) waiters.resize(waiter + 1);
-    if (waiters[waiter]) return;
-    waiters[waiter] = true;
-    ++groups;
+  /// Waits come in order of begin. Where each thread of a group has a wait of its own, the group waits while any of
+  /// them does.
+  void add_waiter(std::uint32_t waiter, const Interval& within_ground) {
+    if (waited_until.size() <= waiter) waited_until.resize(waiter + 1, kNever);
+    TimeNs& until = waited_until[waiter];
+    if (until == kNever) ++groups;
+    within += std::max<TimeNs>(0, within_ground.end - std::max(within_ground.begin, until));
+    until = std::max(until, within_ground.end);
   }
   void add_word(const std::optional<WordTag>& word) {
     if (word) {
@@ -108,14 +114,12 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     const TimeNs took = length(wait.arrived, wait.resumed);
     const Interval waiting{wait.arrived, wait.arrived + took};
     site.waiting.add(waiting);
-    const Interval part = clipped(waiting, ground);
-    site.within += part.end - part.begin;
+    site.add_waiter(waiters.of_wait(i), clipped(waiting, ground));
     site.waiting_in_kernel.add(waiting);
     if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
     StrategyWaits& strategy = site.by_strategy[wait.strategy];
     strategy.durations.push_back(took);
     strategy.polls += wait.polls;
-    site.add_waiter(waiters.of_wait(i));
     site.sms.number(device_key(wait.device, wait.sm));
     if (wait.word) {
       const std::uint32_t word = site.device_words.number(device_key(wait.device, *wait.word));
@@ -134,9 +138,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     const TimeNs took = length(wait.begin, wait.end);
     site.host_durations.push_back(took);
     site.host_waiting.add({wait.begin, wait.begin + took});
-    const Interval part = clipped({wait.begin, wait.begin + took}, ground);
-    site.within += part.end - part.begin;
-    site.add_waiter(waiters.of_host_wait(i));
+    site.add_waiter(waiters.of_host_wait(i), clipped({wait.begin, wait.begin + took}, ground));
     site.add_word(wait.word);
     if (wait.polls) {
       site.polls += *wait.polls;

@@ -35,7 +35,8 @@ struct SiteStats {
   std::uint32_t sms = 0;         ///< distinct SMs that waiters ran on
   TimeNs total_ns = 0;
   TimeNs p50_ns = 0, p99_ns = 0, max_ns = 0;
-  double share = 0;           ///< waiting / (groups x ground): the share of its time that a waiter waits here
+  /// Time in which each waiter waited, summed / (groups x ground): the share of its time that a waiter waits here.
+  double share = 0;
   TimeNs any_waiting_ns = 0;  ///< time in which at least one waiter waited
   double any_share = 0;       ///< the share of the ground in which at least one waiter waited
   std::uint64_t polls = 0;

@@ -14,6 +14,9 @@ namespace wicprof::analyzer {
 
 namespace {
 
+/// Stores of the CPU to such memory are no calls: nobody sees them.
+bool is_written_unseen(WordMemory memory) { return memory == WordMemory::pinned_host || memory == WordMemory::managed; }
+
 /// A block where it runs, or a host thread.
 struct Agent {
   std::uint32_t process = 0;
@@ -354,7 +357,7 @@ class Diagnosis {
     if (word.source == WaitSource::patched) {
       cause.confidence = word.candidates.empty() ? Confidence::unknown : Confidence::possible;
       cause.text += "; no copy, memset or stream's write of the word has been seen";
-      if (word.memory == WordMemory::pinned_host || word.memory == WordMemory::managed) {
+      if (is_written_unseen(word.memory)) {
         cause.confidence = Confidence::possible;
         cause.text +=
             fmt::format(", and the word is in {}, where stores of the CPU are not seen: the CPU may be its writer",
@@ -462,7 +465,8 @@ class Diagnosis {
     if (!in_cycle_.empty() || count != 2) return;
     // Nobody has ever signalled either of the only two words: the waiters may wait for each other.
     const bool silent = sites_[0].empty() && sites_[1].empty() && words()[0].site != words()[1].site &&
-                        words()[0].device != kHostDevice && words()[1].device != kHostDevice;
+                        words()[0].device != kHostDevice && words()[1].device != kHostDevice &&
+                        !is_written_unseen(words()[0].memory) && !is_written_unseen(words()[1].memory);
     if (silent && answer_.causes[0].kind == CauseKind::missing_signal &&
         answer_.causes[1].kind == CauseKind::missing_signal) {
       answer_.causes.push_back(

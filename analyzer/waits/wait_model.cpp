@@ -1,6 +1,7 @@
 #include "analyzer/waits/wait_model.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -170,7 +171,19 @@ void WaitModel::sum_up(const Modes& modes) {
   struct PerSite {
     SiteWaits part[2];
     std::vector<bool> seen[2];         // by waiter
+    std::vector<TimeNs> waited_until;  // by waiter
+    TimeNs waited[2] = {};             // in which each waiter waited, or data came for it, summed
     std::vector<TimeNs> transfers[2];  // once per signal
+
+    /// A wait, in order of arrival. Where each thread of a group has a wait of its own, the group waits while any of
+    /// them does. Returns whether the waiter had not waited until now.
+    bool add(std::size_t mode, std::uint32_t waiter, TimeNs from, TimeNs to) {
+      TimeNs& until = waited_until[waiter];
+      const bool is_first = from >= until;
+      waited[mode] += std::max<TimeNs>(0, to - std::max(from, until));
+      until = std::max(until, to);
+      return is_first;
+    }
   };
   std::map<SiteId, PerSite> sites;
   PerSite whole;
@@ -180,20 +193,23 @@ void WaitModel::sum_up(const Modes& modes) {
     PerSite& site = sites[id];
     if (site.seen[0].empty()) {
       for (auto& seen : site.seen) seen.resize(count);
+      site.waited_until.resize(count, std::numeric_limits<TimeNs>::min());
     }
     return site;
   };
   for (auto& seen : whole.seen) seen.resize(count);
+  whole.waited_until.resize(count, std::numeric_limits<TimeNs>::min());
 
   SiteId last_id = 0;
   PerSite* last = nullptr;
   Mode only = modes.at(0, model_.begin);
+  const auto mode_at = [&](SiteId id, TimeNs at) { return index_of(one_mode ? only : modes.at(id, at)); };
   const auto part_of = [&](SiteId id, TimeNs arrived, std::uint32_t waiter) -> SiteWaits& {
     if (last == nullptr || last_id != id) {
       last = &site_of(id);
       last_id = id;
     }
-    const std::size_t mode = index_of(one_mode ? only : modes.at(id, arrived));
+    const std::size_t mode = mode_at(id, arrived);
     if (!last->seen[mode][waiter]) {
       last->seen[mode][waiter] = true;
       ++last->part[mode].waiters;
@@ -205,10 +221,18 @@ void WaitModel::sum_up(const Modes& modes) {
     return last->part[mode];
   };
 
+  // Behind part_of(), which has found the site.
+  const auto add_wait = [&](SiteId id, std::uint32_t waiter, TimeNs from, TimeNs took) {
+    const std::size_t mode = mode_at(id, from);
+    const bool is_first = last->add(mode, waiter, from, from + took);
+    return whole.add(mode, waiter, from, from + took) && is_first;
+  };
+  std::vector<bool> beside_another(model_.waits.size());  // a wait during which its group waited already
   for (std::size_t i = 0; i < model_.waits.size(); ++i) {
     const store::WaitRow& wait = model_.waits[i];
     WaitSums& sums = part_of(wait.site, wait.arrived, waiters_.of_wait(i)).sums;
     const TimeNs took = std::max<TimeNs>(0, wait.resumed - wait.arrived);
+    beside_another[i] = !add_wait(wait.site, waiters_.of_wait(i), wait.arrived, took);
     ++sums.waits;
     sums.waiting_ns += took;
     sums.polls += wait.polls;
@@ -219,6 +243,7 @@ void WaitModel::sum_up(const Modes& modes) {
     if (!waiters_.counts(wait)) continue;
     WaitSums& sums = part_of(wait.site, wait.begin, waiters_.of_host_wait(i)).sums;
     const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
+    add_wait(wait.site, waiters_.of_host_wait(i), wait.begin, took);
     ++sums.waits;
     ++sums.host_waits;
     sums.waiting_ns += took;
@@ -246,6 +271,10 @@ void WaitModel::sum_up(const Modes& modes) {
     if (!times.w_t) continue;
     ++sums.transfers;
     sums.transfer_ns += *times.w_t;
+    if (edge.host || !beside_another[edge.wait]) {
+      last->waited[mode_at(id, times.t_c)] += *times.w_t;
+      whole.waited[mode_at(id, times.t_c)] += *times.w_t;
+    }
     sums.waiting_of_transfers_ns += times.w_p;
     if (!counted[edge.signal]) {
       counted[edge.signal] = true;
@@ -265,8 +294,7 @@ void WaitModel::sum_up(const Modes& modes) {
       for (const Interval& interval : modes.when(id, mode)) part.span_ns += interval.end - interval.begin;
       if (part.span_ns > 0) {
         const auto span = static_cast<double>(part.span_ns);
-        part.consumer_share = static_cast<double>(part.sums.waiting_ns + part.sums.transfer_ns) /
-                              (static_cast<double>(part.waiters) * span);
+        part.consumer_share = static_cast<double>(from.waited[m]) / (static_cast<double>(part.waiters) * span);
         if (!from.transfers[m].empty()) {
           TimeNs total = 0;
           for (const TimeNs transfer : from.transfers[m]) total += transfer;

@@ -61,7 +61,8 @@ struct SiteWaits {
   TimeNs span_ns = 0;      ///< total time in this mode
   std::uint64_t waiters = 0;
   WaitSums sums;
-  /// (W_p + known W_t) / (waiters x span): the share of its time that a consumer spends in communication.
+  /// Time in which each waiter waits, plus known W_t, summed / (waiters x span): the share of its time that a consumer
+  /// spends in communication.
   std::optional<double> consumer_share;
   /// W_t summed once per signal / span: the share of the time in which a transfer runs. Empty if no W_t is known.
   std::optional<double> producer_share;

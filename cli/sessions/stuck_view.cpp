@@ -153,6 +153,8 @@ void ask_for_words(OpenWork& work) {
   for (const TimeNs until = now_ns() + kPatience; work.answered.load() != number && now_ns() < until;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+  // The writers that the collectors have named meanwhile are in the trace a moment later.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
 }  // namespace

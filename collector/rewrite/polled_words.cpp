@@ -122,7 +122,8 @@ void PolledWords::write_writers(WriterCandidates& candidates, EventSink& sink, b
       }
     }
   }
-  WordWriters::of_process().write_signals(batch, now_ns(), all);
+  const TimeNs patience = is_asked() ? WordWriters::kPatienceWhenAsked : WordWriters::kPatience;
+  WordWriters::of_process().write_signals(batch, now_ns(), all ? 0 : patience);
 }
 
 PolledWords::Reader* PolledWords::reader_of(const RewriteDriver& driver, CUcontext context) {

@@ -242,11 +242,11 @@ void WordWriters::polled(const PolledWord& word) {
   if (last != nullptr && last->called < since) add(*last, word, false);
 }
 
-void WordWriters::write_signals(EventBatch& batch, TimeNs now, bool all) {
+void WordWriters::write_signals(EventBatch& batch, TimeNs now, TimeNs patience) {
   const std::lock_guard lock(mutex_);
   std::erase_if(pending_, [&](const Pending& each) {
     const bool no_time = each.writer == SignalWriter::stream_write;
-    if (each.start == 0 && !no_time && !all && now - each.called < kPatience) return false;
+    if (each.start == 0 && !no_time && patience > 0 && now - each.called < patience) return false;
     auto event = make_event<SignalEvent>();
     event.site = each.word.site;
     event.device = kHostDevice;

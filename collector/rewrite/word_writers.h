@@ -56,6 +56,9 @@ class WordWriters {
   static constexpr TimeNs kLookBack = kSecond;
   /// A signal waits this long for the device's times before it gets the time of the call.
   static constexpr TimeNs kPatience = 5 * kSecond;
+  /// ... and this long while somebody asks: of a program that hangs the device's times may never come, since CUPTI
+  /// keeps them back behind those of a kernel that does not end.
+  static constexpr TimeNs kPatienceWhenAsked = kSecond / 2;
 
   /// From now on calls are kept.
   void begin() { on_.store(true, std::memory_order_relaxed); }
@@ -69,8 +72,8 @@ class WordWriters {
   /// A loop polls the word. Writes of it so far become signals, and later ones.
   void polled(const PolledWord& word);
 
-  /// Writes the signals whose time is known, or will not be known; `all`: every one.
-  void write_signals(EventBatch& batch, TimeNs now, bool all);
+  /// Writes the signals whose time is known, or has not come for `patience`; 0: every one.
+  void write_signals(EventBatch& batch, TimeNs now, TimeNs patience);
 
  private:
   struct Call {

@@ -122,6 +122,24 @@ TEST(Sites, CountWordsAndWaitersPerWord) {
   EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);
 }
 
+TEST(Sites, AGroupWaitsWhileAnyOfItsThreadsDoes) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 4, .iterations = 10});
+  TraceModel each_thread = model;
+  for (const store::WaitRow& wait : model.waits) {
+    for (TimeNs lane = 1; lane < 32; ++lane) {
+      each_thread.waits.push_back(wait);
+      each_thread.waits.back().arrived += lane;
+    }
+  }
+  settle(model);
+  settle(each_thread);
+  const SiteStats stats = site_stats(each_thread).at(0);
+  EXPECT_EQ(stats.count, 32 * site_stats(model).at(0).count);
+  EXPECT_EQ(stats.groups, 4u);
+  EXPECT_NEAR(stats.share, site_stats(model).at(0).share, 1e-3);
+}
+
 TEST(Sites, HaveTheLastChoiceOfAuto) {
   TraceModel model = empty_program();
   add_handoff(model, {});

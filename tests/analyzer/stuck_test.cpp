@@ -248,6 +248,19 @@ TEST(Stuck, KernelsThatMayWriteAreCandidatesAndNoMore) {
             "candidate: kernel fills stores through a pointer to the word's allocation");
 }
 
+TEST(Stuck, AWaitForTheHostsWordIsNoWaitForTheOther) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
+  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
+  copy_name(view.waits[1].value.site, "other.cu:30");
+  view.waits[1].value.address += 4096;
+  view.waits[1].value.word_tag = 78;
+  EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::mutual_wait);
+  view.waits[1].value.memory = WordMemory::pinned_host;
+  for (const Cause& cause : diagnose(view).causes) EXPECT_EQ(cause.kind, CauseKind::missing_signal) << cause.text;
+}
+
 TEST(Stuck, TheCpuMayWriteAWordOfTheHost) {
   StuckView view;
   view.now = kNow;

@@ -93,6 +93,20 @@ TEST(WaitModel, SumsOverASite) {
   EXPECT_FALSE(worked.waits.whole(Mode::park));
 }
 
+TEST(WaitModel, AGroupWaitsWhileAnyOfItsThreadsDoes) {
+  const TraceModel model = handoffs();
+  TraceModel each_thread = model;
+  for (const store::WaitRow& wait : model.waits) {
+    for (int lane = 1; lane < 32; ++lane) each_thread.waits.push_back(wait);
+  }
+  settle(each_thread);
+  const Worked one(model), all(each_thread);
+  ASSERT_EQ(all.waits.sites().size(), 1u);
+  EXPECT_EQ(all.waits.sites()[0].sums.waits, 32 * one.waits.sites()[0].sums.waits);
+  ASSERT_TRUE(all.waits.sites()[0].consumer_share);
+  EXPECT_NEAR(*all.waits.sites()[0].consumer_share, *one.waits.sites()[0].consumer_share, 1e-3);
+}
+
 TEST(WaitModel, IterationsHaveTheTimesOfTheirWaits) {
   const TraceModel model = handoffs();
   const Worked worked(model);

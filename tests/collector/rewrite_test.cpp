@@ -556,7 +556,7 @@ TEST_F(RewriteSource, CopiesThatGoIntoAGraphAreNoWrites) {
   WordWriters::of_process().polled({reinterpret_cast<std::uint64_t>(&word), 4096, 77, false});
   {
     EventBatch batch(sink_);
-    WordWriters::of_process().write_signals(batch, now_ns(), true);
+    WordWriters::of_process().write_signals(batch, now_ns(), 0);
   }
   EXPECT_EQ(ring_.read().all<SignalEvent>().size(), 1u);
   source_->finish(sink_);

@@ -16,10 +16,10 @@ std::uint64_t address_of(const void* word) { return reinterpret_cast<std::uint64
 class WordWritersTest : public testing::Test {
  protected:
   WordWritersTest() { writers_.begin(); }
-  std::vector<SignalEvent> signals(TimeNs now = now_ns(), bool all = false) {
+  std::vector<SignalEvent> signals(TimeNs now = now_ns(), TimeNs patience = WordWriters::kPatience) {
     {
       EventBatch batch(sink_);
-      writers_.write_signals(batch, now, all);
+      writers_.write_signals(batch, now, patience);
     }
     return ring_.read().all<SignalEvent>();
   }
@@ -62,7 +62,7 @@ TEST_F(WordWritersTest, CopiesBesideTheWordAreNone) {
   copy(1, words_, words_ + 32, 5 * sizeof words_[0]);
   copy(2, &words_[6], words_ + 32, sizeof words_[0]);
   copy(3, &words_[8], words_ + 32, sizeof words_[0]);  // half of a word of 64 bits
-  EXPECT_TRUE(signals(now_ns(), true).empty());
+  EXPECT_TRUE(signals(now_ns(), 0).empty());
 }
 
 TEST_F(WordWritersTest, WithoutTheDevicesTimeTheCallsIsTaken) {
@@ -72,6 +72,10 @@ TEST_F(WordWritersTest, WithoutTheDevicesTimeTheCallsIsTaken) {
   const auto late = signals(1'000 + WordWriters::kPatience);
   ASSERT_EQ(late.size(), 1u);
   EXPECT_EQ(late[0].at_ns, 1'000u);
+  copy(2, &words_[5], &words_[40], 4, 1'000);
+  const TimeNs asked = WordWriters::kPatienceWhenAsked;
+  EXPECT_TRUE(signals(1'000 + asked - 1, asked).empty());
+  EXPECT_EQ(signals(1'000 + asked, asked).size(), 1u);
 }
 
 TEST_F(WordWritersTest, AWordThatIsKnownLaterGetsTheWritesBefore) {
@@ -82,7 +86,7 @@ TEST_F(WordWritersTest, AWordThatIsKnownLaterGetsTheWritesBefore) {
   copy(3, &words_[5], &source, 4);
   source = 99;
   writers_.polled({address_of(&words_[5]), 4096, 77, false});
-  const auto found = signals(now_ns(), true);
+  const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 1u);  // of long ago only the last one counts
   EXPECT_EQ(found[0].value, 4u);
   EXPECT_EQ(found[0].writer, SignalWriter::copy);
@@ -92,7 +96,7 @@ TEST_F(WordWritersTest, TheContentOfALargeCopyIsUnknownAfterwards) {
   std::uint32_t source[64] = {};
   copy(1, words_, source, sizeof source);
   writers_.polled({address_of(&words_[5]), 4096, 77, false});
-  const auto found = signals(now_ns(), true);
+  const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].writer, SignalWriter::unknown_copy);
 }
@@ -123,7 +127,7 @@ TEST_F(WordWritersTest, FillsAndStreamsKnowTheirValues) {
   batch.count = 2;
   batch.paramArray = operations;
   writers_.made(4, 4, writes_of(CUPTI_DRIVER_TRACE_CBID_cuStreamBatchMemOp_v2, &batch));
-  const auto found = signals(now_ns(), true);
+  const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 4u);
   EXPECT_EQ(found[0].value, 0xababababu);
   EXPECT_EQ(found[1].value, 0x12341234u);
@@ -135,7 +139,7 @@ TEST_F(WordWritersTest, FillsAndStreamsKnowTheirValues) {
 TEST_F(WordWritersTest, ASourceThatCannotBeReadIsNoCrash) {
   writers_.polled({address_of(&words_[5]), 4096, 77, false});
   copy(1, &words_[5], reinterpret_cast<const void*>(16), 4);
-  const auto found = signals(now_ns(), true);
+  const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].writer, SignalWriter::unknown_copy);
 }

@@ -118,7 +118,7 @@ def main():
     run.hang("hang_missing", ("wants at least 4, has 3", "by a copy"))
     run.hang("hang_kernel", ("wants other than 0, has 0", "candidate: kernel raises", "the CPU may be its writer"))
     options.output = str(options.out / "signals.json")
-    result_file.write(options, "signals", "signals_gpu.py " + " ".join(sys.argv[3:]), run.rows)
+    result_file.write(options, "signals_gpu", "signals_gpu.py " + " ".join(sys.argv[3:]), run.rows)
     for failure in run.failures:
         print("FAIL", failure)
     print("FAIL" if run.failures else "PASS")
