@@ -216,7 +216,10 @@ class Classifier {
       const BlockPattern found = block_pattern(traffic_.messages, list);
       return {found.pattern, found.confidence, block_pattern_words(found)};
     }
-    return find_pattern(accesses, whole_, traffic_.completeness.seen, rhythm.iterations_known);
+    const Units units = rhythm.numbered           ? Units::iterations
+                        : rhythm.iterations_known ? Units::repetitions
+                                                  : Units::messages;
+    return find_pattern(accesses, whole_, traffic_.completeness.seen, units);
   }
 
   // --- pairs of parties

@@ -85,6 +85,8 @@ constexpr double kMissedTotal = 0.002, kMaxMissed = 4;
 constexpr double kNearlyRepeats = 0.85;
 /// The most that a repetition in the order of messages is worth that has any exception: a longer one may have none.
 constexpr double kMaxWithExceptions = 0.75;
+/// The most that turns are worth of which the program counts several as one iteration.
+constexpr double kMaxPingPong = 0.75;
 /// What one message each way is worth where no message answers the one before.
 constexpr double kInStepByChance = 0.8;
 /// The most that a repetition is worth whose counts have a common divisor: the counts of iterations may be multiples of
@@ -126,7 +128,7 @@ class Finder {
 
   Rhythm run() {
     std::optional<NumberedSteps> numbered = number_iterations(steps_);
-    rhythm_.iterations_known = numbered && numbered->iterations.size() >= kMinIterations;
+    rhythm_.iterations_known = rhythm_.numbered = numbered && numbered->iterations.size() >= kMinIterations;
     if (rhythm_.iterations_known) {
       iterations_ = std::move(numbered->iterations);
       rhythm_.unit = std::move(numbered->iteration_of);
@@ -135,11 +137,19 @@ class Finder {
       std::iota(rhythm_.unit.begin(), rhythm_.unit.end(), 0u);
     }
     judge();
+    rhythm_.confidence = std::min(rhythm_.confidence, most_from(observed()));
     return std::move(rhythm_);
   }
 
  private:
   bool whole() const { return completeness_.seen >= kWhole && completeness_.recorded >= kWholeRecord; }
+
+  /// What the answer rests on: iterations with a message, or what the order of messages repeats.
+  std::size_t observed() const {
+    if (!rhythm_.numbered) return rhythm_.period.count > 0 ? rhythm_.period.count : steps_.size();
+    return static_cast<std::size_t>(std::count_if(iterations_.begin(), iterations_.end(),
+                                                  [](const auto& iteration) { return iteration.counts.both() > 0; }));
+  }
 
   void judge() {
     if (steps_.empty()) return;
@@ -214,15 +224,26 @@ class Finder {
            static_cast<double>(with_rare) > kAsideIterations * static_cast<double>(iterations_.size());
   }
 
-  /// The program's numbers show that the side that sends less does so in the first or last iteration only, a little.
+  /// The side that sends less does so at the begin or the end only, a little: in the first or last iteration by the
+  /// program's numbers, or in time.
   bool at_ends_only() const {
     const std::size_t n = rhythm_.iterations_known ? iterations_.size() : 0;
     const std::uint32_t rare = std::min(all_.forth, all_.back);
     if (n < kEndsFrom || rare == 0 || rare > kMaxAside) return false;
+    if (first_or_last()) return true;
     for (std::size_t i = 1; i + 1 < n; ++i) {
       if ((all_.back == rare ? iterations_[i].counts.back : iterations_[i].counts.forth) > 0) return false;
     }
     return true;
+  }
+
+  /// In time, the messages of the side that sends less are the very first or the very last, whatever their numbers.
+  bool first_or_last() const {
+    const bool rare = all_.back <= all_.forth;
+    const auto sent_by_rare = [&](const Step& step) { return step.back == rare; };
+    const std::ptrdiff_t n = rare ? all_.back : all_.forth;
+    return std::all_of(steps_.begin(), steps_.begin() + n, sent_by_rare) ||
+           std::all_of(steps_.end() - n, steps_.end(), sent_by_rare);
   }
 
   void judge_one_way(double aside) {
@@ -382,7 +403,7 @@ class Finder {
   }
 
   void forget_numbers() {
-    rhythm_.iterations_known = false;
+    rhythm_.iterations_known = rhythm_.numbered = false;
     iterations_.clear();
     std::iota(rhythm_.unit.begin(), rhythm_.unit.end(), 0u);
   }
@@ -401,7 +422,9 @@ class Finder {
   void judge_ping_pong(const Counts& usual) {
     const double share = answering_share(steps_);
     if (share < kNearlyAll) return;
-    answer(Model::alternating, share * prior(steps_.size() / 2), rhythm_evidence::Answers{share, usual.forth});
+    // Sides that send several messages each, and wait for room in between, take turns, too.
+    answer(Model::alternating, std::min(kMaxPingPong, share * prior(steps_.size() / 2)),
+           rhythm_evidence::Answers{share, usual.forth});
     set_transfers_period(2);
   }
 
