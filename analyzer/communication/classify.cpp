@@ -354,7 +354,9 @@ class Classifier {
         result_.period = rhythm.period;
       }
       const auto* same = std::get_if<rhythm_evidence::SameCounts>(&rhythm.evidence);
-      equal = equal || (same != nullptr && same->usual.forth == same->usual.back);
+      const auto* together = std::get_if<rhythm_evidence::SeveralIterations>(&rhythm.evidence);
+      equal = equal || (same != nullptr && same->usual.forth == same->usual.back) ||
+              (together != nullptr && together->counts.forth == together->counts.back);
       weight[static_cast<std::size_t>(rhythm.model)] += static_cast<double>(list.size());
       all += static_cast<double>(list.size());
       confidence += rhythm.confidence * static_cast<double>(list.size());

@@ -17,8 +17,6 @@ constexpr double kMaxWithGaps = 0.75;
 /// Parts of a run in each of which some iterations differ, and what the answer is worth then.
 constexpr std::size_t kParts = 4;
 constexpr double kVariesThroughout = 0.95;
-/// The most that turns are worth of which the program counts several as one iteration.
-constexpr double kMaxPingPong = 0.75;
 
 }  // namespace
 

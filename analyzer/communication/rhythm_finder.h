@@ -46,6 +46,8 @@ class RhythmFinder {
   static constexpr std::uint32_t kMinTopsApart = 3;
   /// What an answer is worth whose numbers may count messages instead of iterations.
   static constexpr double kNumbersMayCountMessages = 0.75;
+  /// The most that turns are worth which the program does not count as iterations: it counts several as one, or none.
+  static constexpr double kMaxPingPong = 0.75;
   /// What a repetition is worth of which some stretches or iterations differ.
   static constexpr double kNearlyRepeats = 0.85;
   /// Confidence of answers from incomplete or indirect evidence, relative to complete counts per iteration.

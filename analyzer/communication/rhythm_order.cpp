@@ -67,8 +67,11 @@ std::optional<RepeatedStretch> RhythmFinder::judge_repetition(double regular, st
          rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
   if (stretch->share < kExact) rhythm_.confidence *= kNearlyRepeats;
   if (stretch->share < 1) rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithExceptions);
-  // Sides that both send several messages at once may do so one by one.
-  if (stretch->counts == Counts{1, 1} && answering_share(steps_) < kRegular) rhythm_.confidence *= kInStepByChance;
+  // Sides that both send several messages at once may do so one by one, each in answer to the other's.
+  if (stretch->counts == Counts{1, 1}) {
+    if (answering_share(steps_) < kRegular) rhythm_.confidence *= kInStepByChance;
+    rhythm_.confidence = std::min(rhythm_.confidence, kMaxPingPong);
+  }
   if (std::gcd(stretch->counts.forth, stretch->counts.back) > 1) {
     rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithDivisor);
   }
