@@ -12,8 +12,11 @@ namespace {
 /// What equal counts are worth if no message has one of the numbers: once may be a pause, more often is a count.
 constexpr double kOneGap = 0.6;
 /// The most that equal counts are worth if some iterations may be without a message: records are missing and some
-/// number has no message, or numbers that start again do not begin and end alike.
+/// number has no message, numbers that start again do not begin and end alike, or the first or last one has other
+/// counts.
 constexpr double kMaxWithGaps = 0.75;
+/// The most that varying counts are worth that change rarely.
+constexpr double kMaxIfInPhases = 0.75;
 /// Parts of a run in each of which some iterations differ, and what the answer is worth then.
 constexpr std::size_t kParts = 4;
 constexpr double kVariesThroughout = 0.95;
@@ -32,7 +35,10 @@ void RhythmFinder::judge_counts() {
     if (gaps > 0) rhythm_.confidence *= kOneGap;
     // A gap beside the first or the last iteration counts, too, though these two do not.
     const std::size_t all_gaps = empty_stretches(counts_with_gaps(iterations_));
-    if (uneven_runs() || all_gaps > gaps) {
+    // The first and the last iteration may be a start and an end, or parts of phases of which no more is recorded.
+    const auto other = [usual = usual](const ProgramIteration& iteration) { return iteration.counts != usual; };
+    const bool other_ends = whole() && (other(iterations_.front()) || other(iterations_.back()));
+    if (uneven_runs() || all_gaps > gaps || other_ends) {
       rhythm_.confidence = std::min(rhythm_.confidence, kMaxWithGaps);
     }
     if (whole() && share < 1) rhythm_.confidence *= kNearlyRepeats;
@@ -52,6 +58,7 @@ void RhythmFinder::judge_counts() {
   const double with_gaps = usual.both() > 0 ? static_cast<double>(gaps) / static_cast<double>(gaps + 1) : 0;
   answer(Model::probabilistic, std::max({varies, with_gaps, std::min(1.0, 2 * (1 - share))}) * prior(counts.size()),
          rhythm_evidence::VaryingCounts{ranges_of(counts), usual, share, counts.size()});
+  if (may_be_in_phases(counts)) rhythm_.confidence = std::min(rhythm_.confidence, kMaxIfInPhases);
 }
 
 std::size_t RhythmFinder::empty_stretches(const std::vector<Counts>& counts) {
