@@ -175,10 +175,10 @@ class Bench:
     def ci(self, program):
         began = time.monotonic()
         command = self.command(program)
-        modes = [] if program in GPU_ONLY else ["poll"]
-        (self.work / "ci.toml").write_text(f'[run]\nrepeat = 6\nwarm_up = 0\nmodes = {json.dumps(modes)}\n'
-                                           f'reference = {json.dumps(command)}\ntrace = "cuda,nvtx"\n' +
-                                           (f'nvtx = "{NVTX[program]}"\n' if program in NVTX else ""))
+        config = ["[run]", "repeat = 6", "warm_up = 0", f"reference = {json.dumps(command)}", 'trace = "cuda,nvtx"']
+        config += [] if program in GPU_ONLY else ['modes = ["poll"]']
+        config += [f'nvtx = "{NVTX[program]}"'] if program in NVTX else []
+        (self.work / "ci.toml").write_text("\n".join(config) + "\n")
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
                                      "--", *command, status=(0, 1)))
         self.keep("ci", program, answer["between_sides"], began)

@@ -45,7 +45,7 @@ struct Tally {
   std::size_t asked = 0, right = 0, unknown = 0, wrong = 0, wrong_and_sure = 0;
   std::size_t undecidable = 0, wrong_undecidable = 0;  ///< where `unknown` is the right answer
   std::array<Bin, kBins> bins;
-  std::map<std::pair<std::string, std::string>, std::size_t> confusion;
+  std::map<std::pair<std::string, std::string>, std::size_t> confusion, confusion_of_sure;
 
   void add(const std::string& truth, const std::string& said, double confidence, bool decidable) {
     const bool good = said == truth;  // a lucky guess is right too
@@ -58,7 +58,10 @@ struct Tally {
     }
     if (said == "unknown") return;
     if (!decidable && !good) ++wrong_undecidable;
-    if (!good && confidence > kSure) ++wrong_and_sure;
+    if (!good && confidence > kSure) {
+      ++wrong_and_sure;
+      ++confusion_of_sure[{truth, said}];
+    }
     Bin& bin = bins[bin_of(confidence)];
     ++bin.answers;
     bin.right += good ? 1 : 0;
@@ -102,12 +105,16 @@ void add_rows(bench::Claim& claim, const std::string& half, const std::string& q
     if (bin.answers >= kMinInBin) r.bar = mean;
     claim.add(r);
   }
-  for (const auto& [pair, count] : t.confusion) {
-    claim.add({"confusion",
-               {{"half", half}, {"question", question}, {"truth", pair.first}, {"answer", pair.second}},
-               static_cast<double>(count),
-               "answers"});
-  }
+  const auto add_confusion = [&](const char* name, const auto& confusion) {
+    for (const auto& [pair, count] : confusion) {
+      claim.add({name,
+                 {{"half", half}, {"question", question}, {"truth", pair.first}, {"answer", pair.second}},
+                 static_cast<double>(count),
+                 "answers"});
+    }
+  };
+  add_confusion("confusion", t.confusion);
+  add_confusion("wrong_and_sure_confusion", t.confusion_of_sure);
 }
 
 struct Drawn {

@@ -71,6 +71,7 @@ constexpr double kMaxOnGrid = 0.75;
 /// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
 /// moves at most.
 constexpr double kPartnersRepeated = 0.5;
+constexpr double kRangesAgain = 0.5, kUsualDistance = 0.6;
 constexpr std::size_t kMinDistances = 3, kMaxDistances = 8, kMovesPerDistance = 4, kMinPartners = 8;
 constexpr double kWhole = 0.98;
 /// Overlaps of pieces count up to this many pieces, which take 16 MB.
@@ -224,8 +225,8 @@ Columns columns_of(const Ranges& ranges) {
 
 class PatternFinder {
  public:
-  PatternFinder(const std::vector<Access>& accesses, const Exchanged& whole, double seen, bool iterations_known)
-      : accesses_(accesses), whole_(whole), seen_(seen), iterations_known_(iterations_known) {}
+  PatternFinder(const std::vector<Access>& accesses, const Exchanged& whole, double seen, Units units)
+      : accesses_(accesses), whole_(whole), seen_(seen), units_(units) {}
 
   PatternAnswer run() {
     if (accesses_.size() < kMinMessages) return unknown(words::too_few_messages(accesses_.size(), kMinMessages));
@@ -248,7 +249,8 @@ class PatternFinder {
  private:
   static PatternAnswer unknown(std::string sentence) { return {Pattern::unknown, 0, std::move(sentence)}; }
   PatternAnswer answer(Pattern pattern, double confidence, std::string sentence) const {
-    return {pattern, std::clamp(confidence * doubt_, 0.0, 1.0) * prior(accesses_.size()), std::move(sentence)};
+    const double product = std::clamp(confidence * doubt_, 0.0, 1.0) * prior(accesses_.size());
+    return {pattern, std::min(product, most_from(units())), std::move(sentence)};
   }
 
   PatternAnswer judge_amounts() const {
@@ -313,7 +315,7 @@ class PatternFinder {
           again ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
       const double in_passes = std::min(1.0, all_.long_passes / seen_);
       const bool in_part_again = static_cast<double>(begins) <= kNewRanges * static_cast<double>(accesses_.size());
-      const bool by_chance = all_.continuing < kContinuing || (iterations_known_ && iterations() < kFewIterations);
+      const bool by_chance = all_.continuing < kContinuing || (units_ != Units::messages && units() < kFewIterations);
       const double most = in_part_again && by_chance ? kMaxOnGrid : 1;
       return answer(Pattern::streaming, std::min(most, (0.5 + 0.5 * all_.advancing * in_passes) * known),
                     words::advancing_ranges(all_));
@@ -341,7 +343,7 @@ class PatternFinder {
   }
 
   /// Those with a message.
-  std::size_t iterations() const {
+  std::size_t units() const {
     std::set<std::uint32_t> units;
     for (const Access& a : accesses_) units.insert(a.unit);
     return units.size();
@@ -408,18 +410,22 @@ class PatternFinder {
     return 2 * same >= std::min(ranges_.forth.size(), ranges_.back.size());
   }
 
-  /// The places of an iteration lie at one of a few distances from those of the one before.
+  /// The places of an iteration are others than those of the one before, and lie at one of a few distances from them. A
+  /// stream that begins again and again has one usual distance, the length of its pieces. Only the program's own
+  /// iterations show changes of partners.
   bool changing_partners() const {
     const std::size_t moves = all_.up + all_.down;
-    return iterations_known_ && seen_ >= kWhole && all_.ranges >= kMinPartners && !same_ranges() &&
-           all_.ever_repeated >= kPartnersRepeated && all_.distances >= kMinDistances &&
-           all_.distances <= kMaxDistances && all_.distances * kMovesPerDistance <= moves;
+    return units_ == Units::iterations && all_.repeated < kRangesAgain &&
+           static_cast<double>(all_.usual_distance) <= kUsualDistance * static_cast<double>(moves) && seen_ >= kWhole &&
+           all_.ranges >= kMinPartners && !same_ranges() && all_.ever_repeated >= kPartnersRepeated &&
+           all_.distances >= kMinDistances && all_.distances <= kMaxDistances &&
+           all_.distances * kMovesPerDistance <= moves;
   }
 
   const std::vector<Access>& accesses_;
   const Exchanged whole_;
   const double seen_;
-  const bool iterations_known_;
+  const Units units_;
   double doubt_ = 1;  // lowers the confidence by the share of irregular pieces
   std::vector<StreamFacts> streams_;
   StreamFacts all_;
@@ -453,9 +459,8 @@ Exchanged exchanged(std::vector<Place> places) {
   return result;
 }
 
-PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen,
-                           bool iterations_known) {
-  return PatternFinder(accesses, whole, seen, iterations_known).run();
+PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen, Units units) {
+  return PatternFinder(accesses, whole, seen, units).run();
 }
 
 }  // namespace wicprof::analyzer

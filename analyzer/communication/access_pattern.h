@@ -33,9 +33,14 @@ struct PatternAnswer {
   std::string words;      ///< a sentence with figures; for unknown, the reason
 };
 
-/// `accesses` in order of time; `seen` as in Completeness. If iterations are unknown, `unit` counts messages, whose
-/// order may be a coincidence. Linear but for sorting.
-PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen,
-                           bool iterations_known);
+/// What the units of accesses are.
+enum class Units {
+  messages,     ///< whose order may be a coincidence
+  repetitions,  ///< of the messages' order
+  iterations,   ///< the program's own
+};
+
+/// `accesses` in order of time; `seen` as in Completeness. Linear but for sorting.
+PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen, Units units);
 
 }  // namespace wicprof::analyzer

@@ -216,7 +216,10 @@ class Classifier {
       const BlockPattern found = block_pattern(traffic_.messages, list);
       return {found.pattern, found.confidence, block_pattern_words(found)};
     }
-    return find_pattern(accesses, whole_, traffic_.completeness.seen, rhythm.iterations_known);
+    const Units units = rhythm.numbered           ? Units::iterations
+                        : rhythm.iterations_known ? Units::repetitions
+                                                  : Units::messages;
+    return find_pattern(accesses, whole_, traffic_.completeness.seen, units);
   }
 
   // --- pairs of parties
@@ -351,7 +354,9 @@ class Classifier {
         result_.period = rhythm.period;
       }
       const auto* same = std::get_if<rhythm_evidence::SameCounts>(&rhythm.evidence);
-      equal = equal || (same != nullptr && same->usual.forth == same->usual.back);
+      const auto* together = std::get_if<rhythm_evidence::SeveralIterations>(&rhythm.evidence);
+      equal = equal || (same != nullptr && same->usual.forth == same->usual.back) ||
+              (together != nullptr && together->counts.forth == together->counts.back);
       weight[static_cast<std::size_t>(rhythm.model)] += static_cast<double>(list.size());
       all += static_cast<double>(list.size());
       confidence += rhythm.confidence * static_cast<double>(list.size());

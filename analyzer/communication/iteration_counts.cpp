@@ -36,6 +36,8 @@ constexpr double kPhaseOverlap = 1.1;
 /// Phases may also return. Counts that change at this share of the places at most where independent counts would, and
 /// so many standard deviations less often, are in phases.
 constexpr double kFewChanges = 0.4, kChangesMargin = 3;
+/// Up to this share, they may be.
+constexpr double kRatherFewChanges = 0.7;
 
 /// The numbers of one source so far.
 struct Numbering {
@@ -169,8 +171,11 @@ CountRanges ranges_of(const std::vector<Counts>& counts) {
 
 namespace {
 
-/// Whether the counts stay the same for long, and change far more rarely than in any other order.
-bool seldom_change(const std::vector<Counts>& counts) {
+struct Changes {
+  double seen = 0, expected = 0, deviation = 0;  ///< from iteration to iteration; expected of independent counts
+};
+
+Changes changes_of(const std::vector<Counts>& counts) {
   std::map<Counts, double> share;
   std::size_t changes = 0;
   const auto n = static_cast<double>(counts.size());
@@ -180,13 +185,24 @@ bool seldom_change(const std::vector<Counts>& counts) {
   }
   double alike = 0;  // the chance that two counts are equal
   for (const auto& [count, part] : share) alike += part * part;
-  const double expected = (n - 1) * (1 - alike), deviation = std::sqrt(expected * alike);
-  const auto seen = static_cast<double>(changes);
-  return seen <= kFewChanges * expected && seen + kChangesMargin * deviation <= expected &&
-         static_cast<double>(kMinPhase) * (seen + 1) <= n;
+  const double expected = (n - 1) * (1 - alike);
+  return {static_cast<double>(changes), expected, std::sqrt(expected * alike)};
+}
+
+/// Whether the counts stay the same for long, and change far more rarely than in any other order.
+bool seldom_change(const std::vector<Counts>& counts) {
+  const Changes changes = changes_of(counts);
+  return changes.seen <= kFewChanges * changes.expected &&
+         changes.seen + kChangesMargin * changes.deviation <= changes.expected &&
+         static_cast<double>(kMinPhase) * (changes.seen + 1) <= static_cast<double>(counts.size());
 }
 
 }  // namespace
+
+bool may_be_in_phases(const std::vector<Counts>& counts) {
+  const Changes changes = changes_of(counts);
+  return changes.seen <= kRatherFewChanges * changes.expected;
+}
 
 bool in_phases(const std::vector<Counts>& counts) {
   if (counts.size() >= kPhasesFrom && seldom_change(counts)) return true;

@@ -44,6 +44,8 @@ CountRanges ranges_of(const std::vector<Counts>& counts);
 /// Whether most iterations of each part of the run have the same counts, other ones than in other parts: several
 /// programs one after another.
 bool in_phases(const std::vector<Counts>& counts);
+/// Whether the counts change more rarely than independent ones, but perhaps not in phases.
+bool may_be_in_phases(const std::vector<Counts>& counts);
 
 /// How a count varies over iterations of which some messages are missing.
 struct Spread {

@@ -51,7 +51,12 @@ void add_moves(const std::vector<Access>& accesses, std::span<const std::uint32_
     any = true;
   }
   std::sort(distances.begin(), distances.end());
-  facts.distances = static_cast<std::size_t>(std::unique(distances.begin(), distances.end()) - distances.begin());
+  for (std::size_t begin = 0, end; begin < distances.size(); begin = end) {
+    for (end = begin; end < distances.size() && distances[end] == distances[begin]; ++end) {
+    }
+    ++facts.distances;
+    facts.usual_distance = std::max(facts.usual_distance, end - begin);
+  }
 }
 
 /// Fewer messages show no direction, unless each of at least kShortestPass continues the one before.
@@ -308,6 +313,7 @@ StreamFacts total(const std::vector<StreamFacts>& streams) {
     sum.wraps += s.wraps;
     sum.contiguous += s.contiguous;
     sum.distances += s.distances;
+    sum.usual_distance += s.usual_distance;
     sum.steps += s.steps;
     sum.contiguous_steps += s.contiguous_steps;
     sum.most_per_unit = std::max(sum.most_per_unit, s.most_per_unit);

@@ -32,9 +32,10 @@ struct StreamFacts {
   double ever_repeated = 0;  ///< share of messages whose range any earlier message sent
   // Moves from one iteration's range to the next:
   std::size_t moves = 0, up = 0, down = 0;
-  std::size_t wraps = 0;       ///< from the top of the data to its bottom
-  std::size_t contiguous = 0;  ///< to the end of the previous range
-  std::size_t distances = 0;   ///< distinct distances
+  std::size_t wraps = 0;           ///< from the top of the data to its bottom
+  std::size_t contiguous = 0;      ///< to the end of the previous range
+  std::size_t distances = 0;       ///< distinct distances
+  std::size_t usual_distance = 0;  ///< moves by the most common one
   // Within iterations, from message to message:
   std::size_t steps = 0, contiguous_steps = 0;
   std::size_t most_per_unit = 0;  ///< messages

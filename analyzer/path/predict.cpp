@@ -237,6 +237,8 @@ class Predictor {
         add_work(segment, length, cursors);
       } else if (segment.kind == PathKind::wake) {
         add_wake(segment, length);
+      } else if (segment.kind != PathKind::copy) {
+        add_host_side(length);
       }
     }
   }
@@ -283,6 +285,19 @@ class Predictor {
       saved_[at][end] += saved;
       all_saved_[end] += saved;
     }
+  }
+
+  /// Launches, returns and host work may become shorter, too.
+  void add_host_side(double length) {
+    const double saved = length * (1 - 1 / known::kHostSlowed);
+    bool congested = false;
+    for (std::size_t i = 0; i < stats_.size(); ++i) {
+      const Polled* polled = modelled(i);
+      if (polled == nullptr || !polled->congests_host) continue;
+      saved_[i][kHigh] += saved;
+      congested = true;
+    }
+    if (congested) all_saved_[kHigh] += saved;
   }
 
   const Polled* modelled(std::size_t i) const {

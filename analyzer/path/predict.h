@@ -6,10 +6,12 @@
 //     (slowdown.h);
 //   - each wake-up at the site, and each wake-up of other sites through host memory that this site's pollers congest,
 //     would take as long as a parked one.
+//   - launches, returns to the host and host work would keep their lengths or, beside pollers that congest the host's
+//     memory, shrink by up to kHostSlowed.
 // With the path's length T' after parking, the predicted gain is T / T'. Sites count as independent of each other. S
 // depends on the memory that holds the word, on the number of pollers per word and on what bounds the work. A recording
 // of polling does not show the bound, so the interval spans everything that was measured, from computing to L2 latency.
-// Copies, launches and host work keep their lengths.
+// Copies keep their lengths.
 //
 // Where the interval reaches further from its value than an answer may be off (kMostError), there is no answer, only
 // bounds: a program whose work beside many pollers of a host word gains nothing or a hundred times looks the same while

@@ -1,7 +1,5 @@
 #include "store/format/schema.h"
 
-#include "protocol/bit_value.h"
-
 namespace wicprof::store {
 
 namespace {
@@ -63,45 +61,6 @@ std::string copy_lasting_rows_sql() {
 std::string create_signal_index_sql() {
   return "CREATE INDEX signal_by_site ON signal (site_id, iteration, at_ns);"
          "CREATE INDEX signal_by_word ON signal (site_id, iteration, word_tag, at_ns);";
-}
-
-namespace {
-
-// The latest signal of the same site and iteration whose value reaches the value that ended the wait, no later than the
-// wait resumed within the clocks' error. 32-bit numbers wrap: a value reaches another when the distance is below 2^31;
-// only the same bit reaches a bit.
-std::string latest_signal_sql(const std::string& of_the_word) {
-  const std::string is_bit = "(wait.value & " + std::to_string(kBitValueMask) + ") = " + std::to_string(kBitValue);
-  return "(SELECT s.at_ns FROM signal s WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration" + of_the_word +
-         // Copies and other writes of words that a program's own loops poll know no iteration: they count for waits of
-         // the very word that were in progress, and with the value that ended the wait.
-         " AND (s.writer IS NULL OR (s.word_tag = wait.word_tag AND s.at_ns >= wait.arrived_ns"
-         " - ifnull((SELECT max(clock_error_ns) FROM device), 0) AND ifnull(s.value, wait.value) = wait.value))"
-         " AND CASE WHEN " +
-         is_bit +
-         " THEN ifnull(s.value, wait.value) = wait.value"
-         " ELSE ((ifnull(s.value, wait.value) - wait.value) & 0xffffffff) < 0x80000000 END"
-         " AND s.at_ns <= wait.resumed_ns + ifnull((SELECT max(clock_error_ns) FROM device), 0)"
-         " ORDER BY s.at_ns DESC LIMIT 1)";
-}
-
-}  // namespace
-
-std::string match_signals_sql() {
-  // Tags identify a site's words where both sides see a word at one address: there, at least half of the words waited
-  // on are also signalled (by chance, a few in a hundred would be).
-  return "WITH tagged(site_id) AS MATERIALIZED (SELECT w.site_id"
-         " FROM (SELECT DISTINCT site_id, word_tag FROM wait WHERE word_tag IS NOT NULL) w"
-         " LEFT JOIN (SELECT DISTINCT site_id, word_tag FROM signal WHERE word_tag IS NOT NULL) s"
-         " ON s.site_id = w.site_id AND s.word_tag = w.word_tag"
-         " GROUP BY w.site_id HAVING 2 * count(s.word_tag) >= count(*))"
-         " UPDATE wait SET ready_ns = CASE"
-         " WHEN word_tag IS NOT NULL AND site_id IN (SELECT site_id FROM tagged) THEN ifnull(" +
-         latest_signal_sql(" AND s.word_tag = wait.word_tag") + ", " + latest_signal_sql(" AND s.word_tag IS NULL") +
-         ") ELSE " + latest_signal_sql("") +
-         " END"
-         " WHERE status = 0 AND EXISTS (SELECT 1 FROM signal s"
-         " WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration);";
 }
 
 std::string create_indexes_sql() {

@@ -14,11 +14,8 @@ inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
 /// CREATE TABLE of every table but the summaries, and the marks that identify a trace.
 std::string create_tables_sql();
 
-/// The indexes that matching waits with signals needs.
+/// The indexes that match_signals() (store/write/signal_match.h) needs.
 std::string create_signal_index_sql();
-
-/// Fills wait.ready_ns from the signals.
-std::string match_signals_sql();
 
 /// The other indexes, on time and on site, created at completion: updating them row by row would cost more than the
 /// rows.

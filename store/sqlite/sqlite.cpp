@@ -216,6 +216,34 @@ int Database::scan(std::string_view select, std::int64_t after, void (*show)(voi
   return code;
 }
 
+namespace {
+
+void call_function(sqlite3_context* context, int, sqlite3_value** values) {
+  const auto& function = *static_cast<const Database::Function*>(sqlite3_user_data(context));
+  try {
+    if (const std::optional<std::int64_t> result = function(Values(values))) {
+      sqlite3_result_int64(context, *result);
+    } else {
+      sqlite3_result_null(context);
+    }
+  } catch (...) {  // out of memory; exceptions may not pass through SQLite
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+}  // namespace
+
+int Database::provide(const char* name, int arguments, Function function) {
+  if (!function) {
+    return sqlite3_create_function_v2(database_, name, arguments, SQLITE_UTF8, nullptr, nullptr, nullptr, nullptr,
+                                      nullptr);
+  }
+  // SQLite deletes the function, also when this fails.
+  return sqlite3_create_function_v2(database_, name, arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                    new Function(std::move(function)), call_function, nullptr, nullptr,
+                                    [](void* owned) { delete static_cast<Function*>(owned); });
+}
+
 int Database::provide(const RowBatch& rows) { return make_row_batch(database_, rows); }
 
 std::int64_t Database::integer(std::string_view sql, std::int64_t otherwise) {

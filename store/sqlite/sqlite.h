@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -111,6 +112,12 @@ class Database {
         select, after,
         [](void* to, const Values& values) { (*static_cast<std::remove_reference_t<Take>*>(to))(values); }, &take);
   }
+
+  /// A function of integers for statements; empty: NULL. May run statements of the same connection.
+  using Function = std::function<std::optional<std::int64_t>(const Values&)>;
+  /// Lets statements of this connection call `name` with `arguments` values; views and triggers may not. An empty
+  /// `function` removes it. Returns 0 for success. What the function throws ends the statement.
+  int provide(const char* name, int arguments, Function function);
 
   /// Lets statements read the table `row_batch` (store/sqlite/row_batch.h). Returns 0 for success.
   int provide(const RowBatch& rows);

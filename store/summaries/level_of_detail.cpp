@@ -36,7 +36,8 @@ class Source {
   }
   /// Reports the progress; stops if the watcher says so.
   void look() {
-    const double part = std::min(1.0, static_cast<double>(read_) / static_cast<double>(expected));
+    // Without an expectation, all rows have been read.
+    const double part = expected == 0 ? 1.0 : std::min(1.0, static_cast<double>(read_) / static_cast<double>(expected));
     if (code_ == 0 && watch_ && !watch_(part)) code_ = -1;
   }
   bool next(Statement& statement) { return code_ == 0 && statement.next(code_); }
@@ -53,7 +54,7 @@ class Source {
   }
   std::int64_t last_id() { return database_.integer("SELECT last_insert_rowid()"); }
   int code() const { return code_; }
-  std::uint64_t expected = 1;
+  std::uint64_t expected = 0;  // rows
 
  private:
   static constexpr std::uint64_t kRowsPerLook = 4096;  // about a millisecond
@@ -468,20 +469,6 @@ class LaneWriter {
   std::int64_t lanes_ = 0, blocks_ = 0;
 };
 
-/// Writes the tables `row_kind` and `long_row`.
-void put_kinds(Source& source, const Rows& rows) {
-  for (std::size_t k = 0; k < kRowKinds; ++k) {
-    const LaneTable& table = kLaneTables[k];
-    const TimeNs bound = rows.lengths[k].nearly_all();
-    const std::string id = std::to_string(k), begin = table.begin, end = table.end;
-    source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(rows.count[k]) +
-                   ", " + std::to_string(bound) + ")");
-    source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " +
-                   end + " FROM " + table.name + " WHERE " + plausible_sql(begin, end, rows.times) + " AND " + end +
-                   " - " + begin + " > " + std::to_string(bound));
-  }
-}
-
 }  // namespace
 
 std::string create_summary_tables_sql(bool temporary) {
@@ -505,14 +492,35 @@ std::string create_summary_tables_sql(bool temporary) {
          "end_ns INTEGER NOT NULL) STRICT;\n";
 }
 
-int summarise(Database& database, const SummaryWatch& watch) {
+struct Summary::State {
+  struct Kind {
+    std::uint64_t rows = 0;
+    TimeNs short_ns = 0;  // nearly all are no longer
+  };
+  PlausibleTimes times{};
+  std::array<Kind, kRowKinds> kinds;
+  TimeNs shown_begin = 0, traced_begin = 0, traced_end = 0;
+  std::optional<LaneBuilder> builder;
+};
+
+Summary::Summary() : state_(std::make_unique<State>()) {}
+Summary::Summary(Summary&&) noexcept = default;
+Summary& Summary::operator=(Summary&&) noexcept = default;
+Summary::~Summary() = default;
+
+int Summary::read(Database& database, const SummaryWatch& watch) {
   Source source(database, watch);
   for (const LaneTable& table : kLaneTables)
     source.expected +=
         static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
   const Rows rows = survey_rows(source, PlausibleTimes::around(middle_of(database)));
   if (source.code() != 0) return source.code();
-  LaneBuilder builder(rows.shown.begin, rows.shown.end);
+  state_->times = rows.times;
+  for (std::size_t k = 0; k < kRowKinds; ++k) state_->kinds[k] = {rows.count[k], rows.lengths[k].nearly_all()};
+  state_->shown_begin = rows.shown.begin;
+  state_->traced_begin = rows.traced.begin;
+  state_->traced_end = rows.traced.end;
+  LaneBuilder& builder = state_->builder.emplace(rows.shown.begin, rows.shown.end);
   WaitStates states;
   source.each("SELECT id, pollers FROM site", [&](const Statement& row) {
     states.add_site(static_cast<SiteId>(row.integer(0)), static_cast<Pollers>(row.integer(1)));
@@ -521,8 +529,12 @@ int summarise(Database& database, const SummaryWatch& watch) {
   if (source.code() != 0) return source.code();
   builder.split();
   Walk(source, builder, states, rows.times, true).all();
-  if (source.code() != 0) return source.code();
+  return source.code();
+}
 
+int Summary::write(Database& database, const SummaryWatch& watch) {
+  Source source(database, watch);
+  LaneBuilder& builder = *state_->builder;
   LaneWriter writer(source);
   const int code = builder.finish([&](const Lane& lane, const std::vector<LaneBlock>& blocks) {
     writer.put(lane, blocks);
@@ -530,14 +542,29 @@ int summarise(Database& database, const SummaryWatch& watch) {
     return source.code();
   });
   if (code != 0) return code;
-  put_kinds(source, rows);
+  for (std::size_t k = 0; k < kRowKinds; ++k) {
+    const LaneTable& table = kLaneTables[k];
+    const State::Kind& kind = state_->kinds[k];
+    const std::string id = std::to_string(k), begin = table.begin, end = table.end;
+    source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(kind.rows) + ", " +
+                   std::to_string(kind.short_ns) + ")");
+    source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " +
+                   end + " FROM " + table.name + " WHERE " + plausible_sql(begin, end, state_->times) + " AND " + end +
+                   " - " + begin + " > " + std::to_string(kind.short_ns));
+  }
   // Written last: its presence means that the summaries are complete.
   source.execute(
       "INSERT INTO lane_extent (id, version, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
-      std::to_string(kSummaryVersion) + ", " + std::to_string(rows.shown.begin) + ", " + std::to_string(builder.top()) +
-      ", " + std::to_string(writer.lanes()) + ", " + std::to_string(writer.blocks()) + ", " +
-      std::to_string(rows.traced.begin) + ", " + std::to_string(rows.traced.end) + ")");
+      std::to_string(kSummaryVersion) + ", " + std::to_string(state_->shown_begin) + ", " +
+      std::to_string(builder.top()) + ", " + std::to_string(writer.lanes()) + ", " + std::to_string(writer.blocks()) +
+      ", " + std::to_string(state_->traced_begin) + ", " + std::to_string(state_->traced_end) + ")");
   return source.code();
+}
+
+int summarise(Database& database, const SummaryWatch& watch) {
+  Summary summary;
+  const int code = summary.read(database, watch);
+  return code == 0 ? summary.write(database, watch) : code;
 }
 
 }  // namespace wicprof::store

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "store/sqlite/sqlite.h"
@@ -18,9 +19,29 @@ inline constexpr int kSummaryVersion = 2;
 /// CREATE TABLE of the summaries; `temporary`: outside the trace instead of in it.
 std::string create_summary_tables_sql(bool temporary = false);
 
-/// Fills the database's empty summary tables, in the caller's transaction. Returns SQLite's result code, 0 for success.
-/// `watch` gets the progress, 0 to 1; false = stop, which counts as a failure.
+/// Gets the progress, 0 to 1; false = stop, which counts as a failure.
 using SummaryWatch = std::function<bool(double part)>;
+
+/// The summaries of a trace in memory. They need nothing that completing a trace derives, so that read() may run on one
+/// connection while another writes. Each call returns SQLite's result code, 0 for success. One thread at a time.
+class Summary {
+ public:
+  Summary();
+  Summary(Summary&&) noexcept;
+  Summary& operator=(Summary&&) noexcept;
+  ~Summary();
+
+  /// Reads every row of the trace, three times.
+  int read(Database& database, const SummaryWatch& watch = {});
+  /// Fills the database's empty summary tables, in the caller's transaction, after read().
+  int write(Database& database, const SummaryWatch& watch = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Both of one database.
 int summarise(Database& database, const SummaryWatch& watch = {});
 
 }  // namespace wicprof::store

@@ -16,13 +16,13 @@ namespace wicprof::store {
 namespace {
 constexpr std::uint64_t kMinBytes = 256 << 10;
 constexpr std::uint64_t kMaxBytes = 32 << 20;
+}  // namespace
 
 std::uint64_t free_beside(const std::string& path) {
   struct statvfs info {};
   if (statvfs(path.c_str(), &info) != 0) return kMaxBytes * 8;
   return std::uint64_t{info.f_bavail} * info.f_frsize;
 }
-}  // namespace
 
 Result<Ballast> Ballast::take(const std::string& path) {
   std::string name = path + "-ballast-XXXXXX";

@@ -10,6 +10,9 @@
 
 namespace wicprof::store {
 
+/// The free space beside `path` in bytes, for this user.
+std::uint64_t free_beside(const std::string& path);
+
 /// The space belongs to a file without a name, so that even a killed tool leaves nothing behind.
 class Ballast {
  public:

@@ -1,12 +1,15 @@
 #include "store/write/trace_output.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 
 #include "protocol/file_size_limit.h"
 #include "protocol/strategy.h"
+#include "store/write/summary_aside.h"
 
 namespace wicprof::store {
 
@@ -15,6 +18,9 @@ namespace {
 // A live reader sees rows at most this late (Recorder::tick).
 constexpr TimeNs kBatchAge = 20 * kMillisecond;
 constexpr std::uint64_t kBatchRows = 20'000;
+// From so many events on, summaries are read while the trace is matched and indexed. Not calibrated: that takes 0.1 s.
+constexpr std::uint64_t kManyEvents = 100'000;
+constexpr std::uint64_t kSpareFiles = 4;
 constexpr std::uint64_t kRowBytes = 80;  // a wait, including its share of the page
 // Texts are forgotten, or removed from the trace, from these numbers on, and again when as many have been added as were
 // left. Not calibrated: a usual program has some thousand texts of about a hundred bytes.
@@ -216,6 +222,13 @@ void TraceOutput::stop() {
   writer_.empty_log();
 }
 
+// A reader keeps SQLite from using the log's space again, so that the log takes what is written meanwhile: about as
+// much as the file.
+bool TraceOutput::may_read_aside() {
+  return !stopped() && events_ >= kManyEvents && max_bytes_ == 0 && std::thread::hardware_concurrency() > 1 &&
+         free_beside(path_) > kSpareFiles * writer_.file_bytes();
+}
+
 void TraceOutput::derive(const FinishWatch& watch) {
   bool given_up = false;
   const auto goes_on = [&](FinishStep step, std::optional<double> part) {
@@ -227,16 +240,16 @@ void TraceOutput::derive(const FinishWatch& watch) {
     writer_.set_watch([&goes_on, step] { return goes_on(step, std::nullopt); });
   };
   const auto missing = [&](Stat stat) { counters_.set(stat, given_up ? "given up: it took too long" : "", 1); };
-  const auto complete = [&](const std::string& sql) { return !stopped() && writer_.in_transaction(sql) == 0; };
+  const std::unique_ptr<SummaryAside> aside = may_read_aside() ? SummaryAside::begin(path_) : nullptr;
   begin(FinishStep::matching);
-  if (!complete(create_signal_index_sql()) || !complete(match_signals_sql())) {
-    if (waits_ != 0) missing(Stat::not_matched);
-  }
+  if ((stopped() || writer_.match_waits() != 0) && waits_ != 0) missing(Stat::not_matched);
   begin(FinishStep::indexing);
-  if (!complete(create_indexes_sql())) missing(Stat::not_indexed);
+  if (stopped() || writer_.in_transaction(create_indexes_sql()) != 0) missing(Stat::not_indexed);
   begin(FinishStep::summarising);
   const auto look = [&](double part) { return goes_on(FinishStep::summarising, part); };
-  if (stopped() || writer_.make_summaries(look) != 0) missing(Stat::not_summarised);
+  std::optional<Summary> summary = aside ? aside->finish(look) : std::nullopt;
+  const auto summarise = [&] { return summary ? writer_.put_summaries(*summary, look) : writer_.make_summaries(look); };
+  if (stopped() || given_up || summarise() != 0) missing(Stat::not_summarised);
   writer_.set_watch({});
 }
 

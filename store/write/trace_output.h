@@ -101,6 +101,7 @@ class TraceOutput {
   int intern(const std::string& text, std::int64_t& id);
   int write_text(const TextTable::Entry& text);
   void bound_texts();
+  bool may_read_aside();
   int write_state();
   int write_counters();
   void stop();

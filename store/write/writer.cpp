@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "store/format/trace_file.h"
+#include "store/write/signal_match.h"
 
 namespace wicprof::store {
 
@@ -182,6 +183,15 @@ int Writer::in_transaction(const std::string& sql) {
   return code;
 }
 
+int Writer::match_waits() {
+  int code = begin();
+  if (code == 0) code = database_.execute(create_signal_index_sql());
+  if (code == 0) code = match_signals(database_);
+  if (code == 0) code = commit();
+  if (code != 0) roll_back();
+  return code;
+}
+
 int Writer::copy_lasting_rows(const std::string& earlier, std::int64_t& mode) {
   std::string quoted = earlier.starts_with('/') ? "'" : "'./";
   for (const char c : earlier) quoted += c == '\'' ? std::string("''") : std::string(1, c);
@@ -197,6 +207,14 @@ int Writer::copy_lasting_rows(const std::string& earlier, std::int64_t& mode) {
 int Writer::make_summaries(const SummaryWatch& watch) {
   int code = begin();
   if (code == 0) code = summarise(database_, watch);
+  if (code == 0) code = commit();
+  if (code != 0) roll_back();
+  return code;
+}
+
+int Writer::put_summaries(Summary& summary, const SummaryWatch& watch) {
+  int code = begin();
+  if (code == 0) code = summary.write(database_, watch);
   if (code == 0) code = commit();
   if (code != 0) roll_back();
   return code;

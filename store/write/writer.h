@@ -93,12 +93,17 @@ class Writer {
   /// Runs SQL in a separate transaction, which leaves nothing behind on failure.
   int in_transaction(const std::string& sql);
 
+  /// Fills wait.ready_ns from the signals, in a separate transaction, which leaves nothing behind on failure.
+  int match_waits();
+
   /// For the next segment of a recording, before the first row: copies what still holds from the trace at `earlier`,
   /// which no transaction is open in. `mode`: of the whole program at its end, -1 = as `meta` says.
   int copy_lasting_rows(const std::string& earlier, std::int64_t& mode);
 
   /// Fills the tables of summaries in a separate transaction, which leaves nothing behind on failure.
   int make_summaries(const SummaryWatch& watch = {});
+  /// The same of a trace that has been read already.
+  int put_summaries(Summary& summary, const SummaryWatch& watch = {});
   /// As Database::set_watch().
   void set_watch(std::function<bool()> goes_on) { database_.set_watch(std::move(goes_on)); }
 

@@ -159,5 +159,42 @@ TEST(Rhythm, ARepetitionWithACommonDivisorIsNotSure) {
   EXPECT_LE(rhythm.confidence, 0.75);
 }
 
+/// Messages in strict turns, `turns` each way in each of 60 numbered iterations.
+std::vector<Step> in_turns(std::uint32_t turns) {
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    for (std::uint32_t k = 0; k < 2 * turns; ++k) {
+      Step step{};
+      step.iteration = i + 1;
+      step.back = k % 2 != 0;
+      step.at = TimeNs{1'000'000} * i + 1'000 * k;
+      step.received = step.at + 100;
+      steps.push_back(step);
+    }
+  }
+  return steps;
+}
+
+// Sides that send several messages each, and wait for room in between, take turns, too.
+TEST(Rhythm, TurnsThatAreNoIterationsAreNotSure) {
+  EXPECT_GT(find_rhythm(in_turns(1), {1, 1, 1}).confidence, 0.9);
+  const Rhythm several = find_rhythm(in_turns(5), {1, 1, 1});
+  EXPECT_LE(several.confidence, 0.75);
+  std::vector<Step> unnumbered = in_turns(1);
+  for (Step& step : unnumbered) step.iteration = 0;
+  const Rhythm by_order = find_rhythm(unnumbered, {1, 1, 1});
+  EXPECT_EQ(by_order.model, Model::alternating);
+  EXPECT_LE(by_order.confidence, 0.75);
+}
+
+// It may be the begin of a phase.
+TEST(Rhythm, AnEndWithOtherCountsIsNotSure) {
+  std::vector<Step> steps = in_turns(1);
+  steps.pop_back();
+  const Rhythm rhythm = find_rhythm(steps, {1, 1, 1});
+  EXPECT_EQ(rhythm.model, Model::alternating);
+  EXPECT_LE(rhythm.confidence, 0.75);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "store/sqlite/sqlite.h"
+#include "store/summaries/level_of_detail.h"
 #include "tests/store/random_trace.h"
 
 namespace wicprof::store {
@@ -277,6 +278,33 @@ TEST(LevelOfDetail, RecomputesSummariesOfAnOlderVersion) {
     EXPECT_FALSE(overview->kept());
     expect_equal_to_rows(*reader, *overview);
   }
+}
+
+// Those of a large trace are read on another thread while the recorder matches and indexes.
+TEST(LevelOfDetail, OfALargeTraceAreTheSame) {
+  const TempFolder folder;
+  const std::string path = folder / "trace.wicprof";
+  Result<Recorder> recorder = Recorder::create(options_for(path));
+  ASSERT_TRUE(recorder) << recorder.error().message;
+  for (std::uint32_t i = 0; i < 150'000; ++i) {
+    recorder->add(0, wait_event(i).header);
+    if (i % 3 == 0) recorder->add(0, signal_event(i, 1'000'100 + i * 1000ull).header);
+  }
+  ASSERT_TRUE(recorder->finish());
+  Database database;
+  ASSERT_EQ(database.open(path, OpenMode::read_write), 0);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM wait WHERE ready_ns IS NOT NULL"), 50'000);
+  const auto contents = [&] {
+    return database.text("SELECT group_concat(hex(columns) || level || number || lane_id) FROM lane_block") +
+           database.text("SELECT group_concat(kind || ',' || row || ',' || events || ',' || most) FROM lane") +
+           database.text("SELECT begin_ns || ',' || end_ns || ',' || blocks FROM lane_extent");
+  };
+  const std::string recorded = contents();
+  for (const char* table : {"lane", "lane_block", "lane_extent", "row_kind", "long_row"})
+    ASSERT_EQ(database.execute(std::string("DELETE FROM ") + table), 0);
+  ASSERT_EQ(summarise(database), 0) << database.message();
+  EXPECT_EQ(contents(), recorded);
+  EXPECT_GT(recorded.size(), 1000u);
 }
 
 TEST(LevelOfDetail, ComputesSummariesThatAnOlderTraceLacks) {

@@ -1,0 +1,132 @@
+// One verdict per site, which knows what was tried and what it brought; and what shares refer to.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/analysis.h"
+#include "findings.h"
+#include "program.h"
+#include "synthetic.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+/// Sixty-four waiters on one word in host memory, polled for the first half and parked for the second.
+TraceModel polled_then_parked() {
+  TraceModel model = empty_program();
+  Handoff polled{.waiters = 64, .iterations = 20};
+  Handoff parked = polled;
+  parked.start = add_handoff(model, polled);
+  parked.first_iteration = 20;
+  parked.strategy = StrategyId::shared_watch;
+  parked.period = [](std::size_t) { return TimeNs{250'000}; };
+  add_handoff(model, parked);
+  settle(model);
+  return model;
+}
+
+TEST(SiteAdvice, KnowsWhatWasTriedAndWhatItBrought) {
+  const Analysis analysis = analyze(polled_then_parked());
+  const Finding* finding = find(analysis, "hot_word");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->remedy.find("wic-prof toggle"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("tried in this trace"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("801 us polled and 201 us parked (shared_watch)"), std::string::npos)
+      << finding->remedy;
+}
+
+// Twenty phases of each mode, a quarter of the time apart: the advice says what parking brought the program.
+TEST(SiteAdvice, NamesTheVerdictWhereTheTraceHasOne) {
+  TraceModel model = empty_program();
+  Handoff phase{.waiters = 64, .iterations = 5};
+  std::string phases;
+  for (int i = 0; i < 40; ++i) {
+    const bool parked = i % 2 == 1;
+    phase.strategy = parked ? StrategyId::shared_watch : StrategyId::poll;
+    phase.period = [parked](std::size_t k) { return TimeNs{parked ? 250'000 : 1'000'000} + static_cast<TimeNs>(k); };
+    const TimeNs begin = phase.start;
+    phase.start = add_handoff(model, phase);
+    phase.first_iteration += 5;
+    phases += fmt::format("{}{}:{}:{}", i == 0 ? "" : ",", parked ? "park" : "poll", begin, phase.start);
+  }
+  model.meta["ab_phases"] = phases;
+  settle(model);
+  const Finding* finding = nullptr;
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(finding = find(analysis, "hot_word"), nullptr);
+  EXPECT_NE(finding->remedy.find("tried in this trace, improvement: an iteration takes"), std::string::npos)
+      << finding->remedy;
+}
+
+TEST(SiteAdvice, ALateWakeWherePollingCostsNothingIsNotToBeParked) {
+  TraceModel model = empty_program();
+  model.sites[0].word_memory = WordMemory::device;
+  add_handoff(model, {.waiters = 4, .wake_latency = 300'000});
+  settle(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(find(analysis, "late_wake"), nullptr);
+  ASSERT_NE(find(analysis, "no_gain"), nullptr);
+  EXPECT_NE(find(analysis, "late_wake")->remedy.find("none by parking"), std::string::npos);
+}
+
+TEST(SiteAdvice, NoSiteHasTwoPiecesOfAdvice) {
+  // Any layout: what a finding advises at a site, no other finding of that site contradicts.
+  for (const WordMemory memory : {WordMemory::device, WordMemory::pinned_host}) {
+    for (const StrategyId strategy :
+         {StrategyId::poll, StrategyId::naive, StrategyId::backoff, StrategyId::shared_watch}) {
+      for (const std::uint32_t waiters : {2u, 64u, 600u}) {
+        for (const TimeNs late : {1'500, 300'000}) {
+          TraceModel model = empty_program();
+          model.sites[0].word_memory = memory;
+          add_handoff(model, {.waiters = waiters, .iterations = 12, .wake_latency = late, .strategy = strategy});
+          settle(model);
+          std::set<std::string> commands;
+          bool leave = false;
+          for (const Finding& finding : analyze(model).findings) {
+            if (finding.site != 1) continue;
+            if (finding.remedy.rfind("wic-prof toggle park", 0) == 0) commands.insert(finding.remedy);
+            leave = leave || finding.rule == "no_gain";
+          }
+          EXPECT_LE(commands.size() + (leave ? 1 : 0), 1u) << "memory " << int(memory) << " strategy " << int(strategy)
+                                                           << " waiters " << waiters << " late " << late;
+        }
+      }
+    }
+  }
+}
+
+TEST(Ground, StartUpIsNoPartOfShares) {
+  // A tenth of a second of copies before iterations that take 8 ms in all.
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 4, .iterations = 8});
+  const TimeNs begin = model.waits.front().arrived;
+  for (int i = 0; i < 10; ++i) {
+    store::CopyRow copy{};
+    copy.device = 0;
+    copy.kind = CopyKind::host_to_device;
+    copy.start = begin - 100'000'000 + i * 10'000'000;
+    copy.end = copy.start + 9'000'000;
+    copy.bytes = 1 << 20;
+    model.copies.push_back(copy);
+  }
+  store::KernelRow kernel{};
+  kernel.device = 0;
+  kernel.name = "work";
+  kernel.start = begin;
+  kernel.end = begin + 8'000'000;
+  model.kernels.push_back(kernel);
+  settle(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_EQ(analysis.sites.size(), 1u);
+  EXPECT_GT(analysis.sites[0].any_share, 0.7);
+  EXPECT_LE(analysis.sites[0].any_share, 1.0);
+  EXPECT_GT(analysis.sites[0].share, 0.7);
+  EXPECT_EQ(find(analysis, "exposed_transfer"), nullptr);
+  EXPECT_LE(analysis.path.length_ns, 8'100'000);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

@@ -1,0 +1,246 @@
+// The rules about kernels, copies and migrations.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/analysis.h"
+#include "findings.h"
+#include "program.h"
+#include "synthetic.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+/// Ten rounds of a copy of 400 us and a kernel of 600 us, which starts `after` the start of the copy.
+TraceModel copying_program(TimeNs after) {
+  test_program::Program program;
+  for (int i = 0; i < 10; ++i) {
+    const TimeNs begin = 1'000'000 + i * 1'000'000;
+    store::CopyRow copy{};
+    copy.kind = CopyKind::host_to_device;
+    copy.start = begin;
+    copy.end = begin + 400'000;
+    copy.bytes = 1 << 20;
+    copy.source = CopyMemory::pageable;
+    copy.stream = 8;
+    program.model.copies.push_back(copy);
+    program.kernel("work", 7, {begin + after, begin + after + 600'000});
+  }
+  return program.settled();
+}
+
+TEST(ExposedTransfer, CountsCopiesWithoutConcurrentKernels) {
+  const Analysis analysis = analyze(copying_program(400'000));
+  const Finding* finding = find(analysis, "exposed_transfer");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::critical);
+  EXPECT_NE(finding->text.find("for 4.00 ms, 40.0 %"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("cudaMallocHost"), std::string::npos);
+  EXPECT_EQ(find(analyze(copying_program(0)), "exposed_transfer"), nullptr);
+}
+
+TEST(ExposedTransfer, RefusesWithoutCopiesOrKernels) {
+  TraceModel model = copying_program(0);
+  TraceModel other = model;
+  model.copies.clear();
+  other.kernels.clear();
+  EXPECT_TRUE(refused(analyze(model), "exposed_transfer"));
+  EXPECT_TRUE(refused(analyze(other), "exposed_transfer"));
+}
+
+/// A block of managed memory that moves `moves` times, once per millisecond for 100 us, to the device and back.
+TraceModel migrating_program(int moves) {
+  test_program::Program program;
+  program.kernel("work", 7, {0, 10'000'000});
+  for (int i = 0; i < moves; ++i) {
+    store::UvmRow row;
+    row.kind = i % 2 == 0 ? UvmKind::host_to_device : UvmKind::device_to_host;
+    row.device = i % 2 == 0 ? 0 : kHostDevice;
+    row.address = 0x7f0000000000 + 4096u * static_cast<unsigned>(i);
+    row.bytes = 65'536;
+    row.start = i * 1'000'000;
+    row.end = row.start + 100'000;
+    program.model.uvm.push_back(row);
+  }
+  return program.settled();
+}
+
+TEST(ManagedPingPong, NeedsSeveralRoundTrips) {
+  const Analysis analysis = analyze(migrating_program(9));
+  const Finding* finding = find(analysis, "managed_ping_pong");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("1 block of 2 MiB moved 8 times"), std::string::npos) << finding->text;
+  EXPECT_EQ(find(analyze(migrating_program(3)), "managed_ping_pong"), nullptr);
+  EXPECT_TRUE(refused(analyze(migrating_program(0)), "managed_ping_pong"));
+}
+
+/// A kernel of a millisecond, which may wait, and code that is loaded at `at`.
+TraceModel loading_program(TimeNs at, bool waits) {
+  TraceModel model = empty_program();
+  if (waits) add_handoff(model, {.waiters = 1, .iterations = 1, .start = 100'000});
+  test_program::Program program;
+  program.kernel("waiting_kernel", 7, {50'000, 1'200'000});
+  model.kernels = program.model.kernels;
+  store::OverheadRow overhead;
+  overhead.what = "lazy function loading";
+  overhead.start = at;
+  overhead.end = at + 10'000;
+  model.overheads.push_back(overhead);
+  settle(model);
+  return model;
+}
+
+TEST(ModuleLoading, WarnsBesideAWaitingKernel) {
+  const Analysis analysis = analyze(loading_program(500'000, true));
+  const Finding* finding = find(analysis, "module_loading");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->text.find("waiting_kernel"), std::string::npos);
+  EXPECT_NE(finding->remedy.find("CUDA_MODULE_LOADING=EAGER"), std::string::npos);
+  EXPECT_EQ(find(analyze(loading_program(500'000, false)), "module_loading")->severity, Severity::info);
+  EXPECT_EQ(find(analyze(loading_program(10'000, true)), "module_loading"), nullptr);
+  TraceModel model = loading_program(500'000, true);
+  model.overheads.clear();
+  EXPECT_TRUE(refused(analyze(model), "module_loading"));
+}
+
+/// A device of 10 SMs, each of which holds 4 blocks of 256 threads.
+store::DeviceRow small_gpu() {
+  store::DeviceRow device{};
+  device.kind = DeviceKind::cuda;
+  device.name = "GPU 0";
+  device.sm_count = 10;
+  device.compute_major = 9;
+  device.max_threads_per_sm = 1024;
+  device.max_blocks_per_sm = 32;
+  device.registers_per_sm = 65'536;
+  device.shared_bytes_per_sm = 228 * 1024;
+  device.clock_error_ns = 100;
+  return device;
+}
+
+void shape(store::KernelRow& kernel, std::uint32_t blocks) {
+  kernel.grid[0] = blocks;
+  kernel.block[0] = 256;
+  kernel.registers_per_thread = 32;
+}
+
+TraceModel resident_program(std::uint32_t blocks) {
+  TraceModel model = empty_program();
+  model.devices[1] = small_gpu();
+  add_handoff(model, {.waiters = 8, .iterations = 4, .start = 100'000});
+  test_program::Program program;
+  shape(program.kernel("waiting_kernel", 7, {50'000, 9'000'000}), blocks);
+  model.kernels = program.model.kernels;
+  settle(model);
+  return model;
+}
+
+TEST(CoResidency, FindsAWaitingKernelThatDoesNotFit) {
+  const Analysis analysis = analyze(resident_program(50));
+  const Finding* finding = find(analysis, "co_residency");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->site_name, "flag");
+  EXPECT_NE(finding->evidence.find("1.25 waves"), std::string::npos) << finding->evidence;
+  EXPECT_NE(finding->remedy.find("at most 40 blocks"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("wic-prof toggle park --site flag"), std::string::npos);
+  EXPECT_EQ(find(analyze(resident_program(40)), "co_residency"), nullptr);
+}
+
+TEST(CoResidency, RefusesWithoutTheDevicesLimits) {
+  TraceModel model = resident_program(50);
+  model.devices[1].max_threads_per_sm = 0;
+  EXPECT_TRUE(refused(analyze(model), "co_residency"));
+  model.waits.clear();
+  EXPECT_TRUE(refused(analyze(model), "co_residency"));
+}
+
+/// Two kernels that alternate on one stream, `gap` apart; the first has `blocks` blocks.
+TraceModel two_kernels(std::uint32_t blocks, TimeNs gap, std::uint32_t successors_blocks = 40) {
+  test_program::Program program;
+  program.model.devices = {small_gpu()};
+  for (int i = 0; i < 10; ++i) {
+    const TimeNs begin = i * 1'000'000;
+    shape(program.kernel("produce", 7, {begin, begin + 600'000}), blocks);
+    shape(program.kernel("consume", 7, {begin + 600'000 + gap, begin + 900'000}), successors_blocks);
+  }
+  return program.settled();
+}
+
+TEST(UnderfilledWave, FindsADirectSuccessor) {
+  const Analysis analysis = analyze(two_kernels(50, 2'000));
+  const Finding* finding = find(analysis, "underfilled_wave");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("the last wave of produce fills 25.0 %"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->text.find("consume cannot start"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("a multiple of 40"), std::string::npos) << finding->remedy;
+  EXPECT_EQ(find(analyze(two_kernels(80, 2'000)), "underfilled_wave"), nullptr);    // whole waves
+  EXPECT_EQ(find(analyze(two_kernels(50, 200'000)), "underfilled_wave"), nullptr);  // no ready successor
+}
+
+TEST(UnderfilledWave, NamesTheOtherRuleOnlyWhereItHasAFinding) {
+  // What an earlier start gains depends on the successor's waves, which this rule does not look at.
+  std::size_t with = 0, without = 0;
+  for (const std::uint32_t blocks : {10u, 40u, 80u, 120u}) {
+    const Analysis analysis = analyze(two_kernels(50, 2'000, blocks));
+    const Finding* finding = find(analysis, "underfilled_wave");
+    ASSERT_NE(finding, nullptr);
+    const bool named = finding->remedy.find("see dependent_kernels") != std::string::npos;
+    EXPECT_EQ(named, find(analysis, "dependent_kernels") != nullptr) << blocks;
+    ++(named ? with : without);
+  }
+  EXPECT_GT(with, 0u);
+  EXPECT_GT(without, 0u);
+}
+
+TEST(DependentKernels, NamesPairsWithTheirBounds) {
+  const Analysis analysis = analyze(two_kernels(50, 2'000, 80));
+  const Finding* finding = find(analysis, "dependent_kernels");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("consume starts only when all of produce is done"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->text.find("(0 to "), std::string::npos) << finding->text;
+  EXPECT_NE(finding->evidence.find("1.25 waves, the last one 25.0 % full"), std::string::npos) << finding->evidence;
+  EXPECT_NE(finding->evidence.find("the trace does not show what consume reads"), std::string::npos);
+  EXPECT_NE(finding->remedy.find("if consume reads the results of produce"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("wic/tiles.h"), std::string::npos) << finding->remedy;
+  // The blocks of a single wave that have no place early start at the producer's end, and end last.
+  EXPECT_EQ(find(analyze(two_kernels(50, 2'000, 40)), "dependent_kernels"), nullptr);
+  EXPECT_EQ(find(analyze(two_kernels(80, 2'000, 80)), "dependent_kernels"), nullptr);     // whole waves, a short gap
+  EXPECT_EQ(find(analyze(two_kernels(50, 200'000, 80)), "dependent_kernels"), nullptr);   // no ready successor
+  EXPECT_EQ(find(analyze(two_kernels(50, -100'000, 80)), "dependent_kernels"), nullptr);  // it starts early
+}
+
+TEST(DependentKernels, OfShortKernelsOnlyTheGapCounts) {
+  test_program::Program program;
+  program.model.devices = {small_gpu()};
+  for (int i = 0; i < 100; ++i) {
+    const TimeNs begin = i * 10'000;
+    shape(program.kernel("step", 7, {begin + 1, begin + 8'000}), 8);
+  }
+  const Analysis analysis = analyze(program.settled());
+  const Finding* finding = find(analysis, "dependent_kernels");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->remedy.find("programmatic dependent launch"), std::string::npos) << finding->remedy;
+}
+
+TEST(DependentKernels, RefusesWithoutKernelsOrLimits) {
+  TraceModel model = two_kernels(50, 2'000);
+  model.devices[0].sm_count = 0;
+  EXPECT_TRUE(refused(analyze(model), "dependent_kernels"));
+  model.kernels.clear();
+  EXPECT_TRUE(refused(analyze(model), "dependent_kernels"));
+}
+
+TEST(UnderfilledWave, RefusesWithoutKernelsOrLimits) {
+  TraceModel model = two_kernels(50, 2'000);
+  model.devices[0].sm_count = 0;
+  EXPECT_TRUE(refused(analyze(model), "underfilled_wave"));
+  model.kernels.clear();
+  EXPECT_TRUE(refused(analyze(model), "underfilled_wave"));
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer
