@@ -194,6 +194,7 @@ extern "C" int cuLibraryLoadData(void** library, const void* code, void*, void*,
   const void* const replaced = image_after_callback(code);
   const char* const door = std::getenv("WICPROF_FAKE_DOOR");
   if (door == nullptr || std::string(door) != "closed") code = replaced;
+  if (const char first = *static_cast<const char*>(code); first != '.' && first != '/') return 209;  // no PTX
   const std::lock_guard lock(libraries_mutex);
   libraries()[++next] = static_cast<const char*>(code);
   *library = reinterpret_cast<void*>(next);
