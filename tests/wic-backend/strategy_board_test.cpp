@@ -6,8 +6,10 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <type_traits>
 
 #include "simt/simt_device.h"
+#include "wic/strategies/list.h"
 
 namespace wic {
 namespace {
@@ -35,6 +37,18 @@ struct Fixture {
   StrategyBoard board{WantedWait{Mode::poll, StrategyId::poll}};
   Fixture() { board.add_device(device, words.get(), page.get()); }
 };
+
+TEST(Strategies, TheLoopObservesAsTheStrategyDoes) {
+  for (std::uint8_t id = 0; id <= static_cast<std::uint8_t>(StrategyId::naive); ++id) {
+    with_strategy(id, [id](auto strategy) {
+      EXPECT_EQ(static_cast<std::uint8_t>(decltype(strategy)::kId), id);
+      with_observation(id, [id](auto observation) {
+        EXPECT_TRUE((std::is_base_of_v<decltype(observation), decltype(strategy)>))
+            << "no case for strategy " << static_cast<int>(id) << " in with_observation()";
+      });
+    });
+  }
+}
 
 TEST(StrategyBoard, ReadersDoNotWaitForADevice) {
   Fixture fixture;

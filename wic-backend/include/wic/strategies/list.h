@@ -1,4 +1,4 @@
-// The strategies that kernels know: one case per strategy.
+// The strategies that kernels know: one case per strategy, and one more per strategy that does not just poll.
 #pragma once
 
 #include "wic/strategies/backoff.h"

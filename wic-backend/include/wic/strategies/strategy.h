@@ -2,7 +2,7 @@
 // (pass, which may look for the wait's condition itself), and what it leaves behind (leave); some also prepare the wait
 // (begin). The one poll loop (wait.h) owns the deadline, the memory order and the change of strategy.
 //
-// To add one: a file here, its number and name in protocol/strategy.h, one case in strategies/list.h.
+// To add one: a file here, its number and name in protocol/strategy.h, a case in both switches of strategies/list.h.
 #pragma once
 
 #include <cstdint>
