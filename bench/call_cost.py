@@ -29,9 +29,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import ratios  # noqa: E402
 import result_file  # noqa: E402
 
 WAYS = ("bare", "subscriber", "callbacks", "kernels", "host_waits")
@@ -133,21 +133,14 @@ def main():
     result_file.add_arguments(parser)
     options = parser.parse_args()
     result_file.name_gpu(options)
-    bench, rng = Bench(options), random.Random()
+    bench = Bench(options)
     times = {call: {way: [] for way in WAYS} for call in CALLS}
-    ends = time.monotonic() + options.seconds
-    failed = 0
-    for _ in range(options.processes):
-        for way in rng.sample(options.ways, len(options.ways)):
-            if time.monotonic() > ends or failed > 5:
-                continue
-            try:
-                found = bench.run(way)
-                for call in times:
-                    times[call][way].append(found[call])
-            except (RuntimeError, ValueError) as error:
-                failed += 1
-                print(error, flush=True)
+
+    def measure(way):
+        found = bench.run(way)
+        for call in times:
+            times[call][way].append(found[call])
+    ratios.in_turn(options.ways, options.processes, options.seconds, measure)
     rows = rows_of(times)
     for row in rows:
         print(f"{row['name']}: {row['value']} ns ({row['params']['low']} to {row['params']['high']})", flush=True)

@@ -29,6 +29,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "host_sharing"))
+import ratios  # noqa: E402
 import result_file  # noqa: E402
 
 WAYS = ("bare", "subscriber", "callbacks", "host_waits", "kernels")
@@ -152,23 +153,17 @@ def main():
     result_file.add_arguments(parser)
     options = parser.parse_args()
     result_file.name_gpu(options)
-    ends = time.monotonic() + options.seconds
     work = pathlib.Path(tempfile.mkdtemp(dir="/dev/shm"))
     import torch  # noqa: F401
     import torch_steps  # noqa: F401
     print(f"PyTorch {torch.__version__} was imported", flush=True)
-    found, failed, rng = {way: [] for way in options.ways}, 0, random.Random()
-    for _ in range(options.processes):
-        for way in rng.sample(options.ways, len(options.ways)):
-            if time.monotonic() > ends or failed > 5:
-                continue
-            try:
-                begin = time.monotonic()
-                found[way].append(measure(options, way, work))
-                print(way, json.dumps(found[way][-1]), f"{time.monotonic() - begin:.1f} s", flush=True)
-            except Exception as error:
-                failed += 1
-                print(error, flush=True)
+    found = {way: [] for way in options.ways}
+
+    def one(way):
+        begin = time.monotonic()
+        found[way].append(measure(options, way, work))
+        print(way, json.dumps(found[way][-1]), f"{time.monotonic() - begin:.1f} s", flush=True)
+    ratios.in_turn(options.ways, options.processes, options.seconds, one)
     rows = rows_of(found)
     status = result_file.write(options, "torch_processes", "python3 bench/torch_processes.py BUILD -o FILE", rows)
     print("PASS" if status == 0 and any(row["bar"] for row in rows) else "FAIL")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "bench/ways.h"
 
@@ -18,92 +19,67 @@ double least(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
+std::map<std::string, Parameter> count(const std::vector<double>& values) {
+  return {{"shapes", static_cast<std::int64_t>(values.size())}};
+}
+
+/// A row with the geometric mean of `ratios` to `compared_to`, if there are any.
+void add_mean(Claim& claim, const std::string& name, const std::vector<double>& ratios, const std::string& unit,
+              const std::string& compared_to, std::optional<double> bar = {}) {
+  if (ratios.empty()) return;
+  std::map<std::string, Parameter> params = count(ratios);
+  params["least"] = least(ratios);
+  const double mean = geometric_mean(ratios);
+  claim.add({name, params, mean, unit, compared_to, mean, bar});
+}
+/// A row with the least of them.
+void add_least(Claim& claim, const std::string& name, const std::vector<double>& ratios, const std::string& unit,
+               const std::string& compared_to, double bar) {
+  if (!ratios.empty()) claim.add({name, count(ratios), least(ratios), unit, compared_to, least(ratios), bar});
+}
+/// A row with the median of the predictions' errors.
+void add_error(Claim& claim, const std::string& name, const std::vector<double>& errors, const std::string& unit) {
+  if (errors.empty()) return;
+  const double middle = median(errors);
+  claim.add({name, count(errors), middle, unit, "the measured gain; the ratio is the error", middle, 0.10, true});
+}
+
 }  // namespace
 
 void TilesTotals::add_to(Claim& claim) const {
-  const auto count = [](const std::vector<double>& values) -> std::map<std::string, Parameter> {
-    return {{"shapes", static_cast<std::int64_t>(values.size())}};
-  };
-  if (!fractional.empty()) {
-    const double mean = geometric_mean(fractional);
-    claim.add(
-        {"mlp_fractional_mean", count(fractional), mean, "geometric mean of gains",
-         "the same kernels in stream order; shapes whose first kernel's last wave, after a full one, is less than "
-         "three quarters full",
-         mean, 1.10});
+  add_mean(claim, "mlp_fractional_mean", fractional, "geometric mean of gains",
+           "the same kernels in stream order; shapes whose first kernel's last wave, after a full one, is less than "
+           "three quarters full",
+           1.10);
+  add_least(claim, "tuned_worst", tuned, "least gain of the tuner's choices", "the fastest plan in stream order", 0.99);
+  add_mean(claim, "tuned_mean", tuned, "geometric mean of the tuner's gains",
+           "the fastest plan in stream order; cuSync's means are 1.04 to 1.12", 1.04);
+  for (const auto& [kind, gains] : tuned_of) {
+    add_mean(claim, "tuned_mean_" + kind, gains, "geometric mean of the tuner's gains",
+             "the fastest plan in stream order");
   }
-  if (!tuned.empty()) {
-    const double worst = least(tuned), mean = geometric_mean(tuned);
-    claim.add({"tuned_worst", count(tuned), worst, "least gain of the tuner's choices",
-               "the fastest plan in stream order", worst, 0.99});
-    claim.add({"tuned_mean", count(tuned), mean, "geometric mean of the tuner's gains",
-               "the fastest plan in stream order; cuSync's means are 1.04 to 1.12", mean, 1.04});
-    for (const auto& [kind, gains] : tuned_of) {
-      const double kind_mean = geometric_mean(gains);
-      claim.add({"tuned_mean_" + kind, count(gains), kind_mean, "geometric mean of the tuner's gains",
-                 "the fastest plan in stream order", kind_mean});
-    }
-  }
-  if (!parked.empty()) {
-    const double mean = geometric_mean(parked);
-    claim.add({"parked_mean",
-               {{"shapes", static_cast<std::int64_t>(parked.size())}, {"least", least(parked)}},
-               mean,
-               "geometric mean",
-               "polling tiles; above 1: parked tiles are faster",
-               mean,
-               1.0});
-  }
-  if (!asleep.empty()) {
-    const double mean = geometric_mean(asleep);
-    claim.add({"asleep_mean",
-               {{"shapes", static_cast<std::int64_t>(asleep.size())}, {"least", least(asleep)}},
-               mean,
-               "geometric mean",
-               "polling tiles; above 1: tiles parked with predicted_sleep are faster",
-               mean,
-               1.0});
-  }
-  if (!napping.empty()) {
-    const double mean = geometric_mean(napping);
-    claim.add({"napping_mean",
-               {{"shapes", static_cast<std::int64_t>(napping.size())}, {"least", least(napping)}},
-               mean,
-               "geometric mean",
-               "polling tiles; above 1: tiles parked with leader_bar_sync are faster",
-               mean});
-  }
+  add_mean(claim, "parked_mean", parked, "geometric mean", "polling tiles; above 1: parked tiles are faster", 1.0);
+  add_mean(claim, "asleep_mean", asleep, "geometric mean",
+           "polling tiles; above 1: tiles parked with predicted_sleep are faster", 1.0);
+  add_mean(claim, "napping_mean", napping, "geometric mean",
+           "polling tiles; above 1: tiles parked with leader_bar_sync are faster");
   if (!again.empty()) {
     std::vector<double> distances;
     for (const double ratio : again) distances.push_back(std::abs(ratio - 1));
     std::sort(distances.begin(), distances.end());
-    claim.add({"polling_over_itself",
-               {{"shapes", static_cast<std::int64_t>(again.size())},
-                {"distance_from_1_median", median(distances)},
-                {"distance_from_1_largest", distances.back()}},
-               geometric_mean(again),
-               "geometric mean",
-               "the same polling tiles, measured in turn",
-               geometric_mean(again)});
+    std::map<std::string, Parameter> params = count(again);
+    params["distance_from_1_median"] = median(distances);
+    params["distance_from_1_largest"] = distances.back();
+    const double mean = geometric_mean(again);
+    claim.add(
+        {"polling_over_itself", params, mean, "geometric mean", "the same polling tiles, measured in turn", mean});
   }
-  if (!prediction_errors.empty()) {
-    const double middle = median(prediction_errors);
-    claim.add({"prediction_error_median", count(prediction_errors), middle, "of the measured gain",
-               "the measured gain; the ratio is the error", middle, 0.10, true});
-  }
-  if (!prediction_errors_of_gains.empty()) {
-    const double middle = median(prediction_errors_of_gains);
-    claim.add({"prediction_error_median_of_gains", count(prediction_errors_of_gains), middle,
-               "of the measured gain, where it is 1.05 or more", "the measured gain; the ratio is the error", middle,
-               0.10, true});
-  }
-  if (!cublas.empty()) {
-    const double worst = least(cublas), mean = geometric_mean(cublas);
-    claim.add({"gemm_over_cublas_worst", count(cublas), worst, "least speed over cuBLAS's",
-               "cuBLAS's pair of products, without gelu, in stream order", worst, 0.6});
-    claim.add({"gemm_over_cublas_mean", count(cublas), mean, "geometric mean of the speeds over cuBLAS's",
-               "cuBLAS's pair of products, without gelu, in stream order", mean, 0.6});
-  }
+  add_error(claim, "prediction_error_median", prediction_errors, "of the measured gain");
+  add_error(claim, "prediction_error_median_of_gains", prediction_errors_of_gains,
+            "of the measured gain, where it is 1.05 or more");
+  const std::string pair = "cuBLAS's pair of products, without gelu, in stream order";
+  add_least(claim, "gemm_over_cublas_worst", cublas, "least speed over cuBLAS's", pair, 0.6);
+  add_mean(claim, "gemm_over_cublas_mean", cublas, "geometric mean of the speeds over cuBLAS's", pair, 0.6);
 }
 
 }  // namespace wicprof::bench
