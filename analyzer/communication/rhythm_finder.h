@@ -32,7 +32,8 @@ class RhythmFinder {
   static constexpr double kExact = 0.98;
   /// For numbers and answers that losses cannot imitate.
   static constexpr double kNearlyAll = 0.97;
-  /// The number of iterations that halves the confidence: 8 iterations give 0.8, 200 give 0.99.
+  /// The number of iterations that halves what equal counts are worth: 8 iterations give 0.8, 200 give 0.99, before
+  /// most_from() limits the answer.
   static constexpr double kPriorIterations = 2;
   /// Longest repetition that the search tries, in iterations of the program and in messages.
   static constexpr std::size_t kMaxIterations = 8, kMaxTransfers = 256;
