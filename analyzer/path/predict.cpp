@@ -16,9 +16,9 @@ namespace {
 
 namespace known = calibration;
 
-/// The sleep of a group's parked leader (nap_ns() in wic/strategies/strategy.h): none for 50 us, then a 512th of the
+/// The sleep of a group's parked leader (nap_ns() in wic/strategies/strategy.h): none for 125 us, then a 512th of the
 /// wait so far, from 250 us on a 128th, at most 8 us.
-constexpr double kAwakeNs = 50e3, kLongWaitNs = 250e3, kLongestSleepNs = 8e3;
+constexpr double kAwakeNs = 125e3, kLongWaitNs = 250e3, kLongestSleepNs = 8e3;
 constexpr double kSleepPart = 1.0 / 512, kLongSleepPart = 1.0 / 128;
 
 /// The mean latency of a sleeping leader: on average the signal comes in the middle of a sleep.

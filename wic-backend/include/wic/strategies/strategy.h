@@ -56,7 +56,7 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kAwakeNs = 50'000;      ///< a leader polls this long without sleeping
+inline constexpr std::uint64_t kAwakeNs = 125'000;     ///< a leader polls this long without sleeping
 inline constexpr std::uint64_t kLongWaitNs = 250'000;  ///< from this length on, naps are a larger share of the wait
 inline constexpr std::uint32_t kMaxNapNs = 8'000;      ///< about the nap after 1 ms
 
