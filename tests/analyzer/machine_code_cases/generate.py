@@ -5,6 +5,7 @@ Needs nvcc and nvdisasm of CUDA 13; Triton for the families written in Triton (w
 
     tests/analyzer/machine_code_cases/generate.py -o tests/analyzer/machine_code_data
     tests/analyzer/machine_code_cases/generate.py --cubins FOLDER      # cubins of this machine's GPU only, to be run
+    tests/analyzer/machine_code_cases/generate.py --ptx FOLDER         # PTX, to be run with run_cases --once
 
 Writes one file BUILD.ARCHITECTURE.txt.gz per build (O1, O3, G, triton) and architecture: the listings of all families,
 without encodings and source lines. Each family starts with a line "//## Family NAME".
@@ -22,18 +23,18 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ARCHITECTURES = ["sm_80", "sm_90"]
 BUILDS = {"O1": ["-Xptxas", "-O1", "-Xcicc", "-O1"], "O3": ["-O3"], "G": ["-G"]}
-NVCC = ["nvcc", "-cubin", "-std=c++17", "-Wno-deprecated-gpu-targets", "-diag-suppress=20054"]
+NVCC = ["nvcc", "-std=c++17", "-Wno-deprecated-gpu-targets", "-diag-suppress=20054"]
 
 
 def families():
     return sorted(path.stem for path in HERE.glob("*.cu") if path.stem != "run_kernels")
 
 
-def compile_family(family, build, architecture, folder):
-    cubin = folder / f"{family}.{build}.{architecture}.cubin"
-    subprocess.run([*NVCC, f"-arch={architecture}", *BUILDS[build], str(HERE / f"{family}.cu"), "-o", str(cubin)],
-                   check=True)
-    return cubin
+def compile_family(family, build, architecture, folder, kind="cubin"):
+    image = folder / f"{family}.{build}.{architecture}.{kind}"
+    subprocess.run([*NVCC, f"-{kind}", f"-arch={architecture}", *BUILDS[build], str(HERE / f"{family}.cu"), "-o",
+                    str(image)], check=True)
+    return image
 
 
 def compile_triton(family, architecture, folder):
@@ -84,18 +85,21 @@ def write(path, parts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=pathlib.Path, default=HERE.parent / "machine_code_data")
-    parser.add_argument("--cubins", type=pathlib.Path, help="only write cubins for sm_90 into this folder")
+    images = parser.add_mutually_exclusive_group()
+    images.add_argument("--cubins", type=pathlib.Path, help="only write cubins for sm_90 into this folder")
+    images.add_argument("--ptx", type=pathlib.Path, help="only write PTX for sm_90 into this folder")
     parser.add_argument("--jobs", type=int, default=16)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        folder = options.cubins or pathlib.Path(temporary)
+        only = options.cubins or options.ptx
+        folder = only or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        architectures = ["sm_90"] if options.cubins else ARCHITECTURES
-        compiled = {(build, architecture, family): pool.submit(compile_family, family, build, architecture, folder)
-                    for build in BUILDS for architecture in architectures for family in families()}
-        if options.cubins:
-            compiled.update({(build, "sm_90", "run_kernels"):
-                             pool.submit(compile_family, "run_kernels", build, "sm_90", folder) for build in BUILDS})
+        architectures = ["sm_90"] if only else ARCHITECTURES
+        kind = "ptx" if options.ptx else "cubin"
+        compiled = {(build, architecture, family): pool.submit(compile_family, family, build, architecture, folder, kind)
+                    for build in BUILDS for architecture in architectures
+                    for family in [*families(), *(["run_kernels"] if only else [])]}
+        if only:
             for job in compiled.values():
                 job.result()
             return 0

@@ -1,6 +1,8 @@
 // Runs all cases of one build on a GPU, so that wic-prof can sample them.
 //
-// Usage: run_cases CUBIN_FOLDER BUILD [CASE...]   (without CASE: all)
+// Usage: run_cases FOLDER BUILD [--once] [CASE...]   (without CASE: all)
+// FOLDER holds FAMILY.BUILD.sm_90.cubin, or .ptx, as generate.py writes them. --once: two launches per case, then one
+// line of JSON with a checksum of what each case wrote, or null where its two launches differ.
 // Each case runs on one stream. On another stream a kernel computes for some milliseconds; then a kernel gives all
 // words the value for which the case waits. A case that takes longer than kTimeout ends the process with status 1,
 // because its kernel cannot be stopped.
@@ -13,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,7 +51,7 @@ struct Runner {
   CUdeviceptr word = 0, bound = 0, data = 0, index = 0, out = 0, scratch = 0;
   CUfunction computes = nullptr, sets_words = nullptr;
 
-  void prepare(const std::string& folder, const std::string& build) {
+  void prepare(const std::string& beside) {
     check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     check(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     check(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
@@ -73,7 +76,7 @@ struct Runner {
     check(cuMemcpyHtoD(index, places.data(), kElements * 4), "cuMemcpyHtoD");
     check(cuMemsetD8(scratch, 0, kElements * 4), "cuMemset");
     CUmodule module = nullptr;
-    check(cuModuleLoad(&module, (folder + "/run_kernels." + build + ".sm_90.cubin").c_str()), "cuModuleLoad");
+    check(cuModuleLoad(&module, beside.c_str()), "cuModuleLoad");
     check(cuModuleGetFunction(&computes, module, "beside_computes"), "cuModuleGetFunction");
     check(cuModuleGetFunction(&sets_words, module, "beside_sets_words"), "cuModuleGetFunction");
   }
@@ -115,13 +118,34 @@ struct Runner {
     check(cuCtxSynchronize(), name.c_str());
   }
 
+  static unsigned rounds_beside(const std::string& name) {
+    // About 5 ms for a wait; work runs as long as it takes.
+    return name.starts_with("wait_") ? 2'000'000 : 100'000;
+  }
+
+  unsigned long long launch_for_checksum(CUfunction function, const std::string& family, const std::string& name) {
+    launch(function, family, name, rounds_beside(name));
+    std::vector<unsigned> written(kElements);
+    check(cuMemcpyDtoH(written.data(), out, kElements * 4), "cuMemcpyDtoH");
+    unsigned long long checksum = 1469598103934665603ull;
+    for (const unsigned value : written) checksum = (checksum ^ value) * 1099511628211ull;
+    return checksum;
+  }
+
+  /// Appends the case to `results`, JSON.
+  void run_once(CUfunction function, const std::string& family, const std::string& name, std::string& results) {
+    const unsigned long long first = launch_for_checksum(function, family, name);
+    const unsigned long long second = launch_for_checksum(function, family, name);
+    char value[20] = "null";
+    if (first == second) std::snprintf(value, sizeof value, "\"%016llx\"", first);
+    results += (results.empty() ? "\"" : ", \"") + family + "/" + name + "\": " + value;
+  }
+
   void run(CUfunction function, const std::string& family, const std::string& name) {
     const auto start = std::chrono::steady_clock::now();
     int launches = 0;
-    // About 5 ms for a wait; work runs as long as it takes.
-    const unsigned rounds = name.starts_with("wait_") ? 2'000'000 : 100'000;
     for (; launches < kMaxLaunches && std::chrono::steady_clock::now() - start < kTimePerCase; ++launches) {
-      launch(function, family, name, rounds);
+      launch(function, family, name, rounds_beside(name));
     }
     const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     std::printf("%s/%s: %d launches, %.1f ms\n", family.c_str(), name.c_str(), launches, ms);
@@ -132,10 +156,22 @@ struct Runner {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count < 3) return std::fprintf(stderr, "usage: run_cases CUBIN_FOLDER BUILD [CASE...]\n"), 2;
+  if (count < 3) return std::fprintf(stderr, "usage: run_cases FOLDER BUILD [--once] [CASE...]\n"), 2;
   alarm(120);
-  const std::string folder = words[1], build = words[2];
-  const std::set<std::string> chosen(words + 3, words + count);
+  const std::string build = words[2];
+  std::set<std::string> chosen(words + 3, words + count);
+  const bool once = chosen.erase("--once") > 0;
+  std::map<std::string, std::string> images;  // by family
+  for (const auto& file : std::filesystem::directory_iterator(words[1])) {
+    const std::string name = file.path().filename().string();
+    for (const char* const type : {".cubin", ".ptx"}) {
+      const std::string ending = "." + build + ".sm_90" + type;
+      if (name.ends_with(ending)) images[name.substr(0, name.size() - ending.size())] = file.path().string();
+    }
+  }
+  if (!images.contains("run_kernels")) {
+    return std::fprintf(stderr, "run_cases: no run_kernels.%s.sm_90.cubin or .ptx in %s\n", build.c_str(), words[1]), 2;
+  }
   check(cuInit(0), "cuInit");
   CUdevice device = 0;
   CUcontext context = nullptr;
@@ -143,18 +179,12 @@ int main(int count, char** words) {
   check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
   check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
   Runner runner;
-  runner.prepare(folder, build);
-  std::vector<std::string> families;
-  const std::string ending = "." + build + ".sm_90.cubin";
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    const std::string name = file.path().filename().string();
-    if (name.ends_with(ending) && !name.starts_with("run_kernels"))
-      families.push_back(name.substr(0, name.size() - ending.size()));
-  }
-  std::sort(families.begin(), families.end());
-  for (const std::string& family : families) {
+  runner.prepare(images["run_kernels"]);
+  images.erase("run_kernels");
+  std::string results;
+  for (const auto& [family, image] : images) {
     CUmodule module = nullptr;
-    check(cuModuleLoad(&module, (folder + "/" + family + ending).c_str()), "cuModuleLoad");
+    check(cuModuleLoad(&module, image.c_str()), "cuModuleLoad");
     unsigned functions = 0;
     check(cuModuleGetFunctionCount(&functions, module), "cuModuleGetFunctionCount");
     std::vector<CUfunction> all(functions);
@@ -163,8 +193,14 @@ int main(int count, char** words) {
       const char* name = nullptr;
       check(cuFuncGetName(&name, function), "cuFuncGetName");
       if (!chosen.empty() && !chosen.contains(name)) continue;
-      runner.run(function, family, name);
+      if (once) {
+        runner.run_once(function, family, name, results);
+      } else {
+        runner.run(function, family, name);
+      }
     }
   }
+  if (once)
+    std::printf("{\"scenario\": \"cases %s\", \"cases\": {%s}, \"failed\": 0}\n", build.c_str(), results.c_str());
   return 0;
 }
