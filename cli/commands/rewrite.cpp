@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/waits/stuck.h"
+#include "analyzer/stuck/stuck.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/runtime_names.h"
 #include "cli/commands/command.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/waits/stuck.h"
+#include "analyzer/stuck/stuck.h"
 #include "protocol/control_messages.h"
 #include "protocol/result.h"
 #include "protocol/session.h"

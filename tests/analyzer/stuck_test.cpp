@@ -1,5 +1,5 @@
 // What diagnose() concludes, and what it does not.
-#include "analyzer/waits/stuck.h"
+#include "analyzer/stuck/stuck.h"
 
 #include <gtest/gtest.h>
 

@@ -40,9 +40,8 @@ MAY_SEE = {
 # part's folder itself.
 ROOMS = {
     "rewriter": ["images", "text", "flow", "waits", "patch", "load"],
-    "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path",
-                 "aggregates", "compare",
-                 "rules", "figures", ".", "gate"],
+    "analyzer": ["words", "measure", "trace", "waits", "stuck", "work", "machine_code", "communication", "path",
+                 "aggregates", "compare", "rules", "figures", ".", "gate"],
     "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
     "store": ["sqlite", "format", "summaries", "write", "read"],
     "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],

@@ -96,9 +96,10 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         architectures = ["sm_90"] if only else ARCHITECTURES
         kind = "ptx" if options.ptx else "cubin"
-        compiled = {(build, architecture, family): pool.submit(compile_family, family, build, architecture, folder, kind)
-                    for build in BUILDS for architecture in architectures
-                    for family in [*families(), *(["run_kernels"] if only else [])]}
+        names = families() + (["run_kernels"] if only else [])
+        compiled = {(build, architecture, family):
+                    pool.submit(compile_family, family, build, architecture, folder, kind)
+                    for build in BUILDS for architecture in architectures for family in names}
         if only:
             for job in compiled.values():
                 job.result()

@@ -1,0 +1,125 @@
+#include "analyzer/stuck/stuck_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+
+Agent agent_of(const LastSignal& signal) {
+  if (signal.device == kHostDevice) return {signal.process, true, 0, 0, signal.thread};
+  return {signal.process, false, signal.block, signal.sm, 0};
+}
+
+std::string who(const Agent& agent) {
+  if (agent.host) return fmt::format("host thread {} of process {}", agent.thread, agent.process);
+  return fmt::format("block {} on SM {} of process {}", agent.block, agent.sm, agent.process);
+}
+
+std::string age(TimeNs now, TimeNs since) { return format_duration(std::max<TimeNs>(now - since, 0)); }
+
+std::string word_name(const WaitedWord& word) {
+  return fmt::format("word 0x{:x} of site {}", word.address, one_line(word.site));
+}
+
+std::string waiting_for(const WaitedWord& word) {
+  if (word.source == WaitSource::patched) {
+    if (word.address == 0) return "which word that is, and what it holds, the loop's code does not show";
+    const std::string wants = wanted_text(word.wants);
+    return fmt::format("wants {}, has {}",
+                       wants.empty() ? "a value that is unknown, since the code has it in a register" : wants,
+                       word.wide_value ? std::to_string(*word.wide_value) : "an unknown value");
+  }
+  std::string text;
+  if (word.wanted) text += fmt::format("wants {}", *word.wanted);
+  if (word.value) text += fmt::format("{}has {}", text.empty() ? "" : ", ", *word.value);
+  return text.empty() ? "value and goal unknown" : text;
+}
+
+std::string waiters_wait(const WaitedWord& word) {
+  const bool host = word.device == kHostDevice;
+  const std::vector<std::uint32_t>& all = host ? word.threads : word.blocks;
+  const bool one = all.size() == 1;
+  return fmt::format("{}{} {}{} {}", host ? "host thread" : "block", one ? "" : "s", ranges_of(all),
+                     host || word.grid == 0 ? "" : fmt::format(" of {}", word.grid), one ? "waits" : "wait");
+}
+
+std::string wanted_text(const WantedValue& wanted) {
+  const std::uint64_t all = wanted.is_64_bit ? ~std::uint64_t{0} : 0xffff'ffffu;
+  const bool masked = (wanted.mask & all) != all;
+  const std::string value = masked ? fmt::format("0x{:x}", wanted.value) : std::to_string(wanted.value);
+  const std::string bits = masked ? fmt::format(" in the bits 0x{:x}", wanted.mask & all) : "";
+  const std::int64_t as_signed = wanted.is_64_bit ? static_cast<std::int64_t>(wanted.value)
+                                                  : static_cast<std::int32_t>(static_cast<std::uint32_t>(wanted.value));
+  switch (wanted.relation) {
+    case WantedRelation::equal:
+      return value + bits;
+    case WantedRelation::not_equal:
+      return "other than " + value + bits;
+    case WantedRelation::at_least:
+      return "at least " + value;
+    case WantedRelation::at_most:
+      return "at most " + value;
+    case WantedRelation::signed_at_least:
+      return fmt::format("at least {} (signed)", as_signed);
+    case WantedRelation::signed_at_most:
+      return fmt::format("at most {} (signed)", as_signed);
+    case WantedRelation::unknown:
+      break;
+  }
+  return {};
+}
+
+const char* confidence_name(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::likely:
+      return "likely";
+    case Confidence::possible:
+      return "possible";
+    case Confidence::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+const char* cause_name(CauseKind kind) {
+  switch (kind) {
+    case CauseKind::missing_signal:
+      return "missing_signal";
+    case CauseKind::late_writer:
+      return "late_writer";
+    case CauseKind::wrong_count:
+      return "wrong_count";
+    case CauseKind::grid_too_large:
+      return "grid_too_large";
+    case CauseKind::absent_blocks:
+      return "absent_blocks";
+    case CauseKind::absent_rank:
+      return "absent_rank";
+    case CauseKind::mutual_wait:
+      return "mutual_wait";
+    case CauseKind::running_kernel:
+      return "running_kernel";
+    case CauseKind::waiting_call:
+      return "waiting_call";
+    case CauseKind::consequence:
+      break;
+  }
+  return "consequence";
+}
+
+std::string ranges_of(const std::vector<std::uint32_t>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(numbers[i]);
+    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,38 @@
+// How answers about a program that hangs name agents, words and waits.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "analyzer/stuck/stuck.h"
+
+namespace wicprof::analyzer {
+
+/// A block where it runs, or a host thread.
+struct Agent {
+  std::uint32_t process = 0;
+  bool host = false;
+  std::uint32_t block = 0, sm = 0, thread = 0;
+  auto operator<=>(const Agent&) const = default;
+};
+
+/// Who sent the signal.
+Agent agent_of(const LastSignal& signal);
+
+/// "block 3 on SM 7 of process 12"
+std::string who(const Agent& agent);
+
+/// How long ago, at least 0.
+std::string age(TimeNs now, TimeNs since);
+
+/// "word 0x7f00 of site halo"
+std::string word_name(const WaitedWord& word);
+
+/// "wants at least 4, has 3"
+std::string waiting_for(const WaitedWord& word);
+
+/// "block 3 of 8 waits", "blocks 0 to 3 of 8 wait", "host thread 12 waits".
+std::string waiters_wait(const WaitedWord& word);
+
+}  // namespace wicprof::analyzer
