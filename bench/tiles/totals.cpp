@@ -23,13 +23,23 @@ std::map<std::string, Parameter> count(const std::vector<double>& values) {
   return {{"shapes", static_cast<std::int64_t>(values.size())}};
 }
 
-/// A row with the geometric mean of `ratios` to `compared_to`, if there are any.
+/// Half of the 95 % interval of the mean of the logarithms, for many values (a normal distribution's 1.96).
+double half_of_interval(const std::vector<double>& values) {
+  const double middle = std::log(geometric_mean(values)), count = static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (std::log(value) - middle) * (std::log(value) - middle);
+  return values.size() < 2 ? 0 : 1.96 * std::sqrt(squares / (count - 1) / count);
+}
+
+/// A row with the geometric mean of `ratios` to `compared_to` and its 95 % interval over the shapes, if there are any.
 void add_mean(Claim& claim, const std::string& name, const std::vector<double>& ratios, const std::string& unit,
               const std::string& compared_to, std::optional<double> bar = {}) {
   if (ratios.empty()) return;
   std::map<std::string, Parameter> params = count(ratios);
   params["least"] = least(ratios);
-  const double mean = geometric_mean(ratios);
+  const double mean = geometric_mean(ratios), half = std::exp(half_of_interval(ratios));
+  params["low"] = mean / half;
+  params["high"] = mean * half;
   claim.add({name, params, mean, unit, compared_to, mean, bar});
 }
 /// A row with the least of them.
@@ -70,7 +80,9 @@ void TilesTotals::add_to(Claim& claim) const {
     std::map<std::string, Parameter> params = count(again);
     params["distance_from_1_median"] = median(distances);
     params["distance_from_1_largest"] = distances.back();
-    const double mean = geometric_mean(again);
+    const double mean = geometric_mean(again), half = std::exp(half_of_interval(again));
+    params["low"] = mean / half;
+    params["high"] = mean * half;
     claim.add(
         {"polling_over_itself", params, mean, "geometric mean", "the same polling tiles, measured in turn", mean});
   }
