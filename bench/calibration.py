@@ -5,7 +5,7 @@ delay put in, which has to be found.
     bench/calibration.py measure BUILD --state STATE [--minutes M] [--kind KIND]... [--program NAME]...
                          [--gpus N]
     bench/calibration.py shipped BUILD [--traces FOLDER] -o docs/results/calibration_shipped.MACHINE.json
-    bench/calibration.py report --state STATE --machine MACHINE -o docs/results/calibration.MACHINE.json
+    bench/calibration.py report --state STATE... --machine MACHINE -o docs/results/calibration.MACHINE.json
 
 `measure` adds its pairs to STATE, one line of JSON each, until the time is over; it can be run again and again.
 `shipped` compares the recorded pairs of samples/traces for which the careful benchmark found no change, which gives
@@ -262,8 +262,22 @@ def spread_rows(name, lines):
     return rows
 
 
+def group_of(program):
+    return "torch" if program == "torch" else "applications" if program in APPLICATIONS else "host_waits"
+
+
+def cell_rows(equal):
+    """One row for each kind of programs, number of GPUs (0: the CPU device) and kind of pairs that was measured."""
+    cells = {}
+    for line in equal:
+        cells.setdefault((group_of(line["program"]), line["gpus"], line["kind"]), []).append(line)
+    return [row("cell", {"programs": group, "gpus": gpus, "kind": kind, "pairs": len(some),
+                         "no_change": sum(line["verdict"] == "no change" for line in some)},
+                sum(map(changed, some)), "false verdicts") for (group, gpus, kind), some in sorted(cells.items())]
+
+
 def report(options):
-    lines = lines_of(options.state)
+    lines = [line for state in options.state for line in lines_of(state)]
     rows = []
     equal = [line for line in lines if line["kind"] in EQUAL]
     wrong = [line for line in equal if changed(line)]
@@ -283,6 +297,7 @@ def report(options):
                     for name in ("improvement", "regression", "no change", "inconclusive")}
         rows.append(row(f"false_verdicts_{kind}", {"pairs": len(some), **verdicts},
                         sum(map(changed, some)) / len(some), "share"))
+    rows += cell_rows(equal)
     for kind in ("delay", "delayed_runs"):
         some = [line for line in lines if line["kind"] == kind]
         if not some:
@@ -365,7 +380,7 @@ def main():
     measuring.add_argument("--program", action="append")
     measuring.add_argument("--gpus", type=int, default=0, choices=(0, 1, 2), help="0: the CPU device")
     reporting = verbs.add_parser("report")
-    reporting.add_argument("--state", required=True)
+    reporting.add_argument("--state", required=True, nargs="+")
     reporting.add_argument("--traces", help="a folder of NAME.ab.json, which become rows, too")
     result_file.add_arguments(reporting)
     comparing = verbs.add_parser("shipped")

@@ -3,8 +3,9 @@
 
     bench/phase_noise.py BUILD --machine MACHINE -o docs/results/phase_noise.MACHINE.json [--seconds S] [--program NAME]...
 
-Each program polls all the time (`run --ab --placebo`). Its iterations are then divided anew into phases of each length;
-two neighbours are a block, and the two sides of each block are a coin's choice. The block's difference is that of the
+Each program polls all the time (`run --ab --placebo`). Its iterations are then divided anew into phases, which last at
+least as long and hold at least as many iterations as each rule says; one iteration is left out at each change. Two
+neighbours are a block, and the two sides of each block are a coin's choice. The block's difference is that of the
 logarithms of both sides' iteration times, summed up by a quantile (the median is what `run --ab` uses). With the
 interval of Wilcoxon's signed-rank test over all blocks of a minute, the rows say how wide the interval is to either side.
 A change of 3 % is found in 80 % of the recordings if that half width is at most 2.1 %: 3 % over (1.96 + 0.84) times 1.96.
@@ -23,11 +24,11 @@ import tempfile
 import result_file
 
 PROGRAMS = ["flag_handoff", "hot_flag", "c_h3d"]  # as the known change of bench/calibration.py
-LENGTHS_S = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+RULES = [(0.02, 4), (0.05, 3), (0.05, 4), (0.05, 8), (0.05, 16), (0.1, 8), (0.2, 8), (0.5, 8), (1.0, 8), (2.0, 8)]
 QUANTILES = [0.1, 0.25, 0.5]
 MINUTE_S = 60
 FEWEST_BLOCKS = 6
-FEWEST_ITERATIONS = 3  # of a phase
+MOST_BLOCKS = 400  # the pairwise means grow with the square
 CHANGE = 0.03
 NEEDED = CHANGE / (1.96 + 0.84) * 1.96
 
@@ -54,18 +55,20 @@ def quantile(values, share):
     return ordered[low] + (at - low) * (ordered[high] - ordered[low])
 
 
-def differences(times, length_s, share, rng):
-    """One per block: two neighbouring phases."""
-    phases, current, until = [], [], times[0][0] + length_s * 1e9
+def differences(times, shortest_s, iterations_of_phase, share, rng):
+    """One per block: two neighbouring phases. And how many blocks a minute has."""
+    phases, current, began = [], [], times[0][0]
+    skip = False
     for end, duration in times:
-        if end > until:
-            phases.append(math.log(quantile(current, share)) if len(current) >= FEWEST_ITERATIONS else None)
-            current = []
-            while end > until:
-                until += length_s * 1e9
+        if skip:
+            skip, began = False, end
+            continue
         current.append(duration)
-    pairs = zip(phases[0::2], phases[1::2])
-    return [(b - a) * rng.choice((-1, 1)) for a, b in pairs if a is not None and b is not None]
+        if end - began >= shortest_s * 1e9 and len(current) >= iterations_of_phase:
+            phases.append(math.log(quantile(current, share)))
+            current, skip = [], True
+    found = [(b - a) * rng.choice((-1, 1)) for a, b in zip(phases[0::2], phases[1::2])]
+    return found, len(found) * MINUTE_S * 1e9 / (times[-1][0] - times[0][0])
 
 
 def signed_rank_half_width(values):
@@ -80,14 +83,15 @@ def signed_rank_half_width(values):
 def rows_of(program, times, rng):
     rows = []
     for share in QUANTILES:
-        for length in LENGTHS_S:
-            found = differences(times, length, share, rng)[:400]  # the Walsh averages grow with the square
+        for shortest, count in RULES:
+            found, blocks = differences(times, shortest, count, share, rng)
             if len(found) < FEWEST_BLOCKS:
                 continue
-            blocks = MINUTE_S / (2 * length)
-            half = signed_rank_half_width(found) * math.sqrt(len(found) / blocks)
-            rows.append({"name": program, "params": {"phase_s": length, "quantile": share, "blocks": len(found),
-                                                     "deviation": statistics.stdev(found)},
+            used = found[:MOST_BLOCKS]
+            half = signed_rank_half_width(used) * math.sqrt(len(used) / blocks)
+            rows.append({"name": program, "params": {"shortest_phase_s": shortest, "iterations": count,
+                                                     "quantile": share, "blocks_of_a_minute": blocks,
+                                                     "deviation": statistics.stdev(used)},
                          "value": half, "unit": "half width of a minute's interval, as a logarithm",
                          "compared_to": "what finds 3 % in 80 % of the recordings", "ratio": half / NEEDED,
                          "bar": None, "holds": None})
