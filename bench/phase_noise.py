@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How small a change a comparison of a minute can find beside the noise of the machine, by the length of its phases.
 
-    bench/phase_noise.py BUILD --machine MACHINE -o docs/results/phase_noise.MACHINE.json [--seconds S] [--program NAME]...
+    bench/phase_noise.py BUILD [--seconds S] [--program NAME]... --machine MACHINE
+                         -o docs/results/phase_noise.MACHINE.json
 
 Each program polls all the time (`run --ab --placebo`). Its iterations are then divided anew into phases, which last at
 least as long and hold at least as many iterations as each rule says; one iteration is left out at each change. Two
 neighbours are a block, and the two sides of each block are a coin's choice. The block's difference is that of the
 logarithms of both sides' iteration times, summed up by a quantile (the median is what `run --ab` uses). With the
-interval of Wilcoxon's signed-rank test over all blocks of a minute, the rows say how wide the interval is to either side.
-A change of 3 % is found in 80 % of the recordings if that half width is at most 2.1 %: 3 % over (1.96 + 0.84) times 1.96.
+interval of Wilcoxon's signed-rank test over all blocks of a minute, the rows say how wide the interval is to either
+side. A change of 3 % is found in 80 % of the recordings if that half width is at most 2.1 %: 3 % over (1.96 + 0.84)
+times 1.96.
 """
 
 import argparse
