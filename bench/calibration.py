@@ -2,9 +2,10 @@
 """Judges the verdict of before and after: programs against themselves, where every change is a false alarm, and with a
 delay put in, which has to be found.
 
-    bench/calibration.py measure BUILD --state STATE [--minutes M] [--kind KIND]... [--program NAME]... [--gpu]
+    bench/calibration.py measure BUILD --state STATE [--minutes M] [--kind KIND]... [--program NAME]...
+                         [--gpus N]
     bench/calibration.py shipped BUILD [--traces FOLDER] -o docs/results/calibration_shipped.MACHINE.json
-    bench/calibration.py report --state STATE --machine MACHINE -o docs/results/calibration.MACHINE.json
+    bench/calibration.py report --state STATE... --machine MACHINE -o docs/results/calibration.MACHINE.json
 
 `measure` adds its pairs to STATE, one line of JSON each, until the time is over; it can be run again and again.
 `shipped` compares the recorded pairs of samples/traces for which the careful benchmark found no change, which gives
@@ -50,21 +51,24 @@ HOST_WAITS = ["flag_handoff", "hot_flag"]
 GPU_ONLY = {"host_steps": ["bench_host_sharing_md", "1", "1.5", "stop_file", "times_file"],
             "torch": ["python3", result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound",
                       "100"]}
+TWO_GPUS = {"torch": ["--gpus", "2"]}  # what these add to use both; the applications name their devices
 NVTX = {"torch": "launch_bound"}  # the range that is an iteration; the others' iterations are those of their waits
 WHOLE_RUNS = ["single", "several", "ci"]
 CHANGED_BY_PARKING = {"hot_flag"}  # of samples/traces; the others are equal within 1 % (applications.h200.json)
 
 
-def devices(name, gpu):
-    if gpu:
+def devices(name, gpus):
+    if gpus == 2:
+        return "cuda:0,cuda:1"
+    if gpus == 1:
         return "cuda:0,cuda:0" if name.startswith("g_") else "cuda:0"
     return "simt:2" if name.startswith("g_") else "simt:1"
 
 
-def words(name, gpu, seconds=None):
+def words(name, gpus, seconds=None):
     if name in GPU_ONLY:
-        return [str(word) for word in GPU_ONLY[name][1:]]
-    list_ = ["--devices", devices(name, gpu)]
+        return [str(word) for word in GPU_ONLY[name][1:]] + (TWO_GPUS[name] if gpus == 2 else [])
+    list_ = ["--devices", devices(name, gpus)]
     if name == "c_srs":
         list_ += ["--tiles", "32"]
     if seconds is not None:
@@ -85,7 +89,7 @@ def largest_ratio(rows):
 class Bench:
     def __init__(self, options):
         self.bin = pathlib.Path(options.build).resolve() / "bin"
-        self.gpu = options.gpu
+        self.gpus = options.gpus
         self.state = pathlib.Path(options.state)
         self.end = time.monotonic() + 60 * options.minutes
         self.folder = tempfile.TemporaryDirectory(prefix="wicprof-calibration-")
@@ -107,7 +111,7 @@ class Bench:
         """The program and its words. `python3` is the interpreter that holds PyTorch, not a program of ours."""
         file = GPU_ONLY.get(program, [program])[0]
         file = file if file == "python3" else str(self.bin / file)
-        return [file, *words(program, self.gpu, seconds)]
+        return [file, *words(program, self.gpus, seconds)]
 
     def compare(self, program, *files):
         ranges = ["--nvtx", NVTX[program]] if program in NVTX else []
@@ -115,7 +119,7 @@ class Bench:
 
     def keep(self, kind, program, answer, began):
         speedup = answer["speedup"] or {"value": None, "low": None, "high": None}
-        line = {"kind": kind, "program": program, "gpu": self.gpu, "verdict": answer["verdict"], "why": answer["why"],
+        line = {"kind": kind, "program": program, "gpus": self.gpus, "verdict": answer["verdict"], "why": answer["why"],
                 "method": answer["method"], **speedup, "units": answer["before"]["units"],
                 "waits": largest_ratio(answer["sites"]), "latencies": largest_ratio(answer["edges"]),
                 "seconds": round(time.monotonic() - began, 2)}
@@ -200,17 +204,17 @@ class Bench:
         self.keep("delayed_runs", program, self.compare(program, *files["a"], "--after", *files["b"]), began)
 
 
-def programs_of(kind, gpu):
+def programs_of(kind, gpus):
     if kind in ("delay", "delayed_runs"):
         return STEPPED
-    whole = list(GPU_ONLY) if gpu and kind in WHOLE_RUNS else []
-    return APPLICATIONS + [name for name in HOST_WAITS if name not in APPLICATIONS] + whole
+    whole = [name for name in GPU_ONLY if gpus and kind in WHOLE_RUNS and (gpus == 1 or name in TWO_GPUS)]
+    return APPLICATIONS + (HOST_WAITS if gpus < 2 else []) + whole
 
 
 def measure(options):
     bench = Bench(options)
     for name in GPU_ONLY:
-        if not options.gpu:
+        if not options.gpus:
             print(f"{name}: needs a GPU, not measured", file=sys.stderr)
     known = lines_of(options.state)
     count = {}
@@ -218,7 +222,7 @@ def measure(options):
         count[line["kind"], line["program"]] = count.get((line["kind"], line["program"]), 0) + 1
     while time.monotonic() < bench.end:
         # The kind and program with the fewest pairs are next, so that an interrupted measurement stays balanced.
-        pairs = [(kind, program) for kind in options.kind or KINDS for program in programs_of(kind, options.gpu)
+        pairs = [(kind, program) for kind in options.kind or KINDS for program in programs_of(kind, options.gpus)
                  if not options.program or program in options.program]
         if not pairs:
             return 2
@@ -258,8 +262,22 @@ def spread_rows(name, lines):
     return rows
 
 
+def group_of(program):
+    return "torch" if program == "torch" else "applications" if program in APPLICATIONS else "host_waits"
+
+
+def cell_rows(equal):
+    """One row for each kind of programs, number of GPUs (0: the CPU device) and kind of pairs that was measured."""
+    cells = {}
+    for line in equal:
+        cells.setdefault((group_of(line["program"]), line["gpus"], line["kind"]), []).append(line)
+    return [row("cell", {"programs": group, "gpus": gpus, "kind": kind, "pairs": len(some),
+                         "no_change": sum(line["verdict"] == "no change" for line in some)},
+                sum(map(changed, some)), "false verdicts") for (group, gpus, kind), some in sorted(cells.items())]
+
+
 def report(options):
-    lines = lines_of(options.state)
+    lines = [line for state in options.state for line in lines_of(state)]
     rows = []
     equal = [line for line in lines if line["kind"] in EQUAL]
     wrong = [line for line in equal if changed(line)]
@@ -279,6 +297,7 @@ def report(options):
                     for name in ("improvement", "regression", "no change", "inconclusive")}
         rows.append(row(f"false_verdicts_{kind}", {"pairs": len(some), **verdicts},
                         sum(map(changed, some)) / len(some), "share"))
+    rows += cell_rows(equal)
     for kind in ("delay", "delayed_runs"):
         some = [line for line in lines if line["kind"] == kind]
         if not some:
@@ -302,7 +321,7 @@ def report(options):
         rows.append(row(f"program_{program}", {"pairs": len(of)}, sum(map(changed, of)) / len(of), "share"))
     for name in GPU_ONLY:
         if equal and not any(line["program"] == name for line in lines):
-            why = "out of time" if any(line["gpu"] for line in lines) else "needs a GPU"
+            why = "out of time" if any(line["gpus"] for line in lines) else "needs a GPU"
             rows.append(row(f"program_{name}", {"skipped": why}, 0, "pairs"))
     if options.traces:
         rows += both_modes(pathlib.Path(options.traces))
@@ -359,9 +378,9 @@ def main():
     measuring.add_argument("--minutes", type=float, default=10)
     measuring.add_argument("--kind", action="append", choices=KINDS)
     measuring.add_argument("--program", action="append")
-    measuring.add_argument("--gpu", action="store_true")
+    measuring.add_argument("--gpus", type=int, default=0, choices=(0, 1, 2), help="0: the CPU device")
     reporting = verbs.add_parser("report")
-    reporting.add_argument("--state", required=True)
+    reporting.add_argument("--state", required=True, nargs="+")
     reporting.add_argument("--traces", help="a folder of NAME.ab.json, which become rows, too")
     result_file.add_arguments(reporting)
     comparing = verbs.add_parser("shipped")

@@ -13,9 +13,9 @@ namespace wicprof::cli {
 
 namespace {
 
-/// The median of so many iterations hardly depends on single ones. More iterations in fewer phases would say less,
-/// since phases vary on their own.
-constexpr std::size_t kPhaseIterations = 8;
+/// One more than the fewest, since one may lie across the change. Phases vary on their own, hardly less with more
+/// iterations (phase_noise.vm2.json): more phases say more.
+constexpr std::size_t kPhaseIterations = 4;
 /// A change takes effect within 1 ms, and the recorder reads every 1 ms: both are then below 5 % of a phase.
 constexpr TimeNs kShortestPhase = 50 * kMillisecond;
 /// Fewer make a median that is one of the extremes; as in analyzer/compare.

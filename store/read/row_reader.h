@@ -75,6 +75,11 @@ class RowReader {
     ++column_;
     return *this;
   }
+  /// A text that programs read, of any length up to `most` bytes; of a longer one the begin.
+  void whole_text(std::string& to, std::size_t most) {
+    to = (values_ != nullptr ? values_->text(column_) : statement_->text(column_)).substr(0, most);
+    ++column_;
+  }
   /// The text whose number the column has. Only for rows of Database::scan().
   template <class Text>
   void text(Text& to) {

@@ -61,6 +61,11 @@ class Ab(Compared):
         self.assertEqual(answer["method"], "looks")
         self.assertLess(answer["speedup"]["high"] / answer["speedup"]["value"], 2.5)
 
+    def test_every_phase_of_a_long_comparison_counts(self):
+        self.run_ab("t.wicprof", "--for", "8s", "--precision", "0%")
+        phases = self.meta("t.wicprof")["ab_phases"].split(",")
+        self.assertEqual(len(self.compare("t.wicprof")["segments"]), len(phases))
+
     def test_a_placebo_never_parks(self):
         self.run_ab("t.wicprof", "--for", "3s", "--placebo")
         self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM intervention WHERE new_mode = 1"), [(0,)])

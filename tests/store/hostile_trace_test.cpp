@@ -123,6 +123,15 @@ TEST_F(HostileTrace, ALongTextIsShownByItsBeginAndItsLength) {
   }
 }
 
+TEST_F(HostileTrace, ThePhasesOfALongComparisonAreReadWhole) {
+  std::string phases = "poll:1000000000000:1000050000000";
+  while (phases.size() < 100'000) phases += ",park:1000050000000:1000100000000";
+  change("INSERT INTO meta (key, value) VALUES ('ab_phases', '" + phases + "')");
+  const Result<Reader> reader = Reader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ((*reader->meta())["ab_phases"], phases);
+}
+
 TEST_F(HostileTrace, NoStatementComputesAHugeValue) {
   Database database;
   ASSERT_EQ(database.open(path_, OpenMode::read_write), 0);
