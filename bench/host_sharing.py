@@ -107,7 +107,26 @@ class Bench:
         self.machine = Machine()
         self.work = pathlib.Path(tempfile.mkdtemp())
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir="/dev/shm")}
-        self.rows, self.skipped = [], []
+        self.rows, self.skipped, self.children = [], [], []
+        signal.signal(signal.SIGALRM, self.out_of_time)
+
+    def start(self, words, **more):
+        """A child in a group of its own, which does not outlive this process where the time runs out."""
+        child = subprocess.Popen(words, start_new_session=True, **more)
+        self.children.append(child)
+        return child
+
+    def out_of_time(self, *_):
+        """Ends all children and this process; the rows so far are in the document."""
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        for number, seconds in ((signal.SIGTERM, 2), (signal.SIGKILL, 2)):
+            for child in self.children:
+                if child.poll() is None:
+                    os.killpg(child.pid, number)
+            ends = time.monotonic() + seconds
+            while any(child.poll() is None for child in self.children) and time.monotonic() < ends:
+                time.sleep(0.05)
+        sys.exit(f"FAIL: not done within {self.options.seconds:.0f} s")
 
     def wic_prof(self, *words, timeout=20):
         return subprocess.run(["timeout", str(timeout), self.bin / "wic-prof", *words], env=self.environment,
@@ -141,7 +160,7 @@ class Bench:
             self.machine.quota("co", count / 2 if setup == "shared2" else None)
         if load is None:
             return None
-        runner = subprocess.Popen([self.bin / "bench_host_sharing_load", load, str(count), "110"])
+        runner = self.start([self.bin / "bench_host_sharing_load", load, str(count), "110"])
         self.machine.enter("co", runner.pid)
         bind(runner.pid, cpus)
         time.sleep(0.05)
@@ -152,10 +171,10 @@ class Bench:
         """Runs a program through set-ups and ways. Returns (cpus, setup, load, round, way, begin_ns, end_ns) tuples."""
         stop = self.work / "stop"
         stop.unlink(missing_ok=True)
-        run = subprocess.Popen(["timeout", "-k", "2", "150", self.bin / "wic-prof", "run", "-q", "-f", "-o",
-                                "t.wicprof", f"--trace={trace}", "--name=shared", "--delay=50ms", "--", *words],
-                               text=True, env=self.environment, cwd=self.work, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT)
+        run = self.start(["timeout", "-k", "2", "150", self.bin / "wic-prof", "run", "-q", "-f", "-o", "t.wicprof",
+                          f"--trace={trace}", "--name=shared", "--delay=50ms", "--", *words],
+                         text=True, env=self.environment, cwd=self.work, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT)
         phases = []
         try:
             process = self.session(run)
@@ -345,8 +364,8 @@ class Bench:
         for what in programs:
             folder = self.work / what
             folder.mkdir()
-            runs[what] = subprocess.Popen(["timeout", "40", *self.torch_words(what, 2, folder)], text=True,
-                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            runs[what] = self.start(["timeout", "40", *self.torch_words(what, 2, folder)], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return {what: run.communicate()[0] for what, run in runs.items()}
 
     def wanted(self, program, cases):
@@ -408,8 +427,8 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     options.output = options.out / "host_sharing.json"
     result_file.name_gpu(options)
-    signal.alarm(int(options.seconds))
     bench = Bench(options)
+    signal.alarm(int(options.seconds))
     bench.measure()
     for line in bench.skipped:
         print("skipped:", line)

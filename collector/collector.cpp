@@ -232,7 +232,8 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
   if (domain == CUPTI_CB_DOMAIN_NVTX) return RangeNames::callback(id, *static_cast<const CUpti_NvtxData*>(data));
   if (!of_call) return;
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (call.callbackSite == CUPTI_API_EXIT) announce_context();  // the call has released the driver's locks
+  if (call.callbackSite == CUPTI_API_EXIT && !context_announced_.load(std::memory_order_relaxed))
+    announce_context();  // the call has released the driver's locks
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020) {
     if (call.callbackSite == CUPTI_API_ENTER) api_.activity_flush_all(0);
     return;

@@ -50,14 +50,6 @@ void OwnOpenCall::begin(OpenWork* work, const OpenCall& call) {
   }
 }
 
-void OwnOpenCall::again(TimeNs begin) {
-  if (entry_ != nullptr) entry_->write_word(kBegin, static_cast<std::uint64_t>(begin));
-}
-
-void OwnOpenCall::end() {
-  if (entry_ != nullptr) entry_->write_word(kBegin, 0);
-}
-
 OpenWordWait::OpenWordWait(OpenWork* work, OpenCall call) {
   if (work == nullptr) return;
   entry_ = claim_entry(work->calls, static_cast<std::uint32_t>(getpid()), work->calls_left_out, process_is_gone);

@@ -204,9 +204,13 @@ class OwnOpenCall {
   /// Writes that the thread is in a call since `call.begin`. `work`: the session's; nullptr: none.
   void begin(OpenWork* work, const OpenCall& call);
   /// The thread is once more in the call that it wrote last. Costs a fraction of the other.
-  void again(TimeNs begin);
+  void again(TimeNs begin) {
+    if (entry_ != nullptr) entry_->write_word(kBegin, static_cast<std::uint64_t>(begin));
+  }
   /// The thread's call has ended.
-  void end();
+  void end() {
+    if (entry_ != nullptr) entry_->write_word(kBegin, 0);
+  }
 
  private:
   OpenEntry<OpenCall>* entry_ = nullptr;

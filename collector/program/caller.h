@@ -45,6 +45,19 @@ class Caller {
     return unwind(call, frame);
   }
 
+  /// Where on the thread's stack find() would read that return address next time; nullptr: nowhere, or on a stack whose
+  /// end is not known.
+  __attribute__((no_sanitize("address"))) const void* const* slot_of(std::uint32_t call, const void* frame,
+                                                                     const void* address) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(frame);
+    for (const std::ptrdiff_t distance : distances_[call]) {
+      if (distance == 0 || !on_stack(at, distance)) break;
+      const auto* const slot = reinterpret_cast<const void* const*>(static_cast<const char*>(frame) + distance);
+      if (*slot == address) return slot;
+    }
+    return nullptr;
+  }
+
   /// Within a call of CUDA whose caller is known: the address to which the function that `caller` has called will be
   /// returned to. nullptr: none in the same module.
   static const void* callee_of(const void* caller);

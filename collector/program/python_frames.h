@@ -20,6 +20,7 @@ class PythonFrames {
     const void* code = nullptr;  ///< nullptr: no Python function, or not known
     std::uint32_t first_line = 0;
     explicit operator bool() const { return code != nullptr; }
+    friend bool operator==(const Function&, const Function&) = default;
     /// Tells functions apart.
     std::uint64_t key() const { return reinterpret_cast<std::uintptr_t>(code) * 0x9e3779b97f4a7c15u + first_line; }
   };

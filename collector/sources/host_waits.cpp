@@ -93,12 +93,16 @@ class HostWaits final : public Source {
     if (number == kNoNumber) return note(domain, id, data);
     ThreadWait& wait = thread.wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
+      if (wait.depth == 0 && begin_known(thread, number, id, __builtin_frame_address(0), data, sink)) return;
       // The end of the outer call came without a callback, which has been disabled meanwhile.
       if (wait.depth > 0 && data.correlationId != wait.correlation && places_.ids_nest()) wait.depth = 0;
       if (wait.depth++ == 0) {
         wait.outer = number;
         wait.correlation = data.correlationId;
-        begin(thread, places_.place(thread, number, __builtin_frame_address(0), sink), sink);
+        wait.frame = __builtin_frame_address(0);
+        thread.known = nullptr;
+        thread.shown_as = nullptr;
+        begin(thread, places_.place(thread, number, wait.frame, sink), sink);
       } else if (kWaitingCalls[wait.outer].in_driver() && places_.asked(wait.outer)) {
         places_.prove(thread, number, __builtin_frame_address(0), data.correlationId);
       }
@@ -112,7 +116,7 @@ class HostWaits final : public Source {
     wait.depth = 0;
     thread.open_call.end();
     note_end(thread, data);
-    end(thread, sink);
+    end(thread, number, id, data, sink);
   }
 
   void tick(EventBatch& batch) override {
@@ -137,6 +141,41 @@ class HostWaits final : public Source {
   }
 
  private:
+  /// Whether the wait that begins is like one that the thread has made before, and the program's own way is in force.
+  /// All that remains to do at its begin is done then.
+  bool begin_known(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const void* frame,
+                   const CUpti_CallbackData& data, EventSink& sink) {
+    if (!kWaitingCalls[number].by_runtime()) return false;
+    KnownWait* const known = thread.known_waits.find(number, frame, object_of(id, data.functionParams), data.context);
+    if (known == nullptr || known->text_generation != sink.text_generation() || known->place->key != known->key ||
+        control_.wanted(known->session_site) != StrategyId::poll || RangeNames::innermost() != nullptr) {
+      return false;
+    }
+    if (PythonFrames::of_process().innermost(thread.python) != known->function) return false;
+    ThreadWait& wait = thread.wait;
+    wait.depth = 1;
+    wait.place = {known->event.site, known->place->waits++, known->place};
+    wait.strategy = StrategyId::poll;
+    wait.polls = wait.naps = 0;
+    wait.forecast.reset();
+    wait.learns = true;
+    wait.outer = number;
+    wait.number = known->call;
+    wait.correlation = data.correlationId;
+    wait.from = known->from;
+    thread.known = known;
+    thread.cpu_meter.begin(meter_place(wait.place));
+    wait.begin = now_ns();
+    if (thread.shown_as == known) {
+      thread.shown.begin = wait.begin;
+      thread.open_call.again(wait.begin);
+    } else if (work_ != nullptr) {
+      show(thread, number, awaitable_of(kDriverCall, id, data.functionParams), data);
+      thread.shown_as = known;
+    }
+    return true;
+  }
+
   /// Writes the call to the session's table for as long as it lasts. The driver's call within a runtime's call knows
   /// what is waited for.
   void show(WaitingThread& thread, std::uint8_t number, const std::optional<Awaitable>& what,
@@ -212,7 +251,7 @@ class HostWaits final : public Source {
     wait.polls = wait.naps = 0;
     wait.forecast.reset();
     wait.learns = true;
-    thread.cpu_meter.begin(place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1);
+    thread.cpu_meter.begin(meter_place(place));
     wait.begin = now_ns();
   }
 
@@ -224,6 +263,7 @@ class HostWaits final : public Source {
     if (strategy == StrategyId::poll) return;
     if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
     wait.strategy = strategy;
+    thread.known_waits.forget();
     if (thread.experience == nullptr) thread.experience = &experience();
     Experience& known = *thread.experience;
     if (const TimeNs computing = thread.cpu_meter.between(); computing >= 0)
@@ -279,28 +319,73 @@ class HostWaits final : public Source {
   /// Too short to sleep in, by far.
   static bool is_short(TimeNs length) { return length < kWorthWatching / 2; }
 
-  void end(WaitingThread& thread, EventSink& sink) {
+  /// Room for the thread's wait, which has ended now, among those that are kept; nullptr: it is none of them.
+  HostWaitEvent* room(WaitingThread& thread, TimeNs now, EventSink& sink) {
     const ThreadWait& wait = thread.wait;
+    ShortWaits* const kept = thread.short_waits;
+    if (now - wait.begin >= CpuMeter::kTooShortToSleep || kept == nullptr || wait.polls != 0 || wait.naps != 0 ||
+        !ticks_.load(std::memory_order_relaxed)) {
+      return nullptr;
+    }
+    HostWaitEvent* const place = kept->place();
+    if (place != nullptr) return place;
+    kept->pass_to(sink);
+    return kept->place();
+  }
+
+  void end(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const CUpti_CallbackData& data,
+           EventSink& sink) {
     const TimeNs now = now_ns();
     ShortWaits* const kept = thread.short_waits;
-    const bool keeps = now - wait.begin < CpuMeter::kTooShortToSleep && kept != nullptr && wait.polls == 0 &&
-                       wait.naps == 0 && ticks_.load(std::memory_order_relaxed);
-    if (keeps) {
-      HostWaitEvent* place = kept->place();
-      if (place == nullptr) {
-        kept->pass_to(sink);
-        place = kept->place();
-      }
-      if (place != nullptr) {
+    HostWaitEvent* const place = room(thread, now, sink);
+    if (place != nullptr) {
+      if (const KnownWait* const known = thread.known) {
+        *place = known->event;
+        place->begin_ns = thread.wait.begin;
+        place->end_ns = now;
+        place->cpu_ns = thread.cpu_meter.end(thread.wait.begin, now).cpu;
+        place->iteration = thread.wait.place.iteration;
+        place->correlation = thread.wait.correlation;
+      } else {
         write(thread, now, *place, sink);
-        return kept->commit();
+        learn(thread, number, object_of(id, data.functionParams), data.context, *place, sink);
       }
-    } else if (kept != nullptr && !kept->empty()) {
-      kept->pass_to(sink);  // in their order
+      return kept->commit();
     }
+    if (kept != nullptr && !kept->empty()) kept->pass_to(sink);  // in their order
     HostWaitEvent event;
     write(thread, now, event, sink);
     sink.write_or_hold(event);
+  }
+
+  /// A wait that has just been written, for the next ones that are like it.
+  void learn(WaitingThread& thread, std::uint8_t number, const void* object, const CUctx_st* context,
+             const HostWaitEvent& event, EventSink& sink) {
+    const ThreadWait& wait = thread.wait;
+    const bool whole = wait.outer == number && kWaitingCalls[number].by_runtime() && wait.from != nullptr &&
+                       wait.strategy == StrategyId::poll && wait.place.counts != nullptr && event.call != 0;
+    if (!whole || RangeNames::innermost() != nullptr) return;
+    const void* const* const returns = thread.caller.slot_of(number, wait.frame, wait.from);
+    if (returns == nullptr) return;
+    KnownWait& known = thread.known_waits.add();
+    known = {number,
+             wait.number,
+             wait.frame,
+             object,
+             context,
+             returns,
+             wait.from,
+             PythonFrames::of_process().innermost(thread.python),
+             wait.place.counts,
+             wait.place.counts->key,
+             sites_.session_number(event.site),
+             sink.text_generation(),
+             event};
+    thread.shown_as = &known;
+  }
+
+  static std::uint32_t meter_place(const PlaceOfWait& place) {
+    return place.site == 0 ? 0 : place.site - WaitSites::kFirst + 1;
   }
 
   /// The thread's wait, which has ended now.

@@ -14,15 +14,10 @@ CpuMeter::Reading CpuMeter::read() {
   return reading;
 }
 
-CpuUse CpuMeter::end(TimeNs begin, TimeNs end) {
+CpuUse CpuMeter::end_long(TimeNs begin, TimeNs end) {
   const TimeNs length = end - begin;
-  std::uint8_t& short_waits = short_waits_[place_];
+  short_waits_[place_] = 0;
   end_cpu_ = -1;
-  if (length < kTooShortToSleep) {
-    if (short_waits < kShortInARow) ++short_waits;
-    return {std::max<TimeNs>(0, length), 0, reports_run_delay_ ? 0 : -1};
-  }
-  short_waits = 0;
   if (!measures_) return {};
   const TimeNs cpu = end_cpu_ = thread_cpu_ns();
   CpuUse use;

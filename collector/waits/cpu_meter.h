@@ -47,9 +47,15 @@ class CpuMeter {
   TimeNs between() const { return measures_ && end_cpu_ >= 0 ? first_.cpu - end_cpu_ : -1; }
 
   /// After the wait from `begin` to `end`.
-  CpuUse end(TimeNs begin, TimeNs end);
+  CpuUse end(TimeNs begin, TimeNs end) {
+    if (end - begin >= kTooShortToSleep) return end_long(begin, end);
+    if (short_waits_[place_] < kShortInARow) ++short_waits_[place_];
+    end_cpu_ = -1;
+    return {end > begin ? end - begin : 0, 0, reports_run_delay_ ? 0 : -1};
+  }
 
  private:
+  CpuUse end_long(TimeNs begin, TimeNs end);
   struct Reading {
     TimeNs wall = 0, cpu = 0, run_delay = -1;
     Switches switches;

@@ -20,7 +20,8 @@ struct ThreadWait {
   std::uint8_t outer = kNoNumber;   // the outermost call
   std::uint8_t number = kNoNumber;  // the call whose name the wait has
   std::uint32_t correlation = 0;
-  const void* from = nullptr;  // where the program makes it; nullptr: not looked up
+  const void* from = nullptr;   // where the program makes it; nullptr: not looked up
+  const void* frame = nullptr;  // of the callback at its begin
   // Of waiting in the call's place.
   StrategyId strategy = StrategyId::poll;
   std::uint32_t polls = 0, naps = 0;

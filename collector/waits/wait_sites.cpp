@@ -51,7 +51,7 @@ PlaceOfWait WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::s
   const std::uint64_t key = key_of(number, caller);
   ThreadsPlaces::Place& place = places.at(key);
   if (place.key != key) place = {key, declare_place(key, call, caller, sink), 0};
-  return {place.site, place.waits++};
+  return {place.site, place.waits++, &place};
 }
 
 std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
@@ -60,7 +60,7 @@ std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t
   ThreadsPlaces::Place& place = places.at(key);
   if (place.key != key) place = {key, declare_range(key, call, range, sink), 0};
   if (place.site == kByPlace) return std::nullopt;
-  return PlaceOfWait{place.site, place.waits++};
+  return PlaceOfWait{place.site, place.waits++, &place};
 }
 
 std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
@@ -69,7 +69,7 @@ std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t
   ThreadsPlaces::Place& place = places.at(key);
   if (place.key != key) place = {key, declare_function(key, call, function, sink), 0};
   if (place.site == kByPlace) return std::nullopt;
-  return PlaceOfWait{place.site, place.waits++};
+  return PlaceOfWait{place.site, place.waits++, &place};
 }
 
 SiteId WaitSites::declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink) {

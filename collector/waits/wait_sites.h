@@ -21,12 +21,6 @@
 
 namespace wicprof::collector {
 
-/// A wait's site, and how often the calling thread has waited there before.
-struct PlaceOfWait {
-  SiteId site = 0;  ///< 0: not known
-  std::uint32_t iteration = 0;
-};
-
 /// What one thread knows of the places where it waits: a table without locks. A place that finds no room replaces
 /// another, which then begins to count its waits anew. Used by one thread.
 class ThreadsPlaces {
@@ -50,6 +44,13 @@ class ThreadsPlaces {
  private:
   static constexpr std::size_t kPlaces = 64, kTries = 8;
   std::array<Place, kPlaces> places_;
+};
+
+/// A wait's site, and how often the calling thread has waited there before.
+struct PlaceOfWait {
+  SiteId site = 0;  ///< 0: not known
+  std::uint32_t iteration = 0;
+  ThreadsPlaces::Place* counts = nullptr;  ///< the thread's; nullptr: none
 };
 
 /// Any thread. A place that a thread has seen before takes no lock.

@@ -13,6 +13,7 @@
 #include "collector/program/time_slice.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/experience.h"
+#include "collector/waits/known_waits.h"
 #include "collector/waits/short_waits.h"
 #include "collector/waits/thread_wait.h"
 #include "collector/waits/wait_sites.h"
@@ -39,6 +40,9 @@ struct WaitingThread {
   bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
   OwnOpenCall& open_call = OwnOpenCall::of_thread();
   std::uint64_t context = 0;  // in which it waits
+  KnownWaits known_waits;
+  KnownWait* known = nullptr;           // that the current wait is like
+  const KnownWait* shown_as = nullptr;  // that `shown` belongs to
   CpuMeter cpu_meter;
   TimeSlice time_slice;
   Experience* experience = nullptr;  // once it has waited by wic-prof's strategies

@@ -243,6 +243,9 @@ void wait_for_flushes(int more) {
   while (cupti->flushes() < goal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// Of two places in turn: most of these waits are like earlier ones.
+constexpr int kTurns = 20;
+
 // Whether the collector leaves the runtime's callbacks alone once it knows that the driver's suffice.
 int nested_calls_scenario(bool one_id) {
   constexpr auto kId = CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
@@ -252,6 +255,10 @@ int nested_calls_scenario(bool one_id) {
   wait_for_flushes(4);
   if (cupti->enabled(CUPTI_CB_DOMAIN_RUNTIME_API, kId) == one_id) return 27;
   for (int i = 0; i < 3; ++i) waiting_step();
+  for (int i = 0; i < kTurns; ++i) {
+    waiting_step();
+    other_step();
+  }
   std::thread(waiting_step).join();
   other_step();
   driver_step();

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -71,6 +72,16 @@ Outcome run_guest(const std::string& scenario, const Variables& variables, const
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }
+
+/// As many waits from 0 on, then some more numbers.
+using Numbers = std::vector<std::uint32_t>;
+Numbers numbers(std::uint32_t count, const Numbers& more = {}) {
+  Numbers all(count);
+  std::iota(all.begin(), all.end(), 0u);
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+constexpr std::uint32_t kTurns = 20;  // as in guest.cpp
 
 class Inject : public ::testing::Test {
  protected:
@@ -295,7 +306,6 @@ TEST_F(Inject, EachPlaceThatWaitsIsASite) {
     EXPECT_EQ(wait.awaited, Awaited::stream);
     iterations[names.at(wait.site)].push_back(wait.iteration);
   }
-  using Numbers = std::vector<std::uint32_t>;
   const std::map<std::string, Numbers> expected = {{"cudaStreamSynchronize in first_step", {0, 1, 2, 0}},
                                                    {"cudaStreamSynchronize in second_step", {0, 1, 2}},
                                                    {"cudaStreamSynchronize in second_step#2", {0, 1, 2}}};
@@ -309,7 +319,15 @@ TEST_F(Inject, WaitsKeepTheirSitesWhereTheDriversCallbacksSuffice) {
     std::map<SiteId, std::string> names;
     for (const SiteEvent& site : delivered.all<SiteEvent>()) names[site.site] = delivered.text(site.name);
     std::map<std::string, std::vector<std::uint32_t>> iterations;
+    std::map<std::uint32_t, HostWaitEvent> last;  // of each thread
     for (const HostWaitEvent& wait : delivered.all<HostWaitEvent>()) {
+      if (const auto before = last.find(wait.thread); before != last.end()) {
+        EXPECT_GE(wait.begin_ns, before->second.end_ns);
+        if (wait.correlation != 7) {
+          EXPECT_GT(wait.correlation, before->second.correlation);
+        }
+      }
+      last[wait.thread] = wait;
       EXPECT_EQ(wait.awaited, Awaited::event);
       EXPECT_GE(wait.end_ns, wait.begin_ns);
       if (names.at(wait.site).find("driver_step") == std::string::npos) {
@@ -317,10 +335,9 @@ TEST_F(Inject, WaitsKeepTheirSitesWhereTheDriversCallbacksSuffice) {
       }
       iterations[names.at(wait.site)].push_back(wait.iteration);
     }
-    using Numbers = std::vector<std::uint32_t>;
     ASSERT_EQ(iterations.size(), 3u) << scenario;
-    EXPECT_EQ(iterations["cudaEventSynchronize in waiting_step"], (Numbers{0, 1, 2, 3, 4, 5, 0})) << scenario;
-    EXPECT_EQ(iterations["cudaEventSynchronize in other_step"], Numbers{0}) << scenario;
+    EXPECT_EQ(iterations["cudaEventSynchronize in waiting_step"], numbers(6 + kTurns, {0})) << scenario;
+    EXPECT_EQ(iterations["cudaEventSynchronize in other_step"], numbers(kTurns + 1)) << scenario;
     session_.reset();
     SetUp();
   }
@@ -336,10 +353,9 @@ TEST_F(Inject, WaitsOfAProgramWithoutNamesKeepTheirSites) {
     EXPECT_EQ(delivered.text(wait.call), "cudaEventSynchronize");
     iterations[wait.site].push_back(wait.iteration);
   }
-  using Numbers = std::vector<std::uint32_t>;
   std::vector<Numbers> found;
   for (const auto& [site, numbers] : iterations) found.push_back(numbers);
-  EXPECT_EQ(found, (std::vector<Numbers>{{0, 1, 2, 3, 4, 5, 0}, {0}}));
+  EXPECT_EQ(found, (std::vector<Numbers>{numbers(6 + kTurns, {0}), numbers(kTurns + 1)}));
 }
 
 TEST_F(Inject, CompleteRecordsArriveWithoutExitHandlers) {
