@@ -271,7 +271,7 @@ def cell_rows(equal):
     cells = {}
     for line in equal:
         cells.setdefault((group_of(line["program"]), line["gpus"], line["kind"]), []).append(line)
-    return [row("cell", {"programs": group, "gpus": gpus, "kind": kind, "pairs": len(some),
+    return [row(f"false_{group}_gpus{gpus}_{kind}", {"programs": group, "gpus": gpus, "kind": kind, "pairs": len(some),
                          "no_change": sum(line["verdict"] == "no change" for line in some)},
                 sum(map(changed, some)), "false verdicts") for (group, gpus, kind), some in sorted(cells.items())]
 

@@ -11,8 +11,8 @@ import unittest
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 
 
-def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs"):
-    return {"kind": kind, "program": program, "gpu": False, "verdict": verdict, "why": None, "method": "spread",
+def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs", gpus=0):
+    return {"kind": kind, "program": program, "gpus": gpus, "verdict": verdict, "why": None, "method": "spread",
             "value": value, "low": 0.5, "high": 2, "units": 1, "waits": 3.0, "latencies": 2.0, "seconds": 1}
 
 
@@ -37,6 +37,12 @@ class Report(unittest.TestCase):
         self.assertTrue(rows["false_verdicts"]["holds"])
         self.assertEqual(rows["false_verdicts_ab"]["value"], 1)
         self.assertEqual(rows["false_verdicts_single"]["params"]["inconclusive"], 290)
+
+    def test_kinds_of_programs_and_numbers_of_gpus_are_rows_of_their_own(self):
+        rows = self.report([pair(), pair(verdict="regression"), pair("several", program="torch", gpus=2)])[1]
+        self.assertEqual(rows["false_applications_gpus0_single"]["params"]["pairs"], 2)
+        self.assertEqual(rows["false_applications_gpus0_single"]["value"], 1)
+        self.assertEqual(rows["false_torch_gpus2_several"]["value"], 0)
 
     def test_comparisons_of_both_modes_become_rows(self):
         speedup = {"value": 1.001, "low": 0.99, "high": 1.01}
