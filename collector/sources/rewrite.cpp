@@ -198,7 +198,8 @@ class Rewrite final : public Source {
     for (const CUpti_CallbackId id : writing_calls()) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     }
-    for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    for (const CUpti_CallbackId id :
+         {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     }
     return ok();
@@ -242,6 +243,7 @@ class Rewrite final : public Source {
   }
 
   void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) modules_.context_begins(data.context);
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) modules_.context_ends(data.context, sink);
   }
 
@@ -417,7 +419,8 @@ class Rewrite final : public Source {
     }
     const Handles handles = handles_of(id, data.functionParams);
     std::string names;
-    for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink)) {
+    for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink,
+                                                 handles.module != nullptr ? data.context : nullptr)) {
       names += (names.empty() ? "" : ", ") + name;
     }
     const bool reports = reports_patch();

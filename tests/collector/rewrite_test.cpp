@@ -61,11 +61,15 @@ struct FakeDriver {
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
   std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
   std::deque<std::vector<char>> memory;  // of the host, in the order of the allocations
+  std::vector<CUcontext> given_memory;   // in which modules got their memory
   int loads = 0, unloads = 0, retained = 0;
   std::atomic<int> loads_with_options{0};
   std::mutex mutex;  // what a program loads is compiled on several threads; never held during callbacks
 };
 FakeDriver* fake = nullptr;
+
+thread_local std::vector<CUcontext> pushed_contexts;
+CUcontext current_context() { return pushed_contexts.empty() ? fake->context : pushed_contexts.back(); }
 
 /// The texts of this test, or the bytes of a fat binary.
 std::string bytes_of(const void* image) {
@@ -196,11 +200,12 @@ RewriteDriver functions() {
   api.copy_to_device = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
     if (unless("copy") != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    fake->given_memory.push_back(current_context());
     return CUDA_SUCCESS;
   };
   api.synchronize = [](CUstream) { return unless("synchronize"); };
   api.current_context = [](CUcontext* context) {
-    *context = fake->context;
+    *context = current_context();
     return CUDA_SUCCESS;
   };
   api.current_device = [](CUdevice* device) {
@@ -224,8 +229,14 @@ RewriteDriver functions() {
     --fake->retained;
     return CUDA_SUCCESS;
   };
-  api.push_context = [](CUcontext) { return CUDA_SUCCESS; };
-  api.pop_context = [](CUcontext*) { return CUDA_SUCCESS; };
+  api.push_context = [](CUcontext context) {
+    pushed_contexts.push_back(context);
+    return CUDA_SUCCESS;
+  };
+  api.pop_context = [](CUcontext*) {
+    pushed_contexts.pop_back();
+    return CUDA_SUCCESS;
+  };
   api.exchange_capture_mode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
   api.launch = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
                   void**) { return unless("launch"); };
@@ -442,6 +453,28 @@ TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
   driver.table[0] = 0;
   EXPECT_EQ(modules.bind(api, sink_), "");
   EXPECT_NE(driver.table[0], 0u);
+}
+
+TEST_F(RewriteTest, AllContextsGetTheirMemoryBeforeOneLaunches) {
+  auto* const first = driver.context;
+  auto* const second = reinterpret_cast<CUcontext>(0x11);
+  auto* const third = reinterpret_cast<CUcontext>(0x12);
+  PatchedModules modules(nullptr);
+  for (CUcontext context : {first, second}) modules.context_begins(context);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second}));
+  EXPECT_FALSE(modules.unbound(first));
+  EXPECT_TRUE(pushed_contexts.empty());
+  // A module is in one context only.
+  modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_, second);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second, second}));
+  modules.context_ends(second, sink_);
+  modules.context_begins(third);
+  EXPECT_TRUE(modules.unbound(first));
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second, second, third}));
 }
 
 // Rounds of the thread that reads the waits and takes readings of the clock.
