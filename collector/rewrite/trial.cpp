@@ -1,9 +1,9 @@
 #include "collector/rewrite/trial.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "collector/rewrite/own_code.h"
@@ -177,10 +177,11 @@ class Trial {
     CUcontext current = nullptr;
     driver_.current_context(&current);
     TimeNs took = 0;
-    std::thread thread;
+    std::future<void> reading;
     {
       const WithoutSignals without;
-      thread = std::thread([&] {
+      // Deferred where the system has no thread for us: then it is read after the compilation.
+      reading = std::async(std::launch::async | std::launch::deferred, [&] {
         const OwnCode own;
         const TimeNs begin = now_ns();
         driver_.push_context(current);
@@ -191,7 +192,7 @@ class Trial {
       });
     }
     std::string problem = make(likely);
-    thread.join();
+    reading.get();
     steps_.done("compiler");
     steps_.meanwhile("original", took);
     return problem.empty() ? of_original : problem;
