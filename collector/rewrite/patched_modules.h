@@ -139,7 +139,7 @@ class PatchedModules {
   std::vector<Module> modules_;
   std::vector<Memory> memories_;
   std::vector<CUcontext> contexts_;  // that have begun
-  std::mutex clocks_mutex_;  // after mutex_, if both are held
+  std::mutex clocks_mutex_;          // after mutex_, if both are held
   std::vector<Clock> clocks_;
   std::atomic<bool> any_{false};
   std::atomic<CUcontext> bound_in_{nullptr};  // where all modules had their memory at the last look

@@ -420,7 +420,7 @@ class Rewrite final : public Source {
     const Handles handles = handles_of(id, data.functionParams);
     std::string names;
     for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink,
-                                                 handles.module != nullptr ? data.context : nullptr)) {
+                                                handles.module != nullptr ? data.context : nullptr)) {
       names += (names.empty() ? "" : ", ") + name;
     }
     const bool reports = reports_patch();
