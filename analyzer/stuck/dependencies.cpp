@@ -142,8 +142,9 @@ class WordsOfSites {
 
  private:
   static constexpr std::size_t kMostNames = 6;
-  /// Of a site in a process: what is said of its words, and who wrote them: a host thread, or a kernel.
-  using Key = std::tuple<std::uint32_t, std::string, CauseKind, Confidence, std::optional<Agent>>;
+  /// Of a site in a process: what is said of its words, who wrote them (a host thread, or a kernel), and who may.
+  using Key = std::tuple<std::uint32_t, std::string, CauseKind, Confidence, std::optional<Agent>, WordMemory,
+                         std::set<std::string>>;
 
   std::optional<Key> key_of(const Cause& cause) const {
     if (!cause.word || in_cycles_.contains(*cause.word)) return std::nullopt;
@@ -154,7 +155,9 @@ class WordsOfSites {
       writer = agent_of(*word.last);
       writer->block = writer->sm = 0;
     }
-    return Key{word.processes.front(), word.site, cause.kind, cause.confidence, writer};
+    std::set<std::string> candidates;
+    for (const SeenCandidate& candidate : word.candidates) candidates.insert(candidate.kernel);
+    return Key{word.processes.front(), word.site, cause.kind, cause.confidence, writer, word.memory, candidates};
   }
 
   const WaitedWords& all_;

@@ -238,6 +238,7 @@ def main():
     parser.add_argument("--limit", type=float, default=240, help="seconds after which nothing new begins")
     result_file.add_arguments(parser)
     options = parser.parse_args()
+    result_file.name_gpu(options)
     bench = Bench(options)
     bench.measure()
     options.output = str(options.out / "rewrite.json")
