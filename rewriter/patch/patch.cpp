@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "rewriter/flow/effects.h"
-#include "rewriter/patch/call.h"
-#include "rewriter/patch/look.h"
 #include "rewriter/patch/marks.h"
+#include "rewriter/patch/records.h"
 #include "rewriter/patch/visit.h"
 
 namespace wicprof::rewriter {
@@ -53,116 +52,66 @@ bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
                        [&](const LoopVerdict& other) { return other.header == loop.header; }) == 1;
 }
 
-/// Whether threads may come to the loop by a branch, so that nothing shows when a wait begins.
-bool is_entered_by_branch(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
-  const std::vector<Statement>& statements = verdict.function->statements;
-  const Statement& header = statements[loop.header];
-  if (loop.falls_through || header.kind != StatementKind::label) return true;
-  for (std::size_t i = 0; i < statements.size(); ++i) {
-    const auto goes_back = [&](const LoopVerdict& other) {
-      return other.header == loop.header && other.back_edge == i && other.verdict == Verdict::wait;
-    };
-    if (i == loop.header || std::any_of(verdict.loops.begin(), verdict.loops.end(), goes_back)) continue;
-    const auto names_header = [&](const Token& token) { return token.text == header.opcode(); };
-    if (std::any_of(statements[i].tokens.begin(), statements[i].tokens.end(), names_header)) return true;
+/// Where the visit stands, and under which guard: behind the poll, or before one that acquires, since its instructions
+/// wait for the load; else before the branch that goes back.
+Insertion place_visit(const FunctionVerdicts& verdict, const Site& site, const Table& table) {
+  const Function& function = *verdict.function;
+  if (passes_poll(verdict, *site.loop)) {
+    const Statement& poll = function.statements[site.loop->word->poll];
+    const std::size_t at = has_modifier(poll.opcode(), "acquire") ? poll.range.begin : poll.range.end;
+    return {at, marked(visit_text(site, table, {}))};
   }
-  return false;
+  const Statement& statement = function.statements[site.loop->back_edge];
+  if (site.loop->falls_through) return {statement.range.end, marked(visit_text(site, table, {}))};
+  BackEdge back{statement.guard, statement.guard_negated, {}};
+  // A branch before a uniform one would leave it to some of the threads only.
+  const bool uniform = has_modifier(statement.opcode(), "uni") && !statement.guard.empty();
+  if (mnemonic_of(statement.opcode()) == "bra" && statement.tokens.size() == 2 && !uniform) {
+    back.label = statement.tokens[1].text;
+  }
+  return {statement.range.begin, marked(visit_text(site, table, back))};
 }
 
-/// Insertions of one function.
-class FunctionPatch {
- public:
-  FunctionPatch(const FunctionVerdicts& verdict, std::span<const Site> sites, const Table& table,
-                std::vector<Insertion>& insertions)
-      : verdict_(verdict),
-        function_(*verdict.function),
-        sites_(sites),
-        table_(table),
-        insertions_(insertions),
-        by_branch_(std::any_of(sites.begin(), sites.end(),
-                               [&](const Site& site) { return is_entered_by_branch(verdict, *site.loop); })) {}
-
-  /// `ends`: of all functions so far.
-  void place(std::size_t& ends) {
-    // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
-    // first.
-    place_waits();
-    place_ends(ends);
-    for (const Site& site : sites_) place_visit(site);
-    insert(function_.body.begin + 1, registers_text(by_branch_));
+/// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
+void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
+  std::set<std::size_t> headers;
+  std::map<std::size_t, std::vector<const Site*>> left;
+  for (const Site& site : sites) {
+    for (const std::size_t exit : site.loop->exits) left[exit].push_back(&site);
+    if (site.loop->falls_through) continue;  // what comes from above goes back
+    if (function.statements[site.loop->header].kind == StatementKind::label) headers.insert(site.loop->header);
   }
-
- private:
-  void insert(std::size_t at, const std::string& text) {
-    if (!text.empty()) insertions_.push_back({at, marked(text)});
+  for (const auto& [statement, of] : left) {
+    const std::size_t at =
+        statement < function.statements.size() ? function.statements[statement].range.begin : function.body.end - 1;
+    insertions.push_back({at, marked(exit_text(of))});
   }
-
-  /// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
-  void place_waits() {
-    std::set<std::size_t> headers;
-    std::map<std::size_t, std::vector<const Site*>> left;
-    for (const Site& site : sites_) {
-      for (const std::size_t exit : site.loop->exits) left[exit].push_back(&site);
-      if (site.loop->falls_through) continue;  // what comes from above goes back
-      if (function_.statements[site.loop->header].kind == StatementKind::label) headers.insert(site.loop->header);
-    }
-    for (const auto& [statement, of] : left) {
-      insert(statement < function_.statements.size() ? function_.statements[statement].range.begin
-                                                     : function_.body.end - 1,
-             exit_text(of, by_branch_));
-    }
-    for (const std::size_t header : headers) insert(function_.statements[header].range.begin, arrive_text());
+  for (const std::size_t header : headers) {
+    insertions.push_back({function.statements[header].range.begin, marked(arrive_text())});
   }
+}
 
-  /// Before the thread leaves the function, the end of its last wait is recorded: behind the function's last statement.
-  void place_ends(std::size_t& ends) {
-    const std::string last = "$__wic_last_" + std::to_string(ends);
-    for (const Statement& statement : function_.statements) {
-      const std::string_view what = mnemonic_of(statement.opcode());
-      if (statement.kind != StatementKind::instruction || (what != "ret" && what != "exit")) continue;
-      if (what == "exit" && !function_.is_entry) {
-        insert(statement.range.begin, leave_at_once_text(table_, "leave_" + std::to_string(ends++)));
-        continue;
-      }
-      insert(statement.range.begin,
-             before_leaving_text(std::string(statement.guard_negated ? "!" : "") + std::string(statement.guard), last));
+/// Before the thread leaves the function, the end of its last wait is recorded: behind the function's last statement.
+void place_ends(const Function& function, const Table& table, std::size_t& ends, std::vector<Insertion>& insertions) {
+  const std::string last = "$__wic_last_" + std::to_string(ends);
+  for (const Statement& statement : function.statements) {
+    const std::string_view what = mnemonic_of(statement.opcode());
+    if (statement.kind != StatementKind::instruction || (what != "ret" && what != "exit")) continue;
+    std::string text;
+    if (what == "exit" && !function.is_entry) {
+      text = end_text(table, "leave_" + std::to_string(ends++));
+    } else {
+      const std::string guard = std::string(statement.guard_negated ? "!" : "") + std::string(statement.guard);
+      text = "{\n.reg .pred %__wic_p;\n" +
+             (statement.guard.empty() ? std::string("setp.ne.b32 %__wic_p, %__wic_s, 0;\n")
+                                      : "setp.ne.and.b32 %__wic_p, %__wic_s, 0, " + guard + ";\n") +
+             "@%__wic_p bra " + last + ";\n}\n";
     }
-    insert(function_.body.end - 1,
-           "\n" + last + ":\n" + leave_text(table_, "leave_" + std::to_string(ends++)) + "ret;\n");
+    insertions.push_back({statement.range.begin, marked("\n" + text)});
   }
-
-  /// Behind the poll, or before the branch that goes back, under the branch's own predicate.
-  void place_visit(const Site& site) {
-    if (passes_poll(verdict_, *site.loop)) {
-      const Statement& poll = function_.statements[site.loop->word->poll];
-      const std::string visit = visit_text(site, table_);
-      // The instructions behind a poll that acquires wait for its load: the clock is read before it.
-      if (has_modifier(poll.opcode(), "acquire")) {
-        insert(poll.range.begin, count_text());
-        insert(poll.range.end, "\n" + visit);
-      } else {
-        insert(poll.range.end, count_text() + visit);
-      }
-      return;
-    }
-    const Statement& statement = function_.statements[site.loop->back_edge];
-    if (site.loop->falls_through) return insert(statement.range.end, visit_back_text(site, table_, {}));
-    BackEdge back{statement.guard, statement.guard_negated, {}};
-    // A branch before a uniform one would leave it to some of the threads only.
-    const bool uniform = has_modifier(statement.opcode(), "uni") && !statement.guard.empty();
-    if (mnemonic_of(statement.opcode()) == "bra" && statement.tokens.size() == 2 && !uniform) {
-      back.label = statement.tokens[1].text;
-    }
-    insert(statement.range.begin, visit_back_text(site, table_, back));
-  }
-
-  const FunctionVerdicts& verdict_;
-  const Function& function_;
-  const std::span<const Site> sites_;
-  const Table& table_;
-  std::vector<Insertion>& insertions_;
-  const bool by_branch_;
-};
+  insertions.push_back({function.body.end - 1,
+                        marked("\n" + last + ":\n" + end_text(table, "leave_" + std::to_string(ends++)) + "ret;\n")});
+}
 
 }  // namespace
 
@@ -197,11 +146,17 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     const char* const function = verdict.function->name.data();
     while (next < patch.sites.size() && patch.sites[next].function.data() == function) ++next;
     if (next == first) continue;
-    FunctionPatch(verdict, std::span<const Site>(&patch.sites[first], next - first), table, insertions).place(ends);
+    const std::span<const Site> sites(&patch.sites[first], next - first);
+    // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
+    // first.
+    place_waits(*verdict.function, sites, insertions);
+    place_ends(*verdict.function, table, ends, insertions);
+    for (const Site& site : sites) insertions.push_back(place_visit(verdict, site, table));
+    insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }
   if (!patch.sites.empty()) {
     insertions.push_back({module.after_header, marked("\n.visible .global .align 64 .b8 " + patch.table + "[" +
-                                                      std::to_string(table.bytes()) + "];\n" + look_text(table))});
+                                                      std::to_string(table.bytes()) + "];\n")});
   }
   std::stable_sort(insertions.begin(), insertions.end(),
                    [](const Insertion& a, const Insertion& b) { return a.at < b.at; });

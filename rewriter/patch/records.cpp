@@ -3,150 +3,138 @@
 #include <cstddef>
 
 #include "rewriter/patch/template.h"
-#include "rewriter/patch/thread_state.h"
+#include "rewriter/patch/visit.h"
+#include "rewriter/patch/word_text.h"
 
 namespace wicprof::rewriter {
 
 namespace {
 
-// The check grows in %i, each word comes into %x.
-constexpr const char* kFunction = R"(
-.func <name>(.param .b64 __wic_time, .param .b64 __wic_word, .param .b64 __wic_value, .param .b32 __wic_site,
-.param .b32 __wic_rounds)
-{
-.reg .pred %p;
-.reg .b32 %g, %h;
-.reg .b64 %a, %i, %x;
-ld.volatile.global.u64 %a, [<table>+<records>];
-setp.eq.b64 %p, %a, 0;
-@%p bra written;
-atom.global.add.u64 %i, [<table>+<written>], 1;
-cvt.u32.u64 %h, %i;
-and.b32 %h, %h, <mask>;
-mad.wide.u32 %a, %h, 64, %a;
-add.u64 %i, %i, 1;
-st.volatile.global.u64 [%a], %i;
-ld.param.u64 %x, [__wic_time];
-st.volatile.global.u64 [%a+8], %x;
-xor.b64 %i, %i, %x;
-ld.param.u64 %x, [__wic_word];
-st.volatile.global.u64 [%a+16], %x;
-xor.b64 %i, %i, %x;
-ld.param.u64 %x, [__wic_value];
-st.volatile.global.u64 [%a+24], %x;
-xor.b64 %i, %i, %x;
-mov.u32 %h, %tid.z;
-mov.u32 %g, %ntid.y;
-mul.lo.u32 %h, %h, %g;
-mov.u32 %g, %tid.y;
-add.u32 %h, %h, %g;
-mov.u32 %g, %ntid.x;
-mul.lo.u32 %h, %h, %g;
-mov.u32 %g, %tid.x;
-add.u32 %h, %h, %g;
-mov.u32 %g, %smid;
-shl.b32 %g, %g, 16;
-or.b32 %g, %g, %h;
-ld.param.u32 %h, [__wic_site];
-mov.b64 %x, {%h, %g};
-st.volatile.global.u64 [%a+32], %x;
-xor.b64 %i, %i, %x;
-mov.u32 %h, %ctaid.z;
-mov.u32 %g, %nctaid.y;
-mul.lo.u32 %h, %h, %g;
-mov.u32 %g, %ctaid.y;
-add.u32 %h, %h, %g;
-mov.u32 %g, %nctaid.x;
-mul.lo.u32 %h, %h, %g;
-mov.u32 %g, %ctaid.x;
-add.u32 %h, %h, %g;
-mov.u64 %x, %gridid;
-cvt.u32.u64 %g, %x;
-mov.b64 %x, {%h, %g};
-st.volatile.global.u64 [%a+40], %x;
-xor.b64 %i, %i, %x;
-ld.param.u32 %h, [__wic_rounds];
-cvt.u64.u32 %x, %h;
-st.volatile.global.u64 [%a+48], %x;
-xor.b64 %i, %i, %x;
-st.volatile.global.u64 [%a+56], %i;
-written:
-ret;
+// Few registers at a time: the program has its own values in the others. The check grows in %__wic_i, each word comes
+// into %__wic_x.
+constexpr const char* kRecord = R"(ld.volatile.global.u64 %__wic_a, [<table>+<records>];
+setp.eq.b64 %__wic_p, %__wic_a, 0;
+@%__wic_p bra $__wic_<skip>;
+atom.global.add.u64 %__wic_i, [<table>+<written>], 1;
+cvt.u32.u64 %__wic_h, %__wic_i;
+and.b32 %__wic_h, %__wic_h, <mask>;
+mad.wide.u32 %__wic_a, %__wic_h, 64, %__wic_a;
+add.u64 %__wic_i, %__wic_i, 1;
+st.volatile.global.u64 [%__wic_a], %__wic_i;
+<time>st.volatile.global.u64 [%__wic_a+8], %__wic_x;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
+<address>st.volatile.global.u64 [%__wic_a+16], %__wic_x;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
+<value>st.volatile.global.u64 [%__wic_a+24], %__wic_x;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
+mov.u32 %__wic_h, %tid.z;
+mov.u32 %__wic_g, %ntid.y;
+mul.lo.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %tid.y;
+add.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %ntid.x;
+mul.lo.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %tid.x;
+add.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %smid;
+shl.b32 %__wic_g, %__wic_g, 16;
+or.b32 %__wic_g, %__wic_g, %__wic_h;
+<site>mov.b64 %__wic_x, {%__wic_e, %__wic_g};
+st.volatile.global.u64 [%__wic_a+32], %__wic_x;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
+mov.u32 %__wic_h, %ctaid.z;
+mov.u32 %__wic_g, %nctaid.y;
+mul.lo.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %ctaid.y;
+add.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %nctaid.x;
+mul.lo.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u32 %__wic_g, %ctaid.x;
+add.u32 %__wic_h, %__wic_h, %__wic_g;
+mov.u64 %__wic_x, %gridid;
+cvt.u32.u64 %__wic_g, %__wic_x;
+mov.b64 %__wic_x, {%__wic_h, %__wic_g};
+st.volatile.global.u64 [%__wic_a+40], %__wic_x;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
+<rounds>and.b32 %__wic_h, %__wic_h, <round bits>;
+cvt.u64.u32 %__wic_x, %__wic_h;
+st.volatile.global.u64 [%__wic_a+48], %__wic_x;
+xor.b64 %__wic_i, %__wic_i, %__wic_x;
+st.volatile.global.u64 [%__wic_a+56], %__wic_i;
+$__wic_<skip>:
+)";
+
+// The end of the wait before, under a predicate. The site is one of the function: the host knows it from the begin.
+constexpr const char* kEndTime = "<if>ld.local.u64 %__wic_x, [__wic_state+<ended>];\n";
+constexpr const char* kEndValue = R"(<if>ld.local.u32 %__wic_h, [__wic_state+<value>];
+<if>cvt.u64.u32 %__wic_x, %__wic_h;
+)";
+constexpr const char* kEndSite = R"(<if>ld.local.u32 %__wic_h, [__wic_state+<flags>];
+<if>and.b32 %__wic_h, %__wic_h, <paused>;
+<if>setp.ne.b32 %__wic_p, %__wic_h, 0;
+<if>selp.b32 %__wic_e, <paused end>, <plain end>, %__wic_p;
+)";
+constexpr const char* kEndRounds = "<if>ld.local.u32 %__wic_h, [__wic_state+<rounds>];\n";
+
+constexpr const char* kEndOfWait = R"({
+.reg .pred %__wic_p;
+.reg .b32 %__wic_e, %__wic_g, %__wic_h;
+.reg .b64 %__wic_a, %__wic_i, %__wic_x;
+setp.eq.b32 %__wic_p, %__wic_s, 0;
+@%__wic_p bra $__wic_ended_<label>;
+<record>mov.b32 %__wic_s, 0;
+$__wic_ended_<label>:
 }
 )";
 
-constexpr const char* kCall = R"({
-.param .b64 __wic_0, __wic_1, __wic_2;
-.param .b32 __wic_3, __wic_4;
-st.param.b64 [__wic_0], %x;
-st.param.b64 [__wic_1], %w;
-st.param.b64 [__wic_2], %v;
-st.param.b32 [__wic_3], %g;
-st.param.b32 [__wic_4], %h;
-call <name>, (__wic_0, __wic_1, __wic_2, __wic_3, __wic_4);
+struct RecordTexts {
+  std::string time, address, value, site, rounds;
+};
+
+/// `guard`: "" or "@p ".
+RecordTexts end_texts(const std::string& guard) {
+  return {fill(kEndTime, {{"if", guard}, {"ended", std::to_string(offsetof(ThreadState, ended_ns))}}),
+          guard + "mov.b64 %__wic_x, 0;\n",
+          fill(kEndValue, {{"if", guard}, {"value", std::to_string(offsetof(ThreadState, value))}}),
+          fill(kEndSite, {{"if", guard},
+                          {"flags", std::to_string(offsetof(ThreadState, flags))},
+                          {"paused", std::to_string(kSlow | kPauseBits)},
+                          {"plain end", std::to_string(std::uint32_t{Record::kEnd})},
+                          {"paused end", std::to_string(Record::kEnd | Record::kPaused)}}),
+          fill(kEndRounds, {{"if", guard}, {"rounds", std::to_string(offsetof(ThreadState, rounds))}})};
 }
-)";
 
-constexpr const char* kOfBegin = R"(ld.local.u64 %x, [%s+<begin>];
-ld.param.u64 %w, [__wic_word];
-ld.param.u64 %v, [__wic_value];
-and.b32 %h, %n, <round bits>;
-and.b32 %g, %i, <knows word>;
-setp.ne.b32 %p, %g, 0;
-selp.b32 %g, <knows value>, 0, %p;
-bfi.b32 %g, %i, %g, 0, 16;
-)";
-
-// The low 32 bits of the last round's time are known: it lies near the last look. The site is one of the function: the
-// host knows it from the begin.
-constexpr const char* kOfEnd = R"(ld.local.u64 %x, [%s+<looked at>];
-ld.local.u32 %h, [%s+<ended>];
-cvt.u32.u64 %g, %x;
-sub.u32 %h, %h, %g;
-cvt.s64.s32 %v, %h;
-add.u64 %x, %x, %v;
-mov.b64 %w, 0;
-ld.local.u32 %h, [%s+<value>];
-cvt.u64.u32 %v, %h;
-ld.local.u32 %h, [%s+<flags>];
-and.b32 %h, %h, <paused>;
-setp.ne.b32 %p, %h, 0;
-selp.b32 %g, <paused end>, <plain end>, %p;
-ld.local.u32 %h, [%s+<rounds>];
-and.b32 %h, %h, <round bits>;
-)";
-
-std::string name_of(const Table& table) { return "__wic_record" + table.hash(); }
+std::string text_of(const Table& table, const RecordTexts& texts, const std::string& skip) {
+  return fill(kRecord, {{"time", texts.time},
+                        {"address", texts.address},
+                        {"value", texts.value},
+                        {"site", texts.site},
+                        {"rounds", texts.rounds},
+                        {"round bits", std::to_string(kRoundBits)},
+                        {"table", table.name},
+                        {"records", std::to_string(offsetof(ModuleWords, records))},
+                        {"written", std::to_string(offsetof(ModuleWords, written))},
+                        {"mask", std::to_string(kRecords - 1)},
+                        {"skip", skip}});
+}
 
 }  // namespace
 
-std::string record_function_text(const Table& table) {
-  return fill(kFunction, {{"name", name_of(table)},
-                          {"table", table.name},
-                          {"records", std::to_string(offsetof(ModuleWords, records))},
-                          {"written", std::to_string(offsetof(ModuleWords, written))},
-                          {"mask", std::to_string(kRecords - 1)}});
+std::string record_text(const Site& site, const Table& table) {
+  const std::optional<Word>& word = site.loop->word;
+  const std::uint32_t number = static_cast<std::uint32_t>(site.number) | (word ? Record::kKnowsValue : 0u);
+  const RecordTexts end = end_texts("@%__wic_q ");
+  return text_of(
+      table,
+      {"ld.local.u64 %__wic_x, [__wic_state+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n" + end.time,
+       (word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.address,
+       (word ? seen_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.value,
+       "mov.b32 %__wic_e, " + std::to_string(number) + ";\n" + end.site, "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
+      "written_" + std::to_string(site.number));
 }
 
-std::string begin_text(const Table& table) {
-  return fill(kOfBegin, {{"begin", std::to_string(offsetof(ThreadState, begin_ns))},
-                         {"round bits", std::to_string(kRoundBits)},
-                         {"knows word", std::to_string(SiteBits::kKnowsWord)},
-                         {"knows value", std::to_string(std::uint32_t{Record::kKnowsValue})}}) +
-         fill(kCall, {{"name", name_of(table)}});
-}
-
-std::string end_text(const Table& table) {
-  return fill(kOfEnd, {{"looked at", std::to_string(offsetof(ThreadState, looked_ns))},
-                       {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                       {"value", std::to_string(offsetof(ThreadState, value))},
-                       {"flags", std::to_string(offsetof(ThreadState, flags))},
-                       {"rounds", std::to_string(offsetof(ThreadState, rounds))},
-                       {"round bits", std::to_string(kRoundBits)},
-                       {"paused", std::to_string(kSlow | kPauseBits)},
-                       {"plain end", std::to_string(std::uint32_t{Record::kEnd})},
-                       {"paused end", std::to_string(Record::kEnd | Record::kPaused)}}) +
-         fill(kCall, {{"name", name_of(table)}});
+std::string end_text(const Table& table, const std::string& label) {
+  return fill(kEndOfWait, {{"record", text_of(table, end_texts(""), "written_" + label)}, {"label", label}});
 }
 
 }  // namespace wicprof::rewriter

@@ -1,4 +1,4 @@
-// Records of waits that begin and end, in the look's text.
+// The records of waits that have lasted until a look.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace wicprof::rewriter {
 
-/// The function that writes a record.
-std::string record_function_text(const Table& table);
+/// Part of a visit. Where %__wic_q is set: the record that the thread's wait before has ended, from its state; else:
+/// the record that its wait has begun. One text for both, since it is long.
+std::string record_text(const Site& site, const Table& table);
 
-/// Calls it for a wait that begins, and for the wait before, whose end is in the thread's state. Uses %g, %h, %v, %w,
-/// %x and %p of the look.
-std::string begin_text(const Table& table);
-std::string end_text(const Table& table);
+/// Records the end of the thread's last wait, if its begin is recorded. `label` distinguishes the places of a module.
+std::string end_text(const Table& table, const std::string& label);
 
 }  // namespace wicprof::rewriter

@@ -21,17 +21,13 @@ struct Site {
   bool watches() const { return loop->pause == Pause::any && loop->word.has_value(); }
 };
 
-/// The module's variable: ModuleWords, then WatchedWords, then DeviceWords per site.
+/// The module's variable: ModuleWords, then DeviceWords per site, then WatchedWords.
 struct Table {
   std::string name;
   std::size_t sites = 0;  ///< of the whole module
 
-  /// What makes the module's names unique among those of other modules.
-  std::string hash() const { return name.substr(name.rfind('_')); }
-
-  static constexpr std::size_t kWatched = sizeof(ModuleWords);
-  static constexpr std::size_t kOfSites = kWatched + kWatchedWords * sizeof(WatchedWord);
-  std::size_t bytes() const { return kOfSites + sites * sizeof(DeviceWords); }
+  std::size_t bytes() const { return watched_words() + kWatchedWords * sizeof(WatchedWord); }
+  std::size_t watched_words() const { return sizeof(ModuleWords) + sites * sizeof(DeviceWords); }
 };
 
 }  // namespace wicprof::rewriter

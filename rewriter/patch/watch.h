@@ -7,8 +7,7 @@
 
 namespace wicprof::rewriter {
 
-/// Part of the look, for sites that watch. Goes on to `unwatched` where reads of the word are fast, or where nobody can
-/// watch it, to `looked` where the word has changed, and to `left` when the watch has ended.
-std::string watch_text(const Table& table);
+/// Part of a visit, for sites that watch. Falls through where reads of the word are fast, or where nobody can watch it.
+std::string watch_text(const Site& site, const Table& table);
 
 }  // namespace wicprof::rewriter

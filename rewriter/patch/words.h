@@ -26,8 +26,8 @@ struct ModuleWords {
 };
 static_assert(sizeof(ModuleWords) == 64);
 
-/// A site in the module's variable, behind all WatchedWords. Times are the low 32 bits of the device's clock, in ns: a
-/// time lies ahead if it is at most as far ahead as it can be.
+/// A site in the module's variable, behind ModuleWords. Times are the low 32 bits of the device's clock, in ns: a time
+/// lies ahead if it is at most as far ahead as it can be.
 struct DeviceWords {
   std::uint32_t control;  ///< SiteWords::control as the last reader found it
   std::uint32_t look_ns;  ///< from when one thread may read the host's word again
@@ -35,7 +35,7 @@ struct DeviceWords {
 };
 static_assert(sizeof(DeviceWords) == 64);
 
-/// A word of host memory for which several threads wait, in the module's variable, behind ModuleWords. One thread
+/// A word of host memory for which several threads wait, in the module's variable, behind all DeviceWords. One thread
 /// reads the word, the others read this. A stale or a torn answer costs time only: whoever leaves polls for itself.
 struct WatchedWord {
   std::uint64_t address;  ///< of the word; 0: never used

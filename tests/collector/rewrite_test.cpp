@@ -344,7 +344,7 @@ TEST_F(RewriteTest, ALimitForItsRegistersKeepsTheWarpsOfAKernel) {
   EXPECT_NE(replacement.text.find(".maxnreg 32\n"), std::string::npos);
   EXPECT_EQ(rewriter::strip(replacement.text), rewriter::strip(unlimited));
   replacement.text = unlimited;
-  driver.local_bytes_of_limited = 272;  // what does not fit goes to local memory
+  driver.local_bytes_of_limited = 72;  // what does not fit goes to local memory
   EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("local memory"), std::string::npos);
   EXPECT_EQ(registers_for(64), 32);
   EXPECT_EQ(registers_for(51), 40);
@@ -381,8 +381,8 @@ TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
   EXPECT_EQ(resident_warps({.registers = 33}), 51);
   EXPECT_EQ(worse_needs({.registers = 10, .most_threads = 1024}, {.registers = 30, .most_threads = 1024}), "");
   EXPECT_NE(worse_needs({.registers = 32, .most_threads = 1024}, {.registers = 40, .most_threads = 1024}), "");
-  EXPECT_EQ(worse_needs({.local_bytes = 8}, {.local_bytes = 264}), "");
-  EXPECT_NE(worse_needs({.local_bytes = 8}, {.local_bytes = 272}), "");
+  EXPECT_EQ(worse_needs({.local_bytes = 8}, {.local_bytes = 72}), "");
+  EXPECT_NE(worse_needs({.local_bytes = 8}, {.local_bytes = 96}), "");
   EXPECT_NE(worse_needs({.shared_bytes = 0}, {.shared_bytes = 8}), "");
 }
 
@@ -687,7 +687,7 @@ struct TwoKernels {
 
 TEST_F(RewriteCache, AKernelThatNeedsMoreIsLeftAloneAndTheOthersArePatched) {
   const std::string two = TwoKernels(ptx).text;
-  driver.local_bytes_of["waits_too"] = 300;
+  driver.local_bytes_of["waits_too"] = 200;
   const CodeCache cache(folder);
   const auto made = patched_code_of(api, cache, "two", two.c_str(), two, {0, 90}, steps);
   ASSERT_FALSE(made.text.empty()) << made.left_alone;
@@ -695,7 +695,7 @@ TEST_F(RewriteCache, AKernelThatNeedsMoreIsLeftAloneAndTheOthersArePatched) {
   ASSERT_EQ(made.sites.size(), 1u);
   EXPECT_EQ(made.sites[0].function, "waits");
   ASSERT_EQ(made.kernels_left_alone.size(), 1u);
-  EXPECT_NE(made.kernels_left_alone.at("waits_too").find("local memory from 0 to 300"), std::string::npos);
+  EXPECT_NE(made.kernels_left_alone.at("waits_too").find("local memory from 0 to 200"), std::string::npos);
   EXPECT_EQ(compilations().size(), 3u);  // with the limits that are likely, the original, and without the kernel
   const std::string of_other = made.text.substr(made.text.find(".entry waits_too("));
   EXPECT_EQ(of_other.find("__wic"), std::string::npos) << of_other;
@@ -705,7 +705,7 @@ TEST_F(RewriteCache, AKernelThatNeedsMoreIsLeftAloneAndTheOthersArePatched) {
   EXPECT_EQ(again.kernels_left_alone, made.kernels_left_alone);
   EXPECT_EQ(compilations().size(), 3u);
   // Where all need more, nothing is patched, and nothing is compiled for it.
-  driver.local_bytes_of["waits"] = 300;
+  driver.local_bytes_of["waits"] = 200;
   const auto none = patched_code_of(api, cache, "none", two.c_str(), two, {0, 90}, steps);
   EXPECT_TRUE(none.text.empty());
   EXPECT_NE(none.left_alone.find("local memory"), std::string::npos);
