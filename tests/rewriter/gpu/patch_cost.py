@@ -1,8 +1,8 @@
 """What patches cost kernels that wait all the time, on a GPU: python3 patch_cost.py BUILD ORIGINAL FILE... [--turns N]
 
 BUILD holds bin/patch_cost, whose source says how the files are made. The rows of a file have its name's first part
-(`patched` of patched.32.cubin); those of `shipped` have the bar of a patched loop that polls, 1.01. With `=recorded` behind
-the file's name its waits are recorded, and the bar is 1.03.
+(`patched` of patched.32.cubin); those of `shipped` have the bar of a patched loop that polls, 1.01. With `=recorded`
+behind the file's name its waits are recorded, and the bar is 1.03.
 """
 
 import argparse

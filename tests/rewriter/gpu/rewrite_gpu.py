@@ -1,4 +1,5 @@
-"""Patched loops on a GPU: python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS]
+"""Patched loops on a GPU:
+  python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS]
 
 BUILD holds bin/wic-prof, bin/untouched, bin/documented, bin/programs, bin/loads, bin/peers, bin/bare_poll and
 lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs
