@@ -177,11 +177,16 @@ st.local.u32 [__wic_state+<next>], %__wic_t;
 bra $__wic_go_on_<k>;
 )";
 
+// Lanes that have looked together look together again, though the one that records takes longer: the next look is due
+// some time after this one was, unless that is over.
 constexpr const char* kLookedOn = R"(
 $__wic_looked_<k>:
+add.u32 %__wic_l, %__wic_l, <look ns>;
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
-add.u32 %__wic_l, %__wic_t, <look ns>;
+sub.u32 %__wic_d, %__wic_t, %__wic_l;
+setp.ge.s32 %__wic_p, %__wic_d, 0;
+@%__wic_p add.u32 %__wic_l, %__wic_t, <look ns>;
 $__wic_go_on_<k>:
 }
 )";
