@@ -171,6 +171,8 @@ TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
   EXPECT_LT(recorded.find("$__wic_arrived_0:"), chosen);
   EXPECT_LT(chosen, recorded.find("bra $__wic_again_0;"));
   EXPECT_LT(chosen, recorded.find("bra $__wic_record_0;"));
+  // So that they look together again: their next look follows the time when this one was due.
+  EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
   // Nobody is chosen where nothing is recorded.
   const std::string unrecorded = patched_of(
       "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
