@@ -39,6 +39,7 @@ DELAY = 0.03
 MOST_FALSE = 0.05
 FEWEST_PAIRS = 300
 LEAST_FOUND = 0.8
+CI_S = 300  # twelve runs of a program that takes many seconds to start
 GIVEN_UP = 1_000_000  # pairs of a kind and program that failed
 
 # Programs and their words: how they end by themselves, and how they run for a time. In the second group an iteration is
@@ -96,9 +97,9 @@ class Bench:
         self.work = pathlib.Path(self.folder.name)
         self.env = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
 
-    def run(self, *command, status=(0,), env=None):
+    def run(self, *command, status=(0,), env=None, timeout_s=180):
         done = subprocess.run([str(self.bin / command[0]), *map(str, command[1:])], cwd=self.work, capture_output=True,
-                              text=True, env={**self.env, **(env or {})}, timeout=180)
+                              text=True, env={**self.env, **(env or {})}, timeout=timeout_s)
         if done.returncode not in status:
             raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}: {done.stderr[-500:]}")
         return done.stdout
@@ -184,7 +185,7 @@ class Bench:
         config += [f'nvtx = "{NVTX[program]}"'] if program in NVTX else []
         (self.work / "ci.toml").write_text("\n".join(config) + "\n")
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
-                                     "--", *command, status=(0, 1)))
+                                     "--", *command, status=(0, 1), timeout_s=CI_S))
         self.keep("ci", program, answer["between_sides"], began)
 
     def delay(self, program):
