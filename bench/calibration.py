@@ -182,10 +182,12 @@ class Bench:
         command = self.command(program)
         config = ["[run]", "repeat = 6", "warm_up = 0", f"reference = {json.dumps(command)}", 'trace = "cuda,nvtx"']
         config += [] if program in GPU_ONLY else ['modes = ["poll"]']
-        config += [f'nvtx = "{NVTX[program]}"'] if program in NVTX else []
+        config += ["[compare]", f'nvtx = "{NVTX[program]}"'] if program in NVTX else []
         (self.work / "ci.toml").write_text("\n".join(config) + "\n")
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
-                                     "--", *command, status=(0, 1), timeout_s=CI_S))
+                                     "--", *command, status=(0, 1, 3), timeout_s=CI_S))
+        if answer["between_sides"]["before"]["units"] == 0:
+            raise RuntimeError(answer["between_sides"]["reason"])
         self.keep("ci", program, answer["between_sides"], began)
 
     def delay(self, program):
