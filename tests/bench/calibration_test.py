@@ -70,7 +70,7 @@ class Report(unittest.TestCase):
                             pair("spread_phases", "improvement", value=1.2)])[1]
         self.assertEqual(rows["false_verdicts"]["params"]["pairs"], 1)
         self.assertEqual(rows["spread_runs_iterations"]["value"], 4)
-        self.assertEqual(rows["spread_runs_iterations"]["params"]["pairs"], 2)
+        self.assertEqual(rows["spread_runs_iterations"]["params"]["pairs"], 3)
         self.assertEqual(rows["spread_phases_iterations"]["value"], 1.2)
 
     def test_without_pairs_there_is_no_report(self):
