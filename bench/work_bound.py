@@ -65,8 +65,8 @@ class Recording:
         option = lambda name, otherwise: int(words[words.index(name) + 1]) if name in words else otherwise
         self.bytes = 2 * (option("--size", 1024) << 20) * option("--passes", 1)  # read and written
         self.data = option("--size", 1024) << 20
-        self.kernels = self.rows("SELECT start_ns, end_ns, grid_x, block_x FROM kernel JOIN string ON string.id = name_id "
-                                 "WHERE value LIKE '%HotFlagKernel%' ORDER BY start_ns")
+        self.kernels = self.rows("SELECT start_ns, end_ns, grid_x, block_x FROM kernel JOIN string ON string.id = "
+                                 "name_id WHERE value LIKE '%HotFlagKernel%' ORDER BY start_ns")
         self.warps = self.kernels[0][2] * (self.kernels[0][3] // LANES) / self.sms
         changes = self.rows("SELECT new_mode, requested_ns, effective_ns FROM intervention WHERE side IS NULL ORDER BY "
                             "requested_ns")
@@ -115,7 +115,8 @@ class Recording:
         loops = [(target, offset) for offset, (name, target) in code.items()
                  if target is not None and target <= offset and name.startswith("BRA")]
         return [(first, last) for first, last in loops if any(
-            first <= offset <= last and ("STRONG" in name or name.startswith("ATOM")) for offset, (name, _) in code.items())
+            first <= offset <= last and ("STRONG" in name or name.startswith("ATOM"))
+            for offset, (name, _) in code.items())
             and not any(first <= offset <= last and name.startswith("STG") and "STRONG" not in name
                         for offset, (name, _) in code.items())]
 
@@ -174,7 +175,8 @@ def main():
         error = abs(predicted / measured - 1)
         errors[half].append(error)
         rows.append(row(recording.name, {
-            "half": half, "measured": measured, "polled_ms": recording.polled / 1e6, "parked_ms": recording.parked / 1e6,
+            "half": half, "measured": measured,
+            "polled_ms": recording.polled / 1e6, "parked_ms": recording.parked / 1e6,
             "samples": recording.samples, "selected": recording.issued["all"], "memory": recording.issued["memory"],
             "issued_per_cycle": recording.rate["all"], "multiplied_per_cycle": recording.rate["multiplied"],
             "bytes_seen": recording.bytes_seen(), "bytes": recording.bytes}, predicted, "ratio", error))

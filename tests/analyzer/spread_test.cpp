@@ -31,7 +31,8 @@ std::map<std::string, Row> results(std::string_view file) {
 }
 
 /// A constant is the largest ratio of `files`, or its cube where few pairs were measured.
-void expect_origin(const calibration::Spread& spread, const std::string& name, const std::vector<std::string_view>& files) {
+void expect_origin(const calibration::Spread& spread, const std::string& name,
+                   const std::vector<std::string_view>& files) {
   std::map<std::string, double> largest;
   for (const std::string_view file : files) {
     for (const auto& [row, ratio] : results(file)) {

@@ -78,8 +78,8 @@ class Report(unittest.TestCase):
 
 
 class Ci(unittest.TestCase):
-    ANSWER = {"between_sides": {"speedup": None, "verdict": "inconclusive", "why": "", "method": "welch", "reason": "none",
-                                "before": {"units": 6}, "sites": [], "edges": []}}
+    ANSWER = {"between_sides": {"speedup": None, "verdict": "inconclusive", "why": "", "method": "welch",
+                                "reason": "none", "before": {"units": 6}, "sites": [], "edges": []}}
 
     def ci(self, program, answer):
         """Runs the kind `ci` with a wic-prof that keeps its configuration. Returns the configuration and the pairs."""

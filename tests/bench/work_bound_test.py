@@ -46,7 +46,8 @@ def recording(path, size, polled_ms, parked_ms, multiplications=0):
     cycles = SMS * polled * GHZ
     samples = 10**9
     selected = round(samples * loads / cycles / WARPS)
-    counts = {(32, 1): selected, (64, 1): selected, (48, 1): multiplications * selected, (80, 1): selected, (16, 1): 10**6}
+    counts = {(32, 1): selected, (64, 1): selected, (48, 1): multiplications * selected, (80, 1): selected,
+              (16, 1): 10**6}
     counts[32, 2] = samples - sum(counts.values())
     for (offset, reason), count in counts.items():
         database.execute("INSERT INTO pc_sample VALUES (0, 7, 0, ?, ?, ?, ?, ?)", (offset, *span, reason, count))
