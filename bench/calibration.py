@@ -190,9 +190,10 @@ class Bench:
         (self.work / "ci.toml").write_text("\n".join(config) + "\n")
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
                                      "--", *command, status=(0, 1, 3), timeout_s=CI_S))
-        if answer["between_sides"]["before"]["units"] == 0:
-            raise RuntimeError(answer["between_sides"]["reason"])
-        self.keep("ci", program, answer["between_sides"], began)
+        between = answer["between_sides"]
+        if between is None or between["before"]["units"] == 0:
+            raise RuntimeError(between["reason"] if between else f"no runs to compare: {answer['notes']}")
+        self.keep("ci", program, between, began)
 
     def delay(self, program):
         """Poll against park with the strategy poll: the same waiting in kernels, but a longer step."""

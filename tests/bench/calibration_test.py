@@ -105,6 +105,7 @@ class Ci(unittest.TestCase):
     def test_runs_without_iterations_are_no_pair(self):
         between = {**self.ANSWER["between_sides"], "before": {"units": 0}}
         self.assertEqual(self.ci("torch", {"between_sides": between})[1], [])
+        self.assertEqual(self.ci("torch", {"between_sides": None, "notes": []})[1], [])
 
 
 if __name__ == "__main__":
