@@ -65,9 +65,12 @@ class Recording:
         option = lambda name, otherwise: int(words[words.index(name) + 1]) if name in words else otherwise
         self.bytes = 2 * (option("--size", 1024) << 20) * option("--passes", 1)  # read and written
         self.data = option("--size", 1024) << 20
+        self.waiters = option("--waiters", 4 * self.sms)
         self.kernels = self.rows("SELECT start_ns, end_ns, grid_x, block_x FROM kernel JOIN string ON string.id = "
                                  "name_id WHERE value LIKE '%HotFlagKernel%' ORDER BY start_ns")
-        self.warps = self.kernels[0][2] * (self.kernels[0][3] // LANES) / self.sms
+        warps_of_block = self.kernels[0][3] // LANES
+        self.warps = self.kernels[0][2] * warps_of_block / self.sms
+        self.behind_pollers = self.waiters * (warps_of_block - 1) / self.sms
         changes = self.rows("SELECT new_mode, requested_ns, effective_ns FROM intervention WHERE side IS NULL ORDER BY "
                             "requested_ns")
         asked, parks = next((asked, done) for mode, asked, done in changes if mode == 1)
@@ -107,6 +110,7 @@ class Recording:
                 issued["memory"] += selected
                 issued["bytes"] += selected * LANES * next((WIDTHS[part] for part in parts[1:] if part in WIDTHS), 4)
         self.issued = issued
+        self.at_barrier = max((count for (_, reason), count in counts.items() if reason == "barrier"), default=0)
         self.rate = {what: self.warps * count / self.samples for what, count in issued.items()}
 
     @staticmethod
@@ -123,6 +127,11 @@ class Recording:
     def bytes_seen(self):
         """Bytes per iteration, by the samples."""
         return self.rate["bytes"] * self.cycles_per_ns * self.kernel * self.sms
+
+    def mean_warps(self):
+        """The resident warps, mean over the kernel's life: those at the barrier behind the pollers are known. Nothing
+        without samples of them."""
+        return self.behind_pollers * self.samples / self.at_barrier if self.at_barrier else None
 
     def memory_bound(self, bytes_per_ns):
         return bytes_per_ns / max(1e-12, self.rate["bytes"] * self.cycles_per_ns * self.sms)
@@ -143,7 +152,7 @@ class Recording:
 
 
 def fitted(recordings):
-    """Bytes per ns that make the predictions right, the mean over the recordings, for each memory."""
+    """The most bytes per ns that one of the recordings moved while it parked, for each memory."""
     rates = {}
     for memory in ("l2", "memory"):
         some = []
@@ -179,7 +188,8 @@ def main():
             "polled_ms": recording.polled / 1e6, "parked_ms": recording.parked / 1e6,
             "samples": recording.samples, "selected": recording.issued["all"], "memory": recording.issued["memory"],
             "issued_per_cycle": recording.rate["all"], "multiplied_per_cycle": recording.rate["multiplied"],
-            "bytes_seen": recording.bytes_seen(), "bytes": recording.bytes}, predicted, "ratio", error))
+            "bytes_seen": recording.bytes_seen(), "bytes": recording.bytes, "warps": recording.warps,
+            "mean_warps": recording.mean_warps()}, predicted, "ratio", error))
     for half, some in errors.items():
         if some:
             ordered = sorted(some)
