@@ -62,11 +62,11 @@ class CpuMeter {
   };
   Reading read();
 
-  std::array<std::uint8_t, kPlaces> short_waits_{};  // in a row, by place
   std::uint32_t place_ = 0;
   bool measures_ = false;
-  TimeNs end_cpu_ = -1;             // at the end of the last wait
-  bool reports_run_delay_ = false;  // the operating system
+  bool reports_run_delay_ = false;                   // the operating system
+  TimeNs end_cpu_ = -1;                              // at the end of the last wait
+  std::array<std::uint8_t, kPlaces> short_waits_{};  // in a row, by place
   Reading first_, last_;
   RunDelay run_delay_;
 };
