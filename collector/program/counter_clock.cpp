@@ -68,11 +68,11 @@ void CounterClock::begin_anew(const Pair& at) {
 void CounterClock::publish(const Pair& at, std::uint64_t scale, std::uint64_t most) {
   const std::uint32_t version = version_.load(std::memory_order_relaxed);
   version_.store(version + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  counter_.store(at.counter, std::memory_order_relaxed);
-  ns_.store(at.ns, std::memory_order_relaxed);
-  scale_.store(scale, std::memory_order_relaxed);
-  most_.store(most, std::memory_order_relaxed);
+  // Release, so that whoever sees a new value also sees the odd version.
+  counter_.store(at.counter, std::memory_order_release);
+  ns_.store(at.ns, std::memory_order_release);
+  scale_.store(scale, std::memory_order_release);
+  most_.store(most, std::memory_order_release);
   version_.store(version + 2, std::memory_order_release);
 }
 

@@ -52,10 +52,9 @@ class CounterClock {
   /// The time at which the counter has that value. False: not known.
   bool at(std::uint64_t counter, TimeNs& ns) const {
     const std::uint32_t version = version_.load(std::memory_order_acquire);
-    const std::uint64_t passed = counter - counter_.load(std::memory_order_relaxed);
-    const TimeNs begin = ns_.load(std::memory_order_relaxed);
-    const std::uint64_t scale = scale_.load(std::memory_order_relaxed), most = most_.load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint64_t passed = counter - counter_.load(std::memory_order_acquire);
+    const TimeNs begin = ns_.load(std::memory_order_acquire);
+    const std::uint64_t scale = scale_.load(std::memory_order_acquire), most = most_.load(std::memory_order_acquire);
     ns = begin + static_cast<TimeNs>(passed * scale >> kShift);
     return passed < most && version_.load(std::memory_order_relaxed) == version && version % 2 == 0;
   }
