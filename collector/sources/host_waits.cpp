@@ -149,7 +149,7 @@ class HostWaits final : public Source {
     wait.from = known->from;
     thread.known = known;
     thread.cpu_meter.begin(meter_place(wait.place));
-    wait.begin = clock_.now();
+    wait.begin = std::max(clock_.now(), wait.last_end);
     if (thread.shown_as == known) {
       thread.shown.begin = wait.begin;
       thread.open_call.again(wait.begin);
@@ -167,6 +167,7 @@ class HostWaits final : public Source {
     HostWaitEvent* const place = room(thread, now);
     if (place == nullptr) return false;
     thread.wait.depth = 0;
+    thread.wait.last_end = now;
     thread.open_call.end();
     note_end(thread, data);
     *place = thread.known->event;
@@ -289,7 +290,7 @@ class HostWaits final : public Source {
     wait.forecast.reset();
     wait.learns = true;
     thread.cpu_meter.begin(meter_place(place));
-    wait.begin = now_ns();
+    wait.begin = std::max(now_ns(), wait.last_end);
   }
 
   void park_here(WaitingThread& thread, const Awaitable& what, EventSink& sink) {
@@ -370,7 +371,7 @@ class HostWaits final : public Source {
 
   void end(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const CUpti_CallbackData& data,
            EventSink& sink) {
-    const TimeNs now = std::max(now_ns(), thread.wait.begin);
+    const TimeNs now = thread.wait.last_end = std::max(now_ns(), thread.wait.begin);
     ShortWaits* const kept = thread.short_waits;
     if (kept != nullptr && kept->full()) kept->pass_to(sink);
     if (HostWaitEvent* const place = room(thread, now)) {
