@@ -3,9 +3,9 @@
 
     host_waits.py BUILD -o FILE [--cases 5000,cost,...] [--seconds 150] [--phase 0.7]
 
-On a GPU, at most SECONDS; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin and,
-to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50,
-20, 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
+On a GPU, at most SECONDS; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin
+and, to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200,
+200+-50, 20, 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
 Writes a result document, also after each case: a row per claim. `late_us` is the time by which an iteration is longer
 than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
