@@ -17,7 +17,8 @@ Each gives the median of its calls. A row compares the medians of the processes 
 that difference (bootstrap over processes). `added` is the claim: what the recording of waits adds to wic-prof; `cupti`
 is what empty callbacks add while kernels are recorded, and `ours` the rest. On a machine where a CPU is slow in some
 processes, in every way alike, the processes of each way fall into two groups; rows `*_fast` and `*_slow` compare the
-groups. A last row has what a look at the clock and 100 dependent operations took in each process. Prints PASS or FAIL.
+groups. A last row has what a look at the clock and 100 dependent operations took in each process, and how long the recorded
+waits were (ns). Prints PASS or FAIL.
 """
 
 import argparse
@@ -122,10 +123,13 @@ class Bench:
             raise RuntimeError(f"{way}: {(done.stdout + done.stderr)[-300:]}")
         if way in ("kernels", "host_waits"):  # whether the way was what it is called
             with sqlite3.connect(self.work / "t.wicprof") as trace:
-                waits, = trace.execute("SELECT count(*) FROM host_wait").fetchone()
-            if (waits > 10_000) != (way == "host_waits"):
-                raise RuntimeError(f"{way}: {waits} waits were recorded")
-        return json.loads(done.stdout[done.stdout.index("{"):])
+                waits = sorted(row[0] for row in trace.execute("SELECT end_ns - begin_ns FROM host_wait"))
+            if (len(waits) > 10_000) != (way == "host_waits"):
+                raise RuntimeError(f"{way}: {len(waits)} waits were recorded")
+        found = json.loads(done.stdout[done.stdout.index("{"):])
+        if way == "host_waits":
+            found["waits"] = {f"p{part}": waits[int(len(waits) * part / 100)] for part in (10, 50, 90, 99, 99.9)}
+        return found
 
 
 def main():
@@ -145,7 +149,7 @@ def main():
         found = bench.run(way)
         for call in times:
             times[call][way].append(found[call])
-        speeds[way].append({"clock": found["clock"], "operations": found["cpu"]})
+        speeds[way].append({"clock": found["clock"], "operations": found["cpu"], "waits": found.get("waits")})
     ratios.in_turn(options.ways, options.processes, options.seconds, measure)
     rows = rows_of(times)
     for row in rows:
