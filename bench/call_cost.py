@@ -10,13 +10,15 @@ Each process is one way, and the ways of a round come in random order:
   bare         without wic-prof
   subscriber   CUPTI is loaded and has a subscriber, without callbacks
   callbacks    the same with empty callbacks at the calls of the driver that wait: CUPTI's part of what any tool pays
+  floor        the same while CUPTI also records kernels, as for wic-prof: what `host_waits` is at least
   kernels      under wic-prof, which records kernels, not the waits of host threads
   host_waits   under wic-prof, which records both
 Each gives the median of its calls. A row compares the medians of the processes of two ways, with the 95 % interval of
 that difference (bootstrap over processes). `added` is the claim: what the recording of waits adds to wic-prof; `cupti`
-is what empty callbacks add to a subscriber, and `ours` the rest. On a machine where a CPU is slow in some processes, in
-every way alike, the processes of each way fall into two groups; rows `*_fast` and `*_slow` compare the groups. Prints
-PASS or FAIL.
+is what empty callbacks add while kernels are recorded, and `ours` the rest. On a machine where a CPU is slow in some
+processes, in every way alike, the processes of each way fall into two groups; rows `*_fast` and `*_slow` compare the
+groups. A last row has what a look at the clock and 100 dependent operations took in each process, and how long the recorded
+waits were (ns). Prints PASS or FAIL.
 """
 
 import argparse
@@ -34,7 +36,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ratios  # noqa: E402
 import result_file  # noqa: E402
 
-WAYS = ("bare", "subscriber", "callbacks", "kernels", "host_waits")
+WAYS = ("bare", "subscriber", "callbacks", "floor", "kernels", "host_waits")
 CALLS = ("stream", "event", "device")
 MOST = 500       # ns
 SAMPLES = 4000   # of the bootstrap
@@ -42,9 +44,10 @@ FEWEST = 3       # processes of a way, or of a group of it
 GAP = 1.2        # between the slowest of the fast processes and the fastest of the slow ones
 # Each difference is the sum of ways with a sign.
 DIFFERENCES = {"added": {"host_waits": 1, "kernels": -1},
-               "cupti": {"callbacks": 1, "subscriber": -1},
-               "ours": {"host_waits": 1, "kernels": -1, "callbacks": -1, "subscriber": 1},
+               "cupti": {"floor": 1, "kernels": -1},
+               "ours": {"host_waits": 1, "floor": -1},
                "over_callbacks": {"host_waits": 1, "callbacks": -1},
+               "floor_over_callbacks": {"floor": 1, "callbacks": -1},
                "over_bare": {"host_waits": 1, "bare": -1},
                "kernels_over_bare": {"kernels": 1, "bare": -1},
                "subscriber_over_bare": {"subscriber": 1, "bare": -1}}
@@ -104,9 +107,11 @@ class Bench:
     def run(self, way):
         """ns per call of one process."""
         words, environment = [self.build / "bin" / "host_waits_app", "calls", self.cpu], dict(os.environ)
-        if way in ("subscriber", "callbacks"):
+        if way in ("subscriber", "callbacks", "floor"):
             environment["CUDA_INJECTION64_PATH"] = str(self.build / "lib" / "libhost_waits_empty_callbacks.so")
-            environment["EMPTY_CALLBACKS"] = "driver" if way == "callbacks" else "none"
+            environment["EMPTY_CALLBACKS"] = "none" if way == "subscriber" else "driver"
+            if way == "floor":
+                environment["EMPTY_ACTIVITIES"] = "1"
         elif way != "bare":
             environment["XDG_RUNTIME_DIR"] = str(self.work)  # in memory, as where a session lies by default
             trace = "kernels,host_waits" if way == "host_waits" else "kernels"
@@ -118,10 +123,13 @@ class Bench:
             raise RuntimeError(f"{way}: {(done.stdout + done.stderr)[-300:]}")
         if way in ("kernels", "host_waits"):  # whether the way was what it is called
             with sqlite3.connect(self.work / "t.wicprof") as trace:
-                waits, = trace.execute("SELECT count(*) FROM host_wait").fetchone()
-            if (waits > 10_000) != (way == "host_waits"):
-                raise RuntimeError(f"{way}: {waits} waits were recorded")
-        return json.loads(done.stdout[done.stdout.index("{"):])
+                waits = sorted(row[0] for row in trace.execute("SELECT end_ns - begin_ns FROM host_wait"))
+            if (len(waits) > 10_000) != (way == "host_waits"):
+                raise RuntimeError(f"{way}: {len(waits)} waits were recorded")
+        found = json.loads(done.stdout[done.stdout.index("{"):])
+        if way == "host_waits":
+            found["waits"] = {f"p{part}": waits[int(len(waits) * part / 100)] for part in (10, 50, 90, 99, 99.9)}
+        return found
 
 
 def main():
@@ -135,11 +143,13 @@ def main():
     result_file.name_gpu(options)
     bench = Bench(options)
     times = {call: {way: [] for way in WAYS} for call in CALLS}
+    speeds = {way: [] for way in WAYS}
 
     def measure(way):
         found = bench.run(way)
         for call in times:
             times[call][way].append(found[call])
+        speeds[way].append({"clock": found["clock"], "operations": found["cpu"], "waits": found.get("waits")})
     ratios.in_turn(options.ways, options.processes, options.seconds, measure)
     rows = rows_of(times)
     for row in rows:
@@ -148,6 +158,9 @@ def main():
         rows.append({"name": f"{call}_processes", "params": times[call],
                      "value": statistics.median(times[call]["host_waits"] or [0]), "unit": "ns", "compared_to": None,
                      "ratio": None, "bar": None, "holds": None})
+    clocks = [one["clock"] for of in speeds.values() for one in of]
+    rows.append({"name": "clock_processes", "params": speeds, "value": statistics.median(clocks or [0]), "unit": "ns",
+                 "compared_to": None, "ratio": None, "bar": None, "holds": None})
     status = result_file.write(options, "call_cost", "python3 bench/call_cost.py BUILD -o FILE", rows)
     print("PASS" if status == 0 and any(row["bar"] for row in rows) else "FAIL")
 

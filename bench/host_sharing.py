@@ -100,6 +100,17 @@ def setups(count, full):
     return [("alone", None), ("baseline", None), *(("shared1", load) for load in loads), ("shared2", "busy")]
 
 
+class Sorted:
+    """Rows by their first column, a time."""
+
+    def __init__(self, rows):
+        self.rows = sorted(rows, key=lambda row: row[0])
+        self.times = [row[0] for row in self.rows]
+
+    def between(self, begin, end):
+        return self.rows[bisect.bisect_left(self.times, begin):bisect.bisect_right(self.times, end)]
+
+
 class Bench:
     def __init__(self, options):
         self.options, self.bin = options, options.build / "bin"
@@ -222,20 +233,23 @@ class Bench:
     def figures(self, program, phases, threads):
         """One dict per phase."""
         database = sqlite3.connect(self.work / "t.wicprof")
-        has_calls = database.execute("SELECT EXISTS (SELECT * FROM call)").fetchone()[0]
+        begins, ends = [phase[5] for phase in phases], [phase[6] for phase in phases]
+        span = (min(begins, default=0), max(ends, default=0))
+        all_kernels = Sorted(database.execute("SELECT start_ns, end_ns, correlation FROM kernel "
+                                              "WHERE start_ns BETWEEN ? AND ?", span))
+        all_waits = Sorted(database.execute("SELECT begin_ns, end_ns, cpu_ns, thread FROM host_wait "
+                                            "WHERE begin_ns BETWEEN ? AND ?", span))
+        all_calls = Sorted(database.execute(
+            "SELECT c.start_ns, c.correlation, c.thread FROM call c JOIN string s ON s.id = c.name_id "
+            "WHERE c.start_ns BETWEEN ? AND ? AND s.value LIKE '%aunchKernel%'", (span[0] - 100_000_000, span[1])))
+        has_calls = bool(all_calls.rows)
         lines = [[int(one) for one in line.split()] for line in (self.work / "times").read_text().splitlines()]
         steps = [line[0] for line in lines]
         found = []
         for count, setup, load, turn, way, begin, end in phases:
-            kernels = database.execute("SELECT start_ns, end_ns, correlation FROM kernel "
-                                       "WHERE start_ns BETWEEN ? AND ? ORDER BY start_ns", (begin, end)).fetchall()
-            waits = database.execute("SELECT begin_ns, end_ns, cpu_ns, thread FROM host_wait WHERE begin_ns >= ? AND "
-                                     "end_ns <= ? ORDER BY begin_ns", (begin, end)).fetchall()
-            calls = {}
-            if has_calls:
-                calls = {row[0]: (row[1], row[2]) for row in database.execute(
-                    "SELECT c.correlation, c.start_ns, c.thread FROM call c JOIN string s ON s.id = c.name_id "
-                    "WHERE c.start_ns BETWEEN ? AND ? AND s.value LIKE '%aunchKernel%'", (begin - 100_000_000, end))}
+            kernels = all_kernels.between(begin, end)
+            waits = [row for row in all_waits.between(begin, end) if row[1] <= end]
+            calls = {row[1]: (row[0], row[2]) for row in all_calls.between(begin - 100_000_000, end)}
             first, last = bisect.bisect_left(steps, begin), bisect.bisect_right(steps, end)
             number = (last - first - 1) / (threads if program == "apart" else 1)  # of each thread
             if number < 2 or not kernels:

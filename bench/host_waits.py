@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Host threads of an unchanged program, toggled while it runs: the program's own way, block and hybrid in turn.
 
-    host_waits.py BUILD -o FILE [--cases 5000,cost,...]
+    host_waits.py BUILD -o FILE [--cases 5000,cost,...] [--seconds 150] [--phase 0.7]
 
-On a GPU, at most 150 s; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin and,
-to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200, 200+-50,
-20, 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
+On a GPU, at most SECONDS; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin
+and, to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200,
+200+-50, 20, 20+-50, device, event, copy, cost, quota0.5, quota0.2; all unless given.
 
 Writes a result document, also after each case: a row per claim. `late_us` is the time by which an iteration is longer
 than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
@@ -32,14 +32,16 @@ import torch_wait_cost  # noqa: E402
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
 parser.add_argument("--cases", type=lambda text: text.split(","), default=[])
+parser.add_argument("--seconds", type=int, default=150)
+parser.add_argument("--phase", type=float, default=0.7,
+                    help="seconds; half of that for short kernels, whose times drift by more than the bar allows")
 result_file.add_arguments(parser)
 options = parser.parse_args()
 WIC_PROF, APP = options.build / "bin" / "wic-prof", options.build / "bin" / "host_waits_app"
 EMPTY_CALLBACKS = options.build / "lib" / "libhost_waits_empty_callbacks.so"
-ENDS = time.monotonic() + 140
+ENDS = time.monotonic() + options.seconds - 10
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
-PHASE = 0.7  # seconds per phase; half of that for short kernels, whose times drift by more than the bar allows
-ROUNDS = 2   # twice as many for short kernels
+ROUNDS = 2  # twice as many for short kernels
 GROUP = pathlib.Path("/sys/fs/cgroup/wicprof_host_waits")
 
 work = pathlib.Path(tempfile.mkdtemp())
@@ -64,7 +66,7 @@ def toggle(way):
 def record(what, microseconds, spread, quota=None):
     """Runs the program while it is toggled. Returns the phases as (way, begin_ns, end_ns), and the toggles' delays."""
     parts = 2 if microseconds < 1000 else 1
-    order, phase_s = list(WAYS) * ROUNDS * parts, PHASE / parts
+    order, phase_s = list(WAYS) * ROUNDS * parts, options.phase / parts
     seconds = 1.0 + (phase_s + 0.07) * len(order) * (1 if quota is None else 1.5)
     words = ["run", "-q", "-f", "-o", "t.wicprof", "--name", "host", "--", APP, what, str(microseconds), str(spread),
              f"{seconds:.2f}"]
@@ -274,5 +276,5 @@ def main():
     print("PASS" if rows and all(row["holds"] for row in rows) else "FAIL")
 
 
-signal.alarm(150)
+signal.alarm(options.seconds)
 main()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What wic-prof's presence costs an unmodified PyTorch decode step: many processes side by side.
+"""What wic-prof's presence costs an unmodified PyTorch step: many processes side by side.
 
-    torch_processes.py BUILD -o FILE [--processes 12] [--seconds 100] [--ways bare,host_waits,...]
+    torch_processes.py BUILD -o FILE [--program decode] [--processes 12] [--seconds 40] [--steps 60]
+                       [--ways bare,host_waits,...]
 
 On a GPU; needs PyTorch, BUILD/bin/wic-prof and BUILD/lib/libhost_waits_empty_callbacks.so. This process imports PyTorch
-once and forks before CUDA begins; each child is one way and times as many steps as its cache of keys and values has
-places, so that every child computes the same. The ways of a round come in random order:
+once and forks before CUDA begins; each child is one way and times the same steps of a program (train or decode), some
+4 s with all that comes before them. The ways of a round come in random order:
   bare         without wic-prof
   subscriber   CUPTI is loaded and has a subscriber, without callbacks
   callbacks    the same with empty callbacks at the calls of the driver that wait
@@ -34,8 +35,7 @@ import result_file  # noqa: E402
 
 WAYS = ("bare", "subscriber", "callbacks", "host_waits", "kernels")
 TRACES = {"host_waits": "host_waits", "kernels": "kernels,host_waits"}
-WARM = 48        # steps
-STEPS = 256      # the places of the cache
+WARM = 12        # steps
 MOST = 1.01
 SAMPLES = 4000   # of the bootstrap
 COMPARED = (("host_waits", "bare", MOST), ("host_waits", "callbacks", None), ("callbacks", "subscriber", None),
@@ -58,15 +58,15 @@ class Session:
         self.run.wait(timeout=20)
 
 
-def steps(environment):
+def steps(environment, program, count):
     """In the child: the median step, and the median CPU time of the thread in a step (ns)."""
     os.environ.update(environment)
     import torch  # imported before the fork
     import torch_steps
     torch.manual_seed(1)
-    step, walls, cpus = torch_steps.decoding(), [], []
-    with torch.inference_mode():
-        for number in range(WARM + STEPS):
+    step, walls, cpus = torch_steps.PROGRAMS[program](), [], []
+    with torch.inference_mode(program == "decode"):
+        for number in range(WARM + count):
             wall, cpu = time.monotonic_ns(), time.thread_time_ns()
             step()
             if number >= WARM:
@@ -91,7 +91,7 @@ def measure(options, way, work):
     if child == 0:
         signal.alarm(30)
         try:
-            text = json.dumps(steps(environment))
+            text = json.dumps(steps(environment, options.program, options.steps))
         except Exception as error:
             text = json.dumps({"error": str(error)[:300]})
         os.write(write, text.encode())
@@ -121,7 +121,7 @@ def compare(above, below, rng):
     return ratio(lambda all_: all_), drawn[SAMPLES // 40], drawn[-SAMPLES // 40]
 
 
-def rows_of(found):
+def rows_of(program, found):
     rows, rng = [], random.Random(1)
     for above, below, bar in COMPARED:
         if min(len(found.get(above, [])), len(found.get(below, []))) < 3:
@@ -131,14 +131,14 @@ def rows_of(found):
             ratio, low, high = compare([one[key] for one in found[above]], [one[key] for one in found[below]], rng)
             params[key] = {"ratio": ratio, "low": low, "high": high}
         wall = params["wall"]
-        rows.append({"name": f"decode_{above}_over_{below}", "params": params,
+        rows.append({"name": f"{program}_{above}_over_{below}", "params": params,
                      "value": statistics.median(one["wall"] for one in found[above]), "unit": "ns",
                      "compared_to": below, "ratio": wall["ratio"], "bar": bar,
                      "holds": None if bar is None else wall["high"] <= bar})
         print(rows[-1]["name"], json.dumps(params), flush=True)
     for way, all_ in found.items():
         if all_:
-            rows.append({"name": f"decode_{way}", "params": {"processes": all_},
+            rows.append({"name": f"{program}_{way}", "params": {"processes": all_},
                          "value": statistics.median(one["wall"] for one in all_), "unit": "ns", "compared_to": None,
                          "ratio": None, "bar": None, "holds": None})
     return rows
@@ -147,8 +147,10 @@ def rows_of(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--program", choices=("train", "decode"), default="decode")
     parser.add_argument("--processes", type=int, default=12, help="of each way")
-    parser.add_argument("--seconds", type=float, default=100, help="no process begins later")
+    parser.add_argument("--seconds", type=float, default=40, help="no process begins later")
+    parser.add_argument("--steps", type=int, default=60, help="of each process")
     parser.add_argument("--ways", type=lambda text: text.split(","), default=list(WAYS))
     result_file.add_arguments(parser)
     options = parser.parse_args()
@@ -164,7 +166,7 @@ def main():
         found[way].append(measure(options, way, work))
         print(way, json.dumps(found[way][-1]), f"{time.monotonic() - begin:.1f} s", flush=True)
     ratios.in_turn(options.ways, options.processes, options.seconds, one)
-    rows = rows_of(found)
+    rows = rows_of(options.program, found)
     status = result_file.write(options, "torch_processes", "python3 bench/torch_processes.py BUILD -o FILE", rows)
     print("PASS" if status == 0 and any(row["bar"] for row in rows) else "FAIL")
 

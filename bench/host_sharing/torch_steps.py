@@ -67,12 +67,15 @@ def decoding():
     return step
 
 
+PROGRAMS = {"train": training, "decode": decoding}
+
+
 def main():
     what, seconds, checked = sys.argv[1], float(sys.argv[2]), int(sys.argv[5])
     stop, times = map(pathlib.Path, sys.argv[3:5])
     torch.manual_seed(1)
     torch.use_deterministic_algorithms(True)
-    step = training() if what == "train" else decoding()
+    step = PROGRAMS[what]()
     ends, digest = [], hashlib.sha256()
     with torch.inference_mode(what == "decode"):
         until = time.monotonic() + seconds

@@ -48,7 +48,11 @@ std::optional<Value> load_safely(const void* object, int offset) {
 }  // namespace
 
 const PythonFrames& PythonFrames::of_process() {
-  static const PythonFrames* const instance = new PythonFrames;  // never destroyed: threads may use it until the end
+  static const PythonFrames* const instance = [] {
+    const auto* const made = new PythonFrames;  // never destroyed: threads may use it until the end
+    none_.store(made->layout_ == nullptr, std::memory_order_relaxed);
+    return made;
+  }();
   return *instance;
 }
 

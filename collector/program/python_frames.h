@@ -38,6 +38,10 @@ class PythonFrames {
   /// Looks for the interpreter at the first call.
   static const PythonFrames& of_process();
 
+  /// Whether the process has no interpreter that is known, as of_process() has found out: innermost() says nothing
+  /// then.
+  static bool none() { return none_.load(std::memory_order_relaxed); }
+
   /// The innermost function of the calling thread that belongs to the program, not to a library (the standard one, and
   /// what is installed beside it); the innermost of all if there is none. Takes some 20 ns.
   Function innermost(Cache& cache) const;
@@ -63,6 +67,8 @@ class PythonFrames {
   Function function_of(const char* frame) const;
   bool of_library(Function function, Cache& cache) const;
   std::string text_at(const void* object, int offset) const;
+
+  static inline std::atomic<bool> none_{false};
 
   const Layout* layout_ = nullptr;
   void* (*this_thread_)() = nullptr;

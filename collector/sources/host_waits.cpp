@@ -1,12 +1,14 @@
 // Host threads that wait in a synchronizing call, including synchronous copies. Uses callbacks rather than records,
 // because only the waiting thread can read its CPU time, which separates spinning waits from sleeping ones, and its
 // scheduling delay; and because only that thread can wait in the call's place, once a toggle asks for that.
+#include <algorithm>
 #include <atomic>
 #include <iterator>
 #include <optional>
 #include <string>
 
 #include "collector/cupti/call_names.h"
+#include "collector/program/counter_clock.h"
 #include "collector/program/short_slices.h"
 #include "collector/sources/list.h"
 #include "collector/waits/call_places.h"
@@ -91,36 +93,18 @@ class HostWaits final : public Source {
     if (thread.calling_driver) return;
     const std::uint8_t number = number_of(domain, id);
     if (number == kNoNumber) return note(domain, id, data);
-    ThreadWait& wait = thread.wait;
+    const void* const frame = __builtin_frame_address(0);
     if (data.callbackSite == CUPTI_API_ENTER) {
-      if (wait.depth == 0 && begin_known(thread, number, id, __builtin_frame_address(0), data, sink)) return;
-      // The end of the outer call came without a callback, which has been disabled meanwhile.
-      if (wait.depth > 0 && data.correlationId != wait.correlation && places_.ids_nest()) wait.depth = 0;
-      if (wait.depth++ == 0) {
-        wait.outer = number;
-        wait.correlation = data.correlationId;
-        wait.frame = __builtin_frame_address(0);
-        thread.known = nullptr;
-        thread.shown_as = nullptr;
-        begin(thread, places_.place(thread, number, wait.frame, sink), sink);
-      } else if (kWaitingCalls[wait.outer].in_driver() && places_.asked(wait.outer)) {
-        places_.prove(thread, number, __builtin_frame_address(0), data.correlationId);
-      }
-      const std::optional<Awaitable> what = awaitable_of(domain, id, data.functionParams);
-      if (work_ != nullptr) show(thread, number, what, data);
-      if (what) park_here(thread, *what, sink);
-      return;
+      if (thread.wait.depth != 0 || !begin_known(thread, number, id, frame, data, sink))
+        enter(thread, number, id, frame, data, sink);
+    } else if (thread.wait.depth != 1 || thread.known == nullptr || !end_known(thread, data)) {
+      leave(thread, number, id, data, sink);
     }
-    if (wait.depth == 0) return;  // entered before the callbacks were enabled
-    if (--wait.depth > 0 && places_.asked(wait.outer)) return;
-    wait.depth = 0;
-    thread.open_call.end();
-    note_end(thread, data);
-    end(thread, number, id, data, sink);
   }
 
   void tick(EventBatch& batch) override {
     ticks_.store(true, std::memory_order_relaxed);
+    clock_.follow();
     ShortSlices::of_process().mend();
     ShortWaitsOfThreads::of_process().each([&](ShortWaits& waits) {
       waits.pass_on([&](std::span<const HostWaitEvent> events) {
@@ -151,7 +135,7 @@ class HostWaits final : public Source {
         control_.wanted(known->session_site) != StrategyId::poll || RangeNames::innermost() != nullptr) {
       return false;
     }
-    if (PythonFrames::of_process().innermost(thread.python) != known->function) return false;
+    if (!PythonFrames::none() && PythonFrames::of_process().innermost(thread.python) != known->function) return false;
     ThreadWait& wait = thread.wait;
     wait.depth = 1;
     wait.place = {known->event.site, known->place->waits++, known->place};
@@ -165,7 +149,7 @@ class HostWaits final : public Source {
     wait.from = known->from;
     thread.known = known;
     thread.cpu_meter.begin(meter_place(wait.place));
-    wait.begin = now_ns();
+    wait.begin = std::max(clock_.now(), wait.last_end);
     if (thread.shown_as == known) {
       thread.shown.begin = wait.begin;
       thread.open_call.again(wait.begin);
@@ -176,10 +160,62 @@ class HostWaits final : public Source {
     return true;
   }
 
+  /// The known wait ends: false where it was too long for that, or there is no room.
+  bool end_known(WaitingThread& thread, const CUpti_CallbackData& data) {
+    const ThreadWait& wait = thread.wait;
+    const TimeNs now = std::max(clock_.now(), wait.begin);
+    HostWaitEvent* const place = room(thread, now);
+    if (place == nullptr) return false;
+    thread.wait.depth = 0;
+    thread.wait.last_end = now;
+    thread.open_call.end();
+    note_end(thread, data);
+    *place = thread.known->event;
+    place->begin_ns = wait.begin;
+    place->end_ns = now;
+    place->cpu_ns = thread.cpu_meter.end(wait.begin, now).cpu;
+    place->iteration = wait.place.iteration;
+    place->correlation = wait.correlation;
+    thread.short_waits->commit();
+    return true;
+  }
+
+  // The next two are functions of their own, since most callbacks need neither, and leave room in a CPU's caches then.
+  __attribute__((noinline)) void enter(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id,
+                                       const void* frame, const CUpti_CallbackData& data, EventSink& sink) {
+    ThreadWait& wait = thread.wait;
+    // The end of the outer call came without a callback, which has been disabled meanwhile.
+    if (wait.depth > 0 && data.correlationId != wait.correlation && places_.ids_nest()) wait.depth = 0;
+    if (wait.depth++ == 0) {
+      wait.outer = number;
+      wait.correlation = data.correlationId;
+      wait.frame = frame;
+      thread.known = nullptr;
+      thread.shown_as = nullptr;
+      begin(thread, places_.place(thread, number, frame, sink), sink);
+    } else if (kWaitingCalls[wait.outer].in_driver() && places_.asked(wait.outer)) {
+      places_.prove(thread, number, frame, data.correlationId);
+    }
+    const std::optional<Awaitable> what = awaitable_of(kWaitingCalls[number].domain, id, data.functionParams);
+    if (work_ != nullptr) show(thread, number, what, data);
+    if (what) park_here(thread, *what, sink);
+  }
+
+  __attribute__((noinline)) void leave(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id,
+                                       const CUpti_CallbackData& data, EventSink& sink) {
+    ThreadWait& wait = thread.wait;
+    if (wait.depth == 0) return;  // entered before the callbacks were enabled
+    if (--wait.depth > 0 && places_.asked(wait.outer)) return;
+    wait.depth = 0;
+    thread.open_call.end();
+    note_end(thread, data);
+    end(thread, number, id, data, sink);
+  }
+
   /// Writes the call to the session's table for as long as it lasts. The driver's call within a runtime's call knows
   /// what is waited for.
-  void show(WaitingThread& thread, std::uint8_t number, const std::optional<Awaitable>& what,
-            const CUpti_CallbackData& data) {
+  __attribute__((noinline)) void show(WaitingThread& thread, std::uint8_t number, const std::optional<Awaitable>& what,
+                                      const CUpti_CallbackData& data) {
     OpenCall& shown = thread.shown;
     const bool outer = thread.wait.depth == 1;
     const std::uint64_t stream = what && what->kind == Awaited::stream ? handle_of(what->stream) : 0;
@@ -213,6 +249,7 @@ class HostWaits final : public Source {
 
   /// After a wait for a stream or a device, what was launched there before has ended.
   void note_end(const WaitingThread& thread, const CUpti_CallbackData& data) {
+    if (!OpenKernels::any()) return;
     const Awaited awaited = thread.shown.awaited;
     const auto* const result = static_cast<const int*>(data.functionReturnValue);
     if (work_ == nullptr || (awaited != Awaited::stream && awaited != Awaited::device)) return;
@@ -227,7 +264,8 @@ class HostWaits final : public Source {
   }
 
   /// Events that are created and destroyed, and launches.
-  void note(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  __attribute__((noinline)) void note(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                      const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
     if (id == CUPTI_DRIVER_TRACE_CBID_cuEventCreate) {
       const auto& params = *static_cast<const cuEventCreate_params*>(data.functionParams);
@@ -252,7 +290,7 @@ class HostWaits final : public Source {
     wait.forecast.reset();
     wait.learns = true;
     thread.cpu_meter.begin(meter_place(place));
-    wait.begin = now_ns();
+    wait.begin = std::max(now_ns(), wait.last_end);
   }
 
   void park_here(WaitingThread& thread, const Awaitable& what, EventSink& sink) {
@@ -319,37 +357,27 @@ class HostWaits final : public Source {
   /// Too short to sleep in, by far.
   static bool is_short(TimeNs length) { return length < kWorthWatching / 2; }
 
-  /// Room for the thread's wait, which has ended now, among those that are kept; nullptr: it is none of them.
-  HostWaitEvent* room(WaitingThread& thread, TimeNs now, EventSink& sink) {
+  /// Room for the thread's wait, which has ended now, among those that are kept; nullptr: it is none of them, or there
+  /// is no room.
+  HostWaitEvent* room(WaitingThread& thread, TimeNs now) {
     const ThreadWait& wait = thread.wait;
     ShortWaits* const kept = thread.short_waits;
     if (now - wait.begin >= CpuMeter::kTooShortToSleep || kept == nullptr || wait.polls != 0 || wait.naps != 0 ||
         !ticks_.load(std::memory_order_relaxed)) {
       return nullptr;
     }
-    HostWaitEvent* const place = kept->place();
-    if (place != nullptr) return place;
-    kept->pass_to(sink);
     return kept->place();
   }
 
   void end(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const CUpti_CallbackData& data,
            EventSink& sink) {
-    const TimeNs now = now_ns();
+    const TimeNs now = thread.wait.last_end = std::max(now_ns(), thread.wait.begin);
     ShortWaits* const kept = thread.short_waits;
-    HostWaitEvent* const place = room(thread, now, sink);
-    if (place != nullptr) {
-      if (const KnownWait* const known = thread.known) {
-        *place = known->event;
-        place->begin_ns = thread.wait.begin;
-        place->end_ns = now;
-        place->cpu_ns = thread.cpu_meter.end(thread.wait.begin, now).cpu;
-        place->iteration = thread.wait.place.iteration;
-        place->correlation = thread.wait.correlation;
-      } else {
-        write(thread, now, *place, sink);
+    if (kept != nullptr && kept->full()) kept->pass_to(sink);
+    if (HostWaitEvent* const place = room(thread, now)) {
+      write(thread, now, *place, sink);
+      if (thread.known == nullptr)
         learn(thread, number, object_of(id, data.functionParams), data.context, *place, sink);
-      }
       return kept->commit();
     }
     if (kept != nullptr && !kept->empty()) kept->pass_to(sink);  // in their order
@@ -434,6 +462,7 @@ class HostWaits final : public Source {
   Learning learning_{control_};
   OpenWork* const work_;
   PlainEvents plain_events_;
+  CounterClock clock_{CounterClock::system_uses_counter()};
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
   std::atomic<bool> ticks_{false};                                   // waits that are kept will be passed on
   std::atomic<const CuptiApi*> enabled_{nullptr};

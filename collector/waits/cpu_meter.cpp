@@ -24,7 +24,7 @@ CpuUse CpuMeter::end_long(TimeNs begin, TimeNs end) {
   use.cpu = std::clamp<TimeNs>(cpu - first_.cpu, 0, length);
   Reading now = last_;
   const TimeNs away = (end - last_.wall) - (cpu - last_.cpu);
-  if (away >= kTooShortToSleep) {
+  if (away >= kAway) {
     now.switches = Switches::now();
     now.run_delay = run_delay_.read(now.switches);
   }

@@ -41,7 +41,7 @@ void OpenKernels::end(std::uint32_t correlation) {
 }
 
 void OpenKernels::waited(std::uint64_t stream, std::uint64_t context, bool all, TimeNs before) {
-  if (!any_.load(std::memory_order_relaxed)) return;
+  if (!any()) return;
   const std::lock_guard lock(mutex_);
   std::erase_if(by_correlation_, [&](auto& each) {
     const Open& open = each.second;

@@ -16,13 +16,15 @@ namespace wicprof::collector {
 class OpenKernels {
  public:
   static OpenKernels& of_process();
+  /// Whether a launch has been seen: else a wait's end says nothing here.
+  static bool any() { return any_.load(std::memory_order_relaxed); }
 
   /// `work`: the session's; nullptr: none, and nothing is kept.
   void attach(OpenWork* work);
   void launched(const OpenKernel& kernel);
   /// The kernel of that launch has ended at that time.
   void ended(std::uint32_t correlation, TimeNs at) {
-    if (any_.load(std::memory_order_relaxed) && at != 0 && at <= now_ns()) end(correlation);
+    if (any() && at != 0 && at <= now_ns()) end(correlation);
   }
   /// All kernels of the stream that were launched before that time have ended; `all`: of every stream of the context,
   /// or, without a context, of the process.
@@ -36,7 +38,7 @@ class OpenKernels {
   };
   void end(std::uint32_t correlation);
 
-  std::atomic<bool> any_{false};  // a launch has been seen
+  static inline std::atomic<bool> any_{false};
   std::mutex mutex_;
   OpenWork* work_ = nullptr;
   std::unordered_map<std::uint32_t, Open> by_correlation_;

@@ -32,6 +32,7 @@ class ShortWaits {
     }
     return &events_[added_.load(std::memory_order_relaxed) % kRoom];
   }
+  bool full() { return place() == nullptr; }
   void commit() { added_.store(added_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   bool empty() const { return added_.load(std::memory_order_relaxed) == taken_.load(std::memory_order_relaxed); }
 

@@ -16,6 +16,7 @@ namespace wicprof::collector {
 struct ThreadWait {
   int depth = 0;
   TimeNs begin = 0;
+  TimeNs last_end = 0;  // of the wait before: the counter's time may be a little before the system's
   PlaceOfWait place;
   std::uint8_t outer = kNoNumber;   // the outermost call
   std::uint8_t number = kNoNumber;  // the call whose name the wait has

@@ -32,25 +32,27 @@ struct LastPath {
 
 /// In one block, since finding a variable of a thread costs a library that is loaded late a call.
 struct WaitingThread {
+  // What every wait needs, side by side.
   ThreadWait wait;
-  ThreadsPlaces places;
-  LastPath last_path;
-  OpenCall shown;                         // the wait, as the session's table of open calls has it
-  std::uint8_t shown_number = kNoNumber;  // of the call whose name `shown` has
-  bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
-  OwnOpenCall& open_call = OwnOpenCall::of_thread();
-  std::uint64_t context = 0;  // in which it waits
-  KnownWaits known_waits;
   KnownWait* known = nullptr;           // that the current wait is like
   const KnownWait* shown_as = nullptr;  // that `shown` belongs to
+  OwnOpenCall& open_call = OwnOpenCall::of_thread();
+  ShortWaits* short_waits = ShortWaitsOfThreads::of_process().claim();
+  bool calling_driver = false;            // our own calls of the driver are not the program's
+  bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
+  std::uint8_t shown_number = kNoNumber;  // of the call whose name `shown` has
+  OpenCall shown;                         // the wait, as the session's table of open calls has it
+  std::uint64_t context = 0;              // in which it waits
   CpuMeter cpu_meter;
+  KnownWaits known_waits;
+  // The rest.
+  ThreadsPlaces places;
+  LastPath last_path;
   TimeSlice time_slice;
   Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
   Caller caller;
   PythonFrames::Cache python;
-  bool calling_driver = false;  // our own calls of the driver are not the program's
   std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  ShortWaits* short_waits = ShortWaitsOfThreads::of_process().claim();
 
   ~WaitingThread() {
     ShortWaitsOfThreads::of_process().give_back(short_waits);
@@ -58,7 +60,7 @@ struct WaitingThread {
     *const_cast<ShortWaits* volatile*>(&short_waits) = nullptr;
   }
 };
-inline WaitingThread& state_of_thread() {
+__attribute__((noinline)) inline WaitingThread& state_of_thread() {
   thread_local WaitingThread state;
   return state;
 }

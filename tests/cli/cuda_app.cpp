@@ -9,8 +9,10 @@
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
 //                            (cudaEventBlockingSync), device, other_context, blocking_other_context,
-//                            stream_of_other_context, stream_of_blocking_context, blocking_context, captured_stream,
-//                            blocking_stream (by its policy), within_callback (where the driver answers no question)
+//                            stream_of_other_context, stream_of_blocking_context, stream_from_blocking_context,
+//                            blocking_context, captured_stream, blocking_stream (by its policy), within_callback
+//                            (where the driver answers no question). The other context is that of another GPU
+//   busy_gpu NAME MS         the GPU of that context (own or other) has work for so many ms more
 //   threads N WORDS... end   N threads take these actions at the same time
 //   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
 //   FILE.asked
@@ -122,7 +124,13 @@ void create_event(CUevent event, unsigned flags) {
   cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventCreate, correlation, &params);
 }
 
-std::uint64_t launch(double milliseconds) {
+void set_busy(bool other, std::uint64_t until) {
+  driver<void (*)(long long)>(other ? "fake_cuda_other_busy_until"
+                                    : "fake_cuda_busy_until")(static_cast<long long>(until));
+}
+
+// On the GPU of the own or of the other context.
+std::uint64_t launch(double milliseconds, bool other) {
   const cuLaunchKernel_params params{
       reinterpret_cast<CUfunction>(64), 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, nullptr};
   cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, ++correlation, &params);
@@ -134,21 +142,23 @@ std::uint64_t launch(double milliseconds) {
   record.end = record.start + static_cast<std::uint64_t>(milliseconds * 1e6);
   record.name = "_Z4workPf";
   cupti->add(&record, sizeof record);
-  driver<void (*)(long long)>("fake_cuda_busy_until")(static_cast<long long>(record.end));
+  set_busy(other, record.end);
   return record.end;
 }
 
 __attribute__((noinline)) void wait_for_work(const std::string& what, int times, double milliseconds) {
   const auto event = reinterpret_cast<CUevent>(16);
   if (what.ends_with("event")) create_event(event, what == "event" ? 0 : CU_EVENT_BLOCKING_SYNC);
-  driver<void (*)(unsigned)>("fake_cuda_context_flags")(what == "blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
+  driver<void (*)(unsigned)>("fake_cuda_context_flags")(
+      what == "blocking_context" || what == "stream_from_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(unsigned)>("fake_cuda_other_context_flags")(
       what == "blocking_other_context" || what == "stream_of_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_capture_status")(what == "captured_stream" ? CU_STREAM_CAPTURE_STATUS_ACTIVE : 0);
   driver<void (*)(int)>("fake_cuda_stream_policy")(what == "blocking_stream" ? CU_SYNC_POLICY_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_query_error")(what == "within_callback" ? CUDA_ERROR_NOT_PERMITTED : 0);
   for (int i = 0; i < times; ++i) {
-    const std::uint64_t end = launch(milliseconds);
+    const bool of_other = what.ends_with("other_context") || what.starts_with("stream_");
+    const std::uint64_t end = launch(milliseconds, of_other);
     if (what.ends_with("event")) {
       const cuEventSynchronize_params params{event};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
@@ -164,7 +174,6 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
                       nullptr, end);
     } else {
-      const bool of_other = what.starts_with("stream_of_");
       const cuStreamSynchronize_params params{of_other ? reinterpret_cast<CUstream>(78) : nullptr};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
                       &params, end);
@@ -174,9 +183,7 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
 
 int asked();
 
-void busy_until(std::uint64_t time) {
-  driver<void (*)(long long)>("fake_cuda_busy_until")(static_cast<long long>(kernel_ends = time));
-}
+void busy_until(std::uint64_t time) { set_busy(false, kernel_ends = time); }
 
 void wait_until(const std::string& file) {
   busy_until(now() + 60'000'000'000);
@@ -247,6 +254,10 @@ int run(const std::string& program, const Words& words) {
       const std::string what = next();
       const int times = std::stoi(next());
       wait_for_work(what, times, std::stod(next()));
+    }
+    if (word == "busy_gpu") {
+      const bool other = next() == "other";
+      set_busy(other, now() + static_cast<std::uint64_t>(std::stod(next()) * 1e6));
     }
     if (word == "wait_until") wait_until(next());
     if (word == "in_range") {

@@ -1,7 +1,8 @@
 // A minimal CUDA driver: cuInit() loads the library that CUDA_INJECTION64_PATH names
 // and calls its InitializeInjection(), once per process. It has a GPU for each letter in WICPROF_FAKE_GPUS, whose uuid
-// is of that letter. All of its work is one kernel, which runs until the time that the program sets. Its modules are
-// PTX texts; with WICPROF_FAKE_DOOR=closed it takes the image that the program named, whatever a callback puts there.
+// is of that letter. It has two contexts, as if each was another GPU's, and all work of each is one kernel, which runs
+// until the time that the program sets. Its modules are PTX texts; with WICPROF_FAKE_DOOR=closed it takes the image
+// that the program named, whatever a callback puts there.
 #include <dlfcn.h>
 
 #include <time.h>
@@ -25,7 +26,7 @@ const char* gpus() {
 
 constexpr int kNotReady = 600;
 
-std::atomic<long long> busy_until{0};  // on CLOCK_MONOTONIC
+std::atomic<long long> busy_until{0}, other_busy_until{0};  // on CLOCK_MONOTONIC; the other context's GPU has its own
 std::atomic<int> queries{0};
 std::atomic<unsigned> context_flags{0};
 std::atomic<unsigned> other_context_flags{0};
@@ -37,13 +38,16 @@ std::atomic<int> stream_policy{0};
 std::atomic<int> query_error{0};       // in place of an answer
 std::atomic<void*> asked_of{nullptr};  // the stream or context of the last question
 
-int query() {
+int query(bool other) {
   ++queries;
   if (query_error != 0) return query_error;
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1'000'000'000LL + t.tv_nsec < busy_until ? kNotReady : 0;
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec < (other ? other_busy_until : busy_until) ? kNotReady : 0;
 }
+
+// One event of each context.
+int event = 0, event_of_other_context = 0;
 
 bool exists(int device) { return device >= 0 && device < static_cast<int>(std::strlen(gpus())); }
 
@@ -91,6 +95,7 @@ extern "C" int cuDeviceGetAttribute(int* value, int attribute, int device) {
 
 // For the program under test.
 extern "C" void fake_cuda_busy_until(long long time) { busy_until = time; }
+extern "C" void fake_cuda_other_busy_until(long long time) { other_busy_until = time; }
 extern "C" int fake_cuda_queries() { return queries; }
 extern "C" void fake_cuda_context_flags(unsigned flags) { context_flags = flags; }
 extern "C" void fake_cuda_other_context_flags(unsigned flags) { other_context_flags = flags; }
@@ -103,9 +108,9 @@ extern "C" void* fake_cuda_asked_of() { return asked_of; }
 
 extern "C" int cuStreamQuery(void* stream) {
   asked_of = stream;
-  return query();
+  return query(stream == stream_of_other_context());
 }
-extern "C" int cuEventQuery(void*) { return query(); }
+extern "C" int cuEventQuery(void* of) { return query(of == &event_of_other_context); }
 extern "C" int cuStreamIsCapturing(void*, int* status) {
   *status = capture_status;
   return 0;
@@ -146,15 +151,14 @@ extern "C" int cuStreamGetCtx(void* stream, void** context) {
   *context = other_context();
   return 0;
 }
-extern "C" int cuEventCreate(void** event, unsigned) {
-  static int one = 0;
-  *event = &one;
+extern "C" int cuEventCreate(void** made, unsigned) {
+  *made = pushed_context == other_context() ? &event_of_other_context : &event;
   return 0;
 }
 extern "C" int cuEventDestroy_v2(void*) { return 0; }
-extern "C" int cuCtxRecordEvent(void* context, void*) {
+extern "C" int cuCtxRecordEvent(void* context, void* of) {
   asked_of = context;
-  return 0;
+  return (context == other_context()) == (of == &event_of_other_context) ? 0 : 400;
 }
 
 // What `wic-prof doctor` asks.

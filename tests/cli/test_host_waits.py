@@ -137,6 +137,22 @@ class HostWaits(harness.Case):
                     options=("--mode", "park", "--side=host", "--strategy=block"))
         self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 4)
 
+    def test_each_of_two_gpus_is_waited_for_by_itself(self):
+        # The other GPU is at work for longer than the test may take.
+        for waited, other, asked in (("device", "other", None), ("stream", "other", "1"), ("event", "other", None),
+                                     ("other_context", "own", "77"), ("stream_of_other_context", "own", "78")):
+            with self.subTest(waited=waited):
+                words = ["busy_gpu", other, "600000", "wait", waited, "3", "20"]
+                for strategy in ("block", "hybrid"):
+                    self.record(*words, *(("asked_of", asked) if asked else ()),
+                                options=("--mode", "park", "--side=host", f"--strategy={strategy}"))
+                    self.assertEqual([wait[1] for wait in self.waits()], [BLOCK if strategy == "block" else HYBRID] * 3)
+
+    def test_a_gpu_whose_context_blocks_leaves_waits_for_another_alone(self):
+        self.record("wait", "stream_from_blocking_context", "3", "20",
+                    options=("--mode", "park", "--side=host", "--strategy=block"))
+        self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 3)
+
     def test_no_short_wait_is_lost_or_counted_twice(self):
         # They reach the trace in groups.
         self.record("flush", "wait", "stream", "150", "0", "threads", "3", "wait", "stream", "100", "0", "end", "fork",

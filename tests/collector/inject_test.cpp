@@ -9,8 +9,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "protocol/environment.h"
@@ -73,15 +75,23 @@ Outcome run_guest(const std::string& scenario, const Variables& variables, const
   return outcome;
 }
 
-/// As many waits from 0 on, then some more numbers.
+/// As many waits from 0 on.
 using Numbers = std::vector<std::uint32_t>;
-Numbers numbers(std::uint32_t count, const Numbers& more = {}) {
+Numbers numbers(std::uint32_t count) {
   Numbers all(count);
   std::iota(all.begin(), all.end(), 0u);
-  all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 constexpr std::uint32_t kTurns = 20;  // as in guest.cpp
+
+/// The iterations of the threads that waited at a place. One thread's waits may be in the trace before another's.
+using ByThread = std::map<std::uint32_t, Numbers>;
+std::multiset<Numbers> of_threads(const ByThread& threads) {
+  std::multiset<Numbers> all;
+  for (const auto& [thread, iterations] : threads) all.insert(iterations);
+  return all;
+}
+using OfThreads = std::multiset<Numbers>;
 
 class Inject : public ::testing::Test {
  protected:
@@ -318,7 +328,7 @@ TEST_F(Inject, WaitsKeepTheirSitesWhereTheDriversCallbacksSuffice) {
     const Delivered delivered = deliver(scenario, with_fake("", {{kFlushVariable, "10"}}));
     std::map<SiteId, std::string> names;
     for (const SiteEvent& site : delivered.all<SiteEvent>()) names[site.site] = delivered.text(site.name);
-    std::map<std::string, std::vector<std::uint32_t>> iterations;
+    std::map<std::string, ByThread> iterations;
     std::map<std::uint32_t, HostWaitEvent> last;  // of each thread
     for (const HostWaitEvent& wait : delivered.all<HostWaitEvent>()) {
       if (const auto before = last.find(wait.thread); before != last.end()) {
@@ -333,11 +343,12 @@ TEST_F(Inject, WaitsKeepTheirSitesWhereTheDriversCallbacksSuffice) {
       if (names.at(wait.site).find("driver_step") == std::string::npos) {
         EXPECT_EQ(delivered.text(wait.call), "cudaEventSynchronize");
       }
-      iterations[names.at(wait.site)].push_back(wait.iteration);
+      iterations[names.at(wait.site)][wait.thread].push_back(wait.iteration);
     }
     ASSERT_EQ(iterations.size(), 3u) << scenario;
-    EXPECT_EQ(iterations["cudaEventSynchronize in waiting_step"], numbers(6 + kTurns, {0})) << scenario;
-    EXPECT_EQ(iterations["cudaEventSynchronize in other_step"], numbers(kTurns + 1)) << scenario;
+    EXPECT_EQ(of_threads(iterations["cudaEventSynchronize in waiting_step"]), (OfThreads{numbers(6 + kTurns), {0}}))
+        << scenario;
+    EXPECT_EQ(of_threads(iterations["cudaEventSynchronize in other_step"]), OfThreads{numbers(kTurns + 1)}) << scenario;
     session_.reset();
     SetUp();
   }
@@ -347,15 +358,15 @@ TEST_F(Inject, WaitsKeepTheirSitesWhereTheDriversCallbacksSuffice) {
 // end.
 TEST_F(Inject, WaitsOfAProgramWithoutNamesKeepTheirSites) {
   const Delivered delivered = deliver("nested calls", with_fake("", {{kFlushVariable, "10"}}), GUEST_WITHOUT_NAMES);
-  std::map<SiteId, std::vector<std::uint32_t>> iterations;
+  std::map<SiteId, ByThread> iterations;
   for (const HostWaitEvent& wait : delivered.all<HostWaitEvent>()) {
     if (wait.site == 0) continue;  // the program's own call of the driver: nobody knows whether a runtime makes it
     EXPECT_EQ(delivered.text(wait.call), "cudaEventSynchronize");
-    iterations[wait.site].push_back(wait.iteration);
+    iterations[wait.site][wait.thread].push_back(wait.iteration);
   }
-  std::vector<Numbers> found;
-  for (const auto& [site, numbers] : iterations) found.push_back(numbers);
-  EXPECT_EQ(found, (std::vector<Numbers>{numbers(6 + kTurns, {0}), numbers(kTurns + 1)}));
+  std::vector<OfThreads> found;
+  for (const auto& [site, threads] : iterations) found.push_back(of_threads(threads));
+  EXPECT_EQ(found, (std::vector<OfThreads>{{numbers(6 + kTurns), {0}}, {numbers(kTurns + 1)}}));
 }
 
 TEST_F(Inject, CompleteRecordsArriveWithoutExitHandlers) {

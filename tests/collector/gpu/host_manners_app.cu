@@ -11,8 +11,13 @@
 //     per_thread       the per-thread default stream (this file is compiled without it: by its handle)
 //     contexts         two contexts of the driver, each waited for from the other one
 //     threads          eight threads with a stream each
+//     two_gpus         one thread and two GPUs: each is waited for while the other is the thread's own, and while the
+//                      other one is at work, which lasts until the wait has ended
+//     gpu_threads      two threads for each of two GPUs, which wait for each other's events, too
+//     blocking_gpu     waits for a second GPU alone, whose flags are cudaDeviceScheduleBlockingSync
 //     failed           waits after a kernel that traps, and for a handle that is none
 //     fork             a child that exits without CUDA, between two waits
+//     gpus             none: prints the number of GPUs
 // Prints a line per case. Knows nothing of wic-prof.
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -215,6 +220,148 @@ void threads(unsigned* count) {
   std::printf("threads: %d failures, %u kernels\n", failed.load(), seen);
 }
 
+/// Runs until the word in host memory is set, at most two seconds.
+__global__ void hold(const volatile unsigned* word) {
+  unsigned long long begin, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (*word == 0 && now - begin < 2'000'000'000);
+}
+
+struct Gpu {
+  int number = 0;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  unsigned* count = nullptr;
+
+  explicit Gpu(int which) : number(which) {
+    use();
+    stream = new_stream();
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    check(cudaMalloc(&count, sizeof(unsigned)), "cudaMalloc");
+    check(cudaMemset(count, 0, sizeof(unsigned)), "cudaMemset");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  void use() const { check(cudaSetDevice(number), "cudaSetDevice"); }
+  void launch(unsigned long long ns = kKernel) const {
+    use();
+    busy<<<1, 1, 0, stream>>>(ns, count);
+    check(cudaEventRecord(event, stream), "cudaEventRecord");
+  }
+  unsigned counted() const {
+    unsigned seen = 0;
+    use();
+    check(cudaMemcpy(&seen, count, sizeof seen, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return seen;
+  }
+};
+
+void two_gpus() {
+  const Gpu gpus[2] = {Gpu(0), Gpu(1)};
+  int failed = 0, met = 0;
+  const auto expect = [&](cudaError_t result, cudaError_t wanted = cudaSuccess) { failed += result != wanted; };
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const Gpu& gpu : gpus) gpu.launch();
+    for (const Gpu& gpu : gpus) {
+      gpus[1 - gpu.number].use();  // a stream and an event may be waited for while another GPU is the thread's own
+      expect(cudaStreamSynchronize(gpu.stream));
+      expect(cudaStreamQuery(gpu.stream));
+      expect(cudaEventSynchronize(gpu.event));
+    }
+    for (const Gpu& gpu : gpus) {
+      gpu.launch();
+      expect(cudaDeviceSynchronize());
+      expect(cudaStreamQuery(gpu.stream));
+    }
+  }
+  // One GPU's stream waits for the other's event.
+  gpus[0].launch();
+  gpus[1].use();
+  expect(cudaStreamWaitEvent(gpus[1].stream, gpus[0].event));
+  gpus[1].launch();
+  expect(cudaStreamSynchronize(gpus[1].stream));
+  expect(cudaEventQuery(gpus[0].event));
+  // The other GPU's work goes on until the wait has ended.
+  unsigned* word = nullptr;
+  check(cudaHostAlloc(&word, sizeof *word, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
+  *word = 1;
+  for (const Gpu& gpu : gpus) {  // both GPUs have loaded the kernel then
+    gpu.use();
+    hold<<<1, 1, 0, gpu.stream>>>(word);
+    expect(cudaDeviceSynchronize());
+  }
+  for (const Gpu& gpu : gpus) {
+    const Gpu& other = gpus[1 - gpu.number];
+    for (int what = 0; what < 3; ++what) {
+      *static_cast<volatile unsigned*>(word) = 0;
+      other.use();
+      hold<<<1, 1, 0, other.stream>>>(word);
+      gpu.launch();
+      if (what == 0) expect(cudaDeviceSynchronize());
+      if (what == 1) expect(cudaStreamSynchronize(gpu.stream));
+      if (what == 2) expect(cudaEventSynchronize(gpu.event));
+      expect(cudaStreamQuery(other.stream), cudaErrorNotReady);
+      met += cudaStreamQuery(gpu.stream) == cudaSuccess;
+      *static_cast<volatile unsigned*>(word) = 1;
+      other.use();
+      expect(cudaStreamSynchronize(other.stream));
+    }
+  }
+  unsigned seen[2] = {};
+  for (const Gpu& gpu : gpus) {
+    gpu.use();
+    cudaGetDeviceFlags(&seen[gpu.number]);
+  }
+  std::printf("two GPUs: %d failures, %d apart, %u and %u kernels, flags %x and %x\n", failed, met, gpus[0].counted(),
+              gpus[1].counted(), seen[0], seen[1]);
+  gpus[0].use();
+}
+
+void gpu_threads() {
+  const std::vector<Gpu> gpus{Gpu(0), Gpu(1), Gpu(0), Gpu(1)};
+  std::atomic<int> failed{0};
+  std::vector<std::thread> all;
+  for (std::size_t t = 0; t < gpus.size(); ++t) {
+    all.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        gpus[t].launch(200'000 + 100'000ull * t);
+        failed += cudaStreamSynchronize(gpus[t].stream) != cudaSuccess;
+        failed += cudaStreamQuery(gpus[t].stream) != cudaSuccess;  // the wait ended no earlier than its work
+        failed += cudaEventSynchronize(gpus[(t + 1) % gpus.size()].event) != cudaSuccess;  // of the other GPU
+        if (i % 5 == 0) failed += cudaDeviceSynchronize() != cudaSuccess;
+      }
+    });
+  }
+  for (std::thread& one : all) one.join();
+  std::printf("threads of two GPUs: %d failures, kernels", failed.load());
+  for (const Gpu& gpu : gpus) std::printf(" %u", gpu.counted());
+  std::printf("\n");
+  gpus[0].use();
+}
+
+void blocking_gpu() {
+  check(cudaSetDevice(1), "cudaSetDevice");
+  check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags");
+  const Gpu gpu(1);
+  int failed = 0;
+  for (int i = 0; i < 3; ++i) {
+    gpu.launch();
+    check(cudaSetDevice(0), "cudaSetDevice");
+    failed += cudaStreamSynchronize(gpu.stream) != cudaSuccess;
+    gpu.launch();
+    failed += cudaDeviceSynchronize() != cudaSuccess;
+    failed += cudaStreamQuery(gpu.stream) != cudaSuccess;
+  }
+  unsigned seen[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    cudaSetDevice(i);
+    cudaGetDeviceFlags(&seen[i]);
+  }
+  check(cudaSetDevice(0), "cudaSetDevice");
+  std::printf("a blocking GPU: %d failures, flags %x and %x\n", failed, seen[0], seen[1]);
+}
+
 void fork_between() {
   const cudaStream_t stream = new_stream();
   busy<<<1, 1, 0, stream>>>(kKernel, nullptr);
@@ -247,6 +394,12 @@ int main(int argc, char** argv) {
   unsigned* count = nullptr;
   for (int i = 1; i < argc; ++i) {
     const std::string what = argv[i];
+    if (what == "gpus") {
+      int gpus = 0;
+      check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
+      std::printf("%d\n", gpus);
+      continue;
+    }
     if (what == "blocking_flags") check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags");
     if (count == nullptr) {
       check(cudaMalloc(&count, sizeof(unsigned)), "cudaMalloc");
@@ -261,6 +414,9 @@ int main(int argc, char** argv) {
     if (what == "per_thread") per_thread(count);
     if (what == "contexts") contexts();
     if (what == "threads") threads(count);
+    if (what == "two_gpus") two_gpus();
+    if (what == "gpu_threads") gpu_threads();
+    if (what == "blocking_gpu") blocking_gpu();
     if (what == "fork") fork_between();
     if (what == "failed") failed();
   }

@@ -82,13 +82,13 @@ double median_of(Call&& call, int groups) {
 }
 
 int calls(const Work& work, int cpu) {
-  // The calling thread alone: a tool's threads have the other CPUs.
+  check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  // The calling thread alone: a tool's threads, which it may start at the first wait, have the other CPUs.
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) return 3;
-  check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   const auto stream = [&] { check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize"); };
   const auto event = [&] { check(cudaEventSynchronize(work.event), "cudaEventSynchronize"); };
   const auto device = [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); };
