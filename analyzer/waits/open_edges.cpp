@@ -113,7 +113,8 @@ std::vector<SiteEdges> open_edges(const TraceModel& model, const Matching& match
     const auto of_word = candidates.find({wait.site, wait.word});
     if (of_word == candidates.end()) continue;
     for (const store::WriterCandidateRow* each : of_word->second) {
-      if (kernels.ran_within(each->kernel, wait.resumed - seen_within(wait), wait.resumed)) ++seen[wait.site][{each->kernel, each->exact}];
+      if (kernels.ran_within(each->kernel, wait.resumed - seen_within(wait), wait.resumed))
+        ++seen[wait.site][{each->kernel, each->exact}];
     }
   }
   std::vector<SiteEdges> list;
