@@ -15,7 +15,7 @@ TEST(FlagHandoff, IsCorrectInBothModes) {
 
 TEST(HotFlag, IsCorrectInBothModesAndAlone) {
   for (const char* arguments :
-       {"--wait poll", "--wait park", "--waiters 0", "--waiters 5 --streamers 3 --threads 96"}) {
+       {"--wait poll", "--wait park", "--waiters 0", "--waiters 5 --streamers 3 --threads 96", "--arithmetic 3"}) {
     const Outcome result = run(HOT_FLAG, std::string("--iterations 5 --timeout 60 --size 1 ") + arguments);
     EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
   }
