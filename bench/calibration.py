@@ -12,7 +12,8 @@ delay put in, which has to be found.
 the spread of single runs on a GPU; it adds the recorded comparisons of `run --ab`. `report` writes the result
 document. Exit status 1: a claim does not hold.
 
-Kinds of pairs (the first two give the constants of analyzer/compare/spread.h, and judge nothing):
+Kinds of pairs (the first two judge nothing: they give the constants of analyzer/compare/spread.h, as the largest ratios
+of single and toggle do for later versions):
   spread_runs  as single           spread_phases  as toggle
   single   one run each               several  four runs each, in turn
   toggle   one change within a run    ab       run --ab --placebo, 10 s
@@ -34,11 +35,15 @@ import time
 import result_file
 
 KINDS = ["spread_runs", "spread_phases", "single", "several", "toggle", "ab", "ci", "delay", "delayed_runs"]
+# The largest ratio of two equal units is that of all of them. The constants of analyzer/compare/spread.h are from
+# earlier pairs than those that are judged.
+SPREADS = {"spread_runs": "single", "spread_phases": "toggle"}
 EQUAL = ["single", "several", "toggle", "ab", "ci"]
 DELAY = 0.03
 MOST_FALSE = 0.05
 FEWEST_PAIRS = 300
 LEAST_FOUND = 0.8
+CI_S = 300  # twelve runs of a program that takes many seconds to start
 GIVEN_UP = 1_000_000  # pairs of a kind and program that failed
 
 # Programs and their words: how they end by themselves, and how they run for a time. In the second group an iteration is
@@ -96,9 +101,9 @@ class Bench:
         self.work = pathlib.Path(self.folder.name)
         self.env = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
 
-    def run(self, *command, status=(0,), env=None):
+    def run(self, *command, status=(0,), env=None, timeout_s=180):
         done = subprocess.run([str(self.bin / command[0]), *map(str, command[1:])], cwd=self.work, capture_output=True,
-                              text=True, env={**self.env, **(env or {})}, timeout=180)
+                              text=True, env={**self.env, **(env or {})}, timeout=timeout_s)
         if done.returncode not in status:
             raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}: {done.stderr[-500:]}")
         return done.stdout
@@ -181,11 +186,14 @@ class Bench:
         command = self.command(program)
         config = ["[run]", "repeat = 6", "warm_up = 0", f"reference = {json.dumps(command)}", 'trace = "cuda,nvtx"']
         config += [] if program in GPU_ONLY else ['modes = ["poll"]']
-        config += [f'nvtx = "{NVTX[program]}"'] if program in NVTX else []
+        config += ["[compare]", f'nvtx = "{NVTX[program]}"'] if program in NVTX else []
         (self.work / "ci.toml").write_text("\n".join(config) + "\n")
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
-                                     "--", *command, status=(0, 1)))
-        self.keep("ci", program, answer["between_sides"], began)
+                                     "--", *command, status=(0, 1, 3), timeout_s=CI_S))
+        between = answer["between_sides"]
+        if between is None or between["before"]["units"] == 0:
+            raise RuntimeError(between["reason"] if between else f"no runs to compare: {answer['notes']}")
+        self.keep("ci", program, between, began)
 
     def delay(self, program):
         """Poll against park with the strategy poll: the same waiting in kernels, but a longer step."""
@@ -271,7 +279,7 @@ def cell_rows(equal):
     cells = {}
     for line in equal:
         cells.setdefault((group_of(line["program"]), line["gpus"], line["kind"]), []).append(line)
-    return [row("cell", {"programs": group, "gpus": gpus, "kind": kind, "pairs": len(some),
+    return [row(f"false_{group}_gpus{gpus}_{kind}", {"programs": group, "gpus": gpus, "kind": kind, "pairs": len(some),
                          "no_change": sum(line["verdict"] == "no change" for line in some)},
                 sum(map(changed, some)), "false verdicts") for (group, gpus, kind), some in sorted(cells.items())]
 
@@ -312,8 +320,8 @@ def report(options):
             of = [line for line in some if line["program"] == program]
             rows.append(row(f"found_{kind}_{program}", {"pairs": len(of)},
                             sum(line["verdict"] == "regression" for line in of) / len(of), "share"))
-    for name in ("spread_runs", "spread_phases"):
-        some = [line for line in lines if line["kind"] == name]
+    for name, judged in SPREADS.items():
+        some = [line for line in lines if line["kind"] in (name, judged)]
         if some:
             rows += spread_rows(name, some)
     for program in sorted({line["program"] for line in equal}):

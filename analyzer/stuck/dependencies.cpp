@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace wicprof::analyzer {
@@ -72,8 +74,13 @@ Cycles add_mutual_waits(const WaitedWords& all, std::vector<Cause>& causes) {
   };
   for (std::size_t a = 0; a < count; ++a) {
     for (std::size_t b = a + 1; b < count; ++b) {
-      if (!all.depends_on(a, b) || !all.depends_on(b, a)) continue;
-      add(a, b, Confidence::likely, "each was last written by a waiter of the other");
+      if (all.depends_on(a, b) && all.depends_on(b, a)) {
+        add(a, b, Confidence::likely, "each was last written by a waiter of the other");
+      } else if (all.words[a].site != all.words[b].site && all.may_depend_on(a, b) && all.may_depend_on(b, a)) {
+        add(a, b, Confidence::possible, "of all kernels, those that wait store to each other's words");
+      } else {
+        continue;
+      }
       cycles.insert({a, b});
     }
   }
@@ -90,14 +97,72 @@ void mark_consequences(const WaitedWords& all, const Cycles& cycles, std::vector
     if (!cause.word || cause.kind == CauseKind::mutual_wait || cause.kind == CauseKind::grid_too_large) continue;
     const std::size_t word = *cause.word;
     for (std::size_t other = 0; other < all.size(); ++other) {
-      if (other == word || !all.depends_on(word, other)) continue;
-      if (all.depends_on(other, word) && !cycles.contains({std::min(word, other), std::max(word, other)})) continue;
+      const bool is_known = all.depends_on(word, other);
+      if (other == word || (!is_known && !all.may_depend_on(word, other))) continue;
+      const bool in_turn = is_known ? all.depends_on(other, word) : all.may_depend_on(other, word);
+      if (in_turn && !cycles.contains({std::min(word, other), std::max(word, other)})) continue;
       cause.kind = CauseKind::consequence;
-      cause.text += fmt::format("; its last writer waits itself, for {}", word_name(all.words[other]));
+      cause.text += fmt::format("; {} waits itself, for {}",
+                                is_known ? "its last writer" : "the only kernel whose code stores to the word",
+                                word_name(all.words[other]));
       break;
     }
   }
 }
+
+/// A kernel whose blocks poll a word each waits at as many words: one cause for those of a site that lack the same.
+class WordsOfSites {
+ public:
+  WordsOfSites(const WaitedWords& all, const Cycles& cycles) : all_(all) {
+    for (const auto& [a, b] : cycles) in_cycles_.insert({a, b});
+  }
+
+  void merge(std::vector<Cause>& causes) const {
+    std::vector<Cause> kept;
+    std::map<Key, std::size_t> known;
+    std::map<std::size_t, std::size_t> more;  // per kept cause
+    for (Cause& cause : causes) {
+      const std::optional<Key> key = key_of(cause);
+      const auto [at, added] = key ? known.try_emplace(*key, kept.size()) : std::pair(known.end(), true);
+      if (added) {
+        kept.push_back(std::move(cause));
+        continue;
+      }
+      Cause& first = kept[at->second];
+      if (cause.since < first.since) std::swap(cause, first);
+      if (++more[at->second] < kMostNames) first.evidence.push_back(cause.evidence.front());
+    }
+    for (const auto& [index, count] : more) {
+      kept[index].text += fmt::format("; {} more word{} of the site lack{} a signal, too", count, count == 1 ? "" : "s",
+                                      count == 1 ? "s" : "");
+      if (count >= kMostNames) kept[index].evidence.push_back(fmt::format("and {} more words", count + 1 - kMostNames));
+    }
+    causes = std::move(kept);
+  }
+
+ private:
+  static constexpr std::size_t kMostNames = 6;
+  /// Of a site in a process: what is said of its words, who wrote them (a host thread, or a kernel), and who may.
+  using Key = std::tuple<std::uint32_t, std::string, CauseKind, Confidence, std::optional<Agent>, WordMemory,
+                         std::set<std::string>>;
+
+  std::optional<Key> key_of(const Cause& cause) const {
+    if (!cause.word || in_cycles_.contains(*cause.word)) return std::nullopt;
+    if (cause.kind != CauseKind::missing_signal && cause.kind != CauseKind::mutual_wait) return std::nullopt;
+    const WaitedWord& word = all_.words[*cause.word];
+    std::optional<Agent> writer;
+    if (word.last) {
+      writer = agent_of(*word.last);
+      writer->block = writer->sm = 0;
+    }
+    std::set<std::string> candidates;
+    for (const SeenCandidate& candidate : word.candidates) candidates.insert(candidate.kernel);
+    return Key{word.processes.front(), word.site, cause.kind, cause.confidence, writer, word.memory, candidates};
+  }
+
+  const WaitedWords& all_;
+  std::set<std::size_t> in_cycles_;
+};
 
 }  // namespace
 
@@ -105,6 +170,7 @@ void relate_causes(const WaitedWords& all, std::vector<Cause>& causes) {
   merge_ranks(all, causes);
   const Cycles cycles = add_mutual_waits(all, causes);
   mark_consequences(all, cycles, causes);
+  WordsOfSites(all, cycles).merge(causes);
 }
 
 }  // namespace wicprof::analyzer

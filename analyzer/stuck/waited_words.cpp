@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/words/format.h"
+
 namespace wicprof::analyzer {
 
 namespace {
@@ -132,6 +134,9 @@ class Collection {
   std::map<WordKey, std::size_t> known_;
 };
 
+/// A patched loop's site is named "kernel:line".
+std::string kernel_of_loop(const std::string& site) { return site.substr(0, site.rfind(':')); }
+
 }  // namespace
 
 bool WaitedWords::depends_on(std::size_t word, std::size_t other) const {
@@ -139,6 +144,20 @@ bool WaitedWords::depends_on(std::size_t word, std::size_t other) const {
   const std::vector<LastSignal>& writers = parties[word].writers;
   return std::any_of(writers.begin(), writers.end(),
                      [&](const LastSignal& signal) { return parties[other].waiters.contains(agent_of(signal)); });
+}
+
+bool WaitedWords::may_depend_on(std::size_t word, std::size_t other) const {
+  const WaitedWord &here = words[word], &there = words[other];
+  if (there.source != WaitSource::patched || here.processes != there.processes) return false;
+  const std::string kernel = kernel_of_loop(there.site);
+  if (kernel == kernel_of_loop(here.site)) return false;  // its blocks wait for each other, or for nobody
+  bool any = false;
+  for (const SeenCandidate& candidate : here.candidates) {
+    if (!candidate.exact) continue;
+    if (function_name(candidate.kernel) != kernel) return false;
+    any = true;
+  }
+  return any;
 }
 
 WaitedWords waited_words(const StuckView& view) { return Collection(view).run(); }

@@ -26,6 +26,9 @@ struct WaitedWords {
   /// Whether one of the word's last writers waits at the other word. Writers that are known only by the site say
   /// nothing about two words of that site: those who have come to a barrier have signalled there, and wait there.
   bool depends_on(std::size_t word, std::size_t other) const;
+
+  /// Whether the kernel that waits at the other word is the only one whose code stores to the word's very address.
+  bool may_depend_on(std::size_t word, std::size_t other) const;
 };
 
 /// In the order of the view's waits, then of its calls. Calls that have not lasted long are left out.

@@ -224,7 +224,9 @@ class Explanation {
       if (process != agent.process || call.thread != agent.thread || call.begin == 0) continue;
       cause_.evidence.push_back(
           fmt::format("{} has been in {} for {}", who(agent), call.name, age(view_.now, call.begin)));
-      if (view_.now - call.begin >= kLongAfter && call.waits_for_word == 0 &&
+      // A thread that has copied to the word need not be the one whose signal is missing.
+      const bool signals = word_.last && word_.last->writer == SignalWriter::program;
+      if (signals && view_.now - call.begin >= kLongAfter && call.waits_for_word == 0 &&
           agent.process == word_.processes.front() && word_.device != kHostDevice) {
         cause_.kind = CauseKind::mutual_wait;
         cause_.text = fmt::format("{}: that thread waits itself in {}, and the kernel waits for its signal",

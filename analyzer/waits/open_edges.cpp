@@ -31,11 +31,18 @@ std::string reason_of(const store::PolledWordRow* word) {
   return "what memory the word is in is not known, and stores of kernels and of the CPU are not seen";
 }
 
-/// Whether a kernel of that name ran at the time.
+/// The waiter sees a store at one of its next looks, and the times of kernels and of waits come from two clocks, which
+/// differ by a few us (chosen).
+constexpr TimeNs kClocks = 10 * kMicrosecond;
+TimeNs seen_within(const store::WaitRow& wait) {
+  return kClocks + (wait.polls == 0 ? 0 : 2 * (wait.resumed - wait.arrived) / wait.polls);
+}
+
+/// Whether a kernel of that name ran within a time.
 class KernelsByName {
  public:
   explicit KernelsByName(const TraceModel& model) : model_(model) {}
-  bool ran_at(const std::string& name, TimeNs at) {
+  bool ran_within(const std::string& name, TimeNs from, TimeNs to) {
     const auto [known, is_new] = runs_.try_emplace(function_name(name));
     if (is_new) {
       for (const store::KernelRow& kernel : model_.kernels) {
@@ -45,10 +52,10 @@ class KernelsByName {
     }
     // Kernels of one name may overlap; those that began last are looked at.
     constexpr int kMostOverlapping = 64;
-    auto after = std::upper_bound(known->second.begin(), known->second.end(), at,
+    auto after = std::upper_bound(known->second.begin(), known->second.end(), to,
                                   [](TimeNs time, const auto& run) { return time < run.first; });
     for (int looked = 0; after != known->second.begin() && looked < kMostOverlapping; ++looked) {
-      if ((--after)->second >= at) return true;
+      if ((--after)->second >= from) return true;
     }
     return false;
   }
@@ -106,7 +113,8 @@ std::vector<SiteEdges> open_edges(const TraceModel& model, const Matching& match
     const auto of_word = candidates.find({wait.site, wait.word});
     if (of_word == candidates.end()) continue;
     for (const store::WriterCandidateRow* each : of_word->second) {
-      if (kernels.ran_at(each->kernel, wait.resumed)) ++seen[wait.site][{each->kernel, each->exact}];
+      if (kernels.ran_within(each->kernel, wait.resumed - seen_within(wait), wait.resumed))
+        ++seen[wait.site][{each->kernel, each->exact}];
     }
   }
   std::vector<SiteEdges> list;

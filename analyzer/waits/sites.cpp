@@ -173,12 +173,23 @@ std::vector<StrategyStats> strategy_stats(Gathered& gathered) {
   return list;
 }
 
+/// The memory of the words that patched loops of the site have polled, if all are in the same kind.
+WordMemory polled_memory(const TraceModel& model, SiteId site) {
+  WordMemory memory = WordMemory::unknown;
+  for (const store::PolledWordRow& word : model.polled_words) {
+    if (word.site != site || word.memory == WordMemory::unknown) continue;
+    if (memory != WordMemory::unknown && memory != word.memory) return WordMemory::unknown;
+    memory = word.memory;
+  }
+  return memory;
+}
+
 SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Interval ground) {
   SiteStats stats;
   stats.site = id;
   stats.name = model.site_name(id);
   if (const store::SiteRow* row = model.site(id)) {
-    stats.word_memory = row->word_memory;
+    stats.word_memory = row->word_memory != WordMemory::unknown ? row->word_memory : polled_memory(model, id);
     stats.pollers = row->pollers;
     stats.words = row->words;
     stats.declared = true;

@@ -32,6 +32,12 @@ void LoadSteps::add(const char* step, TimeNs took, bool is_beside) {
   steps_.push_back({step, took, is_beside});
 }
 
+TimeNs LoadSteps::took(const char* step) const {
+  TimeNs took = 0;
+  for (const Step& each : steps_) took += !each.is_beside && std::string_view(each.name) == step ? each.took : 0;
+  return took;
+}
+
 std::string LoadSteps::text() const {
   std::string steps;
   for (const Step& each : steps_) {

@@ -19,6 +19,9 @@ class LoadSteps {
   /// What another thread did meanwhile.
   void meanwhile(const char* step, TimeNs took);
 
+  /// How long that step has taken so far.
+  TimeNs took(const char* step) const;
+
   /// "12.3 ms: door 0.1, compiler 11.0, ...": steps below a microsecond are left out.
   std::string text() const;
 

@@ -66,7 +66,7 @@ constexpr TimeNs kFirstReading = 20 * kMillisecond;
 }  // namespace
 
 std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replacement, CUlibrary library,
-                                             CUmodule module, EventSink& sink) {
+                                             CUmodule module, EventSink& sink, CUcontext context) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   if (sites_.empty()) declare_strategies(sink);
@@ -74,6 +74,7 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
   Module& added = modules_.emplace_back();
   added.library = library;
   added.module = module;
+  added.context = context;
   added.table = replacement.table;
   added.first = sites_.size();
   added.count = replacement.sites.size();
@@ -111,10 +112,17 @@ void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
   }
 }
 
+void PatchedModules::context_begins(CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  contexts_.push_back(context);
+  bound_in_ = nullptr;
+}
+
 void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
   const std::lock_guard bind_lock(bind_mutex_);
   read_waits(sink);
   const std::lock_guard lock(mutex_);
+  std::erase(contexts_, context);
   std::erase_if(memories_, [&](const Memory& memory) { return memory.context == context; });
   {
     const std::lock_guard clocks_lock(clocks_mutex_);
@@ -206,20 +214,14 @@ std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& dr
   return records;
 }
 
-std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
-  if (!any_.load(std::memory_order_relaxed)) return {};
-  CUcontext context = nullptr;
-  if (driver.current_context(&context) != CUDA_SUCCESS || context == nullptr) return {};
-  const OutsideOfCaptures outside(driver);
-  const std::lock_guard bind_lock(bind_mutex_);
+std::string PatchedModules::bind_in(const RewriteDriver& driver, CUcontext context, EventSink& sink) {
   std::vector<Unbound> unbound;
-  std::size_t modules = 0;
   {
     const std::lock_guard lock(mutex_);
-    modules = modules_.size();
-    for (std::size_t i = 0; i < modules; ++i) {
+    for (std::size_t i = 0; i < modules_.size(); ++i) {
       Module& each = modules_[i];
       if (each.library == nullptr && each.module == nullptr) continue;
+      if (each.context != nullptr && each.context != context) continue;
       const auto of_context = [&](const Bound& bound) { return bound.context == context; };
       if (std::any_of(each.bound.begin(), each.bound.end(), of_context)) continue;
       each.bound.push_back({context, nullptr});  // once: a failure would only come again
@@ -236,8 +238,32 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
       if (bound.context == context) bound.records = std::move(records);
     }
   }
+  return problem;
+}
+
+std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
+  if (!any_.load(std::memory_order_relaxed)) return {};
+  CUcontext current = nullptr;
+  if (driver.current_context(&current) != CUDA_SUCCESS || current == nullptr) return {};
+  const OutsideOfCaptures outside(driver);
+  const std::lock_guard bind_lock(bind_mutex_);
+  std::vector<CUcontext> others;
+  std::size_t modules = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    modules = modules_.size();
+    others = contexts_;
+  }
+  std::string problem = bind_in(driver, current, sink);
+  for (const CUcontext context : others) {
+    if (context == current || driver.push_context(context) != CUDA_SUCCESS) continue;
+    const std::string of_other = bind_in(driver, context, sink);
+    if (problem.empty()) problem = of_other;
+    CUcontext popped = nullptr;
+    driver.pop_context(&popped);
+  }
   const std::lock_guard lock(mutex_);
-  if (modules_.size() == modules) bound_in_ = context;
+  if (modules_.size() == modules && contexts_.size() == others.size()) bound_in_ = current;
   return problem;
 }
 

@@ -35,11 +35,12 @@ class PatchedModules {
   PatchedModules(const PatchedModules&) = delete;
   PatchedModules& operator=(const PatchedModules&) = delete;
 
-  /// A module that the driver has just loaded: `library` or `module`, the other one is nullptr. Returns the names of
-  /// its sites in the session, which are declared in the trace.
+  /// A module that the driver has just loaded: `library` or `module`, the other one is nullptr. `context`: that of
+  /// `module`. Returns the names of its sites in the session, which are declared in the trace.
   std::vector<std::string> add(const rewriter::Replacement& replacement, CUlibrary library, CUmodule module,
-                               EventSink& sink);
+                               EventSink& sink, CUcontext context = nullptr);
   void unloaded(CUlibrary library, CUmodule module);
+  void context_begins(CUcontext context);
   /// A context ends, and with it the memory that its kernels use. Call before it ends. Writes the waits so far.
   void context_ends(CUcontext context, EventSink& sink);
 
@@ -49,8 +50,10 @@ class PatchedModules {
   bool unbound(CUcontext context) const {
     return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;
   }
-  /// Gives the modules their memory in the current context, and takes a first reading of the device's clock. Empty:
-  /// done, or there is no context; else what failed, and the modules go on polling.
+  /// Gives the modules their memory in the current context, then in all others that have begun, and takes a first
+  /// reading of the devices' clocks. In the others, too, since the driver may make a later call wait for a kernel that
+  /// polls by then, and which the program's next launch, in another context, should release. Empty: done, or there is
+  /// no context; else what failed, and the modules go on polling.
   std::string bind(const RewriteDriver& driver, EventSink& sink);
 
   /// Writes what the session wants, and whether waits are recorded, into the words of all sites. True: something has
@@ -82,6 +85,7 @@ class PatchedModules {
   struct Module {
     CUlibrary library = nullptr;  // both nullptr: unloaded
     CUmodule module = nullptr;
+    CUcontext context = nullptr;  // the only one that has `module`
     std::string table;
     std::size_t first = 0, count = 0;  // in sites_
     std::vector<Bound> bound;
@@ -114,6 +118,8 @@ class PatchedModules {
                                   std::string& problem);
   std::unique_ptr<WaitRecords> bind_module(const RewriteDriver& driver, const Unbound& module, const Memory& memory,
                                            std::string& problem);
+  /// In the current context. Empty, or what failed.
+  std::string bind_in(const RewriteDriver& driver, CUcontext context, EventSink& sink);
   std::uint32_t control_word(const Site& site) const;
 
   std::vector<LastingWait> lasting_waits();
@@ -132,7 +138,8 @@ class PatchedModules {
   std::vector<Site> sites_;
   std::vector<Module> modules_;
   std::vector<Memory> memories_;
-  std::mutex clocks_mutex_;  // after mutex_, if both are held
+  std::vector<CUcontext> contexts_;  // that have begun
+  std::mutex clocks_mutex_;          // after mutex_, if both are held
   std::vector<Clock> clocks_;
   std::atomic<bool> any_{false};
   std::atomic<CUcontext> bound_in_{nullptr};  // where all modules had their memory at the last look

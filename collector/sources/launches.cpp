@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "collector/cupti/cupti_call.h"
+#include "collector/rewrite/own_code.h"
 #include "collector/sources/list.h"
 #include "collector/waits/open_kernels.h"
 #include "protocol/time.h"
@@ -73,6 +74,7 @@ class Launches final : public Source {
 
   void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink&) override {
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data.callbackSite != CUPTI_API_ENTER) return;
+    if (OwnCode::runs()) return;
     OpenKernel kernel;
     if (work_ == nullptr || data.functionParams == nullptr || !read_launch(id, data.functionParams, kernel)) return;
     thread_local const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));

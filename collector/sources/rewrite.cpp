@@ -1,6 +1,7 @@
 // Patched code in the place of what the program loads: the callback at the entry of a load changes the image that the
 // driver reads. Whatever fails leaves the program with its own image.
 #include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -198,7 +199,8 @@ class Rewrite final : public Source {
     for (const CUpti_CallbackId id : writing_calls()) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     }
-    for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    for (const CUpti_CallbackId id :
+         {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     }
     return ok();
@@ -242,6 +244,7 @@ class Rewrite final : public Source {
   }
 
   void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) modules_.context_begins(data.context);
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) modules_.context_ends(data.context, sink);
   }
 
@@ -255,6 +258,7 @@ class Rewrite final : public Source {
     toggles_.stop();
     modules_.read_waits(sink);
     modules_.look_at_words(nullptr, sink);
+    say_what_compiling_took(sink);
   }
 
  private:
@@ -293,6 +297,7 @@ class Rewrite final : public Source {
 
   // A program with thousands of modules does not fill the trace with them.
   static constexpr std::size_t kMostNotices = 64;
+  static constexpr TimeNs kLongCompiling = 100 * kMillisecond;
 
   void notice(EventSink& sink, NoticeSeverity severity, const std::string& text) {
     auto event = make_event<NoticeEvent>();
@@ -307,6 +312,17 @@ class Rewrite final : public Source {
   bool reports_patch() {
     const std::lock_guard lock(mutex_);
     return patch_reports_ != kMostNotices && ++patch_reports_ != 0;
+  }
+
+  /// Names the cure, unless all was in the cache.
+  void say_what_compiling_took(EventSink& sink) {
+    const std::lock_guard lock(mutex_);
+    if (compiling_ < kLongCompiling || CodeCache::user_folder().empty()) return;
+    char seconds[16];
+    std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(compiling_) / static_cast<double>(kSecond));
+    notice(sink, NoticeSeverity::info,
+           "rewrite: compiling patched code took " + std::string(seconds) +
+               " s; the next run finds it in the cache, which `wic-prof rewrite --prewarm FILE` fills beforehand");
   }
 
   void report(EventSink& sink, const std::string& text) {
@@ -390,6 +406,10 @@ class Rewrite final : public Source {
     auto replacement = std::make_unique<rewriter::Replacement>(
         recompile_only_ ? analysed(bytes, *target)
                         : patched_code_of(driver, cache_, key, image, bytes, *target, steps));
+    {
+      const std::lock_guard lock(mutex_);
+      compiling_ += steps.took("compiler");
+    }
     modules_.candidates().loaded(replacement->stores);
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
@@ -417,7 +437,8 @@ class Rewrite final : public Source {
     }
     const Handles handles = handles_of(id, data.functionParams);
     std::string names;
-    for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink)) {
+    for (const std::string& name : modules_.add(*load.replacement, handles.library, handles.module, sink,
+                                                handles.module != nullptr ? data.context : nullptr)) {
       names += (names.empty() ? "" : ", ") + name;
     }
     const bool reports = reports_patch();
@@ -467,6 +488,7 @@ class Rewrite final : public Source {
   std::mutex mutex_;
   std::vector<std::unique_ptr<rewriter::Replacement>> kept_;
   std::size_t reports_ = 0, patch_reports_ = 0;
+  TimeNs compiling_ = 0;
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ mov.b32 %__wic_n, 1;
 add.u32 %__wic_l, %__wic_t, <first look ns>;
 bra $__wic_go_on_<k>;
 $__wic_arrived_<k>:
-setp.ge.u32 %__wic_p, %__wic_n, <looked>;
+<elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
 @%__wic_p bra $__wic_again_<k>;
 or.b32 %__wic_n, %__wic_n, <looked>;
 add.u32 %__wic_d, %__wic_d, <first look ns>;
@@ -93,6 +93,17 @@ ld.local.u32 %__wic_e, [__wic_state+<flags>];
 <nap>and.b32 %__wic_e, %__wic_e, <not pause>;
 $__wic_control_<k>:
 st.local.u32 [__wic_state+<flags>], %__wic_e;
+)";
+
+// Lanes of a warp that look at the same time leave the records to the first of them. Nobody waits for the others here:
+// whether they wait for the same word is not asked, since `match` would make ptxas put values of the kernel into local
+// memory.
+constexpr const char* kElect = R"(activemask.b32 %__wic_g;
+mov.u32 %__wic_h, %lanemask_lt;
+and.b32 %__wic_g, %__wic_g, %__wic_h;
+setp.ne.b32 %__wic_p, %__wic_g, 0;
+and.b32 %__wic_n, %__wic_n, <leads>;
+@%__wic_p or.b32 %__wic_n, %__wic_n, <follows>;
 )";
 
 // While the thread sleeps in each round, it looks by the clock.
@@ -127,12 +138,14 @@ st.volatile.global.u32 [<table>+<control>], %__wic_r;
 $__wic_known_<k>:
 )";
 
-// The high bit of %__wic_r: waits are recorded.
+// The high bit of %__wic_r: waits are recorded; by this lane, unless it has begun to, or follows another one.
 constexpr const char* kBegin = R"(
 setp.ge.s32 %__wic_p, %__wic_r, 0;
 @%__wic_p bra $__wic_recorded_<k>;
 setp.ne.b32 %__wic_q, %__wic_s, %__wic_s;
-setp.eq.b32 %__wic_p, %__wic_s, 0;
+and.b32 %__wic_g, %__wic_n, <follows>;
+or.b32 %__wic_g, %__wic_g, %__wic_s;
+setp.eq.b32 %__wic_p, %__wic_g, 0;
 @%__wic_p bra $__wic_record_<k>;
 )";
 
@@ -164,11 +177,16 @@ st.local.u32 [__wic_state+<next>], %__wic_t;
 bra $__wic_go_on_<k>;
 )";
 
+// Lanes that have looked together look together again, though the one that records takes longer: the next look is due
+// some time after this one was, unless that is over.
 constexpr const char* kLookedOn = R"(
 $__wic_looked_<k>:
+add.u32 %__wic_l, %__wic_l, <look ns>;
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
-add.u32 %__wic_l, %__wic_t, <look ns>;
+sub.u32 %__wic_d, %__wic_t, %__wic_l;
+setp.ge.s32 %__wic_p, %__wic_d, 0;
+@%__wic_p add.u32 %__wic_l, %__wic_t, <look ns>;
 $__wic_go_on_<k>:
 }
 )";
@@ -231,6 +249,7 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
   const std::size_t own = sizeof(ModuleWords) + site.number * sizeof(DeviceWords);
   const std::uint32_t longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
   return fill(text, {{"round", round_text(site, back)},
+                     {"elect", site.records() ? kElect : ""},
                      {"record", record_text(site, table)},
                      {"nap", pauses ? kNap : ""},
                      {"own", std::to_string(site.in_function + 1)},
@@ -244,6 +263,8 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
                      {"next", std::to_string(offsetof(ThreadState, next_ns))},
                      {"looked", std::to_string(kLooked)},
                      {"begun", std::to_string(kBegun)},
+                     {"leads", std::to_string(~kFollows)},
+                     {"follows", std::to_string(kFollows)},
                      {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
                      {"round bits", std::to_string(kRoundBits)},
                      {"most rounds", std::to_string(kMostRounds)},

@@ -28,12 +28,14 @@ static_assert(kLongestPause <= kPauseBits);
 /// Of %__wic_n: the thread does not wait, or has come to the loop by a branch.
 inline constexpr std::uint32_t kNoWait = 1u << 31;
 /// Of %__wic_n: the thread has looked, so that its state is that of this wait; the begin of this wait is recorded.
-inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29, kRoundBits = kBegun - 1;
+inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29;
+/// Of %__wic_n: at its last look, the thread looked beside a lower lane of its warp, which records for both.
+inline constexpr std::uint32_t kFollows = 1u << 28, kRoundBits = kFollows - 1;
 
 /// Declares the thread's state (ThreadState) and its registers, and gives them the values of a thread that does not
 /// wait. The registers are few, since a kernel with more registers may have fewer warps, and since ptxas computes the
 /// program's values anew behind the loop where they are many:
-///   %__wic_n  rounds of this wait, with kNoWait or kLooked and kBegun
+///   %__wic_n  rounds of this wait, with kNoWait or kLooked, kBegun and kFollows
 ///   %__wic_l  when the next look is due: the low 32 bits of the device's clock
 ///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none.
 /// The record of an end comes at the first look of the next wait, or before the function ends: its loads and stores

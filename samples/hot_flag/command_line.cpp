@@ -15,6 +15,8 @@ std::optional<int> parse(HotFlagCommand& command, int argc, char** argv) {
   app.add_option("--streamers", command.streamers, "blocks that stream")->check(CLI::Range(1u, 1'000'000u));
   app.add_option("--size", command.mib, "MiB streamed")->check(CLI::Range(1u, 65'536u));
   app.add_option("--passes", command.passes, "passes over that memory per iteration")->check(CLI::Range(1u, 10'000u));
+  app.add_option("--arithmetic", command.arithmetic, "multiplications per word and pass")
+      ->check(CLI::Range(0u, 1'000'000u));
   if (const auto status = parse(app, argc, argv)) return status;
   if (command.threads % 32 != 0) return fail("hot_flag", wic::bad_input("--threads must be a multiple of 32"));
   return std::nullopt;

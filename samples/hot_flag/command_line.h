@@ -13,6 +13,7 @@ struct HotFlagCommand {
   std::uint32_t streamers = 0;           ///< blocks
   std::size_t mib = 0;                   ///< MiB streamed
   std::uint32_t passes = 0;              ///< over these bytes, per iteration
+  std::uint32_t arithmetic = 0;          ///< multiplications per word and pass
 };
 
 /// Parses the command line into `command`. Returns the exit status if the program should end: after --help or a

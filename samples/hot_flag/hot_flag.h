@@ -43,9 +43,11 @@ struct HotFlagKernel {
   Four* data;             ///< device memory
   std::size_t per_block;  ///< elements of `data` per streamer
   std::uint32_t passes;
-  StreamTimes* times;       ///< device memory, one per streamer
-  std::uint32_t* arrivals;  ///< device memory: finished streamers, over all iterations
-  std::uint32_t* done;      ///< pinned host memory: the last streamer writes the iteration number
+  std::uint32_t arithmetic;  ///< multiplications per word
+  std::uint32_t factor;      ///< 1, which the compiler must not know
+  StreamTimes* times;        ///< device memory, one per streamer
+  std::uint32_t* arrivals;   ///< device memory: finished streamers, over all iterations
+  std::uint32_t* done;       ///< pinned host memory: the last streamer writes the iteration number
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t blocks = waiters + streamers;
@@ -97,6 +99,9 @@ struct HotFlagKernel {
     for (std::uint32_t pass = 0; pass < passes; ++pass) {
       for (std::size_t i = thread.index(); i < per_block; i += thread.block_size()) {
         Four four = mine[i];
+        for (std::uint32_t round = 0; round < arithmetic; ++round) {
+          for (std::uint32_t& v : four.v) v *= factor;
+        }
         for (std::uint32_t& v : four.v) v += 1;
         mine[i] = four;
         thread.step();

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   if (asked.streamers != 0) shape.streamers = asked.streamers;
   if (asked.mib != 0) shape.bytes = asked.mib << 20;
   if (asked.passes != 0) shape.passes = asked.passes;
+  shape.arithmetic = asked.arithmetic;
 
   const auto sites = sample::HotFlag::add_sites(**runtime);
   if (!sites) return sample::fail("hot_flag", sites.error());

@@ -11,11 +11,12 @@
 namespace sample {
 
 struct HotFlagShape {
-  std::uint32_t threads = 0;    ///< per block; 0 = 256 on a GPU, 64 on the CPU device
-  std::uint32_t waiters = 0;    ///< blocks
-  std::uint32_t streamers = 0;  ///< blocks
-  std::size_t bytes = 0;        ///< streamed in place, over all streamers
-  std::uint32_t passes = 1;     ///< over these bytes, per iteration
+  std::uint32_t threads = 0;     ///< per block; 0 = 256 on a GPU, 64 on the CPU device
+  std::uint32_t waiters = 0;     ///< blocks
+  std::uint32_t streamers = 0;   ///< blocks
+  std::size_t bytes = 0;         ///< streamed in place, over all streamers
+  std::uint32_t passes = 1;      ///< over these bytes, per iteration
+  std::uint32_t arithmetic = 0;  ///< multiplications per word and pass
 };
 
 struct HotFlagTimes {
@@ -75,6 +76,8 @@ class HotFlag {
     kernel.data = data_.data();
     kernel.per_block = per_block_;
     kernel.passes = shape_.passes;
+    kernel.arithmetic = shape_.arithmetic;
+    kernel.factor = 1;
     kernel.times = times_.data();
     kernel.arrivals = counters_.data() + kArrivals;
     kernel.done = &words_[kLine];

@@ -122,7 +122,8 @@ TEST_F(OpenEdges, CandidatesRanAtTheEndOfAWait) {
     model.kernels.push_back(row);
   };
   kernel("fills", 0, 200'000);
-  kernel("raises", 50'000, 60'000);
+  kernel("raises", 46'000, 49'000);  // the waiter sees its store a little later
+  kernel("elsewhere", 0, 40'000);
   kernel("elsewhere", 300'000, 400'000);
   const SiteEdges found = edges();
   ASSERT_EQ(found.candidates.size(), 2u);

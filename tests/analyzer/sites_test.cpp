@@ -49,6 +49,22 @@ TEST(Sites, CountsWaitersPollsAndShares) {
   EXPECT_EQ(site.main_strategy(), StrategyId::poll);
 }
 
+TEST(Sites, PatchedLoopsAreInTheMemoryOfTheirWords) {
+  TraceModel model = empty_program();
+  add_handoff(model, {});
+  settle(model);
+  model.sites[0].word_memory = WordMemory::unknown;
+  EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::unknown);
+  for (const WordMemory memory : {WordMemory::unknown, WordMemory::managed, WordMemory::managed}) {
+    store::PolledWordRow& word = model.polled_words.emplace_back();
+    word.site = model.sites[0].id;
+    word.memory = memory;
+  }
+  EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::managed);
+  model.polled_words.back().memory = WordMemory::device;  // words of one loop may be in several memories
+  EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::unknown);
+}
+
 TEST(Sites, ParkedWaitersDoNotCountAsPolling) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 6, .strategy = StrategyId::shared_watch});

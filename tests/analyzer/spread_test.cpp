@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace wicprof::analyzer {
 namespace {
@@ -27,25 +30,39 @@ std::map<std::string, Row> results(std::string_view file) {
   return rows;
 }
 
-/// The constant is the largest ratio, or its cube where few pairs were measured.
-void expect_origin(const calibration::Spread& spread, const std::string& name) {
-  const auto rows = results(spread.origin);
-  const auto expect = [&](double constant, const char* what) {
-    const Row& row = rows.at(name + "_" + what);
-    const double power = row.pairs < calibration::kManyPairs ? 3 : 1;
-    EXPECT_NEAR(constant / std::pow(row.value, power), 1, 0.01) << name << "_" << what;
-  };
-  expect(spread.iterations, "iterations");
-  expect(spread.waits, "waits");
-  expect(spread.latencies, "latencies");
+struct Files {
+  std::vector<std::string_view> names;
+
+  /// The largest ratio of a row, or its cube where few pairs were measured.
+  double largest(const std::string& row) const {
+    double ratio = 0;
+    int pairs = 0;
+    for (const std::string_view name : names) {
+      const Row found = results(name).at(row);
+      ratio = std::max(ratio, found.value);
+      pairs += found.pairs;
+    }
+    return std::pow(ratio, pairs < calibration::kManyPairs ? 3 : 1);
+  }
+};
+
+void expect_origin(const calibration::Spread& spread, const std::string& name, const Files& files) {
+  EXPECT_NEAR(spread.iterations / files.largest(name + "_iterations"), 1, 0.01) << name;
+  EXPECT_NEAR(spread.waits / files.largest(name + "_waits"), 1, 0.01) << name;
+  EXPECT_NEAR(spread.latencies / files.largest(name + "_latencies"), 1, 0.01) << name;
+  EXPECT_NEAR(spread.iterations / results(spread.origin).at(name + "_iterations").value, 1, 0.01)
+      << "the file that the text names";
 }
 
 TEST(Spread, IsTheLargestRatioOfTheResultFiles) {
-  expect_origin(calibration::kCpuRuns, "spread_runs");
-  expect_origin(calibration::kCpuPhases, "spread_phases");
-  expect_origin(calibration::kGpuRuns, "spread_runs");
-  // Phases of a GPU were not measured: those of one run differ by no more than runs do.
-  expect_origin(calibration::kGpuPhases, "spread_runs");
+  const Files cpu{{"calibration.vm2.json", "calibration_busy.vm2.json"}};
+  expect_origin(calibration::kCpuRuns, "spread_runs", cpu);
+  expect_origin(calibration::kCpuPhases, "spread_phases", cpu);
+  const Files gpu{{"calibration_shipped.h200.json", "calibration_gpu.h100x2.json"}};
+  expect_origin(calibration::kGpuRuns, "spread_runs", gpu);
+  // Two halves of a run differed by less than two runs.
+  EXPECT_LE(results("calibration_gpu.h100x2.json").at("spread_phases_iterations").value,
+            calibration::kGpuPhases.iterations);
 }
 
 }  // namespace

@@ -233,6 +233,52 @@ TEST(Stuck, OnlyWritesOfItsOwnWordCountForAPatchedLoop) {
   EXPECT_NE(diagnose(view).causes[0].text.find("with a value that is not known"), std::string::npos);
 }
 
+TEST(Stuck, AThreadThatCopiedAndWaitsNeedNotBeTheWriter) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::at_least, 4, 3)});
+  LastSignal copy = signal_of("spin.cu:12", 0, 3);
+  copy.device = kHostDevice;
+  copy.thread = 40;
+  copy.writer = SignalWriter::copy;
+  copy.word = WordTag{77};
+  view.signals.push_back(copy);
+  OpenCall call;
+  copy_name(call.name, "cudaStreamSynchronize");
+  call.begin = kNow - 4 * kSecond;
+  call.thread = 40;
+  view.calls.push_back({1, call});
+  view.call_values.push_back(std::nullopt);
+  StuckAnswer answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::missing_signal);
+  EXPECT_EQ(answer.causes[0].evidence.back(), "host thread 40 of process 1 has been in cudaStreamSynchronize for 4.00 s");
+  view.signals[0].writer = SignalWriter::program;  // it signals by itself, and cannot while it waits
+  EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::mutual_wait);
+}
+
+TEST(Stuck, WordsOfASiteThatLackTheSameAreOneCause) {
+  StuckView view;
+  view.now = kNow;
+  for (std::uint32_t block = 0; block < 16; ++block) {
+    OpenWait wait = patched_wait(WantedRelation::at_least, 5, 3);
+    wait.block = block;
+    wait.address += 128 * block;
+    wait.word_tag = static_cast<WordTag>(77 + block);
+    wait.begin -= block == 7 ? kSecond : 0;
+    view.waits.push_back({1, wait});
+  }
+  OpenWait other = patched_wait(WantedRelation::at_least, 5, 3);
+  copy_name(other.site, "other.cu:30");
+  view.waits.push_back({1, other});
+  const StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.words.size(), 17u);
+  ASSERT_EQ(answer.causes.size(), 2u);
+  EXPECT_EQ(answer.words[*answer.causes[0].word].blocks, std::vector<std::uint32_t>{7});  // the one that waits longest
+  EXPECT_NE(answer.causes[0].text.find("15 more words of the site lack a signal, too"), std::string::npos)
+      << answer.causes[0].text;
+  EXPECT_EQ(answer.causes[0].evidence.back(), "and 10 more words");
+}
+
 TEST(Stuck, KernelsThatMayWriteAreCandidatesAndNoMore) {
   StuckView view;
   view.now = kNow;
@@ -246,6 +292,33 @@ TEST(Stuck, KernelsThatMayWriteAreCandidatesAndNoMore) {
   EXPECT_EQ(answer.words[0].candidates[0].kernel, "raises");
   EXPECT_EQ(answer.causes[0].evidence.back(),
             "candidate: kernel fills stores through a pointer to the word's allocation");
+}
+
+TEST(Stuck, AWordThatOnlyAWaitingKernelStoresToIsAConsequence) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
+  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
+  copy_name(view.waits[1].value.site, "raises:30");
+  view.waits[1].value.address += 4096;
+  view.waits[1].value.word_tag = 78;
+  view.waits[1].value.memory = WordMemory::pinned_host;
+  view.candidates.push_back({"spin.cu:12", "raises(unsigned int*)", 77, true});
+  StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.causes.size(), 2u);
+  EXPECT_EQ(answer.words[*answer.causes[0].word].site, "raises:30");
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::missing_signal);
+  EXPECT_EQ(answer.causes[1].kind, CauseKind::consequence);
+  // Where another kernel stores to the word as well, that one may be the writer.
+  view.candidates.push_back({"spin.cu:12", "other(unsigned int*)", 77, true});
+  for (const Cause& cause : diagnose(view).causes) EXPECT_EQ(cause.kind, CauseKind::missing_signal) << cause.text;
+  view.candidates.pop_back();
+  copy_name(view.waits[0].value.site, "polls:12");
+  view.candidates[0].site = "polls:12";
+  view.candidates.push_back({"raises:30", "polls(unsigned int*)", 78, true});
+  answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::mutual_wait);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);
 }
 
 TEST(Stuck, AWaitForTheHostsWordIsNoWaitForTheOther) {

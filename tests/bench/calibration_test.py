@@ -11,8 +11,8 @@ import unittest
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 
 
-def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs"):
-    return {"kind": kind, "program": program, "gpu": False, "verdict": verdict, "why": None, "method": "spread",
+def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs", gpus=0):
+    return {"kind": kind, "program": program, "gpus": gpus, "verdict": verdict, "why": None, "method": "spread",
             "value": value, "low": 0.5, "high": 2, "units": 1, "waits": 3.0, "latencies": 2.0, "seconds": 1}
 
 
@@ -37,6 +37,12 @@ class Report(unittest.TestCase):
         self.assertTrue(rows["false_verdicts"]["holds"])
         self.assertEqual(rows["false_verdicts_ab"]["value"], 1)
         self.assertEqual(rows["false_verdicts_single"]["params"]["inconclusive"], 290)
+
+    def test_kinds_of_programs_and_numbers_of_gpus_are_rows_of_their_own(self):
+        rows = self.report([pair(), pair(verdict="regression"), pair("several", program="torch", gpus=2)])[1]
+        self.assertEqual(rows["false_applications_gpus0_single"]["params"]["pairs"], 2)
+        self.assertEqual(rows["false_applications_gpus0_single"]["value"], 1)
+        self.assertEqual(rows["false_torch_gpus2_several"]["value"], 0)
 
     def test_comparisons_of_both_modes_become_rows(self):
         speedup = {"value": 1.001, "low": 0.99, "high": 1.01}
@@ -64,11 +70,42 @@ class Report(unittest.TestCase):
                             pair("spread_phases", "improvement", value=1.2)])[1]
         self.assertEqual(rows["false_verdicts"]["params"]["pairs"], 1)
         self.assertEqual(rows["spread_runs_iterations"]["value"], 4)
-        self.assertEqual(rows["spread_runs_iterations"]["params"]["pairs"], 2)
+        self.assertEqual(rows["spread_runs_iterations"]["params"]["pairs"], 3)
         self.assertEqual(rows["spread_phases_iterations"]["value"], 1.2)
 
     def test_without_pairs_there_is_no_report(self):
         self.assertEqual(self.report([])[0], 2)
+
+
+class Ci(unittest.TestCase):
+    ANSWER = {"between_sides": {"speedup": None, "verdict": "inconclusive", "why": "", "method": "welch",
+                                "reason": "none", "before": {"units": 6}, "sites": [], "edges": []}}
+
+    def ci(self, program, answer):
+        """Runs the kind `ci` with a wic-prof that keeps its configuration. Returns the configuration and the pairs."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "bin").mkdir()
+            (folder / "answer.json").write_text(json.dumps(answer))
+            fake = folder / "bin" / "wic-prof"
+            fake.write_text(f"#!/bin/sh\ncp ci.toml {folder}\ncat {folder}/answer.json\nexit 3\n")
+            fake.chmod(0o755)
+            state = folder / "state"
+            subprocess.run([sys.executable, "-B", SOURCE / "bench/calibration.py", "measure", folder, "--state", state,
+                            "--minutes", "0.01", "--kind", "ci", "--program", program, "--gpus", "1"], check=True)
+            pairs = state.read_text().splitlines() if state.exists() else []
+            return (folder / "ci.toml").read_text(), pairs
+
+    def test_ranges_are_a_key_of_the_comparison(self):
+        text, pairs = self.ci("torch", self.ANSWER)
+        self.assertNotIn("nvtx =", text.partition("[compare]")[0])
+        self.assertIn("nvtx =", text.partition("[compare]")[2])
+        self.assertGreaterEqual(len(pairs), 1)
+
+    def test_runs_without_iterations_are_no_pair(self):
+        between = {**self.ANSWER["between_sides"], "before": {"units": 0}}
+        self.assertEqual(self.ci("torch", {"between_sides": between})[1], [])
+        self.assertEqual(self.ci("torch", {"between_sides": None, "notes": []})[1], [])
 
 
 if __name__ == "__main__":

@@ -61,11 +61,16 @@ struct FakeDriver {
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
   std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
   std::deque<std::vector<char>> memory;  // of the host, in the order of the allocations
+  std::vector<CUcontext> given_memory;   // in which modules got their memory
   int loads = 0, unloads = 0, retained = 0;
   std::atomic<int> loads_with_options{0};
+  std::chrono::milliseconds patched_takes{0};  // to be compiled
   std::mutex mutex;  // what a program loads is compiled on several threads; never held during callbacks
 };
 FakeDriver* fake = nullptr;
+
+thread_local std::vector<CUcontext> pushed_contexts;
+CUcontext current_context() { return pushed_contexts.empty() ? fake->context : pushed_contexts.back(); }
 
 /// The texts of this test, or the bytes of a fat binary.
 std::string bytes_of(const void* image) {
@@ -79,6 +84,7 @@ bool takes(const void* image) {
 }
 
 CUlibrary keep(const std::string& text) {
+  if (text.find("__wic_sites") != std::string::npos) std::this_thread::sleep_for(fake->patched_takes);
   const std::lock_guard lock(fake->mutex);
   const auto library = reinterpret_cast<CUlibrary>(static_cast<std::uintptr_t>(++fake->loads));
   fake->libraries[library] = text;
@@ -196,11 +202,12 @@ RewriteDriver functions() {
   api.copy_to_device = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
     if (unless("copy") != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    fake->given_memory.push_back(current_context());
     return CUDA_SUCCESS;
   };
   api.synchronize = [](CUstream) { return unless("synchronize"); };
   api.current_context = [](CUcontext* context) {
-    *context = fake->context;
+    *context = current_context();
     return CUDA_SUCCESS;
   };
   api.current_device = [](CUdevice* device) {
@@ -224,8 +231,14 @@ RewriteDriver functions() {
     --fake->retained;
     return CUDA_SUCCESS;
   };
-  api.push_context = [](CUcontext) { return CUDA_SUCCESS; };
-  api.pop_context = [](CUcontext*) { return CUDA_SUCCESS; };
+  api.push_context = [](CUcontext context) {
+    pushed_contexts.push_back(context);
+    return CUDA_SUCCESS;
+  };
+  api.pop_context = [](CUcontext*) {
+    pushed_contexts.pop_back();
+    return CUDA_SUCCESS;
+  };
   api.exchange_capture_mode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
   api.launch = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
                   void**) { return unless("launch"); };
@@ -342,7 +355,7 @@ TEST_F(RewriteTest, ALimitForItsRegistersKeepsTheWarpsOfAKernel) {
   EXPECT_NE(replacement.text.find(".maxnreg 32\n"), std::string::npos);
   EXPECT_EQ(rewriter::strip(replacement.text), rewriter::strip(unlimited));
   replacement.text = unlimited;
-  driver.local_bytes_of_limited = 144;  // what does not fit goes to local memory
+  driver.local_bytes_of_limited = 72;  // what does not fit goes to local memory
   EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("local memory"), std::string::npos);
   EXPECT_EQ(registers_for(64), 32);
   EXPECT_EQ(registers_for(51), 40);
@@ -379,7 +392,8 @@ TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
   EXPECT_EQ(resident_warps({.registers = 33}), 51);
   EXPECT_EQ(worse_needs({.registers = 10, .most_threads = 1024}, {.registers = 30, .most_threads = 1024}), "");
   EXPECT_NE(worse_needs({.registers = 32, .most_threads = 1024}, {.registers = 40, .most_threads = 1024}), "");
-  EXPECT_NE(worse_needs({.local_bytes = 0}, {.local_bytes = 136}), "");
+  EXPECT_EQ(worse_needs({.local_bytes = 8}, {.local_bytes = 72}), "");
+  EXPECT_NE(worse_needs({.local_bytes = 8}, {.local_bytes = 96}), "");
   EXPECT_NE(worse_needs({.shared_bytes = 0}, {.shared_bytes = 8}), "");
 }
 
@@ -442,6 +456,28 @@ TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
   driver.table[0] = 0;
   EXPECT_EQ(modules.bind(api, sink_), "");
   EXPECT_NE(driver.table[0], 0u);
+}
+
+TEST_F(RewriteTest, AllContextsGetTheirMemoryBeforeOneLaunches) {
+  auto* const first = driver.context;
+  auto* const second = reinterpret_cast<CUcontext>(0x11);
+  auto* const third = reinterpret_cast<CUcontext>(0x12);
+  PatchedModules modules(nullptr);
+  for (CUcontext context : {first, second}) modules.context_begins(context);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second}));
+  EXPECT_FALSE(modules.unbound(first));
+  EXPECT_TRUE(pushed_contexts.empty());
+  // A module is in one context only.
+  modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_, second);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second, second}));
+  modules.context_ends(second, sink_);
+  modules.context_begins(third);
+  EXPECT_TRUE(modules.unbound(first));
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second, second, third}));
 }
 
 // Rounds of the thread that reads the waits and takes readings of the clock.
@@ -780,6 +816,7 @@ TEST_F(RewriteCache, ALoadFromTheCacheIsTheOnlyOneOfTheModule) {
   setenv("XDG_CACHE_HOME", folder.c_str(), 1);
   ControlBlock control{};
   driver.sink = &sink_;
+  driver.patched_takes = std::chrono::milliseconds(120);
   std::string reasons;
   const auto load = [&] {
     const std::unique_ptr<Source> source = make_rewrite(&control, api);
@@ -795,6 +832,9 @@ TEST_F(RewriteCache, ALoadFromTheCacheIsTheOnlyOneOfTheModule) {
     return driver.libraries[library];
   };
   const std::string first = load();
+  EXPECT_NE(reasons.find("rewrite: compiling patched code took 0.1 s; the next run finds it in the cache"),
+            std::string::npos)
+      << reasons;
   EXPECT_NE(first.find("__wic_state"), std::string::npos);
   EXPECT_EQ(compilations(), (std::vector<std::string>{first, first}));  // the trial, and the program's load
   EXPECT_NE(reasons.find(" compiler "), std::string::npos) << reasons;
@@ -803,6 +843,7 @@ TEST_F(RewriteCache, ALoadFromTheCacheIsTheOnlyOneOfTheModule) {
   EXPECT_NE(reasons.find("the load took "), std::string::npos) << reasons;
   EXPECT_EQ(reasons.find(" compiler "), std::string::npos) << reasons;
   EXPECT_EQ(reasons.find(" analysis "), std::string::npos) << reasons;
+  EXPECT_EQ(reasons.find("--prewarm"), std::string::npos) << reasons;
   // Nor is anything of ours compiled.
   if (asked_module().machine_code != nullptr) {
     for (const std::string& image : driver.images) EXPECT_TRUE(image == first || !image.starts_with(".")) << image;

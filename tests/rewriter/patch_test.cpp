@@ -158,6 +158,28 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   EXPECT_EQ(patched->text.find("@%__wic_p bra $__wic_record_0;"), std::string::npos);
 }
 
+TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
+  const auto patched_of = [](const std::string& body) {
+    const std::string text = kernel(body);
+    const Result<Module> module = read_module(text);
+    return patch(*module, recognize(*module))->text;
+  };
+  // Each look chooses anew, before any branch parts the lanes.
+  const std::string recorded = patched_of(kFlag);
+  const std::size_t chosen = recorded.find("activemask.b32 %__wic_g;\nmov.u32 %__wic_h, %lanemask_lt;");
+  ASSERT_NE(chosen, std::string::npos) << recorded;
+  EXPECT_LT(recorded.find("$__wic_arrived_0:"), chosen);
+  EXPECT_LT(chosen, recorded.find("bra $__wic_again_0;"));
+  EXPECT_LT(chosen, recorded.find("bra $__wic_record_0;"));
+  // So that they look together again: their next look follows the time when this one was due.
+  EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
+  // Nobody is chosen where nothing is recorded.
+  const std::string unrecorded = patched_of(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
+      "@%p1 bra $L;");
+  EXPECT_EQ(unrecorded.find("activemask.b32"), std::string::npos) << unrecorded;
+}
+
 TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {
   const auto watches = [](const std::string& body) {
     const std::string text = kernel(body);

@@ -181,7 +181,7 @@ TEST_P(WithSteward, TheStewardBringsTheChange) {
       world.host_sleep(100'000);
       state.toggle_on_page(other);
       while (std::atomic_ref(state.control.applied).load() != 1) world.host_sleep(1'000);
-      world.host_sleep(300'000);
+      world.host_sleep(1'000'000);  // a leader that stands by looks at its strategy within that time
       counts.data = 1;
       std::atomic_ref(state.word).store(1);
     });

@@ -1,7 +1,8 @@
 // What a patch costs kernels that wait all the time: the kernels of patch_cost.cu in several files, as PTX or as
 // machine code, launched in turn; the first file is the original. Prints, as lines of JSON, the best time of each
 // kernel, and the median of its ratios to the first file's launch of the same turn, with the interval of 95 %. Polling
-// is in force, and nothing is recorded. patch_cost.py makes a result file of it.
+// is in force, and waits are recorded in files with `=recorded` behind their names. patch_cost.py makes a result file
+// of it.
 //
 //   nvcc -O3 -std=c++20 -arch=compute_90 -ptx patch_cost.cu -o original.ptx
 //   wic-prof rewrite original.ptx -o patched.ptx
@@ -42,6 +43,7 @@ struct Result {
 
 struct Variant {
   std::string name;
+  bool recorded = false;
   CUmodule module = nullptr;
   std::map<std::string, Result> results;
 };
@@ -86,20 +88,30 @@ void launch_once(Variant& variant, const Scenario& scenario, Memory& memory) {
   for (const unsigned value : values) result.checksum = (result.checksum ^ value) * 1099511628211ull;
 }
 
-/// Gives a patched module what the collector would: words of sites that want polling, and no ring.
+void* pinned(std::size_t bytes, CUdeviceptr& address) {
+  void* memory = nullptr;
+  check(cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_DEVICEMAP), "cuMemHostAlloc");
+  std::memset(memory, 0, bytes);
+  check(cuMemHostGetDevicePointer(&address, memory, 0), "cuMemHostGetDevicePointer");
+  return memory;
+}
+
+/// Gives a patched module what the collector would: words of sites that want polling, and a ring if they record.
 void bind(const Variant& variant, const std::string& image) {
+  using namespace wicprof::rewriter;
   constexpr std::size_t kNameBytes = 28;  // __wic_sites_ and 16 digits
+  constexpr int kSites = 64;              // at least as many as the module has
   const std::size_t name = image.find("__wic_sites_");
   if (name == std::string::npos) return;
-  CUdeviceptr table = 0, words = 0;
+  CUdeviceptr table = 0, words[2] = {};
   std::size_t bytes = 0;
   check(cuModuleGetGlobal(&table, &bytes, variant.module, image.substr(name, kNameBytes).c_str()), "the table");
-  void* memory = nullptr;
-  const std::size_t sites = 64 * sizeof(wicprof::rewriter::SiteWords);
-  check(cuMemHostAlloc(&memory, sites, CU_MEMHOSTALLOC_DEVICEMAP), "cuMemHostAlloc");
-  std::memset(memory, 0, sites);
-  check(cuMemHostGetDevicePointer(&words, memory, 0), "cuMemHostGetDevicePointer");
-  check(cuMemcpyHtoD(table, &words, sizeof words), "cuMemcpyHtoD");
+  auto* const sites = static_cast<SiteWords*>(pinned(kSites * sizeof(SiteWords), words[0]));
+  if (variant.recorded) {
+    pinned(kRecords * sizeof(Record), words[1]);
+    for (int i = 0; i < kSites; ++i) sites[i].control = kRecord;
+  }
+  check(cuMemcpyHtoD(table, words, sizeof words), "cuMemcpyHtoD");
 }
 
 /// Of the turns' ratios: the median, and the order statistics that have it between them in 95 of 100 cases.
@@ -138,7 +150,9 @@ int main(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     Variant& variant = variants.emplace_back();
     variant.name = argv[i];
-    const std::string image = bytes_of(argv[i]);
+    const std::string file = variant.name.substr(0, variant.name.find('='));
+    variant.recorded = file != variant.name;
+    const std::string image = bytes_of(file.c_str());
     check(cuModuleLoadData(&variant.module, image.c_str()), argv[i]);
     bind(variant, image);
   }

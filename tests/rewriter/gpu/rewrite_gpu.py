@@ -1,4 +1,5 @@
-"""Patched loops on a GPU: python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--repeats N] [--limit SECONDS]
+"""Patched loops on a GPU:
+  python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS]
 
 BUILD holds bin/wic-prof, bin/untouched, bin/documented, bin/programs, bin/loads, bin/peers, bin/bare_poll and
 lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs
@@ -57,6 +58,7 @@ class Bench:
         self.out.mkdir(parents=True, exist_ok=True)
         self.log = open(self.out / "rewrite.log", "w")
         self.rows, self.failures = [], []
+        self.ways = options.ways.split(",")
         self.ends = time.monotonic() + options.limit
 
     def say(self, text):
@@ -125,7 +127,8 @@ class Bench:
 
     def run_ways(self, name, app, repeat, runs):
         threads = []
-        for way, (what, options, environment) in WAYS.items():
+        for way in self.ways:
+            what, options, environment = WAYS[way]
             if self.out_of_time() or (repeat > 0 and way not in TIMED):
                 continue
 
@@ -145,7 +148,7 @@ class Bench:
         runs = {way: [] for way in WAYS}
         for repeat in range(self.options.repeats):
             self.run_ways(name, app, repeat, runs)
-        everything = [row for way in WAYS for row in runs[way]]
+        everything = [row for way in self.ways for row in runs[way]]
         checksums = checksums_of(everything)
         same = len(checksums) == 1 and None not in checksums
         failed = [row["name"] for row in everything if row["status"] != 0 or row.get("failed")]
@@ -154,12 +157,12 @@ class Bench:
         if failed:
             self.failures.append(f"{name}: runs failed: {', '.join(failed)}")
         patched_ways = ("quiet", "recorded", "park", "toggled")
-        patched = all(row.get("patched", 0) > 0 for way in patched_ways for row in runs[way])
+        patched = all(row.get("patched", 0) > 0 for way in patched_ways if way in self.ways for row in runs[way])
         if not patched:
             self.failures.append(f"{name}: nothing was patched")
         field = "beside_ms" if name == "host" else "ms"
         times = {way: best(rows, field) for way, rows in runs.items()}
-        for way in WAYS:
+        for way in self.ways:
             if times[way] is None:
                 continue
             base = times["recompiled"] if way not in ("original", "recompiled") else times["original"]
@@ -169,7 +172,7 @@ class Bench:
                      {"loops": max((row.get("patched", 0) for row in runs[way]), default=0), "rounds": rounds,
                       "waits": sum(row.get("recorded_waits", 0) for row in runs[way]),
                       "toggles": sum(row.get("toggles", 0) for row in runs[way])})
-        params = {"ways": len(WAYS), "runs": len(everything)}
+        params = {"ways": len(self.ways), "runs": len(everything)}
         if same and "cases" in everything[0]:
             params["cases"] = len(json.loads(next(iter(checksums))))
         self.rows.append({"name": f"{name}_same_results", "params": params,
@@ -234,10 +237,12 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--only", default="", help="scenarios, separated by commas")
+    parser.add_argument("--ways", default=",".join(WAYS), help="ways, separated by commas")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=240, help="seconds after which nothing new begins")
     result_file.add_arguments(parser)
     options = parser.parse_args()
+    result_file.name_gpu(options)
     bench = Bench(options)
     bench.measure()
     options.output = str(options.out / "rewrite.json")

@@ -112,11 +112,13 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     result_file.add_arguments(parser)
     options = parser.parse_args()
+    result_file.name_gpu(options)
     run = Run(options)
     for case in RELEASED:
         run.record(case)
     run.hang("hang_missing", ("wants at least 4, has 3", "by a copy"))
-    run.hang("hang_kernel", ("wants other than 0, has 0", "candidate: kernel raises", "the CPU may be its writer"))
+    run.hang("hang_kernel", ("wants other than 0, has 0", "the CPU may be its writer",
+                             "the only kernel whose code stores to the word waits itself"))
     options.output = str(options.out / "signals.json")
     result_file.write(options, "signals_gpu", "signals_gpu.py " + " ".join(sys.argv[3:]), run.rows)
     for failure in run.failures:

@@ -411,7 +411,8 @@ WIC_OUT_OF_LINE WaitResult each_thread_wait(Thread thread, WaitCall<GroupKind> c
     thread.barrier(group.barrier, group.threads);
     wait.strategy_word = scratch.strategy;
     if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
-    const bool for_all = leader_waits(wait.strategy_id());
+    const bool one_warp = group.threads == kWarpSize && warp_polls(wait.strategy_id());
+    const bool for_all = leader_waits(wait.strategy_id()) && !one_warp;
     const Parking parking = parking_of(wait.strategy_id());
     if (for_all ? group.is_leader(thread) : !finished()) {
       const LoopResult result = poll_once(thread, wait, condition, tally);

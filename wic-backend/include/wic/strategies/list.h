@@ -1,6 +1,8 @@
 // The strategies that kernels know: one case per strategy, and one more per strategy that does not just poll.
 #pragma once
 
+#include <type_traits>
+
 #include "wic/strategies/backoff.h"
 #include "wic/strategies/leader_bar_sync.h"
 #include "wic/strategies/leader_mbarrier.h"
@@ -44,7 +46,13 @@ WIC_DEVICE inline bool leader_waits(std::uint8_t id) {
   return with_strategy(id, [](auto strategy) { return decltype(strategy)::kLeaderWaits; });
 }
 
-/// The same for the poll loop, to which all strategies that poll are one, so that a kernel holds one loop for them.
+/// Whether a group of one warp polls with all its lanes at once in place of its leader: one load serves all of them, a
+/// nap holds all of them, and nobody is left who could be parked, so that handing the result over would only take time.
+WIC_DEVICE inline bool warp_polls(std::uint8_t id) {
+  return with_strategy(id, [](auto strategy) { return std::is_base_of_v<PollingObservation, decltype(strategy)>; });
+}
+
+/// As with_strategy(), for the poll loop: all strategies that poll are one there, so that a kernel holds one loop.
 template <class Visitor>
 WIC_DEVICE auto with_observation(std::uint8_t id, Visitor&& visit) {
   switch (static_cast<StrategyId>(id)) {
