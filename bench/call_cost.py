@@ -17,8 +17,8 @@ Each gives the median of its calls. A row compares the medians of the processes 
 that difference (bootstrap over processes). `added` is the claim: what the recording of waits adds to wic-prof; `cupti`
 is what empty callbacks add while kernels are recorded, and `ours` the rest. On a machine where a CPU is slow in some
 processes, in every way alike, the processes of each way fall into two groups; rows `*_fast` and `*_slow` compare the
-groups. A last row has what a look at the clock and 100 dependent operations took in each process, and how long the recorded
-waits were (ns). Prints PASS or FAIL.
+groups. A last row has what a look at the clock and 100 dependent operations took in each process, and how long the
+recorded waits were (ns). Prints PASS or FAIL.
 """
 
 import argparse
