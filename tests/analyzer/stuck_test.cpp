@@ -251,7 +251,8 @@ TEST(Stuck, AThreadThatCopiedAndWaitsNeedNotBeTheWriter) {
   view.call_values.push_back(std::nullopt);
   StuckAnswer answer = diagnose(view);
   EXPECT_EQ(answer.causes[0].kind, CauseKind::missing_signal);
-  EXPECT_EQ(answer.causes[0].evidence.back(), "host thread 40 of process 1 has been in cudaStreamSynchronize for 4.00 s");
+  EXPECT_EQ(answer.causes[0].evidence.back(),
+            "host thread 40 of process 1 has been in cudaStreamSynchronize for 4.00 s");
   view.signals[0].writer = SignalWriter::program;  // it signals by itself, and cannot while it waits
   EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::mutual_wait);
 }
