@@ -188,6 +188,16 @@ OpenWait patched_wait(WantedRelation relation, std::uint64_t wanted, std::uint64
   return wait;
 }
 
+/// By host thread 40, of 3.
+LastSignal copy_to(WordTag word) {
+  LastSignal copy = signal_of("spin.cu:12", 0, 3);
+  copy.device = kHostDevice;
+  copy.thread = 40;
+  copy.writer = SignalWriter::copy;
+  copy.word = word;
+  return copy;
+}
+
 TEST(Stuck, APatchedLoopSaysWhatItWants) {
   StuckView view;
   view.now = kNow;
@@ -217,12 +227,7 @@ TEST(Stuck, OnlyWritesOfItsOwnWordCountForAPatchedLoop) {
   StuckView view;
   view.now = kNow;
   view.waits.push_back({1, patched_wait(WantedRelation::equal, 5, 3)});
-  LastSignal copy = signal_of("spin.cu:12", 0, 3);
-  copy.device = kHostDevice;
-  copy.thread = 40;
-  copy.writer = SignalWriter::copy;
-  copy.word = WordTag{78};  // another word
-  view.signals.push_back(copy);
+  view.signals.push_back(copy_to(78));  // another word
   EXPECT_FALSE(diagnose(view).words[0].last);
   view.signals[0].word = WordTag{77};
   const StuckAnswer answer = diagnose(view);
@@ -237,12 +242,7 @@ TEST(Stuck, AThreadThatCopiedAndWaitsNeedNotBeTheWriter) {
   StuckView view;
   view.now = kNow;
   view.waits.push_back({1, patched_wait(WantedRelation::at_least, 4, 3)});
-  LastSignal copy = signal_of("spin.cu:12", 0, 3);
-  copy.device = kHostDevice;
-  copy.thread = 40;
-  copy.writer = SignalWriter::copy;
-  copy.word = WordTag{77};
-  view.signals.push_back(copy);
+  view.signals.push_back(copy_to(77));
   OpenCall call;
   copy_name(call.name, "cudaStreamSynchronize");
   call.begin = kNow - 4 * kSecond;
