@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
+#include "reports/markdown/code.h"
 #include "reports/parts/gate_report.h"
 
 namespace wicprof::reports {
@@ -49,7 +50,7 @@ std::string render_gate<struct MarkdownGate>(const GateReportInput& input) {
                         escape_markdown(one_line((*comparison)->reason)));
   }
   for (const std::string& note : result.notes) text += fmt::format("\nNote: {}.\n", escape_markdown(one_line(note)));
-  text += fmt::format("\n{} in {:.1f} s: `{}`\n", run.utc, run.seconds, one_line(run.command));
+  text += fmt::format("\n{} in {:.1f} s: {}\n", run.utc, run.seconds, markdown_code(run.command));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "analyzer/words/format.h"
+#include "reports/markdown/code.h"
 #include "reports/parts/pair_phrases.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/report.h"
@@ -30,9 +31,8 @@ std::string or_dash(const std::optional<TimeNs>& ns) { return ns ? format_durati
 
 /// A command as code, so that it can be copied; anything else as text.
 std::string remedy_of(const Finding& finding) {
-  const std::string remedy = one_line(finding.remedy);
-  const bool command = remedy.rfind("wic-prof ", 0) == 0 && remedy.find('`') == std::string::npos;
-  return command ? "`" + remedy + "`" : escape_markdown(remedy);
+  const bool command = finding.remedy.rfind("wic-prof ", 0) == 0;
+  return command ? markdown_code(finding.remedy) : escape_markdown(one_line(finding.remedy));
 }
 
 std::string loss_part(const Analysis& analysis) {
@@ -61,7 +61,7 @@ std::string comparison_part(const Comparison& comparison) {
   std::string text = fmt::format("## Before and after: {}{}\n\n{}.\n\n", verdict_name(comparison.verdict),
                                  comparison.why.empty() ? "" : ": " + escape_markdown(comparison.why),
                                  escape_markdown(comparison.reason));
-  if (!comparison.settle.empty()) text += fmt::format("To settle it: `{}`\n\n", one_line(comparison.settle));
+  if (!comparison.settle.empty()) text += fmt::format("To settle it: {}\n\n", markdown_code(comparison.settle));
   if (comparison.segments.empty()) return text;
   text += row({"trace", "mode", "strategy", "from", "to", "iterations", "p50 per iteration"});
   text += "| --- | --- | --- | ---: | ---: | ---: | ---: |\n";

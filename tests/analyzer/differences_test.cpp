@@ -27,7 +27,7 @@ TraceModel two_sites(const std::string& name, TimeNs other_period, TimeNs other_
 }
 
 TEST(Differences, ArePerSiteAndPerEdge) {
-  const TraceModel before = two_sites("before", 100'000'000, 400'000), after = two_sites("after", 1'000'000, 4'000);
+  const TraceModel before = two_sites("before", 1'000'000'000, 400'000), after = two_sites("after", 1'000'000, 4'000);
   const Comparison comparison = compare(before, after);
   ASSERT_EQ(comparison.differences.sites.size(), 2u);
   ASSERT_EQ(comparison.differences.edges.size(), 2u);
@@ -35,7 +35,7 @@ TEST(Differences, ArePerSiteAndPerEdge) {
     EXPECT_EQ(site.before_count, 160u);
     EXPECT_EQ(site.verdict, site.site == "flag" ? Verdict::inconclusive : Verdict::improvement) << site.site;
     ASSERT_TRUE(site.ratio);
-    EXPECT_NEAR(site.ratio->value, site.site == "flag" ? 1 : 100, 1);
+    EXPECT_NEAR(site.ratio->value, site.site == "flag" ? 1 : 1000, 10);
     EXPECT_EQ(site.method, UnitMethod::spread);
   }
   for (const EdgeDifference& edge : comparison.differences.edges) {
@@ -109,7 +109,7 @@ TEST(Differences, OfOneTraceAreBetweenItsPhases) {
 }
 
 TEST(Differences, WithoutIterationsEachWaitIsAValue) {
-  TraceModel before = two_sites("before", 100'000'000, 4'000), after = two_sites("after", 1'000'000, 4'000);
+  TraceModel before = two_sites("before", 1'000'000'000, 4'000), after = two_sites("after", 1'000'000, 4'000);
   for (TraceModel* model : {&before, &after}) {
     for (auto& wait : model->waits) wait.iteration = 0;
   }

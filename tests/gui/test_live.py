@@ -121,7 +121,7 @@ class Live(gui_harness.Case):
                                 early["before_after"]["before"]["iterations"])
         self.assertEqual([s["way"].split()[0] for s in late["before_after"]["segments"]], ["poll", "park"])
         self.assertGreater(late["before_after"]["before"]["iteration_ns_p50"], 1_000_000)
-        self.assertEqual(late["before_after"]["verdict"], "improvement")
+        self.assertGreater(late["before_after"]["speedup"]["value"], 2)
         self.interrupt(process)
 
     def test_a_site_and_a_strategy(self):
