@@ -31,10 +31,9 @@ const char kHostileStart[] = "<script>alert";
 const char kHostile[] = "<script>alert(\"1\")</script>|`x`\n\x1b[31m";
 
 TraceModel rich_program() {
-  TraceModel model =
-      phased_program({.phases = 4, .iterations = 30, .period = [](Mode mode, std::size_t i) {
-                        return TimeNs(mode == Mode::poll ? 3'000'000 : 100'000) + TimeNs(i % 7) * 1'000;
-                      }});
+  TraceModel model = phased_program({.phases = 4, .iterations = 30, .period = [](Mode mode, std::size_t i) {
+                                       return TimeNs(mode == Mode::poll ? 3'000'000 : 100'000) + TimeNs(i % 7) * 1'000;
+                                     }});
   store::KernelRow kernel{};
   kernel.name = "void stream<float>(float*)";
   kernel.start = model.begin;
