@@ -188,6 +188,18 @@ OpenWait patched_wait(WantedRelation relation, std::uint64_t wanted, std::uint64
   return wait;
 }
 
+/// At "spin.cu:12" with the word 77, and at the other site with the word 78; both want another value than 0.
+StuckView two_patched_waits(const char* other_site) {
+  StuckView view;
+  view.now = kNow;
+  for (int i = 0; i < 2; ++i) view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
+  OpenWait& other = view.waits[1].value;
+  copy_name(other.site, other_site);
+  other.address += 4096;
+  other.word_tag = 78;
+  return view;
+}
+
 /// By host thread 40, of 3.
 LastSignal copy_to(WordTag word) {
   LastSignal copy = signal_of("spin.cu:12", 0, 3);
@@ -296,13 +308,7 @@ TEST(Stuck, KernelsThatMayWriteAreCandidatesAndNoMore) {
 }
 
 TEST(Stuck, AWordThatOnlyAWaitingKernelStoresToIsAConsequence) {
-  StuckView view;
-  view.now = kNow;
-  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
-  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
-  copy_name(view.waits[1].value.site, "raises:30");
-  view.waits[1].value.address += 4096;
-  view.waits[1].value.word_tag = 78;
+  StuckView view = two_patched_waits("raises:30");
   view.waits[1].value.memory = WordMemory::pinned_host;
   view.candidates.push_back({"spin.cu:12", "raises(unsigned int*)", 77, true});
   StuckAnswer answer = diagnose(view);
@@ -323,13 +329,7 @@ TEST(Stuck, AWordThatOnlyAWaitingKernelStoresToIsAConsequence) {
 }
 
 TEST(Stuck, AWaitForTheHostsWordIsNoWaitForTheOther) {
-  StuckView view;
-  view.now = kNow;
-  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
-  view.waits.push_back({1, patched_wait(WantedRelation::not_equal, 0, 0)});
-  copy_name(view.waits[1].value.site, "other.cu:30");
-  view.waits[1].value.address += 4096;
-  view.waits[1].value.word_tag = 78;
+  StuckView view = two_patched_waits("other.cu:30");
   EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::mutual_wait);
   view.waits[1].value.memory = WordMemory::pinned_host;
   for (const Cause& cause : diagnose(view).causes) EXPECT_EQ(cause.kind, CauseKind::missing_signal) << cause.text;
