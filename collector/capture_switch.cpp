@@ -1,10 +1,10 @@
 #include "collector/capture_switch.h"
 
 #include <pthread.h>
-#include <signal.h>
 
-#include <exception>
 #include <thread>
+
+#include "collector/program/own_thread.h"
 
 namespace wicprof::collector {
 
@@ -30,17 +30,11 @@ void CaptureSwitch::set(bool on) {
 void CaptureSwitch::follow() {
   if (control_ == nullptr || control_->capture_changes.load(std::memory_order_acquire) == 0) return;
   if (following_.exchange(true)) return;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    running_ = true;
-    std::thread([this] { run(); }).detach();
-  } catch (const std::exception&) {
-    running_ = false;
-    set(true);  // records everything; the tool discards what it does not want
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  running_ = true;
+  std::thread thread = start_thread([this] { run(); });
+  if (thread.joinable()) return thread.detach();
+  running_ = false;
+  set(true);  // records everything; the tool discards what it does not want
 }
 
 bool CaptureSwitch::stop(std::chrono::milliseconds timeout) {

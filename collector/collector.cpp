@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "collector/cupti/cupti_call.h"
+#include "collector/notice.h"
+#include "collector/program/own_thread.h"
 #include "collector/sources/list.h"
 #include "collector/waits/range_names.h"
 #include "protocol/time.h"
@@ -159,7 +161,10 @@ void Collector::start_flusher() {
         pool_.prepare();
       });
     };
-    flusher_.start(std::chrono::milliseconds(environment_.flush_ms), flush, read);
+    if (!flusher_.start(std::chrono::milliseconds(environment_.flush_ms), flush, read)) {
+      write_notice(sink_, NoticeSeverity::warning,
+                   refused_thread("records arrive when buffers are full and at the end, not meanwhile"));
+    }
   });
 }
 

@@ -1,10 +1,10 @@
 #include "collector/flusher.h"
 
 #include <pthread.h>
-#include <signal.h>
 
-#include <exception>
 #include <thread>
+
+#include "collector/program/own_thread.h"
 
 namespace wicprof::collector {
 
@@ -15,16 +15,9 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
   flush_ = std::move(flush);
   read_ = std::move(read);
 
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([this] { run(); }).detach();
-    running_ = true;
-  } catch (const std::exception&) {
-    // Without the thread, records arrive when buffers are full and at exit.
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::thread thread = start_thread([this] { run(); });
+  running_ = thread.joinable();
+  if (running_) thread.detach();
   return running_;
 }
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "collector/collector.h"
+#include "collector/notice.h"
 #include "collector/sources/list.h"
-#include "protocol/events/notice.h"
 #include "protocol/process.h"
 #include "protocol/session.h"
 #include "protocol/time.h"
@@ -45,14 +45,6 @@ void at_exit() noexcept {
   } catch (...) {
     state().collector->switch_off();
   }
-}
-
-void write_notice(EventSink& sink, NoticeSeverity severity, std::string_view text) {
-  auto event = make_event<NoticeEvent>();
-  event.at_ns = now_ns();
-  event.text = sink.text(text);
-  event.severity = severity;
-  sink.write(event);
 }
 
 void in_child() noexcept { state().collector->switch_off(); }

@@ -1,13 +1,12 @@
 #include "collector/program/time_slice.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "collector/program/own_thread.h"
 #include "collector/program/short_slices.h"
 
 namespace wicprof::collector {
@@ -34,17 +33,14 @@ bool set(const Attributes& attributes, pid_t thread = 0) {
 
 TimeNs look_up_usual_slice() {
   TimeNs usual = 0;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the threads take no signals of the program
-  std::thread parent([&] {
+  std::thread parent = start_thread([&] {
     Attributes own;
     if (!get(own)) return;
     own.flags |= kResetOnFork;  // the child has what a new thread of the system has
-    if (set(own)) std::thread([&] { usual = time_slice(); }).join();
+    if (!set(own)) return;
+    if (std::thread child = start_thread([&] { usual = time_slice(); }); child.joinable()) child.join();
   });
-  parent.join();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (parent.joinable()) parent.join();
   return usual;
 }
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "collector/program/own_thread.h"
 #include "collector/rewrite/own_modules.h"
-#include "collector/rewrite/without_signals.h"
 
 namespace wicprof::collector {
 
@@ -52,9 +52,14 @@ std::string Door::problem(const RewriteDriver& driver) {
       problem_ = "the driver is older than CUDA 12, or incomplete";
       done_ = true;
     } else {
-      const WithoutSignals without;
       // Detached: if the driver does not answer, the program goes on without us. The object is never destroyed then.
-      std::thread([this, &driver] { ask(driver); }).detach();
+      std::thread asks = start_thread([this, &driver] { ask(driver); });
+      if (asks.joinable()) {
+        asks.detach();
+      } else {
+        problem_ = refused_thread("nobody asks whether this driver takes patched code");
+        done_ = true;
+      }
     }
   }
   if (!asked_.wait_for(lock, kPatience, [this] { return done_; })) return "the driver did not answer in time";

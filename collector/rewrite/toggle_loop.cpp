@@ -2,8 +2,9 @@
 
 #include <pthread.h>
 
+#include "collector/notice.h"
+#include "collector/program/own_thread.h"
 #include "collector/rewrite/own_code.h"
-#include "collector/rewrite/without_signals.h"
 #include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
@@ -35,8 +36,12 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   modules_.follow_session();
   place_ = join_runtime(*control_, control_, sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes
-  const WithoutSignals without;
-  thread_ = std::thread([this, sequence] { run(sequence); });
+  thread_ = start_thread([this, sequence] { run(sequence); });
+  if (thread_.joinable()) return;
+  leave_runtime(*control_, *place_);
+  write_notice(sink, NoticeSeverity::warning,
+               refused_thread("patched loops keep the way of waiting that they have now, and their waits are not "
+                              "recorded"));
 }
 
 void ToggleLoop::run(std::uint32_t sequence) {

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "collector/program/own_thread.h"
 #include "collector/rewrite/own_code.h"
-#include "collector/rewrite/without_signals.h"
 #include "rewriter/patch/limit.h"
 
 namespace wicprof::collector {

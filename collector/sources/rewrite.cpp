@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/notice.h"
 #include "collector/program/environment.h"
 #include "collector/program/symbol_name.h"
 #include "collector/rewrite/code_cache.h"
@@ -25,7 +26,6 @@
 #include "collector/rewrite/toggle_loop.h"
 #include "collector/rewrite/word_writers.h"
 #include "collector/sources/list.h"
-#include "protocol/events/notice.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -181,14 +181,6 @@ class Rewrite final : public Source {
   static constexpr std::size_t kMostNotices = 64;
   static constexpr TimeNs kLongCompiling = 100 * kMillisecond;
 
-  void notice(EventSink& sink, NoticeSeverity severity, const std::string& text) {
-    auto event = make_event<NoticeEvent>();
-    event.at_ns = now_ns();
-    event.text = sink.text(text);
-    event.severity = severity;
-    sink.write_or_hold(event);
-  }
-
   /// Whether the trace names another patched module. They have places of their own: PyTorch has more kernels that stay
   /// as they are than a trace names.
   bool reports_patch() {
@@ -202,9 +194,10 @@ class Rewrite final : public Source {
     if (compiling_ < kLongCompiling || CodeCache::user_folder().empty()) return;
     char seconds[16];
     std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(compiling_) / static_cast<double>(kSecond));
-    notice(sink, NoticeSeverity::info,
-           "rewrite: compiling patched code took " + std::string(seconds) +
-               " s; the next run finds it in the cache, which `wic-prof rewrite --prewarm FILE` fills beforehand");
+    write_notice(
+        sink, NoticeSeverity::info,
+        "rewrite: compiling patched code took " + std::string(seconds) +
+            " s; the next run finds it in the cache, which `wic-prof rewrite --prewarm FILE` fills beforehand");
   }
 
   void report(EventSink& sink, const std::string& text) {
@@ -212,9 +205,9 @@ class Rewrite final : public Source {
       const std::lock_guard lock(mutex_);
       if (reports_ == kMostNotices) return;
       if (++reports_ == kMostNotices)
-        return notice(sink, NoticeSeverity::info, "rewrite: further modules are not named");
+        return write_notice(sink, NoticeSeverity::info, "rewrite: further modules are not named");
     }
-    notice(sink, NoticeSeverity::info, "rewrite: " + text);
+    write_notice(sink, NoticeSeverity::info, "rewrite: " + text);
   }
 
   /// At the entry of a load. `image` is the driver's own copy of the argument.
@@ -262,12 +255,12 @@ class Rewrite final : public Source {
     const std::string problem = door_.problem(driver());
     if (!problem.empty()) {
       if (!door_reported_.exchange(true)) {
-        notice(sink, NoticeSeverity::warning, "rewrite: no code is patched, because " + problem);
+        write_notice(sink, NoticeSeverity::warning, "rewrite: no code is patched, because " + problem);
       }
       return false;
     }
     if (!door_reported_.exchange(true)) {
-      notice(sink, NoticeSeverity::info, "rewrite: this driver takes patched code from a callback");
+      write_notice(sink, NoticeSeverity::info, "rewrite: this driver takes patched code from a callback");
     }
     return true;
   }
@@ -306,7 +299,8 @@ class Rewrite final : public Source {
       report(sink, "kernel " + readable_symbol(kernel) + " stays as it is: " + why);
     }
     const std::lock_guard lock(mutex_);
-    if (recompile_only_) notice(sink, NoticeSeverity::info, "rewrite: a module is compiled again without a patch");
+    if (recompile_only_)
+      write_notice(sink, NoticeSeverity::info, "rewrite: a module is compiled again without a patch");
     return kept_.emplace_back(std::move(replacement)).get();
   }
 
@@ -326,13 +320,13 @@ class Rewrite final : public Source {
     const bool reports = reports_patch();
     if (reports) {
       const std::string loops = std::to_string(load.replacement->sites.size()) + " loops: " + names;
-      notice(sink, NoticeSeverity::info, "rewrite: patched " + loops);
+      write_notice(sink, NoticeSeverity::info, "rewrite: patched " + loops);
     }
     WordWriters::of_process().begin();
     toggles_.begin(driver(), sink);
     bind(sink);
     load.steps.done("memory");
-    if (reports) notice(sink, NoticeSeverity::info, "rewrite: the load took " + load.steps.text());
+    if (reports) write_notice(sink, NoticeSeverity::info, "rewrite: the load took " + load.steps.text());
   }
 
   void bind(EventSink& sink) {

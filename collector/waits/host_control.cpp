@@ -1,13 +1,14 @@
 #include "collector/waits/host_control.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 
+#include "collector/notice.h"
+#include "collector/program/own_thread.h"
 #include "collector/program/time_slice.h"
 #include "collector/waits/intervention.h"
 
@@ -62,11 +63,7 @@ void HostControl::begin_once(EventSink& sink) {
   applied.program = control_->host_wanted.load(std::memory_order_relaxed);
   place_ = join_runtime(*control_, control_, applied.sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes: waits follow the words, and nobody reports
-  // The thread takes no signals of the program.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, applied]() mutable {
+  thread_ = start_thread([this, applied]() mutable {
     pthread_setname_np(pthread_self(), "wicprof-hosts");
     usual_time_slice();  // so that no waiting thread has to look it up
     const SleepCosts measured = measure_sleeps();
@@ -81,7 +78,11 @@ void HostControl::begin_once(EventSink& sink) {
     }
     ended_ = true;
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (thread_.joinable()) return;
+  leave_runtime(*control_, *place_);
+  write_notice(sink, NoticeSeverity::warning,
+               refused_thread("the trace does not say when waits of host threads follow a toggle, and what a sleep "
+                              "costs is not measured"));
 }
 
 void HostControl::stop() {
