@@ -1,0 +1,71 @@
+"""Threads that the system refuses to the collector: the program does what it did, and the trace says what is missing.
+
+The program, its driver and its CUPTI are fakes; the collector and wic-prof are real. refuse_threads.cpp refuses.
+"""
+
+import os
+
+import harness
+
+REWRITTEN_APP = os.environ.get("WICPROF_REWRITTEN_APP")
+NOT_PATCHED = 93  # the program's status where it finds no patched code
+REFUSE = os.environ.get("WICPROF_REFUSE_THREADS")
+
+
+class RefusedThreads(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if REFUSE is None:
+            self.skipTest("built without CUPTI's headers")
+        self.asked = self.work / "asked"
+
+    def notices(self):
+        return [text for (text,) in self.query(
+            "t.wicprof", "SELECT string.value FROM notice JOIN string ON string.id = notice.text_id")]
+
+    def refused(self, record, statuses=(0,)):
+        """Records with no thread refused, then with the first, the second, and so on; returns the notices."""
+        usual = record(-1)
+        self.assertEqual(usual.returncode, 0, usual.stderr)
+        threads = len(self.asked.read_bytes())
+        self.assertGreater(threads, 0)
+        self.assertEqual([text for text in self.notices() if "refused a thread" in text], [])
+        texts = []
+        for number in range(threads):
+            self.asked.unlink()
+            result = record(number)
+            self.assertIn(result.returncode, statuses, result.stderr)
+            self.assertEqual(result.stdout, usual.stdout)
+            self.assertGreater(len(self.asked.read_bytes()), number)
+            texts += [text for text in self.notices() if "the system refused a thread" in text]
+        self.assertTrue(all("ulimit -u" in text for text in texts), texts)
+        return texts
+
+    def environment(self, number):
+        return {"LD_PRELOAD": REFUSE, "WICPROF_TEST_REFUSE": str(number), "WICPROF_TEST_THREADS": str(self.asked)}
+
+    def test_of_host_waits(self):
+        def record(number):
+            result = self.run_cuda("load", "context", "wait", "stream", "5", "1", "exit", "0",
+                                   options=("--mode", "park"), env=self.environment(number))
+            self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM host_wait"), 5)
+            return result
+
+        texts = " ".join(self.refused(record))
+        self.assertIn("records arrive when buffers are full and at the end", texts)
+        self.assertIn("the trace does not say when waits of host threads follow a toggle", texts)
+
+    def test_of_patched_loops(self):
+        def record(number):
+            variables = {"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_TEST_CUPTI": "", "WICPROF_FLUSH_MS": "10",
+                         "XDG_CACHE_HOME": str(self.work / f"cache{number}"), **self.environment(number)}
+            return self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "none", "--rewrite", "--", REWRITTEN_APP,
+                                 "load", env=variables)
+
+        texts = " ".join(self.refused(record, statuses=(0, NOT_PATCHED)))
+        self.assertIn("nobody asks whether this driver takes patched code", texts)
+        self.assertIn("patched loops keep the way of waiting that they have now", texts)
+
+
+if __name__ == "__main__":
+    harness.main()
