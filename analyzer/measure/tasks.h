@@ -25,7 +25,10 @@ class Tasks {
     };
     const std::size_t threads = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), tasks_.size());
     std::vector<std::future<void>> helpers;
-    for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, help));
+    // Deferred where the system refuses a thread: then nothing is left for it to do.
+    for (std::size_t i = 1; i < threads; ++i) {
+      helpers.push_back(std::async(std::launch::async | std::launch::deferred, help));
+    }
     help();
     for (std::future<void>& helper : helpers) helper.get();
     tasks_.clear();

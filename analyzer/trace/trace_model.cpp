@@ -228,7 +228,8 @@ Result<TraceModel> load(const store::Reader& reader, std::string name, const Loa
   {
     const std::optional<Reader> other = reader.another();
     std::future<void> helper;
-    if (other) helper = std::async(std::launch::async, [&] { loading.help(*other); });
+    // Deferred where the system refuses a thread.
+    if (other) helper = std::async(std::launch::async | std::launch::deferred, [&] { loading.help(*other); });
     loading.help(reader);
     if (other) helper.get();
   }

@@ -41,8 +41,9 @@ class RefusedThreads(harness.Case):
         self.assertTrue(all("ulimit -u" in text for text in texts), texts)
         return texts
 
-    def environment(self, number):
-        return {"LD_PRELOAD": REFUSE, "WICPROF_TEST_REFUSE": str(number), "WICPROF_TEST_THREADS": str(self.asked)}
+    def environment(self, refused, caller="libwicprof_inject"):
+        return {"LD_PRELOAD": REFUSE, "WICPROF_TEST_CALLER": caller, "WICPROF_TEST_REFUSE": str(refused),
+                "WICPROF_TEST_THREADS": str(self.asked)}
 
     def test_of_host_waits(self):
         def record(number):
@@ -65,6 +66,15 @@ class RefusedThreads(harness.Case):
         texts = " ".join(self.refused(record, statuses=(0, NOT_PATCHED)))
         self.assertIn("nobody asks whether this driver takes patched code", texts)
         self.assertIn("patched loops keep the way of waiting that they have now", texts)
+
+    def test_of_the_analysis(self):
+        trace = self.record("t.wicprof")
+        usual = self.wic_prof("analyze", trace, "--format", "json")
+        # The threads of the standard library are asked for by the library, or by wic-prof if that holds it.
+        for caller in ("libstdc++", "wic-prof"):
+            refused = self.wic_prof("analyze", trace, "--format", "json", env=self.environment("all", caller))
+            self.assertEqual((refused.returncode, refused.stdout), (0, usual.stdout), refused.stderr)
+        self.assertGreater(len(self.asked.read_bytes()), 0)
 
 
 if __name__ == "__main__":
