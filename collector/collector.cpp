@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "collector/cupti/cupti_call.h"
-#include "collector/notice.h"
+#include "collector/program/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/sources/list.h"
 #include "collector/waits/range_names.h"

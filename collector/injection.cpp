@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "collector/collector.h"
-#include "collector/notice.h"
+#include "collector/program/notice.h"
 #include "collector/sources/list.h"
 #include "protocol/process.h"
 #include "protocol/session.h"

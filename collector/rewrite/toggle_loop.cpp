@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "collector/notice.h"
+#include "collector/program/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/rewrite/own_code.h"
 #include "collector/waits/intervention.h"

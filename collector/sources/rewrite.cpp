@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/notice.h"
 #include "collector/program/environment.h"
+#include "collector/program/notice.h"
 #include "collector/program/symbol_name.h"
 #include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"

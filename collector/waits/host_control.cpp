@@ -7,7 +7,7 @@
 #include <array>
 #include <chrono>
 
-#include "collector/notice.h"
+#include "collector/program/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/program/time_slice.h"
 #include "collector/waits/intervention.h"
