@@ -1,0 +1,145 @@
+// Patched modules in the program: their memory, their contexts, and the thread that reads their waits.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collector/rewrite/patched_modules.h"
+#include "protocol/events/notice.h"
+#include "protocol/events/site.h"
+#include "tests/collector/rewrite/fake_driver.h"
+
+namespace wicprof::collector {
+namespace {
+
+using namespace fake_driver;
+
+TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
+  ControlBlock control{};
+  PatchedModules modules(&control);
+  EXPECT_FALSE(modules.unbound(driver.context));
+  const auto names = modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_TRUE(modules.unbound(driver.context));
+  const std::uint32_t number = find_site(control, names[0].c_str());
+  EXPECT_NE(number, 0u);
+  driver.context = nullptr;
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.table[0], 0u);  // without a context nothing happens
+  driver.context = reinterpret_cast<CUcontext>(0x10);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_FALSE(modules.unbound(driver.context));
+  ASSERT_EQ(driver.table[0], reinterpret_cast<std::uint64_t>(driver.memory.front().data()));
+  auto* const words = reinterpret_cast<rewriter::SiteWords*>(driver.memory.front().data());
+  EXPECT_EQ(words[0].control, 0u);
+
+  request_wait(control, 0, {Mode::park, StrategyId::backoff});
+  EXPECT_TRUE(modules.follow_session());
+  EXPECT_EQ(words[0].control, rewriter::kLongestPause);
+  request_wait(control, number, {Mode::poll, StrategyId::poll});
+  EXPECT_TRUE(modules.follow_session());
+  EXPECT_EQ(words[0].control, 0u);
+  EXPECT_FALSE(modules.follow_session());
+
+  modules.record(true);
+  EXPECT_EQ(words[0].control, rewriter::kRecord);
+  request_wait(control, number, {Mode::park, StrategyId::backoff});
+  EXPECT_TRUE(modules.follow_session());
+  EXPECT_EQ(words[0].control, rewriter::kRecord | rewriter::kLongestPause);
+  const Delivered delivered = ring_.read();
+  ASSERT_EQ(delivered.all<SiteEvent>().size(), 1u);
+  EXPECT_EQ(delivered.text(delivered.all<SiteEvent>()[0].name), names[0]);
+  EXPECT_EQ(delivered.all<SiteEvent>()[0].site, PatchedModules::kFirstSite);
+}
+
+TEST_F(RewriteTest, AModuleWithoutItsMemoryGoesOnPolling) {
+  for (const char* step : {"alloc", "pointer", "stream", "global", "copy", "synchronize"}) {
+    driver.failing = {step};
+    driver.table[0] = 0;
+    PatchedModules modules(nullptr);
+    modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_);
+    EXPECT_NE(modules.bind(api, sink_), "") << step;
+    const bool written = std::string(step) == "synchronize";  // the last step
+    EXPECT_EQ(driver.table[0] != 0, written) << step;
+    EXPECT_EQ(modules.bind(api, sink_), "") << step;  // a failure is named once
+  }
+}
+
+TEST_F(RewriteTest, AContextThatComesAgainGetsMemoryOfItsOwn) {
+  PatchedModules modules(nullptr);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  modules.context_ends(driver.context, sink_);
+  driver.table[0] = 0;
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_NE(driver.table[0], 0u);
+}
+
+TEST_F(RewriteTest, AllContextsGetTheirMemoryBeforeOneLaunches) {
+  auto* const first = driver.context;
+  auto* const second = reinterpret_cast<CUcontext>(0x11);
+  auto* const third = reinterpret_cast<CUcontext>(0x12);
+  PatchedModules modules(nullptr);
+  for (CUcontext context : {first, second}) modules.context_begins(context);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second}));
+  EXPECT_FALSE(modules.unbound(first));
+  EXPECT_TRUE(pushed_contexts.empty());
+  // A module is in one context only.
+  modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_, second);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second, second}));
+  modules.context_ends(second, sink_);
+  modules.context_begins(third);
+  EXPECT_TRUE(modules.unbound(first));
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second, second, third}));
+}
+
+// Rounds of the thread that reads the waits and takes readings of the clock.
+std::atomic<int> rounds{0};
+
+TEST_F(RewriteTest, ReadingGoesOnWhileTheDriverMakesAModuleWait) {
+  // The driver may wait for the clock's kernel, which waits for its reading.
+  RewriteDriver waiting = api;
+  waiting.synchronize = [](CUstream) {
+    const TimeNs until = now_ns() + 20'000 * kMillisecond;
+    const int before = rounds;
+    while (rounds < before + 3) {
+      if (now_ns() > until) return CUDA_ERROR_LAUNCH_TIMEOUT;
+      std::this_thread::yield();
+    }
+    return CUDA_SUCCESS;
+  };
+  ControlBlock control{};
+  PatchedModules modules(&control);
+  std::atomic<bool> ends{false};
+  std::thread thread([&] {
+    while (!ends) {
+      modules.take_clocks(sink_);
+      modules.request_clocks(waiting);
+      modules.follow_session();
+      modules.read_waits(sink_);
+      modules.look_at_words(&waiting, sink_);
+      ++rounds;
+    }
+  });
+  for (const std::uintptr_t library : {1, 2}) {
+    modules.add(replacement, reinterpret_cast<CUlibrary>(library), nullptr, sink_);
+    EXPECT_EQ(modules.bind(waiting, sink_), "");
+    EXPECT_FALSE(modules.unbound(driver.context));
+  }
+  // Nor does it meet what is being taken away.
+  modules.unloaded(reinterpret_cast<CUlibrary>(1), nullptr);
+  modules.context_ends(driver.context, sink_);
+  EXPECT_EQ(modules.bind(waiting, sink_), "");
+  ends = true;
+  thread.join();
+}
+
+}  // namespace
+}  // namespace wicprof::collector
