@@ -31,7 +31,7 @@ void CaptureSwitch::follow() {
   if (control_ == nullptr || control_->capture_changes.load(std::memory_order_acquire) == 0) return;
   if (following_.exchange(true)) return;
   running_ = true;
-  std::thread thread = start_thread([this] { run(); });
+  std::thread thread = start_own_thread([this] { run(); });
   if (thread.joinable()) return thread.detach();
   running_ = false;
   set(true);  // records everything; the tool discards what it does not want

@@ -15,7 +15,7 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
   flush_ = std::move(flush);
   read_ = std::move(read);
 
-  std::thread thread = start_thread([this] { run(); });
+  std::thread thread = start_own_thread([this] { run(); });
   running_ = thread.joinable();
   if (running_) thread.detach();
   return running_;

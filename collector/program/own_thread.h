@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "protocol/thread.h"
 
 namespace wicprof::collector {
 
@@ -27,23 +27,11 @@ class WithoutSignals {
   sigset_t before_;
 };
 
-/// Runs `run` on a thread that takes no signals of the program. The result is not joinable where the system refuses a
-/// thread, as it does beyond a limit of processes: the program goes on without what the thread would have done.
+/// As start_thread(), for a thread that takes no signals of the program.
 template <typename Run>
-std::thread start_thread(Run&& run) {
+std::thread start_own_thread(Run&& run) {
   const WithoutSignals without;
-  try {
-    return std::thread(std::forward<Run>(run));
-  } catch (const std::system_error&) {
-    return {};
-  }
-}
-
-/// For the trace: what is missing then, and the cure.
-inline std::string refused_thread(const std::string& missing) {
-  return "the system refused a thread (its limit of processes is reached: ulimit -u, or pids.max of the control "
-         "group): " +
-         missing;
+  return start_thread(std::forward<Run>(run));
 }
 
 }  // namespace wicprof::collector

@@ -33,12 +33,12 @@ bool set(const Attributes& attributes, pid_t thread = 0) {
 
 TimeNs look_up_usual_slice() {
   TimeNs usual = 0;
-  std::thread parent = start_thread([&] {
+  std::thread parent = start_own_thread([&] {
     Attributes own;
     if (!get(own)) return;
     own.flags |= kResetOnFork;  // the child has what a new thread of the system has
     if (!set(own)) return;
-    if (std::thread child = start_thread([&] { usual = time_slice(); }); child.joinable()) child.join();
+    if (std::thread child = start_own_thread([&] { usual = time_slice(); }); child.joinable()) child.join();
   });
   if (parent.joinable()) parent.join();
   return usual;

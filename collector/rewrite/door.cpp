@@ -53,7 +53,7 @@ std::string Door::problem(const RewriteDriver& driver) {
       done_ = true;
     } else {
       // Detached: if the driver does not answer, the program goes on without us. The object is never destroyed then.
-      std::thread asks = start_thread([this, &driver] { ask(driver); });
+      std::thread asks = start_own_thread([this, &driver] { ask(driver); });
       if (asks.joinable()) {
         asks.detach();
       } else {

@@ -36,7 +36,7 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   modules_.follow_session();
   place_ = join_runtime(*control_, control_, sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes
-  thread_ = start_thread([this, sequence] { run(sequence); });
+  thread_ = start_own_thread([this, sequence] { run(sequence); });
   if (thread_.joinable()) return;
   leave_runtime(*control_, *place_);
   write_notice(sink, NoticeSeverity::warning,

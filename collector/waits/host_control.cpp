@@ -63,7 +63,7 @@ void HostControl::begin_once(EventSink& sink) {
   applied.program = control_->host_wanted.load(std::memory_order_relaxed);
   place_ = join_runtime(*control_, control_, applied.sequence);
   if (place_ == nullptr) return;  // the session has too many runtimes: waits follow the words, and nobody reports
-  thread_ = start_thread([this, applied]() mutable {
+  thread_ = start_own_thread([this, applied]() mutable {
     pthread_setname_np(pthread_self(), "wicprof-hosts");
     usual_time_slice();  // so that no waiting thread has to look it up
     const SleepCosts measured = measure_sleeps();

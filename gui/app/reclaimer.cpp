@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "protocol/thread.h"
+
 namespace wicprof::gui {
 
-Reclaimer::Reclaimer() : thread_([this] { work(); }) {}
+Reclaimer::Reclaimer() : thread_(start_thread([this] { work(); })) {}
 
 Reclaimer::~Reclaimer() {
   {
@@ -12,10 +14,11 @@ Reclaimer::~Reclaimer() {
     stop_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Reclaimer::take(std::shared_ptr<const void> object) {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(object));

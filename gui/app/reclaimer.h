@@ -15,7 +15,7 @@ class Reclaimer {
   Reclaimer();
   ~Reclaimer();  ///< frees everything left
 
-  /// Releases this reference later.
+  /// Releases this reference later; at once where the system refused the thread.
   void take(std::shared_ptr<const void> object);
 
  private:

@@ -17,6 +17,7 @@
 #include "gui/source/segment_memory.h"
 #include "gui/tracks/list.h"
 #include "protocol/session.h"
+#include "protocol/thread.h"
 #include "store/read/reader.h"
 
 namespace wicprof::gui {
@@ -46,8 +47,9 @@ bool session_runs(const std::string& name) {
 struct TraceSource::State {
   State(std::string file, bool is_live, std::vector<std::string> program)
       : path(std::move(file)), live(is_live), has_analyst(!program.empty()), analyst(std::move(program)) {
-    reading = std::thread([this] { read(); });
-    analysing = std::thread([this] { analyse(); });
+    analysing = start_thread([this] { analyse(); });
+    if (analysing.joinable()) reading = start_thread([this] { read(); });
+    if (!reading.joinable()) fail(unavailable(refused_thread("the trace is not read")));
   }
   ~State() {
     {
@@ -56,8 +58,8 @@ struct TraceSource::State {
     }
     wake.notify_all();
     analyst.cancel();
-    reading.join();
-    analysing.join();
+    if (reading.joinable()) reading.join();
+    if (analysing.joinable()) analysing.join();
   }
 
   // Reading thread.

@@ -1,10 +1,10 @@
 // How a reader reads: a whole table or a part, with one thread or two, while the recorder runs or after it has ended.
 #pragma once
 
+#include <future>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -93,20 +93,19 @@ struct Reader::State {
     const auto lower_slots = static_cast<std::size_t>(middle - ids.first + 1);
     rows.resize(static_cast<std::size_t>(ids.last - ids.first + 1));
     std::size_t lower = 0, upper = 0;
-    int code = 0, upper_code = 0;
-    {
-      const std::jthread reader([&] {
-        try {
-          Database other;
-          upper_code = connect(path, other);
-          if (upper_code == 0)
-            upper_code = fill(other, select, middle, rows.data() + lower_slots, rows.size() - lower_slots, upper, take);
-        } catch (...) {  // out of memory: the caller reports it
-          upper_code = -1;
-        }
-      });
-      code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower_slots, lower, take);
-    }
+    // Deferred where the system refuses a thread: this one then reads the upper half after the lower one.
+    std::future<int> reader = std::async(std::launch::async | std::launch::deferred, [&] {
+      try {
+        Database other;
+        const int opened = connect(path, other);
+        if (opened != 0) return opened;
+        return fill(other, select, middle, rows.data() + lower_slots, rows.size() - lower_slots, upper, take);
+      } catch (...) {  // out of memory: the caller reports it
+        return -1;
+      }
+    });
+    const int code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower_slots, lower, take);
+    const int upper_code = reader.get();
     if (code == 0 && upper_code != 0) {
       // Reads again with this connection, which then has the message of the failure.
       rows.clear();

@@ -4,6 +4,7 @@ The program, its driver and its CUPTI are fakes; the collector and wic-prof are 
 """
 
 import os
+import pathlib
 
 import harness
 
@@ -75,6 +76,18 @@ class RefusedThreads(harness.Case):
             refused = self.wic_prof("analyze", trace, "--format", "json", env=self.environment("all", caller))
             self.assertEqual((refused.returncode, refused.stdout), (0, usual.stdout), refused.stderr)
         self.assertGreater(len(self.asked.read_bytes()), 0)
+
+    def test_of_the_window(self):
+        if not pathlib.Path(harness.WICPROF).with_name("wic-prof-gui").exists():
+            self.skipTest("built without the window")
+        trace = self.record("t.wicprof")
+        picture = self.work / "p.png"
+        for number in range(3):
+            result = self.wic_prof("gui", trace, "--screenshot", picture, env=self.environment(number, "libstdc++"))
+            if result.returncode != 0:
+                self.assert_refused(result, 3, "the system refused a thread", "ulimit -u")
+            else:
+                picture.unlink()
 
 
 if __name__ == "__main__":
