@@ -10,7 +10,7 @@ namespace wicprof::collector {
 
 bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read) {
   const std::lock_guard lock(mutex_);
-  if (running_ || stop_) return false;
+  if (running_ || stop_) return true;
   period_ = period;
   flush_ = std::move(flush);
   read_ = std::move(read);

@@ -14,7 +14,8 @@ namespace wicprof::collector {
 class Flusher {
  public:
   /// Starts a thread that calls flush() every period and read() after every request_read(). The thread blocks all
-  /// signals, so that the program's handlers run on the program's threads. False: no thread was started.
+  /// signals, so that the program's handlers run on the program's threads. After stop(), starts none. False: the system
+  /// refused the thread.
   bool start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read);
 
   /// Makes the thread call read() soon. False: the thread does not run. Any thread.

@@ -40,8 +40,8 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   if (thread_.joinable()) return;
   leave_runtime(*control_, *place_);
   write_notice(sink, NoticeSeverity::warning,
-               refused_thread("patched loops keep the way of waiting that they have now, and their waits are not "
-                              "recorded"));
+               refused_thread("patched loops keep the way of waiting that they have now, and their waits are read at "
+                              "the end, as far as the ring still holds them"));
 }
 
 void ToggleLoop::run(std::uint32_t sequence) {

@@ -61,12 +61,16 @@ class RefusedThreads(harness.Case):
         def record(number):
             variables = {"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_TEST_CUPTI": "", "WICPROF_FLUSH_MS": "10",
                          "XDG_CACHE_HOME": str(self.work / f"cache{number}"), **self.environment(number)}
-            return self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "none", "--rewrite", "--", REWRITTEN_APP,
-                                 "load", env=variables)
+            result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "none", "--rewrite", "--",
+                                   REWRITTEN_APP, "writers", env=variables)
+            waits = self.number("t.wicprof", "SELECT count(*) FROM wait")
+            self.assertEqual(waits, 0 if result.returncode == NOT_PATCHED else 7)
+            return result
 
         texts = " ".join(self.refused(record, statuses=(0, NOT_PATCHED)))
         self.assertIn("nobody asks whether this driver takes patched code", texts)
-        self.assertIn("patched loops keep the way of waiting that they have now", texts)
+        self.assertIn("patched loops keep the way of waiting that they have now, and their waits are read at the end",
+                      texts)
 
     def test_of_the_analysis(self):
         trace = self.record("t.wicprof")
