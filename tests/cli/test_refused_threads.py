@@ -5,6 +5,7 @@ The program, its driver and its CUPTI are fakes; the collector and wic-prof are 
 
 import os
 import pathlib
+import subprocess
 
 import harness
 
@@ -73,7 +74,10 @@ class RefusedThreads(harness.Case):
                       texts)
 
     def test_of_the_analysis(self):
-        trace = self.record("t.wicprof")
+        trace = self.work / "t.wicprof"  # its waits are so many that two threads read them
+        subprocess.run([os.environ["WICPROF_MAKE_TRACE"], str(trace), "4000", "both"], check=True,
+                       timeout=harness.TIMEOUT)
+        self.assertGreater(self.number(trace, "SELECT count(*) FROM wait"), 100_000)
         usual = self.wic_prof("analyze", trace, "--format", "json")
         # The threads of the standard library are asked for by the library, or by wic-prof if that holds it.
         for caller in ("libstdc++", "wic-prof"):
