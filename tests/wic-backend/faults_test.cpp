@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <bit>
+#include <numeric>
 #include <thread>
 
 #include "src/records/record_drain.h"
@@ -310,7 +311,8 @@ TEST_P(FaultsOfTheBackend, TogglesEveryMillisecondChangeNoResult) {
   expect_slots_free();
 }
 
-// Nobody drains: the rings overflow many times, and every lost record is counted.
+// Nobody drains: the rings overflow many times, and every lost record is counted. On a slow machine a wait may last
+// longer than kFirstReportNs and write a report, too: at least one record per wait.
 TEST_P(FaultsOfTheBackend, AFullRecordRingDelaysNobody) {
   constexpr std::uint32_t kCapacity = 16, kWaits = 40;
   Device& device = runtime->device(0);
@@ -334,10 +336,12 @@ TEST_P(FaultsOfTheBackend, AFullRecordRingDelaysNobody) {
   ASSERT_TRUE(stream->synchronize());
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t sm = 0; sm < sms; ++sm) numbers.push_back((*claimed)[sm].next);
+  const std::uint64_t written = std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0});
   RecordDrain drain(records->data(), sms, kCapacity);
   std::uint64_t delivered = drain.drain([](const DeviceRecord&) {});
   drain.close(numbers);
-  const std::uint64_t written = std::uint64_t{kWaits} * kBlocks * (GetParam().each_thread ? kThreads / kWarpSize : 1);
+  const std::uint64_t waits = std::uint64_t{kWaits} * kBlocks * (GetParam().each_thread ? kThreads / kWarpSize : 1);
+  EXPECT_GE(written, waits);
   EXPECT_EQ(delivered + drain.lost(), written);
   EXPECT_LE(delivered, std::uint64_t{sms} * kCapacity);
   EXPECT_EQ(total(out.data(), kSatisfied), kBlocks);
