@@ -23,7 +23,7 @@ struct KernelNeeds {
 int resident_warps(const KernelNeeds& needs);
 
 /// Empty if `patched` fits as well as `original`; else what it needs more of.
-std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched);
+std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched, bool calls = false);
 
 /// The most registers per thread with which an SM has room for so many warps.
 int registers_for(int warps);

@@ -109,7 +109,10 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
     }
   }
   std::set<std::string_view> with_sites;
-  for (const Site& site : patched->sites) with_sites.insert(site.function);
+  for (const Site& site : patched->sites) {
+    with_sites.insert(site.function);
+    if (site.calls) replacement.calling_kernels.emplace(site.function);
+  }
   bool in_a_function = false;
   for (const Function& function : module->functions) {
     if (!function.has_body) continue;

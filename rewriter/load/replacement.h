@@ -34,6 +34,7 @@ struct Replacement {
   std::vector<std::string> kernels;       ///< symbols of all kernels of the text
   std::set<std::string> patched_kernels;  ///< those with a patched loop of their own, and all if a function has one
   std::set<std::string> small_kernels;    ///< patched ones that have few values
+  std::set<std::string> calling_kernels;  ///< patched ones whose looks are calls
   std::vector<KernelStores> stores;       ///< of the kernels of the PTX, also where there is no text
   std::string left_alone;                 ///< why there is no text, if there is a reason worth a line
   std::vector<std::string> machine_code_only;  ///< symbols of the kernels that the image has no PTX for

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rewriter/flow/effects.h"
+#include "rewriter/patch/call.h"
 #include "rewriter/patch/marks.h"
 #include "rewriter/patch/records.h"
 #include "rewriter/patch/visit.h"
@@ -52,27 +53,45 @@ bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
                        [&](const LoopVerdict& other) { return other.header == loop.header; }) == 1;
 }
 
+/// Whether the looks of the function's waits are calls: all values that live across them have registers then.
+bool may_call(const Module& module, const FunctionVerdicts& verdict) {
+  // A function that may be called through a pointer counts for each such call of the program's, too.
+  if (!verdict.function->is_entry || module.text.find(".callprototype") != std::string_view::npos ||
+      module.text.find(".calltargets") != std::string_view::npos) {
+    return false;
+  }
+  return std::all_of(verdict.loops.begin(), verdict.loops.end(), [](const LoopVerdict& loop) {
+    return loop.verdict != Verdict::wait || loop.live_registers <= kKeptAcrossCalls;
+  });
+}
+
 /// Where the visit stands, and under which guard: behind the poll, or before one that acquires, since its instructions
 /// wait for the load; else before the branch that goes back.
-Insertion place_visit(const FunctionVerdicts& verdict, const Site& site, const Table& table) {
+void place_visit(const FunctionVerdicts& verdict, const Site& site, const Table& table,
+                 std::vector<Insertion>& insertions) {
   const Function& function = *verdict.function;
+  const auto add = [&](std::size_t at, const BackEdge& back) {
+    insertions.push_back({at, marked(visit_text(site, table, back))});
+  };
   if (passes_poll(verdict, *site.loop)) {
     const Statement& poll = function.statements[site.loop->word->poll];
-    const std::size_t at = has_modifier(poll.opcode(), "acquire") ? poll.range.begin : poll.range.end;
-    return {at, marked(visit_text(site, table, {}))};
+    if (!has_modifier(poll.opcode(), "acquire")) return add(poll.range.end, {});
+    insertions.push_back({poll.range.begin, marked(clock_text())});
+    insertions.push_back({poll.range.end, marked(visit_behind_clock_text(site, table))});
+    return;
   }
   const Statement& statement = function.statements[site.loop->back_edge];
-  if (site.loop->falls_through) return {statement.range.end, marked(visit_text(site, table, {}))};
+  if (site.loop->falls_through) return add(statement.range.end, {});
   BackEdge back{statement.guard, statement.guard_negated, {}};
   // A branch before a uniform one would leave it to some of the threads only.
   const bool uniform = has_modifier(statement.opcode(), "uni") && !statement.guard.empty();
   if (mnemonic_of(statement.opcode()) == "bra" && statement.tokens.size() == 2 && !uniform) {
     back.label = statement.tokens[1].text;
   }
-  return {statement.range.begin, marked(visit_text(site, table, back))};
+  add(statement.range.begin, back);
 }
 
-/// Where a thread comes to a loop from above, its wait begins; where loops are left, their waits end.
+/// Where loops are left, their waits end.
 void place_waits(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
   std::set<std::size_t> headers;
   std::map<std::size_t, std::vector<const Site*>> left;
@@ -130,9 +149,10 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
   patch.table = name;
   for (const FunctionVerdicts& verdict : verdicts) {
     std::size_t in_function = 0;
+    const bool calls = may_call(module, verdict);
     for (const LoopVerdict& loop : verdict.loops) {
       if (loop.verdict != Verdict::wait || in_function == kMostSitesOfFunction) continue;
-      patch.sites.push_back({patch.sites.size(), in_function++, verdict.function->name, &loop});
+      patch.sites.push_back({patch.sites.size(), in_function++, verdict.function->name, &loop, calls});
     }
   }
   if (patch.sites.size() > kMostSites)
@@ -151,12 +171,13 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     // first.
     place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, table, ends, insertions);
-    for (const Site& site : sites) insertions.push_back(place_visit(verdict, site, table));
+    for (const Site& site : sites) place_visit(verdict, site, table, insertions);
     insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }
   if (!patch.sites.empty()) {
-    insertions.push_back({module.after_header, marked("\n.visible .global .align 64 .b8 " + patch.table + "[" +
-                                                      std::to_string(table.bytes()) + "];\n")});
+    insertions.push_back(
+        {module.after_header, marked("\n.visible .global .align 64 .b8 " + patch.table + "[" +
+                                     std::to_string(table.bytes()) + "];\n" + functions_text(patch.sites, table))});
   }
   std::stable_sort(insertions.begin(), insertions.end(),
                    [](const Insertion& a, const Insertion& b) { return a.at < b.at; });

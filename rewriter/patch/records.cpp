@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "rewriter/patch/template.h"
-#include "rewriter/patch/visit.h"
+#include "rewriter/patch/thread_state.h"
 #include "rewriter/patch/word_text.h"
 
 namespace wicprof::rewriter {
@@ -65,16 +65,16 @@ $__wic_<skip>:
 )";
 
 // The end of the wait before, under a predicate. The site is one of the function: the host knows it from the begin.
-constexpr const char* kEndTime = "<if>ld.local.u64 %__wic_x, [__wic_state+<ended>];\n";
-constexpr const char* kEndValue = R"(<if>ld.local.u32 %__wic_h, [__wic_state+<value>];
+constexpr const char* kEndTime = "<if>ld.local.u64 %__wic_x, [<state>+<ended>];\n";
+constexpr const char* kEndValue = R"(<if>ld.local.u32 %__wic_h, [<state>+<value>];
 <if>cvt.u64.u32 %__wic_x, %__wic_h;
 )";
-constexpr const char* kEndSite = R"(<if>ld.local.u32 %__wic_h, [__wic_state+<flags>];
+constexpr const char* kEndSite = R"(<if>ld.local.u32 %__wic_h, [<state>+<flags>];
 <if>and.b32 %__wic_h, %__wic_h, <paused>;
 <if>setp.ne.b32 %__wic_p, %__wic_h, 0;
 <if>selp.b32 %__wic_e, <paused end>, <plain end>, %__wic_p;
 )";
-constexpr const char* kEndRounds = "<if>ld.local.u32 %__wic_h, [__wic_state+<rounds>];\n";
+constexpr const char* kEndRounds = "<if>ld.local.u32 %__wic_h, [<state>+<rounds>];\n";
 
 constexpr const char* kEndOfWait = R"({
 .reg .pred %__wic_p;
@@ -120,21 +120,23 @@ std::string text_of(const Table& table, const RecordTexts& texts, const std::str
 
 }  // namespace
 
-std::string record_text(const Site& site, const Table& table) {
+std::string record_text(const Site& site, const Table& table, const std::string& number) {
   const std::optional<Word>& word = site.loop->word;
-  const std::uint32_t number = static_cast<std::uint32_t>(site.number) | (word ? Record::kKnowsValue : 0u);
+  const std::string flags = std::to_string(word ? std::uint32_t{Record::kKnowsValue} : 0u);
   const RecordTexts end = end_texts("@%__wic_q ");
   return text_of(
       table,
-      {"ld.local.u64 %__wic_x, [__wic_state+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n" + end.time,
+      {"ld.local.u64 %__wic_x, [<state>+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n" + end.time,
        (word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.address,
        (word ? seen_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.value,
-       "mov.b32 %__wic_e, " + std::to_string(number) + ";\n" + end.site, "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
+       "or.b32 %__wic_e, " + number + ", " + flags + ";\n" + end.site, "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
       "written_" + std::to_string(site.number));
 }
 
 std::string end_text(const Table& table, const std::string& label) {
-  return fill(kEndOfWait, {{"record", text_of(table, end_texts(""), "written_" + label)}, {"label", label}});
+  return fill(
+      kEndOfWait,
+      {{"record", text_of(table, end_texts(""), "written_" + label)}, {"state", "__wic_state"}, {"label", label}});
 }
 
 }  // namespace wicprof::rewriter

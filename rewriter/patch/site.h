@@ -15,6 +15,7 @@ struct Site {
   std::size_t in_function = 0;  ///< its place among the sites of its function
   std::string_view function;
   const LoopVerdict* loop = nullptr;
+  bool calls = false;  ///< its look is a function of the module (call.h)
 
   bool records() const { return loop->exits_known; }
   /// Whether other threads can wait for its word in its place.
@@ -26,8 +27,12 @@ struct Table {
   std::string name;
   std::size_t sites = 0;  ///< of the whole module
 
+  /// The end of all names that the module has once.
+  std::string hash() const { return name.substr(name.rfind('_') + 1); }
   std::size_t bytes() const { return watched_words() + kWatchedWords * sizeof(WatchedWord); }
-  std::size_t watched_words() const { return sizeof(ModuleWords) + sites * sizeof(DeviceWords); }
+  std::size_t watched_words() const { return device_words(sites); }
+  /// Where the words of a site begin.
+  static std::size_t device_words(std::size_t site) { return sizeof(ModuleWords) + site * sizeof(DeviceWords); }
 };
 
 }  // namespace wicprof::rewriter

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "rewriter/patch/template.h"
-#include "rewriter/patch/visit.h"
+#include "rewriter/patch/thread_state.h"
 #include "rewriter/patch/word_text.h"
 
 namespace wicprof::rewriter {
@@ -14,9 +14,9 @@ namespace {
 // program's own poll; the branch on the value makes the clock's second reading wait for the load. %__wic_y: the wait so
 // far.
 constexpr const char* kIsSlow = R"(<generic>mov.u64 %__wic_y, %globaltimer;
-ld.local.u64 %__wic_x, [__wic_state+<begin>];
+ld.local.u64 %__wic_x, [<state>+<begin>];
 sub.u64 %__wic_y, %__wic_y, %__wic_x;
-ld.local.u32 %__wic_e, [__wic_state+<flags>];
+ld.local.u32 %__wic_e, [<state>+<flags>];
 and.b32 %__wic_g, %__wic_e, <slow>;
 setp.ne.b32 %__wic_p, %__wic_g, 0;
 @%__wic_p bra $__wic_watch_<k>;
@@ -35,7 +35,7 @@ setp.le.u32 %__wic_p, %__wic_g, <slow read>;
 @%__wic_p bra $__wic_unwatched_<k>;
 $__wic_slow_<k>:
 or.b32 %__wic_e, %__wic_e, <slow>;
-st.local.u32 [__wic_state+<flags>], %__wic_e;
+st.local.u32 [<state>+<flags>], %__wic_e;
 )";
 
 // %__wic_a: the WatchedWord of this address, %__wic_d: when the watch ends, %__wic_r: the pause between looks. A place

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rewriter/flow/graph.h"
+#include "rewriter/flow/live_values.h"
 #include "rewriter/flow/program.h"
 #include "rewriter/flow/reads_after.h"
 #include "rewriter/waits/values.h"
@@ -426,6 +427,7 @@ FunctionVerdicts recognize_function(const Module& module, const Function& functi
     if (first.inlined && last.inlined && first.statement == last.statement) continue;
     LoopVerdict verdict = LoopJudge(function, program, graph, loops, loop).judge();
     place_back_edge(module, function, program, graph, loop.header, loop.tail, verdict);
+    if (verdict.verdict == Verdict::wait) verdict.live_registers = live_registers(program, graph, loop.header);
     verdicts.loops.push_back(std::move(verdict));
   }
   for (const int tail : irreducible) {

@@ -51,6 +51,7 @@ struct LoopVerdict {
   /// function's end. Other code may lead there as well.
   std::vector<std::size_t> exits;
   bool exits_known = false;  ///< `exits` are all; else the loop may return from the function
+  int live_registers = 0;    ///< of a wait: as live_registers() counts them at the loop's beginning
 };
 
 struct FunctionVerdicts {

@@ -17,6 +17,56 @@ constexpr const char* kTwoWaysBack =
     "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L; "
     "add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, %r1; @%p2 bra $L;";
 
+/// More values live across the loop than a call leaves alone.
+std::string with_many_values(const std::string& loop) {
+  std::string before, after;
+  for (int i = 4; i < 20; ++i) {
+    const std::string number = std::to_string(i), at = ", [%rd1+" + std::to_string(4 * i) + "]";
+    before += "ld.global.u32 %r" + number + at + "; ";
+    after += "st.global.u32 [%rd1+" + std::to_string(4 * i + 4) + "], %r" + number + "; ";
+  }
+  return before + "mov.u32 %r3, %tid.x; " + loop + after + "st.global.u32 [%rd1], %r3;";
+}
+
+TEST(RewriterPatch, LooksWithAFunctionWhereAllValuesHaveRegistersBesideIt) {
+  const auto patched_of = [](const std::string& text, std::string& patched) {
+    const Result<Module> module = read_module(text);
+    const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+    const Result<Patch> result = patch(*module, verdicts);
+    patched = result->text;
+    EXPECT_EQ(strip(patched), text);
+    EXPECT_FALSE(result->sites.empty());
+    return !result->sites.empty() && result->sites[0].calls;
+  };
+  std::string patched;
+  EXPECT_TRUE(patched_of(kernel(kFlag), patched));
+  const std::size_t function = patched.find(".func (.param");
+  const std::size_t begins = patched.find(".entry");
+  ASSERT_NE(function, std::string::npos) << patched;
+  EXPECT_LT(function, begins);
+  EXPECT_LT(function, patched.find("nanosleep.u32"));
+  EXPECT_EQ(patched.find("nanosleep.u32", begins), std::string::npos);
+  EXPECT_NE(patched.find("call (__wic_7)", begins), std::string::npos);
+  EXPECT_FALSE(patched_of(kernel(with_many_values(kFlag)), patched));
+  EXPECT_EQ(patched.find("call"), std::string::npos);
+  // What every call through a pointer might reach would count for the program's own calls.
+  EXPECT_FALSE(patched_of(kernel(std::string(kFlag) + "$P: .callprototype _ ();"), patched));
+}
+
+TEST(RewriterPatch, SitesThatLookAlikeShareAFunction) {
+  const auto functions_of = [](const std::string& second) {
+    const std::string text = kernel(std::string(kFlag) + second);
+    const Result<Module> module = read_module(text);
+    const Result<Patch> patched = patch(*module, recognize(*module));
+    EXPECT_EQ(patched->sites.size(), 2u);
+    int functions = 0;
+    for (std::size_t at = 0; (at = patched->text.find(".func (.param", at)) != std::string::npos; ++at) ++functions;
+    return functions;
+  };
+  EXPECT_EQ(functions_of("$M: ld.volatile.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $M;"), 1);
+  EXPECT_EQ(functions_of("$M: ld.volatile.global.u64 %rd3, [%rd1+8]; setp.eq.s64 %p2, %rd3, 0; @%p2 bra $M;"), 2);
+}
+
 TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   const auto patched_of = [](const std::string& text) {
     const Result<Module> module = read_module(text);
@@ -32,7 +82,10 @@ TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   // What acquires waits for its load at once.
   const std::string acquires =
       patched_of(kernel("$L: ld.acquire.sys.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
-  EXPECT_NE(acquires.find("/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1]; setp.eq.s32"), std::string::npos) << acquires;
+  EXPECT_NE(
+      acquires.find("mov.u64 %__wic_c, %globaltimer;\n/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/"),
+      std::string::npos)
+      << acquires;
 }
 
 TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
@@ -59,7 +112,7 @@ TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
   ASSERT_TRUE(patched);
   const std::size_t back = patched->text.find("@%p1 bra $L;");
   const std::size_t ends =
-      patched->text.find("@%__wic_p st.local.v2.u32 [__wic_state+24], {%__wic_n, %__wic_e};", back);
+      patched->text.find("@%__wic_b st.local.v2.u32 [__wic_state+24], {%__wic_n, %__wic_e};", back);
   const std::size_t after = patched->text.find("add.s32 %r3, %r2, 1;");
   ASSERT_NE(ends, std::string::npos) << patched->text;
   EXPECT_LT(back, ends);
@@ -132,16 +185,18 @@ TEST(RewriterPatch, AUniformBranchStaysTheOnlyOneThatGoesBack) {
   EXPECT_NE(patched->text.find("@%p1 bra.uni $L;"), std::string::npos);
 }
 
-TEST(RewriterPatch, BeginsAWaitBeforeTheLoopsLabel) {
+TEST(RewriterPatch, ReadsNoClockBeforeTheLoop) {
   const std::string text = kernel(kFlag);
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
   const std::vector<FunctionVerdicts> verdicts = recognize(*module);
   const Result<Patch> patched = patch(*module, verdicts);
   ASSERT_TRUE(patched);
-  const std::size_t begin = patched->text.find("mov.u64 %__wic_a, %globaltimer;");
-  ASSERT_NE(begin, std::string::npos) << patched->text;
-  EXPECT_LT(begin, patched->text.find("$L:"));
+  const std::string kernel_text = patched->text.substr(patched->text.find(".entry"));
+  const std::size_t loop = kernel_text.find("$L:");
+  EXPECT_NE(kernel_text.rfind("mov.b32 %__wic_n, 0;", loop), std::string::npos) << kernel_text;
+  EXPECT_LT(loop, kernel_text.find("%globaltimer"));
+  EXPECT_NE(kernel_text.find("setp.eq.u32 %__wic_p, %__wic_n, 1;", loop), std::string::npos);
 }
 
 TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
@@ -164,15 +219,15 @@ TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
     const Result<Module> module = read_module(text);
     return patch(*module, recognize(*module))->text;
   };
-  // Each look chooses anew, before any branch parts the lanes.
-  const std::string recorded = patched_of(kFlag);
-  const std::size_t chosen = recorded.find("activemask.b32 %__wic_g;\nmov.u32 %__wic_h, %lanemask_lt;");
-  ASSERT_NE(chosen, std::string::npos) << recorded;
-  EXPECT_LT(recorded.find("$__wic_arrived_0:"), chosen);
-  EXPECT_LT(chosen, recorded.find("bra $__wic_again_0;"));
-  EXPECT_LT(chosen, recorded.find("bra $__wic_record_0;"));
-  // So that they look together again: their next look follows the time when this one was due.
-  EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
+  for (const std::string& recorded : {patched_of(kFlag), patched_of(with_many_values(kFlag))}) {
+    // Each look chooses anew, before any branch parts the lanes.
+    const std::size_t chosen = recorded.find("activemask.b32 %__wic_g;\nmov.u32 %__wic_h, %lanemask_lt;");
+    ASSERT_NE(chosen, std::string::npos) << recorded;
+    EXPECT_LT(chosen, recorded.find("bra $__wic_again_0;"));
+    EXPECT_LT(chosen, recorded.find("bra $__wic_record_0;"));
+    // So that they look together again: their next look follows the time when this one was due.
+    EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
+  }
   // Nobody is chosen where nothing is recorded.
   const std::string unrecorded = patched_of(
       "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
@@ -206,7 +261,7 @@ TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {
 }
 
 TEST(RewriterPatch, ReadsTheHostsWordWithOneThreadPerDeviceOnly) {
-  const std::string text = kernel(kFlag);
+  const std::string text = kernel(with_many_values(kFlag));
   const Result<Module> module = read_module(text);
   ASSERT_TRUE(module);
   const std::vector<FunctionVerdicts> verdicts = recognize(*module);
@@ -233,6 +288,8 @@ TEST(RewriterPatch, FillsInAllPlacesOfTheText) {
   ASSERT_TRUE(patched);
   const std::size_t first = patched->text.find("/*__wic_begin*/", patched->text.find("cvta.to.global"));
   EXPECT_EQ(patched->text.find('<', first), std::string::npos) << patched->text.substr(first);
+  const std::string functions = patched->text.substr(0, patched->text.find(".entry"));
+  EXPECT_EQ(functions.find('<'), std::string::npos) << functions;
 }
 
 TEST(RewriterPatch, LeavesAModuleWithoutWaitsAsItIs) {

@@ -59,7 +59,7 @@ TEST_F(RewriteTest, ALimitForItsRegistersKeepsTheWarpsOfAKernel) {
   EXPECT_NE(replacement.text.find(".maxnreg 32\n"), std::string::npos);
   EXPECT_EQ(rewriter::strip(replacement.text), rewriter::strip(unlimited));
   replacement.text = unlimited;
-  driver.local_bytes_of_limited = 72;  // what does not fit goes to local memory
+  driver.local_bytes_of_limited = 152;  // what does not fit goes to local memory
   EXPECT_NE(try_replacement(api, ptx.c_str(), replacement, 0, steps).find("local memory"), std::string::npos);
   EXPECT_EQ(registers_for(64), 32);
   EXPECT_EQ(registers_for(51), 40);
@@ -98,6 +98,9 @@ TEST_F(RewriteTest, RegistersCountWhereFewerWarpsFit) {
   EXPECT_NE(worse_needs({.registers = 32, .most_threads = 1024}, {.registers = 40, .most_threads = 1024}), "");
   EXPECT_EQ(worse_needs({.local_bytes = 8}, {.local_bytes = 72}), "");
   EXPECT_NE(worse_needs({.local_bytes = 8}, {.local_bytes = 96}), "");
+  // Whose looks are calls of a function, with what that keeps there.
+  EXPECT_EQ(worse_needs({.local_bytes = 8}, {.local_bytes = 152}, true), "");
+  EXPECT_NE(worse_needs({.local_bytes = 8}, {.local_bytes = 160}, true), "");
   EXPECT_NE(worse_needs({.shared_bytes = 0}, {.shared_bytes = 8}), "");
 }
 

@@ -1,0 +1,30 @@
+// What a waiting thread knows of its wait: in local memory, and in its register of rounds.
+#pragma once
+
+#include <cstdint>
+
+#include "rewriter/patch/words.h"
+
+namespace wicprof::rewriter {
+
+/// What a thread knows of a wait that has lasted until its first look, in local memory: the registers are the
+/// program's. Shorter waits leave it alone, since an instruction that empties the L1 cache would make each access slow.
+struct ThreadState {
+  std::uint64_t begin_ns;
+  std::uint64_t ended_ns;  ///< of a wait whose begin is recorded: when its last round began
+  std::uint32_t flags;     ///< bits 0 to 16: the pause of each round, in ns; then kSlow
+  std::uint32_t next_ns;   ///< while the thread pauses in each round: when the next look is due, low 32 bits
+  std::uint32_t rounds;    ///< %__wic_n, when the wait ended
+  std::uint32_t value;     ///< the low 32 bits of what its last poll has read
+};
+static_assert(sizeof(ThreadState) == 32);
+
+inline constexpr std::uint32_t kPauseBits = 0x1ffff;
+inline constexpr std::uint32_t kSlow = 1u << 29;  ///< reads of the word take long
+static_assert(kLongestPause <= kPauseBits);
+/// Of %__wic_n: the thread has looked, so that its state is that of this wait; the begin of this wait is recorded.
+inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29;
+/// Of %__wic_n: at its last look, the thread looked beside a lower lane of its warp, which records for both.
+inline constexpr std::uint32_t kFollows = 1u << 28, kRoundBits = kFollows - 1;
+
+}  // namespace wicprof::rewriter
