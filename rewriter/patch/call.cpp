@@ -32,10 +32,17 @@ ld.param.b32 %__wic_n, [__wic_7];
 ld.param.b32 %__wic_l, [__wic_7+4];
 ld.param.b32 %__wic_s, [__wic_7+8];
 }
-<begun>$__wic_go_on_<k>:
 )";
 constexpr const char* kHasBegun = R"(and.b32 %__wic_e, %__wic_n, <begun>;
 setp.ne.b32 %__wic_b, %__wic_e, 0;
+)";
+// A thread that leaves the function says that its own number is 0.
+constexpr const char* kLeaves = R"(setp.ne.b32 %__wic_q, %__wic_s, 0;
+setp.eq.b32 %__wic_p, %__wic_own, 0;
+@%__wic_p bra $__wic_record_<k>;
+)";
+constexpr const char* kLeft = R"(setp.eq.b32 %__wic_p, %__wic_own, 0;
+@%__wic_p bra $__wic_go_on_<k>;
 )";
 
 constexpr const char* kFunction = R"(
@@ -59,7 +66,7 @@ mad.wide.u32 %__wic_words, %__wic_number, <bytes of device words>, %__wic_words;
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
 sub.u32 %__wic_d, %__wic_t, %__wic_l;
-<look>st.param.b32 [__wic_7], %__wic_n;
+<leaves><look>st.param.b32 [__wic_7], %__wic_n;
 st.param.b32 [__wic_7+4], %__wic_l;
 st.param.b32 [__wic_7+8], %__wic_s;
 ret;
@@ -101,14 +108,17 @@ std::string function_text(const Site& site, const Table& table) {
   place.own = "%__wic_own";
   place.words = "%__wic_words";
   place.host_words = fill(kHostWords, {{"bytes", std::to_string(sizeof(SiteWords))}});
-  return fill(kFunction, {{"registers", look_registers_text()},
+  if (site.records()) place.left = kLeft;
+  return fill(kFunction, {{"leaves", site.records() ? kLeaves : ""},
+                          {"registers", look_registers_text()},
                           {"look", look_text(any, table, place)},
                           {"name", name_of(site, table, "__wic_look_")},
                           {"pointer", pointer_to(site, table)},
                           {"table", table.name},
                           {"device words", std::to_string(Table::device_words(0))},
                           {"bytes of device words", std::to_string(sizeof(DeviceWords))},
-                          {"value type", is_64_bit ? ".b64" : ".b32"}});
+                          {"value type", is_64_bit ? ".b64" : ".b32"},
+                          {"k", "0"}});
 }
 
 constexpr const char* kGeneric = "cvta.global.u64 %__wic_x, %__wic_x;\n";
@@ -118,13 +128,21 @@ constexpr const char* kNothing = "mov.b64 %__wic_x, 0;\n";
 
 std::string call_text(const Site& site, const Table& table) {
   const std::optional<Word>& word = site.loop->word;
-  return fill(kCall,
+  const std::string begun = site.records() ? fill(kHasBegun, {{"begun", std::to_string(kBegun)}}) : "";
+  return fill(kCall + begun + "$__wic_go_on_<k>:\n",
               {{"seen", word ? seen_text(*word, "%__wic_x") : kNothing},
                {"address", word ? address_text(*word, "%__wic_x") + (word->is_global ? kGeneric : "") : kNothing},
                {"site", std::to_string(site.number | (site.in_function + 1) << 16)},
                {"pointer", pointer_to(site, table)},
-               {"begun", site.records() ? fill(kHasBegun, {{"begun", std::to_string(kBegun)}}) : ""},
                {"k", std::to_string(site.number)}});
+}
+
+std::string leave_text(const Site& site, const Table& table) {
+  return fill(kCall, {{"seen", kNothing},
+                      {"address", kNothing},
+                      {"site", "0"},
+                      {"pointer", pointer_to(site, table)},
+                      {"k", "and_leave_" + std::to_string(site.number)}});
 }
 
 std::string functions_text(const std::vector<Site>& sites, const Table& table) {

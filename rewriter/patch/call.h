@@ -16,6 +16,10 @@ inline constexpr int kKeptAcrossCalls = 16;
 /// Stands in the loop in the place of look_text(), with the same label behind it.
 std::string call_text(const Site& site, const Table& table);
 
+/// The call of a thread that leaves the function with the end of a wait to be recorded. `site`: any of the function
+/// that records.
+std::string leave_text(const Site& site, const Table& table);
+
 /// The functions of the sites that call, and for each a variable with its address. They are called through that: then a
 /// kernel keeps its own registers, where ptxas would give a function that is called by its name what the kernel has.
 /// ptxas compiles all of them anew behind each kernel that calls one. So sites share them, but for those that differ in

@@ -27,7 +27,7 @@ mov.b32 %__wic_s, 0;
 mov.b32 %__wic_e, 0;
 bra $__wic_control_<k>;
 $__wic_record_<k>:
-<record>@%__wic_q bra $__wic_fresh_<k>;
+<record><left>@%__wic_q bra $__wic_fresh_<k>;
 mov.b32 %__wic_s, <own>;
 or.b32 %__wic_n, %__wic_n, <begun>;
 <begins>bra $__wic_recorded_<k>;
@@ -176,6 +176,7 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
                      {"elect", site.records() ? kElect : ""},
                      {"record", record_text(site, table, place.number)},
                      {"nap", pauses ? kNap : ""},
+                     {"left", place.left},
                      {"begins", place.begins},
                      {"own", place.own},
                      {"table", table.name},

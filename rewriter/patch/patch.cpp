@@ -111,7 +111,10 @@ void place_waits(const Function& function, std::span<const Site> sites, std::vec
 }
 
 /// Before the thread leaves the function, the end of its last wait is recorded: behind the function's last statement.
-void place_ends(const Function& function, const Table& table, std::size_t& ends, std::vector<Insertion>& insertions) {
+void place_ends(const Function& function, std::span<const Site> sites, const Table& table, std::size_t& ends,
+                std::vector<Insertion>& insertions) {
+  const auto records = std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.records(); });
+  if (records == sites.end()) return;
   const std::string last = "$__wic_last_" + std::to_string(ends);
   for (const Statement& statement : function.statements) {
     const std::string_view what = mnemonic_of(statement.opcode());
@@ -128,8 +131,9 @@ void place_ends(const Function& function, const Table& table, std::size_t& ends,
     }
     insertions.push_back({statement.range.begin, marked("\n" + text)});
   }
-  insertions.push_back({function.body.end - 1,
-                        marked("\n" + last + ":\n" + end_text(table, "leave_" + std::to_string(ends++)) + "ret;\n")});
+  const std::string label = "leave_" + std::to_string(ends++);
+  const std::string record = records->calls ? leave_text(*records, table) : end_text(table, label);
+  insertions.push_back({function.body.end - 1, marked("\n" + last + ":\n" + record + "ret;\n")});
 }
 
 }  // namespace
@@ -170,7 +174,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
     // first.
     place_waits(*verdict.function, sites, insertions);
-    place_ends(*verdict.function, table, ends, insertions);
+    place_ends(*verdict.function, sites, table, ends, insertions);
     for (const Site& site : sites) place_visit(verdict, site, table, insertions);
     insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }

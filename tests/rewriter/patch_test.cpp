@@ -154,8 +154,16 @@ TEST(RewriterPatch, RecordsTheLastWaitsEndBehindTheFunctionsLastStatement) {
   ASSERT_NE(plain, std::string::npos);
   EXPECT_LT(guarded, plain);
   EXPECT_LT(plain, last);
-  EXPECT_EQ(patched->text.rfind("atom.global.add.u64"), patched->text.find("atom.global.add.u64", last));
+  EXPECT_NE(patched->text.find("st.param.b32 [__wic_4], 0;", last), std::string::npos);
   EXPECT_EQ(strip(patched->text), text);
+
+  const std::string many = kernel(with_many_values(kFlag));
+  const Result<Module> module_of_many = read_module(many);
+  const Result<Patch> in_the_loop = patch(*module_of_many, recognize(*module_of_many));
+  ASSERT_TRUE(in_the_loop);
+  const std::size_t end = in_the_loop->text.find("$__wic_last_0:");
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_EQ(in_the_loop->text.rfind("atom.global.add.u64"), in_the_loop->text.find("atom.global.add.u64", end));
 }
 
 TEST(RewriterPatch, LimitsTheRegistersOfKernelsThatHaveNoLimitOfTheirOwn) {
@@ -224,7 +232,7 @@ TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
     const std::size_t chosen = recorded.find("activemask.b32 %__wic_g;\nmov.u32 %__wic_h, %lanemask_lt;");
     ASSERT_NE(chosen, std::string::npos) << recorded;
     EXPECT_LT(chosen, recorded.find("bra $__wic_again_0;"));
-    EXPECT_LT(chosen, recorded.find("bra $__wic_record_0;"));
+    EXPECT_NE(recorded.find("bra $__wic_record_0;", chosen), std::string::npos);
     // So that they look together again: their next look follows the time when this one was due.
     EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
   }
