@@ -1,8 +1,10 @@
 #include "rewriter/flow/live_values.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace wicprof::rewriter {
@@ -96,6 +98,24 @@ bool is_shared(const Instruction& instruction, const Variables& shared) {
 }
 
 }  // namespace
+
+int declared_registers(const Function& function) {
+  int values = 0;
+  for (const Statement& statement : function.statements) {
+    if (statement.opcode() != ".reg" || statement.tokens.size() < 3) continue;
+    const std::string_view type = statement.tokens[1].text;
+    if (type == ".pred") continue;
+    int names = 1;
+    for (std::size_t i = 2; i < statement.tokens.size(); ++i) {
+      const std::string_view token = statement.tokens[i].text;
+      int count = 0;
+      if (token == ",") ++names;
+      if (std::from_chars(token.data(), token.data() + token.size(), count).ec == std::errc()) names += count - 1;
+    }
+    values += type.ends_with("64") ? 2 * names : names;
+  }
+  return values;
+}
 
 int live_registers(const Program& program, const Graph& graph, int block) {
   const Variables live = live_at(program, graph, block);

@@ -1,4 +1,4 @@
-// How many registers a place of the program needs for values that are read later.
+// How many registers the values of a program need.
 #pragma once
 
 #include "rewriter/flow/graph.h"
@@ -10,5 +10,8 @@ namespace wicprof::rewriter {
 /// another value replaces them. All predicates count as one register. Values that all threads of a block share do not
 /// count: parameters and what is computed from them and from the block's place.
 int live_registers(const Program& program, const Graph& graph, int block);
+
+/// The registers of 32 bits that the function declares: nvcc names one per value. Those of 64 bits count twice.
+int declared_registers(const Function& function);
 
 }  // namespace wicprof::rewriter

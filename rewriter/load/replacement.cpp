@@ -1,9 +1,8 @@
 #include "rewriter/load/replacement.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
+#include "rewriter/flow/live_values.h"
 #include "rewriter/images/device_code.h"
 #include "rewriter/patch/patch.h"
 
@@ -56,25 +55,6 @@ constexpr std::string_view kWicSymbol = "N3wic";
 // Kernels that nvcc 13.0 makes with so many values need some 20 registers, 32 at most.
 constexpr int kFewValues = 80;
 
-/// The registers of 32 bits that the function declares: nvcc names one per value. Those of 64 bits count twice.
-int values_of(const Function& function) {
-  int values = 0;
-  for (const Statement& statement : function.statements) {
-    if (statement.opcode() != ".reg" || statement.tokens.size() < 3) continue;
-    const std::string_view type = statement.tokens[1].text;
-    if (type == ".pred") continue;
-    int names = 1;
-    for (std::size_t i = 2; i < statement.tokens.size(); ++i) {
-      const std::string_view token = statement.tokens[i].text;
-      int count = 0;
-      if (token == ",") ++names;
-      if (std::from_chars(token.data(), token.data() + token.size(), count).ec == std::errc()) names += count - 1;
-    }
-    values += type.ends_with("64") ? 2 * names : names;
-  }
-  return values;
-}
-
 /// `left_alone_kernels`: by symbol, functions whose waits stay as they are.
 Replacement patched(const std::string& text, const std::map<std::string, std::string>& left_alone_kernels) {
   if (text.size() > kLargestPtx) {
@@ -123,7 +103,7 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
     replacement.kernels.emplace_back(function.name);
     if (!with_sites.contains(function.name)) continue;
     replacement.patched_kernels.emplace(function.name);
-    if (values_of(function) <= kFewValues) replacement.small_kernels.emplace(function.name);
+    if (declared_registers(function) <= kFewValues) replacement.small_kernels.emplace(function.name);
   }
   if (in_a_function) replacement.patched_kernels.insert(replacement.kernels.begin(), replacement.kernels.end());
   return replacement;

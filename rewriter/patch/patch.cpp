@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rewriter/flow/effects.h"
+#include "rewriter/flow/live_values.h"
 #include "rewriter/patch/call.h"
 #include "rewriter/patch/marks.h"
 #include "rewriter/patch/records.h"
@@ -60,6 +61,8 @@ bool may_call(const Module& module, const FunctionVerdicts& verdict) {
       module.text.find(".calltargets") != std::string_view::npos) {
     return false;
   }
+  // ptxas computes values of large kernels before the wait that they need behind it: those live across it, too.
+  if (declared_registers(*verdict.function) > kMostValuesOfCaller) return false;
   return std::all_of(verdict.loops.begin(), verdict.loops.end(), [](const LoopVerdict& loop) {
     return loop.verdict != Verdict::wait || loop.live_registers <= kKeptAcrossCalls;
   });
