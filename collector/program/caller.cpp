@@ -68,6 +68,10 @@ bool in_static_runtime(const void* address, std::string_view call) {
           std::string_view(function).substr(call.size()).starts_with("_pt"));  // _ptsz, _ptds
 }
 
+/// Where the function begins that holds an address: from the tables for unwinding, which a program without names has,
+/// too. nullptr: not known.
+const void* function_around(const void* address) { return _Unwind_FindEnclosingFunction(const_cast<void*>(address)); }
+
 bool has_name(const void* address) { return !function_at(address).name.empty(); }
 
 /// Between the program and a call of the driver.
@@ -107,7 +111,7 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& b
       between.ambiguous = true;
       for (std::size_t i = at; i < most && between.ambiguous; ++i) {
         for (std::size_t n = 0; n < call.inside.size() && between.ambiguous; ++n) {
-          if (call.inside[n].load(std::memory_order_relaxed) != stack.frames[i].returns_to) continue;
+          if (call.inside[n].load(std::memory_order_relaxed) != function_around(address_of(i))) continue;
           between = {call.runtime_calls[n], false};
           at = i + 1;
         }
@@ -156,8 +160,8 @@ const void* Caller::callee_of(const void* caller) {
   _Unwind_Backtrace(add_frame, &stack);
   for (std::size_t i = 1; i < stack.count; ++i) {
     if (stack.frames[i].returns_to != caller) continue;
-    const void* const callee = stack.frames[i - 1].returns_to;
-    return module_of(callee) == module_of(caller) ? callee : nullptr;
+    const void* const callee = static_cast<const char*>(stack.frames[i - 1].returns_to) - 1;  // within the call
+    return module_of(callee) == module_of(caller) ? function_around(callee) : nullptr;
   }
   return nullptr;
 }

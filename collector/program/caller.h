@@ -18,8 +18,8 @@ struct CudaCall {
   const void* cupti = nullptr;  ///< an address in CUPTI, whose frames are not the program's
   /// Of a call of the driver: the calls of the runtime that may have made it, whose frames are not the program's.
   std::span<const std::string> runtime_calls = {};
-  /// By the same index, for a runtime that is linked into a program without names: an address within that call of the
-  /// runtime, to which its inner functions return (Caller::callee_of()); nullptr: not known.
+  /// By the same index, for a runtime that is linked into a program without names: where the function of that call
+  /// begins (Caller::callee_of()); nullptr: not known. It calls on from other places once it has no callbacks.
   std::span<const std::atomic<const void*>> inside = {};
 };
 
@@ -58,8 +58,8 @@ class Caller {
     return nullptr;
   }
 
-  /// Within a call of CUDA whose caller is known: the address to which the function that `caller` has called will be
-  /// returned to. nullptr: none in the same module.
+  /// Within a call of CUDA whose caller is known: where the function begins that `caller` has called. nullptr: none in
+  /// the same module.
   static const void* callee_of(const void* caller);
 
   /// How often find() had to unwind the stack.

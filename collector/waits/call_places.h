@@ -65,7 +65,7 @@ class CallPlaces {
   /// Whether callbacks of a call of the runtime are needed beside those of the driver.
   enum class Watch : std::uint8_t { asked, proven, settling, not_needed };
 
-  /// Where the runtime's call, which is linked into the program, is when it calls on. False: not known.
+  /// Where the runtime's call, which is linked into the program, has its function. False: not known.
   bool learn_inside(const WaitingThread& thread);
   CudaCall cuda_call(std::uint8_t number) const;
   bool some_not_needed() const;

@@ -184,23 +184,34 @@ extern "C" __attribute__((noinline)) cudaError_t cudaStreamSynchronize(cudaStrea
   return cudaSuccess;
 }
 
-// The same with the driver's call within. `nested_id`: whether both have one id, as with CUPTI.
+volatile int kept = 0;  // so that no call is the last action of its function, and each has a frame
+
+// The same with the driver's call within. `nested_id`: whether both have one id, as with CUPTI. Like the runtime, it
+// calls the driver from another place where it has no callbacks.
 bool nested_id = true;
+extern "C" __attribute__((noinline)) void libcudart_static_waits(std::uint32_t correlation,
+                                                                 const cuEventSynchronize_params& params) {
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, correlation, &params);
+  cupti->leave(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, correlation);
+  kept = kept + 1;
+}
 extern "C" __attribute__((noinline)) cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   constexpr auto kId = CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
   static std::uint32_t correlation = 100;
   const std::uint32_t outer = ++correlation, inner = nested_id ? outer : ++correlation;
   const cuEventSynchronize_params params{event};
-  cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, kId, outer);
-  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, inner, &params);
-  cupti->leave(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, inner);
-  cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kId, outer);
+  if (cupti->enabled(CUPTI_CB_DOMAIN_RUNTIME_API, kId)) {
+    cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, kId, outer);
+    libcudart_static_waits(inner, params);
+    cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kId, outer);
+  } else {
+    libcudart_static_waits(inner, params);
+    kept = kept + 1;
+  }
   return cudaSuccess;
 }
 
 namespace {
-
-volatile int kept = 0;  // so that no call is the last action of its function, and each has a frame
 
 __attribute__((noinline)) void first_step() { kept = kept + cudaStreamSynchronize(nullptr); }
 __attribute__((noinline)) void second_step() {
@@ -261,6 +272,8 @@ int nested_calls_scenario(bool one_id) {
   }
   std::thread(waiting_step).join();
   other_step();
+  wait_for_flushes(4);
+  if (cupti->enabled(CUPTI_CB_DOMAIN_RUNTIME_API, kId) == one_id) return 28;
   driver_step();
   return 0;
 }
