@@ -18,7 +18,7 @@ constexpr const char* kCall = R"({
 .param .b32 __wic_1, __wic_2, __wic_3, __wic_4;
 mov.u64 %__wic_x, __wic_state;
 st.param.b64 [__wic_0], %__wic_x;
-st.param.b32 [__wic_1], %__wic_n;
+st.param.b32 [__wic_1], <rounds>;
 st.param.b32 [__wic_2], %__wic_l;
 st.param.b32 [__wic_3], %__wic_s;
 st.param.b32 [__wic_4], <site>;
@@ -36,15 +36,6 @@ ld.param.b32 %__wic_s, [__wic_7+8];
 constexpr const char* kHasBegun = R"(and.b32 %__wic_e, %__wic_n, <begun>;
 setp.ne.b32 %__wic_b, %__wic_e, 0;
 )";
-// A thread that leaves the function says that its own number is 0.
-constexpr const char* kLeaves = R"(setp.ne.b32 %__wic_q, %__wic_s, 0;
-setp.eq.b32 %__wic_p, %__wic_own, 0;
-@%__wic_p bra $__wic_record_<k>;
-)";
-constexpr const char* kLeft = R"(setp.eq.b32 %__wic_p, %__wic_own, 0;
-@%__wic_p bra $__wic_go_on_<k>;
-)";
-
 constexpr const char* kFunction = R"(
 .func (.param .align 4 .b8 __wic_7[12]) <name>(.param .b64 __wic_0, .param .b32 __wic_1, .param .b32 __wic_2,
 .param .b32 __wic_3, .param .b32 __wic_4, .param .b64 __wic_5, .param .b64 __wic_6)
@@ -66,7 +57,7 @@ mad.wide.u32 %__wic_words, %__wic_number, <bytes of device words>, %__wic_words;
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
 sub.u32 %__wic_d, %__wic_t, %__wic_l;
-<leaves><look>st.param.b32 [__wic_7], %__wic_n;
+<look>st.param.b32 [__wic_7], %__wic_n;
 st.param.b32 [__wic_7+4], %__wic_l;
 st.param.b32 [__wic_7+8], %__wic_s;
 ret;
@@ -108,9 +99,7 @@ std::string function_text(const Site& site, const Table& table) {
   place.own = "%__wic_own";
   place.words = "%__wic_words";
   place.host_words = fill(kHostWords, {{"bytes", std::to_string(sizeof(SiteWords))}});
-  if (site.records()) place.left = kLeft;
-  return fill(kFunction, {{"leaves", site.records() ? kLeaves : ""},
-                          {"registers", look_registers_text()},
+  return fill(kFunction, {{"registers", look_registers_text()},
                           {"look", look_text(any, table, place)},
                           {"name", name_of(site, table, "__wic_look_")},
                           {"pointer", pointer_to(site, table)},
@@ -130,7 +119,8 @@ std::string call_text(const Site& site, const Table& table) {
   const std::optional<Word>& word = site.loop->word;
   const std::string begun = site.records() ? fill(kHasBegun, {{"begun", std::to_string(kBegun)}}) : "";
   return fill(kCall + begun + "$__wic_go_on_<k>:\n",
-              {{"seen", word ? seen_text(*word, "%__wic_x") : kNothing},
+              {{"rounds", "%__wic_n"},
+               {"seen", word ? seen_text(*word, "%__wic_x") : kNothing},
                {"address", word ? address_text(*word, "%__wic_x") + (word->is_global ? kGeneric : "") : kNothing},
                {"site", std::to_string(site.number | (site.in_function + 1) << 16)},
                {"pointer", pointer_to(site, table)},
@@ -138,7 +128,8 @@ std::string call_text(const Site& site, const Table& table) {
 }
 
 std::string leave_text(const Site& site, const Table& table) {
-  return fill(kCall, {{"seen", kNothing},
+  return fill(kCall, {{"rounds", "0"},
+                      {"seen", kNothing},
                       {"address", kNothing},
                       {"site", "0"},
                       {"pointer", pointer_to(site, table)},

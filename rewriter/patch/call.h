@@ -19,8 +19,8 @@ inline constexpr int kMostValuesOfCaller = 200;
 /// Stands in the loop in the place of look_text(), with the same label behind it.
 std::string call_text(const Site& site, const Table& table);
 
-/// The call of a thread that leaves the function with the end of a wait to be recorded. `site`: any of the function
-/// that records.
+/// The call of a thread that leaves the function with the end of a wait to be recorded: a look without rounds. `site`:
+/// any of the function that records.
 std::string leave_text(const Site& site, const Table& table);
 
 /// The functions of the sites that call, and for each a variable with its address. They are called through that: then a

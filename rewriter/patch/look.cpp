@@ -11,23 +11,24 @@ namespace wicprof::rewriter {
 
 namespace {
 
-// What the thread knows of its wait goes to ThreadState at the first look, after the record of the end of the
-// wait before. %__wic_q: the record is one of an end.
+// What the thread knows of its wait goes to ThreadState at the first look. If the end of the wait before is to be
+// recorded, that is all that the thread does, and it looks again in the next round: with a way back to the first look
+// in this text, ptxas has the lanes of a warp meet behind each loop that calls it. %__wic_q: the record is one of an
+// end.
 constexpr const char* kLook = R"(<clock><elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
 @%__wic_p bra $__wic_again_<k>;
+setp.ne.b32 %__wic_q, %__wic_s, 0;
+@%__wic_q bra $__wic_record_<k>;
 or.b32 %__wic_n, %__wic_n, <looked>;
 add.u32 %__wic_d, %__wic_d, <first look ns>;
 cvt.u64.u32 %__wic_x, %__wic_d;
 sub.u64 %__wic_y, %__wic_y, %__wic_x;
 st.local.u64 [<state>+<begin>], %__wic_y;
-setp.ne.b32 %__wic_q, %__wic_s, 0;
-@%__wic_q bra $__wic_record_<k>;
-$__wic_fresh_<k>:
-mov.b32 %__wic_s, 0;
 mov.b32 %__wic_e, 0;
 bra $__wic_control_<k>;
 $__wic_record_<k>:
-<record><left>@%__wic_q bra $__wic_fresh_<k>;
+<record>@%__wic_q mov.b32 %__wic_s, 0;
+@%__wic_q bra $__wic_go_on_<k>;
 mov.b32 %__wic_s, <own>;
 or.b32 %__wic_n, %__wic_n, <begun>;
 <begins>bra $__wic_recorded_<k>;
@@ -176,7 +177,6 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
                      {"elect", site.records() ? kElect : ""},
                      {"record", record_text(site, table, place.number)},
                      {"nap", pauses ? kNap : ""},
-                     {"left", place.left},
                      {"begins", place.begins},
                      {"own", place.own},
                      {"table", table.name},

@@ -18,7 +18,6 @@ struct LookPlace {
   std::size_t words_at = 0;  ///< see words
   std::string host_words;    ///< makes %__wic_a, where all SiteWords are, an address so many bytes before the site's:
   std::size_t host_words_at = 0;
-  std::string left;    ///< behind a record: what the place does instead of going on
   std::string begins;  ///< what the place does when the begin of the wait is recorded
 };
 LookPlace in_the_loop(const Site& site, const Table& table);
