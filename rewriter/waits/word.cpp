@@ -14,17 +14,25 @@ bool is_integer_of(std::string_view opcode, std::string_view bits) {
           has_modifier(opcode, "b" + std::string(bits)));
 }
 
-/// How many instructions of the loop write the variable.
-std::size_t writers_in(const Program& program, const Graph& graph, const Loop& loop, int variable) {
-  std::size_t writers = 0;
+/// Whether the variable has what the poll has read, in each round behind it: others that write the variable stand
+/// before the poll in its block.
+bool writes_last(const Program& program, const Graph& graph, const Loop& loop, std::size_t poll, int variable) {
   for (const int b : loop.blocks) {
     const Block& block = graph.blocks[static_cast<std::size_t>(b)];
-    for (std::size_t i = block.begin; i < block.end; ++i) {
+    const bool polls = block.begin <= poll && poll < block.end && program.code[poll].guard == -1;
+    for (std::size_t i = polls ? poll : block.begin; i < block.end; ++i) {
       const std::vector<int>& defines = program.code[i].defines;
-      writers += std::find(defines.begin(), defines.end(), variable) != defines.end();
+      if (i != poll && std::find(defines.begin(), defines.end(), variable) != defines.end()) return false;
     }
   }
-  return writers;
+  return true;
+}
+
+/// The register that a load writes: the first operand, which Triton puts into braces.
+std::string_view first_register(const Statement& load) {
+  const std::vector<Token>& tokens = load.tokens;
+  if (tokens.size() > 3 && tokens[1].text == "{" && tokens[3].text == "}") return tokens[2].text;
+  return tokens.size() > 1 ? tokens[1].text : std::string_view();
 }
 
 }  // namespace
@@ -41,15 +49,15 @@ std::optional<Word> word_of(const Function& function, const Program& program, co
   word.is_64_bit = is_integer_of(instruction.opcode, "64");
   if (!word.is_64_bit && !is_integer_of(instruction.opcode, "32")) return std::nullopt;
   if (instruction.address.kind != OperandKind::variable || values.written_in_loop(instruction.address.variable) ||
-      writers_in(program, graph, loop, instruction.defines.front()) != 1) {
+      !writes_last(program, graph, loop, poll, instruction.defines.front())) {
     return std::nullopt;
   }
   word.address = instruction.address.name;
   word.offset = instruction.offset;
   word.poll = instruction.statement;
   const Statement& polls = function.statements[word.poll];
-  if (polls.tokens.size() < 2) return std::nullopt;
-  word.value = polls.tokens[1].text;
+  word.value = first_register(polls);
+  if (word.value.empty()) return std::nullopt;
   // A scope between the poll and the other place may give the names to other registers, or end theirs.
   const Names names(function);
   for (const std::string_view name : {word.address, word.value}) {

@@ -233,6 +233,35 @@ TEST(RewriterRecognize, ScopesHideRegisters) {
       {"wait any"});
 }
 
+/// "register address+offset" of the word of the kernel's only loop; empty: not known.
+std::string word_of(const std::string& body) {
+  const std::string text = kernel(body);
+  const Result<Module> module = read_module(text);
+  EXPECT_TRUE(module) << (module ? "" : module.error().message);
+  const std::vector<FunctionVerdicts> functions = recognize(*module);
+  EXPECT_EQ(functions.at(0).loops.size(), 1u);
+  const LoopVerdict& loop = functions.at(0).loops.at(0);
+  EXPECT_EQ(loop.verdict, Verdict::wait) << loop.reason;
+  if (!loop.word) return {};
+  return std::string(loop.word->value) + " " + std::string(loop.word->address) + "+" +
+         std::to_string(loop.word->offset);
+}
+
+TEST(RewriterRecognize, KnowsTheWord) {
+  EXPECT_EQ(word_of("$L: ld.volatile.global.u32 %r2, [%rd1+8]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"), "%r2 %rd1+8");
+  // As Triton writes: a value before the load, and braces.
+  EXPECT_EQ(word_of("$L: mov.u32 %r2, 0x0; ld.volatile.global.b32 { %r2 }, [ %rd1 + 4 ];"
+                    "setp.lt.s32 %p1, %r2, %r1; @%p1 bra $L;"),
+            "%r2 %rd1+4");
+  // What the register has behind the poll, or where the poll is left out, is not the word.
+  EXPECT_EQ(word_of("$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; mov.u32 %r2, 7; @%p1 bra $L;"),
+            "");
+  EXPECT_EQ(
+      word_of("setp.ne.s32 %p2, %r1, 0;"
+              "$L: mov.u32 %r2, 0; @%p2 ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"),
+      "");
+}
+
 TEST(RewriterRecognize, ALoopWithTwoEntriesIsUnknown) {
   expect(
       "setp.eq.s32 %p1, %r1, 0; @%p1 bra $B; $A: ld.volatile.global.u32 %r2, [%rd1];"
