@@ -1,5 +1,5 @@
 """Patched loops on a GPU:
-  python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS]
+  python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS] [--alone]
 
 BUILD holds bin/wic-prof, bin/untouched, bin/documented, bin/programs, bin/loads, bin/peers, bin/bare_poll and
 lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs
@@ -45,7 +45,7 @@ WAYS = {  # name: what is traced, options, environment
 }
 TIMED = ("original", "recompiled", "quiet", "recorded")  # the other ways run once
 # Importing PyTorch takes some 10 s, and the kernels a tenth of a second: the ways run beside each other, so far apart
-# that their kernels are not likely to meet.
+# that their kernels are not likely to meet, unless asked to run alone, as times that are compared should.
 SLOW_TO_START = ("torch_extension", "triton")
 BETWEEN_STARTS = 1.5  # seconds
 
@@ -135,7 +135,7 @@ class Bench:
             def run(way=way, what=what, options=options, environment=environment):
                 runs[way].append(self.run(f"{name}.{way}.{repeat}", app, what, options, environment))
 
-            if name not in SLOW_TO_START:
+            if self.options.alone or name not in SLOW_TO_START:
                 run()
                 continue
             threads.append(threading.Thread(target=run))
@@ -239,6 +239,7 @@ def main():
     parser.add_argument("--only", default="", help="scenarios, separated by commas")
     parser.add_argument("--ways", default=",".join(WAYS), help="ways, separated by commas")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--alone", action="store_true", help="no two runs at a time, also where they start slowly")
     parser.add_argument("--limit", type=float, default=240, help="seconds after which nothing new begins")
     result_file.add_arguments(parser)
     options = parser.parse_args()
