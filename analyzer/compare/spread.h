@@ -24,8 +24,8 @@ inline constexpr int kManyPairs = 40;
 inline constexpr Spread kCpuRuns{21.37, 7078, 821.7, "calibration_busy.vm2.json"};
 inline constexpr Spread kCpuPhases{10.73, 298, 195.7, "calibration_busy.vm2.json"};
 /// Programs with a GPU: rows spread_runs_* of calibration_shipped.h200.json (the pairs of samples/traces, poll against
-/// park, which are equal within 1 % by applications.h200.json), and both kinds of rows of calibration_gpu.h100x2.json and
-/// calibration_gpu.h200x2.json (one and two GPUs, with several programs on each).
+/// park, which are equal within 1 % by applications.h200.json), and both kinds of rows of calibration_gpu.h100x2.json
+/// and calibration_gpu.h200x2.json (one and two GPUs, with several programs on each).
 inline constexpr Spread kGpuRuns{7.969, 914.9, 2383, "calibration_gpu.h100x2.json"};
 inline constexpr Spread kGpuPhases{12.34, 1352, 5.464, "calibration_gpu.h200x2.json"};
 
