@@ -22,7 +22,8 @@ struct KernelNeeds {
 /// Warps of such a kernel that an SM has registers for, at most 64.
 int resident_warps(const KernelNeeds& needs);
 
-/// Empty if `patched` fits as well as `original`; else what it needs more of.
+/// Empty if `patched` fits as well as `original`; else what it needs more of. `calls`: its looks are calls, whose
+/// function has local memory of its own.
 std::string worse_needs(const KernelNeeds& original, const KernelNeeds& patched, bool calls = false);
 
 /// The most registers per thread with which an SM has room for so many warps.
