@@ -13,6 +13,7 @@
 #include "rewriter/patch/call.h"
 #include "rewriter/patch/marks.h"
 #include "rewriter/patch/records.h"
+#include "rewriter/patch/template.h"
 #include "rewriter/patch/visit.h"
 
 namespace wicprof::rewriter {
@@ -92,6 +93,31 @@ void place_visit(const FunctionVerdicts& verdict, const Site& site, const Table&
     back.label = statement.tokens[1].text;
   }
   add(statement.range.begin, back);
+}
+
+// Adds 0 to an address, of which ptxas does not know that it is 0: ptxas would read a parameter anew in each round, and
+// behind the wait, rather than keep it in registers across a call.
+constexpr const char* kKeepAddress = R"({
+.reg .b32 %__wic_e;
+.reg .b64 %__wic_x;
+mov.u32 %__wic_e, %smid;
+shr.u32 %__wic_e, %__wic_e, 31;
+cvt.u64.u32 %__wic_x, %__wic_e;
+add.s64 <address>, <address>, %__wic_x;
+}
+)";
+
+/// Behind the statements that make the addresses of words out of parameters.
+void keep_addresses(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
+  std::map<std::size_t, std::string_view> addresses;  // by statement
+  for (const Site& site : sites) {
+    const std::optional<Word>& word = site.loop->word;
+    if (site.calls && word && word->made_of_parameter) addresses[*word->made_of_parameter] = word->address;
+  }
+  for (const auto& [statement, address] : addresses) {
+    insertions.push_back({function.statements[statement].range.end,
+                          marked("\n" + fill(kKeepAddress, {{"address", std::string(address)}}))});
+  }
 }
 
 /// Where loops are left, their waits end.
@@ -176,6 +202,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     const std::span<const Site> sites(&patch.sites[first], next - first);
     // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
     // first.
+    keep_addresses(*verdict.function, sites, insertions);
     place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, sites, table, ends, insertions);
     for (const Site& site : sites) place_visit(verdict, site, table, insertions);

@@ -103,6 +103,35 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
   EXPECT_EQ(strip(patched->text), text);
 }
 
+// ptxas would read the parameter anew in each round. `body`: where %rd1 is the kernel's pointer.
+TEST(RewriterPatch, KeepsAnAddressThatIsAParameter) {
+  const auto kept = [](const std::string& body) {
+    const std::string text = kernel(body);
+    const Result<Module> module = read_module(text);
+    EXPECT_TRUE(module);
+    const Result<Patch> patched = patch(*module, recognize(*module));
+    EXPECT_TRUE(patched);
+    EXPECT_EQ(strip(patched->text), text);
+    std::vector<std::string> found;  // what the text before each kept address ends with
+    for (std::size_t at = 0; (at = patched->text.find("/*__wic_begin*/\n{\n.reg .b32 %__wic_e;\n.reg .b64 %__wic_x;\n"
+                                                      "mov.u32 %__wic_e, %smid;",
+                                                      at)) != std::string::npos;
+         ++at) {
+      found.push_back(patched->text.substr(0, at));
+      found.back().erase(0, found.back().find_last_of("\n\t") + 1);
+    }
+    return found;
+  };
+  const std::string flag = "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
+  EXPECT_EQ(kept(flag), std::vector<std::string>{"%rd1, %rd2;"});
+  EXPECT_EQ(kept(flag + "$M: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $M;").size(), 1u);
+  // Made by more than moves, or more than once.
+  EXPECT_TRUE(kept("mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;"
+                   "$L: ld.volatile.global.u32 %r2, [%rd4]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;")
+                  .empty());
+  EXPECT_TRUE(kept("setp.eq.s32 %p2, %r1, 0; @%p2 add.s64 %rd1, %rd1, 4;" + flag).empty());
+}
+
 TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
   const std::string text = kernel(std::string(kFlag) + "add.s32 %r3, %r2, 1;");
   const Result<Module> module = read_module(text);
