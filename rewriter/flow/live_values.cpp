@@ -11,59 +11,24 @@ namespace wicprof::rewriter {
 
 namespace {
 
-using Variables = std::vector<bool>;
-
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
-template <typename F>
-void each_read(const Instruction& instruction, F use) {
-  if (instruction.guard >= 0) use(index(instruction.guard));
-  if (instruction.has_address && instruction.address.kind == OperandKind::variable)
-    use(index(instruction.address.variable));
-  for (const Operand& source : instruction.sources) {
-    if (source.kind == OperandKind::variable) use(index(source.variable));
-  }
-}
-
 bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }
 
 /// Of a block: what it reads before it writes it, and what it writes in any case.
 struct Uses {
-  Variables reads, writes;
+  Live reads, writes;
 };
 
 Uses uses_of(const Program& program, const Block& block) {
-  Uses uses{Variables(index(program.variables)), Variables(index(program.variables))};
+  Uses uses{Live(index_of(program.variables)), Live(index_of(program.variables))};
   for (std::size_t i = block.begin; i < block.end; ++i) {
     const Instruction& instruction = program.code[i];
-    each_read(instruction, [&](std::size_t variable) {
-      if (!uses.writes[variable]) uses.reads[variable] = true;
+    each_read(instruction, [&](int variable) {
+      if (!uses.writes[index_of(variable)]) uses.reads[index_of(variable)] = true;
     });
     if (!replaces_all(instruction)) continue;
-    for (const int variable : instruction.defines) uses.writes[index(variable)] = true;
+    for (const int variable : instruction.defines) uses.writes[index_of(variable)] = true;
   }
   return uses;
-}
-
-/// What is read on some way from the beginning of `block`.
-Variables live_at(const Program& program, const Graph& graph, int block) {
-  std::vector<Uses> uses;
-  for (const Block& each : graph.blocks) uses.push_back(uses_of(program, each));
-  std::vector<Variables> live;
-  for (const Uses& each : uses) live.push_back(each.reads);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = graph.blocks.size(); b-- > 0;) {
-      for (const int after : graph.blocks[b].after) {
-        const Variables& from = live[index(after)];
-        for (std::size_t variable = 0; variable < from.size(); ++variable) {
-          if (!from[variable] || live[b][variable] || uses[b].writes[variable]) continue;
-          live[b][variable] = changed = true;
-        }
-      }
-    }
-  }
-  return live[index(block)];
 }
 
 enum class Width { predicate, one, two };
@@ -88,11 +53,11 @@ bool is_of_the_thread(std::string_view special) { return special.starts_with("%t
 
 /// Whether all threads of the block have the same value of this instruction: such a value takes no register of theirs,
 /// since sm_75, or is computed again where it is needed.
-bool is_shared(const Instruction& instruction, const Variables& shared) {
+bool is_shared(const Instruction& instruction, const Live& shared) {
   if (has_modifier(instruction.opcode, "param")) return true;
   if (instruction.effect != Effect::compute || instruction.guard >= 0) return false;
   return std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& source) {
-    if (source.kind == OperandKind::variable) return static_cast<bool>(shared[index(source.variable)]);
+    if (source.kind == OperandKind::variable) return static_cast<bool>(shared[index_of(source.variable)]);
     return source.kind != OperandKind::clock && !(source.kind == OperandKind::special && is_of_the_thread(source.name));
   });
 }
@@ -117,19 +82,38 @@ int declared_registers(const Function& function) {
   return values;
 }
 
-int live_registers(const Program& program, const Graph& graph, int block) {
-  const Variables live = live_at(program, graph, block);
-  std::vector<int> writers(index(program.variables), 0);
-  for (const Instruction& instruction : program.code) {
-    for (const int variable : instruction.defines) ++writers[index(variable)];
+Live live_at(const Program& program, const Graph& graph, int block) {
+  std::vector<Uses> uses;
+  for (const Block& each : graph.blocks) uses.push_back(uses_of(program, each));
+  std::vector<Live> live;
+  for (const Uses& each : uses) live.push_back(each.reads);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t b = graph.blocks.size(); b-- > 0;) {
+      for (const int after : graph.blocks[b].after) {
+        const Live& from = live[index_of(after)];
+        for (std::size_t variable = 0; variable < from.size(); ++variable) {
+          if (!from[variable] || live[b][variable] || uses[b].writes[variable]) continue;
+          live[b][variable] = changed = true;
+        }
+      }
+    }
   }
-  Variables shared(index(program.variables)), predicate(index(program.variables)), wide(index(program.variables));
+  return live[index_of(block)];
+}
+
+int live_registers(const Program& program, const Live& live) {
+  std::vector<int> writers(index_of(program.variables), 0);
+  for (const Instruction& instruction : program.code) {
+    for (const int variable : instruction.defines) ++writers[index_of(variable)];
+  }
+  Live shared(index_of(program.variables)), predicate(index_of(program.variables)), wide(index_of(program.variables));
   for (const Instruction& instruction : program.code) {
     for (const int variable : instruction.defines) {
-      if (writers[index(variable)] == 1 && is_shared(instruction, shared)) shared[index(variable)] = true;
+      if (writers[index_of(variable)] == 1 && is_shared(instruction, shared)) shared[index_of(variable)] = true;
       const Width width = width_of(instruction);
-      if (width == Width::predicate) predicate[index(variable)] = true;
-      if (width == Width::two) wide[index(variable)] = true;
+      if (width == Width::predicate) predicate[index_of(variable)] = true;
+      if (width == Width::two) wide[index_of(variable)] = true;
     }
   }
   int registers = 0;

@@ -95,28 +95,42 @@ void place_visit(const FunctionVerdicts& verdict, const Site& site, const Table&
   add(statement.range.begin, back);
 }
 
-// Adds 0 to an address, of which ptxas does not know that it is 0: ptxas would read a parameter anew in each round, and
-// behind the wait, rather than keep it in registers across a call.
-constexpr const char* kKeepAddress = R"({
+// Adds 0 to a pointer, of which ptxas does not know that it is 0. It reads a parameter anew in each round, and behind
+// the wait, rather than keep it across a call; what is computed from it once, and is the same for a block, it keeps in
+// registers that the threads of a warp share.
+constexpr const char* kKeepPointer = R"({
 .reg .b32 %__wic_e;
 .reg .b64 %__wic_x;
 mov.u32 %__wic_e, %smid;
 shr.u32 %__wic_e, %__wic_e, 31;
 cvt.u64.u32 %__wic_x, %__wic_e;
-add.s64 <address>, <address>, %__wic_x;
+add.s64 <pointer>, <pointer>, %__wic_x;
 }
 )";
 
-/// Behind the statements that make the addresses of words out of parameters.
-void keep_addresses(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
-  std::map<std::size_t, std::string_view> addresses;  // by statement
+/// Behind the statements that give registers the parameters that the waits, or what comes behind them, read: ptxas's
+/// reads would stand where the next thread waits for this one. At each wait as many live as have room across the call if
+/// ptxas gives each thread registers for them.
+void keep_pointers(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
+  std::map<std::size_t, std::string_view> kept;  // by statement
+  std::vector<int> room;
+  for (const Site& site : sites) room.push_back((kKeptAcrossCalls - site.loop->live_registers) / 2);
   for (const Site& site : sites) {
-    const std::optional<Word>& word = site.loop->word;
-    if (site.calls && word && word->made_of_parameter) addresses[*word->made_of_parameter] = word->address;
+    for (const ParameterPointer& pointer : site.loop->pointers) {
+      if (!site.calls || kept.contains(pointer.statement)) continue;
+      std::vector<std::size_t> lives;
+      for (std::size_t i = 0; i < sites.size(); ++i) {
+        if (std::ranges::count(sites[i].loop->pointers, pointer.statement, &ParameterPointer::statement) != 0)
+          lives.push_back(i);
+      }
+      if (std::ranges::any_of(lives, [&](std::size_t i) { return room[i] <= 0; })) continue;
+      for (const std::size_t i : lives) --room[i];
+      kept[pointer.statement] = pointer.name;
+    }
   }
-  for (const auto& [statement, address] : addresses) {
+  for (const auto& [statement, name] : kept) {
     insertions.push_back({function.statements[statement].range.end,
-                          marked("\n" + fill(kKeepAddress, {{"address", std::string(address)}}))});
+                          marked("\n" + fill(kKeepPointer, {{"pointer", std::string(name)}}))});
   }
 }
 
@@ -202,7 +216,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     const std::span<const Site> sites(&patch.sites[first], next - first);
     // Where a wait ends and another loop goes back, or the function ends, the wait ends first: its insertion comes
     // first.
-    keep_addresses(*verdict.function, sites, insertions);
+    keep_pointers(*verdict.function, sites, insertions);
     place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, sites, table, ends, insertions);
     for (const Site& site : sites) place_visit(verdict, site, table, insertions);

@@ -427,7 +427,12 @@ FunctionVerdicts recognize_function(const Module& module, const Function& functi
     if (first.inlined && last.inlined && first.statement == last.statement) continue;
     LoopVerdict verdict = LoopJudge(function, program, graph, loops, loop).judge();
     place_back_edge(module, function, program, graph, loop.header, loop.tail, verdict);
-    if (verdict.verdict == Verdict::wait) verdict.live_registers = live_registers(program, graph, loop.header);
+    if (verdict.verdict == Verdict::wait) {
+      const Live live = live_at(program, graph, loop.header);
+      verdict.live_registers = live_registers(program, live);
+      verdict.pointers = parameter_pointers(function, program, live,
+                                            graph.blocks[static_cast<std::size_t>(loop.header)].begin);
+    }
     verdicts.loops.push_back(std::move(verdict));
   }
   for (const int tail : irreducible) {

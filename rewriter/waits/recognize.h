@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/wanted_value.h"
+#include "rewriter/flow/parameter_pointers.h"
 #include "rewriter/text/module.h"
 #include "rewriter/waits/word.h"
 
@@ -52,6 +53,7 @@ struct LoopVerdict {
   std::vector<std::size_t> exits;
   bool exits_known = false;  ///< `exits` are all; else the loop may return from the function
   int live_registers = 0;    ///< of a wait: as live_registers() counts them at the loop's beginning
+  std::vector<ParameterPointer> pointers;  ///< of a wait: those that live at the loop's beginning
 };
 
 struct FunctionVerdicts {

@@ -28,34 +28,6 @@ bool writes_last(const Program& program, const Graph& graph, const Loop& loop, s
   return true;
 }
 
-/// The only instruction that writes the variable, if it always does and moves a value as it is; nullptr: none.
-const Instruction* maker_of(const Program& program, int variable) {
-  const Instruction* found = nullptr;
-  for (const Instruction& instruction : program.code) {
-    if (std::find(instruction.defines.begin(), instruction.defines.end(), variable) == instruction.defines.end())
-      continue;
-    if (found != nullptr) return nullptr;
-    found = &instruction;
-  }
-  if (found == nullptr || found->inlined || found->guard != -1 || found->defines.size() != 1) return nullptr;
-  return found;
-}
-
-/// See Word::made_of_parameter.
-std::optional<std::size_t> made_of_parameter(const Program& program, int variable) {
-  const Instruction* const last = maker_of(program, variable);
-  for (const Instruction* maker = last; maker != nullptr;) {
-    const std::string_view what = mnemonic_of(maker->opcode);
-    if (what == "ld" && has_modifier(maker->opcode, "param")) return last->statement;
-    if ((what != "cvta" && what != "mov") || maker->sources.size() != 1 ||
-        maker->sources.front().kind != OperandKind::variable) {
-      return std::nullopt;
-    }
-    maker = maker_of(program, maker->sources.front().variable);
-  }
-  return std::nullopt;
-}
-
 /// The register that a load writes: the first operand, which Triton puts into braces.
 std::string_view first_register(const Statement& load) {
   const std::vector<Token>& tokens = load.tokens;
@@ -83,7 +55,6 @@ std::optional<Word> word_of(const Function& function, const Program& program, co
   word.address = instruction.address.name;
   word.offset = instruction.offset;
   word.poll = instruction.statement;
-  word.made_of_parameter = made_of_parameter(program, instruction.address.variable);
   const Statement& polls = function.statements[word.poll];
   word.value = first_register(polls);
   if (word.value.empty()) return std::nullopt;

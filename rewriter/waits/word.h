@@ -19,8 +19,6 @@ struct Word {
   bool is_global = false;    ///< the poll names global memory; else the address is generic
   bool is_64_bit = false;    ///< else 32 bits
   std::size_t poll = 0;      ///< the statement that polls
-  /// The statement that makes the address out of a parameter of the kernel alone, once; nothing: none does.
-  std::optional<std::size_t> made_of_parameter = std::nullopt;
 };
 
 /// The word of the loop's only poll; nothing where the loop's code does not show it: a smaller word, an address that
