@@ -71,13 +71,11 @@ bool may_call(const Module& module, const FunctionVerdicts& verdict) {
 
 /// Where the visit stands, and under which guard: behind the poll, or before one that acquires, since its instructions
 /// wait for the load; else before the branch that goes back.
-void place_visit(const FunctionVerdicts& verdict, const Site& site, const Table& table,
-                 std::vector<Insertion>& insertions) {
-  const Function& function = *verdict.function;
+void place_visit(const Function& function, const Site& site, const Table& table, std::vector<Insertion>& insertions) {
   const auto add = [&](std::size_t at, const BackEdge& back) {
     insertions.push_back({at, marked(visit_text(site, table, back))});
   };
-  if (passes_poll(verdict, *site.loop)) {
+  if (site.beside_poll) {
     const Statement& poll = function.statements[site.loop->word->poll];
     if (!has_modifier(poll.opcode(), "acquire")) return add(poll.range.end, {});
     insertions.push_back({poll.range.begin, marked(clock_text())});
@@ -109,8 +107,8 @@ add.s64 <pointer>, <pointer>, %__wic_x;
 )";
 
 /// Behind the statements that give registers the parameters that the waits, or what comes behind them, read: ptxas's
-/// reads would stand where the next thread waits for this one. At each wait as many live as have room across the call if
-/// ptxas gives each thread registers for them.
+/// reads would stand where the next thread waits for this one. At each wait as many live as have room across the call
+/// if ptxas gives each thread registers for them.
 void keep_pointers(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
   std::map<std::size_t, std::string_view> kept;  // by statement
   std::vector<int> room;
@@ -199,7 +197,12 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     const bool calls = may_call(module, verdict);
     for (const LoopVerdict& loop : verdict.loops) {
       if (loop.verdict != Verdict::wait || in_function == kMostSitesOfFunction) continue;
-      patch.sites.push_back({patch.sites.size(), in_function++, verdict.function->name, &loop, calls});
+      patch.sites.push_back({.number = patch.sites.size(),
+                             .in_function = in_function++,
+                             .function = verdict.function->name,
+                             .loop = &loop,
+                             .beside_poll = passes_poll(verdict, loop),
+                             .calls = calls});
     }
   }
   if (patch.sites.size() > kMostSites)
@@ -219,7 +222,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     keep_pointers(*verdict.function, sites, insertions);
     place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, sites, table, ends, insertions);
-    for (const Site& site : sites) place_visit(verdict, site, table, insertions);
+    for (const Site& site : sites) place_visit(*verdict.function, site, table, insertions);
     insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }
   if (!patch.sites.empty()) {

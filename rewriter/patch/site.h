@@ -15,9 +15,14 @@ struct Site {
   std::size_t in_function = 0;  ///< its place among the sites of its function
   std::string_view function;
   const LoopVerdict* loop = nullptr;
-  bool calls = false;  ///< its look is a function of the module (call.h)
+  bool beside_poll = false;  ///< each round of the loop passes the poll, and the visit stands there
+  bool calls = false;        ///< its look is a function of the module (call.h)
 
   bool records() const { return loop->exits_known; }
+  /// Whether each round of a recorded wait notes all that the record of its end says. Else the exit adds the rounds and
+  /// the value: a kernel that calls has few registers to spare in the loop, and where the visit stands at the back
+  /// edge, the last round does not pass it.
+  bool rounds_note_all() const { return records() && beside_poll && !calls; }
   /// Whether other threads can wait for its word in its place.
   bool watches() const { return loop->pause == Pause::any && loop->word.has_value(); }
 };

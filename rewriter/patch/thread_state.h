@@ -11,9 +11,9 @@ namespace wicprof::rewriter {
 /// program's. Shorter waits leave it alone, since an instruction that empties the L1 cache would make each access slow.
 struct ThreadState {
   std::uint64_t begin_ns;
-  std::uint64_t ended_ns;  ///< of a wait whose begin is recorded: when its last round began
   std::uint32_t flags;     ///< bits 0 to 16: the pause of each round, in ns; then kSlow
   std::uint32_t next_ns;   ///< while the thread pauses in each round: when the next look is due, low 32 bits
+  std::uint64_t ended_ns;  ///< of a wait whose begin is recorded: when its last round began
   std::uint32_t rounds;    ///< %__wic_n, when the wait ended
   std::uint32_t value;     ///< the low 32 bits of what its last poll has read
 };

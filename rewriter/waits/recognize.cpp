@@ -430,8 +430,8 @@ FunctionVerdicts recognize_function(const Module& module, const Function& functi
     if (verdict.verdict == Verdict::wait) {
       const Live live = live_at(program, graph, loop.header);
       verdict.live_registers = live_registers(program, live);
-      verdict.pointers = parameter_pointers(function, program, live,
-                                            graph.blocks[static_cast<std::size_t>(loop.header)].begin);
+      verdict.pointers =
+          parameter_pointers(function, program, live, graph.blocks[static_cast<std::size_t>(loop.header)].begin);
     }
     verdicts.loops.push_back(std::move(verdict));
   }

@@ -51,8 +51,8 @@ struct LoopVerdict {
   /// The statements that come first behind the loop, in the order of the text; the number of statements stands for the
   /// function's end. Other code may lead there as well.
   std::vector<std::size_t> exits;
-  bool exits_known = false;  ///< `exits` are all; else the loop may return from the function
-  int live_registers = 0;    ///< of a wait: as live_registers() counts them at the loop's beginning
+  bool exits_known = false;                ///< `exits` are all; else the loop may return from the function
+  int live_registers = 0;                  ///< of a wait: as live_registers() counts them at the loop's beginning
   std::vector<ParameterPointer> pointers;  ///< of a wait: those that live at the loop's beginning
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "ptx_texts.h"
 #include "rewriter/patch/limit.h"
@@ -103,8 +104,8 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
   EXPECT_EQ(strip(patched->text), text);
 }
 
-// ptxas would read the parameter anew in each round. `body`: where %rd1 is the kernel's pointer.
-TEST(RewriterPatch, KeepsAnAddressThatIsAParameter) {
+// ptxas would read a parameter anew in each round and behind the wait. %rd1 is the kernel's pointer, made of %rd2.
+TEST(RewriterPatch, KeepsPointersThatAreParameters) {
   const auto kept = [](const std::string& body) {
     const std::string text = kernel(body);
     const Result<Module> module = read_module(text);
@@ -112,7 +113,7 @@ TEST(RewriterPatch, KeepsAnAddressThatIsAParameter) {
     const Result<Patch> patched = patch(*module, recognize(*module));
     EXPECT_TRUE(patched);
     EXPECT_EQ(strip(patched->text), text);
-    std::vector<std::string> found;  // what the text before each kept address ends with
+    std::vector<std::string> found;  // what the text before each kept pointer ends with
     for (std::size_t at = 0; (at = patched->text.find("/*__wic_begin*/\n{\n.reg .b32 %__wic_e;\n.reg .b64 %__wic_x;\n"
                                                       "mov.u32 %__wic_e, %smid;",
                                                       at)) != std::string::npos;
@@ -122,14 +123,59 @@ TEST(RewriterPatch, KeepsAnAddressThatIsAParameter) {
     }
     return found;
   };
+  using Kept = std::vector<std::string>;
   const std::string flag = "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
-  EXPECT_EQ(kept(flag), std::vector<std::string>{"%rd1, %rd2;"});
+  EXPECT_EQ(kept(flag), Kept{"%rd1, %rd2;"});
   EXPECT_EQ(kept(flag + "$M: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $M;").size(), 1u);
-  // Made by more than moves, or more than once.
-  EXPECT_TRUE(kept("mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;"
-                   "$L: ld.volatile.global.u32 %r2, [%rd4]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;")
-                  .empty());
-  EXPECT_TRUE(kept("setp.eq.s32 %p2, %r1, 0; @%p2 add.s64 %rd1, %rd1, 4;" + flag).empty());
+  // Read behind the wait; a word whose address is more than a parameter; a pointer that is read before the wait alone.
+  const std::string element = "mov.u32 %r4, %tid.x; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n";
+  const std::string elements_flag = "$L: ld.volatile.global.u32 %r2, [%rd4]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
+  const std::string other = "\nld.param.u64 %rd5, [k_param_0];";
+  EXPECT_EQ(kept(element + other + elements_flag + "st.global.u32 [%rd5], %r2;"),
+            Kept{"ld.param.u64 %rd5, [k_param_0];"});
+  EXPECT_EQ(kept(element + other + "st.global.u32 [%rd5], %r4;" + elements_flag), Kept{});
+  // Not a parameter alone in all cases, or of 32 bits.
+  EXPECT_EQ(kept("setp.eq.s32 %p2, %r1, 0; @%p2 add.s64 %rd1, %rd1, 4;" + flag), Kept{});
+  EXPECT_EQ(kept(element + elements_flag + "st.global.u32 [%rd4], %r1;"), Kept{});
+  // No more than there is room for across the call.
+  const auto with_values = [&](int values) {
+    std::string before, after;
+    for (int i = 5; i < 5 + values; ++i) {
+      const std::string number = std::to_string(i);
+      before += "ld.global.u32 %r" + number + ", [%rd4+" + number + "]; ";
+      after += "st.global.u32 [%rd4], %r" + number + "; ";
+    }
+    return kept(element + before + other + elements_flag + after + "st.global.u32 [%rd5], %r2;").size();
+  };
+  EXPECT_EQ(with_values(4), 1u);
+  EXPECT_EQ(with_values(11), 0u);
+}
+
+// The exit of such a loop is free; a kernel that calls has too few registers for that.
+TEST(RewriterPatch, NotesTheEndInEachRoundWhereTheLookIsInTheLoop) {
+  const auto patched_of = [](const std::string& body) {
+    const std::string text = kernel(body);
+    const Result<Module> module = read_module(text);
+    return patch(*module, recognize(*module))->text;
+  };
+  const std::string all = "st.local.v4.u32 [__wic_state+16], {%__wic_d, %__wic_t, %__wic_n, %__wic_e};";
+  const std::string at_exit = "st.local.v2.u32 [__wic_state+24], {%__wic_n, %__wic_e};";
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string in_the_loop = patched_of(with_many_values(kFlag));
+  EXPECT_TRUE(has(in_the_loop, "mov.b32 %__wic_e, %r2;\nmov.b64 {%__wic_d, %__wic_t}, %__wic_c;\n@%__wic_b " + all));
+  EXPECT_LT(in_the_loop.find("$__wic_go_on_0:"), in_the_loop.find(all));
+  EXPECT_FALSE(has(in_the_loop, at_exit));
+  const std::string calls = patched_of(kFlag);
+  EXPECT_FALSE(has(calls, all));
+  EXPECT_TRUE(has(calls, at_exit));
+  // The last round of such a loop does not pass the visit.
+  const std::string at_back_edge =
+      patched_of(with_many_values("$L: @%p3 bra $S; add.s32 %r3, %r3, 1; $S: ld.volatile.global.u32 %r2, [%rd1]; "
+                                  "setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
+  EXPECT_FALSE(has(at_back_edge, all));
+  EXPECT_TRUE(has(at_back_edge, at_exit));
 }
 
 TEST(RewriterPatch, EndsAWaitWhereItsLoopIsLeft) {
