@@ -11,7 +11,8 @@ as many threads as CPUs, in three forms:
   md        the threads meet after each step at a std::barrier, whose threads yield the CPU before they sleep
   asleep    the same with a barrier whose threads sleep at once
   apart     the threads do not meet: the wait for the kernel is the only one of a step
-a PyTorch training step (train); a PyTorch decode step (decode). Set-ups, for N CPUs:
+a PyTorch training step (train); a PyTorch decode step (decode); one that waits for its kernels (decode_wide).
+Set-ups, for N CPUs:
   alone     N CPUs, nobody else
   baseline  half of them, nobody else (for one CPU: a quota of half a CPU)
   shared1   N CPUs, and a co-runner with N threads on the same ones
@@ -114,6 +115,7 @@ class Sorted:
 class Bench:
     def __init__(self, options):
         self.options, self.bin = options, options.build / "bin"
+        self.seconds = int(options.seconds)
         self.ends = time.monotonic() + options.seconds - 8
         self.machine = Machine()
         self.work = pathlib.Path(tempfile.mkdtemp())
@@ -171,7 +173,7 @@ class Bench:
             self.machine.quota("co", count / 2 if setup == "shared2" else None)
         if load is None:
             return None
-        runner = self.start([self.bin / "bench_host_sharing_load", load, str(count), "110"])
+        runner = self.start([self.bin / "bench_host_sharing_load", load, str(count), str(self.seconds)])
         self.machine.enter("co", runner.pid)
         bind(runner.pid, cpus)
         time.sleep(0.05)
@@ -182,8 +184,8 @@ class Bench:
         """Runs a program through set-ups and ways. Returns (cpus, setup, load, round, way, begin_ns, end_ns) tuples."""
         stop = self.work / "stop"
         stop.unlink(missing_ok=True)
-        run = self.start(["timeout", "-k", "2", "150", self.bin / "wic-prof", "run", "-q", "-f", "-o", "t.wicprof",
-                          f"--trace={trace}", "--name=shared", "--delay=50ms", "--", *words],
+        run = self.start(["timeout", "-k", "2", str(self.seconds + 40), self.bin / "wic-prof", "run", "-q", "-f",
+                          "-o", "t.wicprof", f"--trace={trace}", "--name=shared", "--delay=50ms", "--", *words],
                          text=True, env=self.environment, cwd=self.work, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT)
         phases = []
@@ -397,8 +399,8 @@ class Bench:
                 self.skipped.append(f"{program} {count}: the machine has {most} CPUs")
                 continue
             threads = max(1, count // 2)
-            words = [self.bin / "bench_host_sharing_md", str(threads), "110", self.work / "stop", self.work / "times",
-                     MOLECULES[program]]
+            words = [self.bin / "bench_host_sharing_md", str(threads), str(self.seconds), self.work / "stop",
+                     self.work / "times", MOLECULES[program]]
             self.program(program, words, cases, threads, "kernels,calls,host_waits")
         self.torch()
 
@@ -406,14 +408,15 @@ class Bench:
         most = len(self.machine.cpus)
         cases_of = {what: self.wanted(what, [
             (count, *one) for count in (1, 4) for one in setups(count, full=False)
-            if count <= most and not (count == 1 and one[0] == "baseline")]) for what in ("train", "decode")}
+            if count <= most and not (count == 1 and one[0] == "baseline")])
+            for what in ("train", "decode", "decode_wide")}
         digests = {}
         if not self.options.without_digests:
             digests = self.references([what for what, cases in cases_of.items() if cases])
         for what, cases in cases_of.items():
             if not cases:
                 continue
-            output = self.program(what, self.torch_words(what, 110, self.work), cases, 1, "kernels,host_waits")
+            output = self.program(what, self.torch_words(what, self.seconds, self.work), cases, 1, "kernels,host_waits")
             if what not in digests:
                 continue
             here, there = (text.rpartition("digest ")[2].split() for text in (output, digests[what]))

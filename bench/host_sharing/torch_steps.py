@@ -1,10 +1,11 @@
 """PyTorch programs as host_sharing.py measures them; they know nothing of wic-prof.
 
-    torch_steps.py train|decode SECONDS STOP_FILE TIMES_FILE CHECKED
+    torch_steps.py train|decode|decode_wide SECONDS STOP_FILE TIMES_FILE CHECKED
 
-A training step (four dense layers, Adam, the loss read every step) or a decode step (twelve layers, a cache of keys and
-values, the tokens read every step). Ends after SECONDS, or once STOP_FILE exists. Writes the end of each step
-(CLOCK_MONOTONIC, ns) to TIMES_FILE, and prints the digest of what the first CHECKED steps computed.
+A training step (four dense layers, Adam, the loss read every step) or a decode step (a cache of keys and values, the
+tokens read every step): of twelve layers that are 4,096 wide, whose launches take longer than its kernels, or of six
+that are 12,288 wide, which waits for its kernels. Ends after SECONDS, or once STOP_FILE exists. Writes the end of each
+step (CLOCK_MONOTONIC, ns) to TIMES_FILE, and prints the digest of what the first CHECKED steps computed.
 """
 
 import hashlib
@@ -37,8 +38,8 @@ def training():
     return step
 
 
-def decoding():
-    width, depth, heads, batch, longest, words = 4096, 12, 32, 8, 256, 8192
+def decoding(width, depth):
+    heads, batch, longest, words = width // 128, 8, 256, 8192
     make = {"device": "cuda", "dtype": torch.bfloat16}
 
     def matrix(rows, columns):
@@ -67,7 +68,7 @@ def decoding():
     return step
 
 
-PROGRAMS = {"train": training, "decode": decoding}
+PROGRAMS = {"train": training, "decode": lambda: decoding(4096, 12), "decode_wide": lambda: decoding(12288, 6)}
 
 
 def main():
@@ -77,7 +78,7 @@ def main():
     torch.use_deterministic_algorithms(True)
     step = PROGRAMS[what]()
     ends, digest = [], hashlib.sha256()
-    with torch.inference_mode(what == "decode"):
+    with torch.inference_mode(what != "train"):
         until = time.monotonic() + seconds
         while time.monotonic() < until and not (len(ends) % 16 == 0 and stop.exists()):
             result = step()
