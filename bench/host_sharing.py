@@ -24,7 +24,7 @@ Writes OUT/host_sharing.json (a result document) and prints a line per case and 
 of a step for each case, with GPU utilization, kernels per second, launch latency (begin of the call to begin of the
 kernel), completion latency (end of the kernel to end of the wait), the CPUs that waiting threads burn, and of the first
 program how long its threads compute in a step; then one row per claim: the geometric mean over the rounds of the
-ratio of two phases, with its 95 % interval.
+ratio of two phases, or from 20 rounds on their median, with its 95 % interval.
 """
 
 import argparse
@@ -48,8 +48,8 @@ import torch_wait_cost  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS = {"spin": ("poll", None), "block": ("park", "block"), "hybrid": ("park", "hybrid")}
-PHASE = 0.3     # seconds per phase
-SETTLE = 0.06   # seconds at its begin that do not count: the first waits after a change
+SETTLE = 0.06   # seconds at the begin of a phase that do not count: the first waits after a change
+MANY = 20       # rounds from which the median of the ratios stands for them: a few phases are far off
 MOLECULES = {"md": "barrier", "asleep": "asleep", "apart": "none"}
 # What the first program reports of itself, per step: how long its threads compute, and take to go on after they met.
 OWN_TIMES = ("computing_longest", "computing", "computing_cpu", "meeting_longest", "meeting")
@@ -194,7 +194,7 @@ class Bench:
             self.machine.enter("app", process)
             time.sleep(0 if program in MOLECULES else 3)  # PyTorch's first waits come long before its first steps
             for count, setup, load in count_setups:
-                if time.monotonic() + 3 * self.options.rounds * (PHASE + SETTLE + 0.05) > self.ends:
+                if time.monotonic() + 3 * self.options.rounds * (self.options.phase + SETTLE + 0.05) > self.ends:
                     self.skipped.append(f"{program} {count} {setup} {load or ''}: no time left")
                     continue
                 if self.machine.why_no_quota and (setup == "shared2" or (setup == "baseline" and count == 1)):
@@ -206,7 +206,7 @@ class Bench:
                     for turn in range(self.options.rounds):
                         for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
                             begin = self.toggle(way) + int(SETTLE * 1e9)
-                            time.sleep(SETTLE + PHASE)
+                            time.sleep(SETTLE + self.options.phase)
                             phases.append((count, setup, load, turn, way, begin,
                                            time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
                 finally:
@@ -254,7 +254,7 @@ class Bench:
             calls = {row[1]: (row[0], row[2]) for row in all_calls.between(begin - 100_000_000, end)}
             first, last = bisect.bisect_left(steps, begin), bisect.bisect_right(steps, end)
             number = (last - first - 1) / (threads if program == "apart" else 1)  # of each thread
-            if number < 2 or not kernels:
+            if number < 2 or not (kernels or self.options.without_kernels):
                 self.skipped.append(f"{count} {setup} {load or ''} {way}: {number:.0f} steps, {len(kernels)} kernels")
                 continue
             busy, until = 0, 0
@@ -282,8 +282,8 @@ class Bench:
                 **{f"{name}_ms": statistics.mean(line[at] for line in lines[first + 1:last]) / 1e6
                    for at, name in enumerate(OWN_TIMES, 1)
                    if len(lines[first]) > at},
-                "gpu_utilization": busy / wall,
-                "kernels_per_s": len(kernels) / wall * 1e9,
+                "gpu_utilization": busy / wall if kernels else None,
+                "kernels_per_s": len(kernels) / wall * 1e9 if kernels else None,
                 "launch_us": statistics.mean(launch) / 1e3 if launch else None,
                 "completion_us": statistics.mean(late) / 1e3 if late else None,
                 "cpus_waiting": burned / wall})
@@ -305,7 +305,8 @@ class Bench:
             alone = together.get((f"{program}_{some['cpus']}_alone", "spin"))
             for other in ("spin", "block"):
                 turns = sorted(ways[other].keys() & ways["hybrid"].keys())
-                ratio, low, high = ratios.mean_ratio(
+                estimate = ratios.median_ratio if len(turns) >= MANY else ratios.mean_ratio
+                ratio, low, high = estimate(
                     [ways[other][turn]["step_ms"] / ways["hybrid"][turn]["step_ms"] for turn in turns])
                 over_alone = alone / hybrid if alone else None
                 bar = 0.98 if other == "block" else None
@@ -336,8 +337,8 @@ class Bench:
             if known or key in phases[0]:
                 params[key] = statistics.mean(known) if known else None
         own = [f"{name} {params[name + '_ms']:.3f}" for name in OWN_TIMES if name + "_ms" in params]
-        print(f"{case} {way}: {step_ms:.3f} ms per step, GPU {params['gpu_utilization']:.3f}, "
-              f"{params['kernels_per_s']:.0f} kernels/s, launch {params['launch_us'] or 0:.0f} us, completion "
+        print(f"{case} {way}: {step_ms:.3f} ms per step, GPU {params['gpu_utilization'] or 0:.3f}, "
+              f"{params['kernels_per_s'] or 0:.0f} kernels/s, launch {params['launch_us'] or 0:.0f} us, completion "
               f"{params['completion_us'] or 0:.0f} us, CPUs waiting {params['cpus_waiting']:.2f}",
               *(own and ["ms:", ", ".join(own)]), flush=True)
         self.rows.append({"name": f"{case}_{way}", "params": params, "value": step_ms, "unit": "ms",
@@ -416,7 +417,8 @@ class Bench:
         for what, cases in cases_of.items():
             if not cases:
                 continue
-            output = self.program(what, self.torch_words(what, self.seconds, self.work), cases, 1, "kernels,host_waits")
+            output = self.program(what, self.torch_words(what, self.seconds, self.work), cases, 1,
+                                  "host_waits" if self.options.without_kernels else "kernels,host_waits")
             if what not in digests:
                 continue
             here, there = (text.rpartition("digest ")[2].split() for text in (output, digests[what]))
@@ -437,6 +439,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--cases", type=lambda text: tuple(text.split(",")), default=())
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--phase", type=float, default=0.3, help="seconds per phase")
+    parser.add_argument("--without-kernels", action="store_true",
+                        help="of PyTorch's programs record the waits alone: records of their kernels take CPU time")
     parser.add_argument("--cost", type=float, default=0, help="seconds for the cost of recording PyTorch's steps")
     parser.add_argument("--without-digests", action="store_true", help="do not compare results with a bare run's")
     result_file.add_arguments(parser)
