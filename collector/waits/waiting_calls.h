@@ -19,8 +19,6 @@ struct WaitingCall {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
   Awaited awaited;
-  /// An asynchronous copy, which waits only if it goes to memory of the host that is not pinned (pageable_copy.h).
-  bool waits_if_pageable = false;
   /// A call of the runtime that waits in the driver's call for the same. Its own callbacks are disabled once the
   /// driver's have shown that they suffice: they would double what a wait costs.
   bool in_driver() const { return domain == CUPTI_CB_DOMAIN_RUNTIME_API && awaited != Awaited::copy; }
@@ -48,10 +46,6 @@ inline constexpr WaitingCall kWaitingCalls[] = {
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds, Awaited::copy},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, Awaited::copy},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds, Awaited::copy},
-    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, Awaited::copy, true},
-    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000, Awaited::copy, true},
-    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, Awaited::copy, true},
-    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz, Awaited::copy, true},
 };
 
 /// Numbers of waiting calls by their callbacks' ids, since every call looks its number up four times.
@@ -101,13 +95,6 @@ inline std::optional<Awaitable> awaitable_of(CUpti_CallbackDomain domain, CUpti_
       return Awaitable{Awaited::copy, CU_STREAM_LEGACY};
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds:
       return Awaitable{Awaited::copy, CU_STREAM_PER_THREAD};
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz: {
-      if (params == nullptr) return std::nullopt;
-      const bool per_thread = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz;
-      const CUstream stream = static_cast<const cuMemcpyDtoHAsync_v2_params*>(params)->hStream;
-      return Awaitable{Awaited::copy, stream_of(stream, per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY)};
-    }
     default:
       return std::nullopt;
   }

@@ -10,8 +10,7 @@
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
 //                            (cudaEventBlockingSync), device, other_context, blocking_other_context,
 //                            stream_of_other_context, stream_of_blocking_context, stream_from_blocking_context,
-//                            blocking_context, captured_stream, blocking_stream (by its policy), pageable_copy (an
-//                            asynchronous one), pinned_copy (for which nobody waits), captured_copy, within_callback
+//                            blocking_context, captured_stream, blocking_stream (by its policy), within_callback
 //                            (where the driver answers no question). The other context is that of another GPU
 //   busy_gpu NAME MS         the GPU of that context (own or other) has work for so many ms more
 //   threads N WORDS... end   N threads take these actions at the same time
@@ -119,17 +118,6 @@ void wait_in_runtime(CUpti_CallbackId runtime, CUpti_CallbackId id, const void* 
   cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, outer);
 }
 
-// Waits if `until` is not over.
-void copy_to_host(void* to, std::uint64_t until) {
-  const cudaMemcpyAsync_v3020_params params{to, nullptr, 64, cudaMemcpyDeviceToHost, nullptr};
-  constexpr auto kCall = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
-  cupti->enter_with(CUPTI_CB_DOMAIN_RUNTIME_API, kCall, ++correlation, &params);
-  const std::uint32_t outer = correlation;
-  const cuMemcpyDtoHAsync_v2_params in_driver{to, 0, 64, nullptr};
-  wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &in_driver, until);
-  cupti->leave_with(CUPTI_CB_DOMAIN_RUNTIME_API, kCall, outer, &params);
-}
-
 void create_event(CUevent event, unsigned flags) {
   const cuEventCreate_params params{&event, flags};
   cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventCreate, ++correlation, &params);
@@ -165,8 +153,7 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       what == "blocking_context" || what == "stream_from_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(unsigned)>("fake_cuda_other_context_flags")(
       what == "blocking_other_context" || what == "stream_of_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
-  driver<void (*)(int)>("fake_cuda_capture_status")(what.starts_with("captured_") ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                                                                                  : 0);
+  driver<void (*)(int)>("fake_cuda_capture_status")(what == "captured_stream" ? CU_STREAM_CAPTURE_STATUS_ACTIVE : 0);
   driver<void (*)(int)>("fake_cuda_stream_policy")(what == "blocking_stream" ? CU_SYNC_POLICY_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_query_error")(what == "within_callback" ? CUDA_ERROR_NOT_PERMITTED : 0);
   for (int i = 0; i < times; ++i) {
@@ -183,10 +170,6 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       const cuStreamSynchronize_ptsz_params params{nullptr};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
                       CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, &params, end);
-    } else if (what == "pageable_copy") {
-      copy_to_host(&kernel_ends, end);
-    } else if (what == "pinned_copy" || what == "captured_copy") {
-      copy_to_host(what == "pinned_copy" ? reinterpret_cast<void*>(64) : &kernel_ends, 1);
     } else if (what == "device") {
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
                       nullptr, end);

@@ -119,12 +119,6 @@ extern "C" int cuStreamGetAttribute(void*, int, int* value) {
   *value = stream_policy;
   return 0;
 }
-// Memory at addresses below 4096 is pinned; the driver does not know any other.
-extern "C" int cuPointerGetAttribute(void* value, int, unsigned long long address) {
-  if (address >= 4096) return 1;
-  *static_cast<int*>(value) = 1;  // the host's
-  return 0;
-}
 extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {
   thread_local int current = 0;
   const int before = current;
