@@ -21,12 +21,12 @@ std::vector<const Instruction*> makers_of(const Program& program) {
   return makers;
 }
 
-/// Whether the variable is a parameter of 64 bits, through moves and cvta alone.
+/// Whether the variable is a parameter of 64 bits that may be a pointer, through moves and cvta alone.
 bool is_parameter(const std::vector<const Instruction*>& makers, int variable) {
   std::size_t steps = 0;  // fewer than there are variables, but where code that nothing reaches makes a circle
   while (steps++ < makers.size()) {
     const Instruction* const maker = makers[index_of(variable)];
-    if (maker == nullptr || bytes_of_type(maker->opcode) != 8) return false;
+    if (maker == nullptr || bytes_of_type(maker->opcode) != 8 || has_modifier(maker->opcode, "f64")) return false;
     const std::string_view what = mnemonic_of(maker->opcode);
     if (what == "ld" && has_modifier(maker->opcode, "param")) return true;
     if ((what != "cvta" && what != "mov") || maker->sources.size() != 1 ||
@@ -57,7 +57,7 @@ std::vector<ParameterPointer> parameter_pointers(const Function& function, const
     if (!is_parameter(makers, variable)) continue;
     const std::size_t statement = makers[index_of(variable)]->statement;
     const std::vector<Token>& tokens = function.statements[statement].tokens;
-    if (tokens.size() > 1) found.emplace_back(place, statement, tokens[1].text);
+    if (tokens.size() > 1 && tokens[1].text != "{") found.emplace_back(place, statement, tokens[1].text);
   }
   std::sort(found.begin(), found.end());
   std::vector<ParameterPointer> pointers;

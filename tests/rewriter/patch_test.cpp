@@ -137,6 +137,10 @@ TEST(RewriterPatch, KeepsPointersThatAreParameters) {
   // Not a parameter alone in all cases, or of 32 bits.
   EXPECT_EQ(kept("setp.eq.s32 %p2, %r1, 0; @%p2 add.s64 %rd1, %rd1, 4;" + flag), Kept{});
   EXPECT_EQ(kept(element + elements_flag + "st.global.u32 [%rd4], %r1;"), Kept{});
+  // A register for a number that is no integer would make the module one that ptxas refuses.
+  EXPECT_EQ(kept(".reg .f64 %fd<3>; ld.param.f64 %fd1, [k_param_0]; " + element + elements_flag +
+                 "st.global.f64 [%rd4], %fd1;"),
+            Kept{});
   // No more than there is room for across the call.
   const auto with_values = [&](int values) {
     std::string before, after;
