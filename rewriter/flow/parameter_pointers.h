@@ -1,4 +1,5 @@
-// The parameters of 64 bits, as they are or as cvta gives them, that a program still needs at a place.
+// The parameters of 64 bits that may be pointers, as they are or as cvta gives them, and that a program still needs at
+// a place.
 #pragma once
 
 #include <cstddef>

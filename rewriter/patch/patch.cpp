@@ -110,12 +110,13 @@ add.s64 <pointer>, <pointer>, %__wic_x;
 /// reads would stand where the next thread waits for this one. At each wait as many live as have room across the call
 /// if ptxas gives each thread registers for them.
 void keep_pointers(const Function& function, std::span<const Site> sites, std::vector<Insertion>& insertions) {
+  if (!sites.front().calls) return;              // as all sites of a function, or none
   std::map<std::size_t, std::string_view> kept;  // by statement
   std::vector<int> room;
   for (const Site& site : sites) room.push_back((kKeptAcrossCalls - site.loop->live_registers) / 2);
   for (const Site& site : sites) {
     for (const ParameterPointer& pointer : site.loop->pointers) {
-      if (!site.calls || kept.contains(pointer.statement)) continue;
+      if (kept.contains(pointer.statement)) continue;
       std::vector<std::size_t> lives;
       for (std::size_t i = 0; i < sites.size(); ++i) {
         if (std::ranges::count(sites[i].loop->pointers, pointer.statement, &ParameterPointer::statement) != 0)
