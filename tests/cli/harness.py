@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
                 if pipe:
                     pipe.close()
         self.assertEqual(self.session_files(), [], "left in the session folder")
-        self.assertEqual(self.processes(), [], "processes left behind")
+        self.assertEqual(self.staying_processes(), [], "processes left behind")
 
     def wic_prof(self, *words, env=None, cwd=None):
         """Runs wic-prof to its end, with stdout and stderr as text."""
@@ -98,6 +98,13 @@ class Case(unittest.TestCase):
                     found.append((int(entry.name), (entry / "cmdline").read_bytes()))
             except OSError:
                 pass
+        return found
+
+    def staying_processes(self):
+        """As processes(), without those that are just about to end."""
+        end = time.monotonic() + 5
+        while (found := self.processes()) and time.monotonic() < end:
+            time.sleep(0.01)
         return found
 
     def until(self, condition, what):
