@@ -16,7 +16,7 @@ constexpr double kKnown = 0.9;
 constexpr double kNeighbours = 0.9, kPartners = 0.95;
 /// Signals to neighbours go both ways if each way has at least a quarter.
 constexpr double kEachWay = 0.25;
-constexpr std::size_t kMinDistances = 3;
+constexpr std::size_t kMinPartnerDistances = 3;
 /// The most that such an answer is worth: little above kMinConfidence.
 constexpr double kConfidence = 0.6;
 
@@ -57,7 +57,7 @@ BlockPattern block_pattern(const std::vector<Message>& messages, const std::vect
   const double at_powers = part_of(partners, known);
   const auto distances =
       static_cast<std::size_t>(std::count_if(bits.begin(), bits.end(), [](std::size_t n) { return n > 0; }));
-  if (at_powers >= kPartners && distances >= kMinDistances) {
+  if (at_powers >= kPartners && distances >= kMinPartnerDistances) {
     return {Pattern::scatter_gather, kConfidence * at_powers, at_powers, known, distances};
   }
   return {};

@@ -16,28 +16,28 @@ constexpr std::size_t kMinRounds = 4;
 /// calibrated.
 constexpr double kMigrationCertainty = 0.75;
 
-struct Way {
+struct Ends {
   DeviceId from, to;
 };
 
-std::optional<Way> way_of(const store::CopyRow& copy) {
+std::optional<Ends> ends_of(const store::CopyRow& copy) {
   switch (copy.kind) {
     case CopyKind::host_to_device:
-      return Way{kHostDevice, copy.device};
+      return Ends{kHostDevice, copy.device};
     case CopyKind::device_to_host:
-      return Way{copy.device, kHostDevice};
+      return Ends{copy.device, kHostDevice};
     case CopyKind::peer_to_peer:
-      return Way{copy.device, copy.peer_device};
+      return Ends{copy.device, copy.peer_device};
     default:
       return std::nullopt;
   }
 }
 
-std::optional<Way> way_of(const store::UvmRow& row) {
+std::optional<Ends> ends_of(const store::UvmRow& row) {
   const bool migration = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host ||
                          row.kind == UvmKind::device_to_device;
   if (!migration || row.device == row.peer_device) return std::nullopt;
-  return Way{row.peer_device, row.device};
+  return Ends{row.peer_device, row.device};
 }
 
 /// The number of times that transfers start again after a kernel has started.
@@ -46,7 +46,7 @@ std::size_t rounds(const TraceModel& model, const std::vector<Row>& rows) {
   std::size_t count = 0, kernel = 0;
   bool new_round = true;
   for (const Row& row : rows) {
-    if (!way_of(row)) continue;
+    if (!ends_of(row)) continue;
     for (; kernel < model.kernels.size() && model.kernels[kernel].start <= row.start; ++kernel) new_round = true;
     if (new_round) ++count;
     new_round = false;
@@ -92,11 +92,11 @@ Traffic copy_traffic(const TraceModel& model) {
   if (rounds(model, model.copies) < kMinRounds) return traffic;
   DeviceParties parties(model, traffic);
   for (const store::CopyRow& copy : model.copies) {
-    const std::optional<Way> way = way_of(copy);
-    if (!way || way->from == way->to) continue;
+    const std::optional<Ends> ends = ends_of(copy);
+    if (!ends || ends->from == ends->to) continue;
     Message message;
-    message.from = parties.of(way->from);
-    message.to = parties.of(way->to);
+    message.from = parties.of(ends->from);
+    message.to = parties.of(ends->to);
     message.at = copy.start;
     message.received = copy.end;
     if (copy.bytes > 0) message.place = traffic.add_place({.bytes = size_of(copy.bytes)});
@@ -112,14 +112,14 @@ Traffic migration_traffic(const TraceModel& model) {
   DeviceParties parties(model, traffic);
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   for (const store::UvmRow& row : model.uvm) {
-    if (way_of(row)) lowest = std::min(lowest, row.address);
+    if (ends_of(row)) lowest = std::min(lowest, row.address);
   }
   for (const store::UvmRow& row : model.uvm) {
-    const std::optional<Way> way = way_of(row);
-    if (!way || row.bytes == 0) continue;
+    const std::optional<Ends> ends = ends_of(row);
+    if (!ends || row.bytes == 0) continue;
     Message message;
-    message.from = parties.of(way->from);
-    message.to = parties.of(way->to);
+    message.from = parties.of(ends->from);
+    message.to = parties.of(ends->to);
     message.at = row.start;
     message.received = row.end;
     message.place = traffic.add_place({row.address - lowest, row.bytes, size_of(row.bytes), 1, true});

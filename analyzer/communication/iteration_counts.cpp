@@ -6,6 +6,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "analyzer/communication/numbering.h"
+
 namespace wicprof::analyzer {
 namespace {
 
@@ -15,8 +17,6 @@ namespace {
 constexpr std::size_t kTrimFrom = 6;
 /// Messages may be this many iterations behind others, whose tags differ: an eighth of all, within these bounds.
 constexpr std::uint32_t kOverlapPart = 8, kMinOverlap = 2, kMaxOverlap = 16;
-/// A numbering that starts again does so with one of its first numbers.
-constexpr std::uint32_t kFirstNumbers = 2;
 /// Numbers that jump further from one message to the next do not count iterations. Lost messages cause shorter jumps.
 constexpr std::uint32_t kLongestJump = 8;
 /// So do programs that exchange messages in some iterations only: up to this part of all numbers.
@@ -38,11 +38,6 @@ constexpr double kPhaseOverlap = 1.1;
 constexpr double kFewChanges = 0.4, kChangesMargin = 3;
 /// Up to this share, they may be.
 constexpr double kRatherFewChanges = 0.7;
-
-/// The numbers of one source so far.
-struct Numbering {
-  std::uint32_t run = 0, top = 0, first = 0;
-};
 
 /// The run of each step; nothing if the numbers do not count iterations. Each source numbers for itself: the blocks of
 /// a server and its clients may be any number of iterations apart.

@@ -12,7 +12,7 @@ namespace {
 /// The search looks at the first messages only: it takes O(messages * longest) steps.
 constexpr std::size_t kMaxSearched = 100'000;
 /// Fewer messages, stretches or runs show no irregularity.
-constexpr std::size_t kMinMessages = 16, kMinStretches = 4, kMinRuns = 8;
+constexpr std::size_t kMinOrdered = 16, kMinStretches = 4, kMinRuns = 8;
 /// Below this share of the variation of independent messages, an order is not irregular.
 constexpr double kMinVariation = 0.35;
 /// Caps the probability that two stretches agree, where Stirling's approximation fails for short ones.
@@ -81,7 +81,7 @@ std::optional<RepeatedStretch> shortest_repetition(const std::vector<Step>& step
 
 std::optional<RunLengths> irregular_order(const std::vector<Step>& steps, const Counts& all) {
   const std::size_t n = steps.size();
-  if (n < kMinMessages) return std::nullopt;
+  if (n < kMinOrdered) return std::nullopt;
   const std::optional<double> variation =
       least_variation(steps, static_cast<double>(all.back) / static_cast<double>(n));
   std::vector<double> runs;

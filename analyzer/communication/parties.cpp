@@ -10,8 +10,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr PartyIndex kNone = Message::kNobody;
-
 template <class T, class... Lists>
 Index<T> index_of(const Lists&... lists) {
   FlatIndex numbers;
@@ -167,12 +165,12 @@ void PartyMap::add_roles() {
   for (std::size_t i = 1; i < acts.size(); ++i) {
     if (acts[i].first == acts[i - 1].first) sets.join(acts[i].second, acts[i - 1].second);
   }
-  party_of_role_.assign(roles, kNone);
-  std::vector<PartyIndex> party_of_set(roles, kNone);
+  party_of_role_.assign(roles, Message::kNobody);
+  std::vector<PartyIndex> party_of_set(roles, Message::kNobody);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks;  // per party: number of blocks, first block
   for (std::size_t i = 0; i < acts.size(); ++i) {
     const std::uint32_t top = sets.top(acts[i].second);
-    if (party_of_set[top] == kNone) {
+    if (party_of_set[top] == Message::kNobody) {
       party_of_set[top] = static_cast<PartyIndex>(blocks.size());
       blocks.emplace_back(0, static_cast<std::uint32_t>(acts[i].first));
       parties_.push_back({devices_.at(acts[i].first >> 32), {}});

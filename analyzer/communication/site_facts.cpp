@@ -30,8 +30,6 @@ constexpr double kGuessedAcknowledgements = 0.8;
 /// Programs number waits as they number signals, or one later.
 constexpr std::int64_t kUsualLead = 1;
 
-constexpr std::uint32_t kNone = Message::kNobody;
-
 bool at_least(std::uint64_t part, std::uint64_t percent, std::uint64_t all) { return 100 * part >= percent * all; }
 
 class SiteFinder {
@@ -64,11 +62,11 @@ class SiteFinder {
       if (site.signals == 1) site.number = signal.iteration;
       site.numbered = site.numbered || signal.iteration != site.number;
       const PartyIndex from = sender_of(signal);
-      if (site.from == kNone) site.from = from;
+      if (site.from == Message::kNobody) site.from = from;
       if (site.from != from) site.one_sender = site.one_way = false;
       const std::uint32_t source = signal.device == kHostDevice ? signal.thread : signal.block;
       if (signal.value <= 1) ++site.flags;
-      if (site.source == kNone) site.source = source;
+      if (site.source == Message::kNobody) site.source = source;
       if (site.source != source) site.one_source = false;
     }
     for (const WakeEdge& edge : matching_.edges) {
@@ -80,7 +78,7 @@ class SiteFinder {
       site.leads.push_back(std::int64_t{wait.iteration} - std::int64_t{signal.iteration});
       if (signal.word && signal.word == wait.word) ++site.tagged;
       const PartyIndex to = map_.of(wait.device, wait.site, true);
-      if (site.to == kNone) site.to = to;
+      if (site.to == Message::kNobody) site.to = to;
       if (site.to != to) site.one_way = false;
     }
     for (SiteFacts& site : result_.sites) {

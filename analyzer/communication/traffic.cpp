@@ -26,8 +26,6 @@ constexpr double kUntagged = 0.6;
 /// From this share of recorded signals on, the trace counts as whole.
 constexpr double kAllSignals = 0.995;
 
-constexpr std::uint32_t kNone = Message::kNobody;
-
 std::optional<Place> place_of(const store::SignalRow& row) {
   if (row.bytes == 0) return std::nullopt;
   return Place{row.offset, row.span, row.bytes, row.pieces, row.regular || row.pieces == 1};
@@ -67,7 +65,7 @@ class Gatherer {
     const store::SignalRow& signal = model_.signals[index];
     Message message;
     message.from = sender_of(signal);
-    message.to = kNone;
+    message.to = Message::kNobody;
     message.site = signal.site;
     message.iteration = signal.iteration;
     message.at = signal.at;
@@ -87,15 +85,15 @@ class Gatherer {
       TimeNs received;
       std::uint32_t block;
     };
-    std::vector<PartyIndex> to(model_.signals.size(), kNone);
+    std::vector<PartyIndex> to(model_.signals.size(), Message::kNobody);
     std::vector<TimeNs> received(model_.signals.size(), std::numeric_limits<TimeNs>::max());
-    std::vector<std::uint32_t> block(model_.signals.size(), kNone);
+    std::vector<std::uint32_t> block(model_.signals.size(), Message::kNobody);
     std::vector<Other> others;
     for (const WakeEdge& edge : matching_.edges) {
       const Waiting wait = waiting_of(model_, edge);
       const PartyIndex party = receiver_of(wait);
       const std::size_t i = edge.signal;
-      if (to[i] == kNone) to[i] = party;
+      if (to[i] == Message::kNobody) to[i] = party;
       if (to[i] != party) {
         others.push_back({i, party, wait.resumed, wait.block});
       } else if (wait.resumed < received[i]) {
@@ -117,7 +115,7 @@ class Gatherer {
         continue;
       }
       Message message = message_of(i);
-      if (to[i] != kNone) {
+      if (to[i] != Message::kNobody) {
         message.to = to[i];
         message.received = received[i];
         message.receiver = block[i];
@@ -127,7 +125,7 @@ class Gatherer {
         message.to = receiver.party;
         message.receiver = receiver.block;
       }
-      if (message.to == kNone) {
+      if (message.to == Message::kNobody) {
         const bool bare = sites_.announcing > 0 && signal.bytes == 0;
         ++(bare ? traffic_.left_out.bare : traffic_.left_out.unheard);
         continue;
@@ -150,8 +148,8 @@ class Gatherer {
   using Source = std::tuple<SiteId, PartyIndex, std::uint32_t>;
   static constexpr std::uint32_t kAnyWord = ~std::uint32_t{0};
   struct Receiver {
-    PartyIndex party = kNone;
-    std::uint32_t block = kNone;
+    PartyIndex party = Message::kNobody;
+    std::uint32_t block = Message::kNobody;
     bool several = false;
   };
 
@@ -160,13 +158,13 @@ class Gatherer {
                                           const std::vector<std::uint32_t>& block) const {
     std::map<Source, Receiver> receivers;
     for (std::size_t i = 0; i < model_.signals.size(); ++i) {
-      if (to[i] == kNone) continue;
+      if (to[i] == Message::kNobody) continue;
       const store::SignalRow& signal = model_.signals[i];
       for (const std::uint32_t word : {kAnyWord, signal.word ? std::uint32_t{*signal.word} : kAnyWord}) {
         Receiver& receiver = receivers[{signal.site, sender_of(signal), word}];
-        if (receiver.party == kNone) receiver = {to[i], block[i], false};
+        if (receiver.party == Message::kNobody) receiver = {to[i], block[i], false};
         receiver.several = receiver.several || receiver.party != to[i];
-        if (receiver.block != block[i]) receiver.block = kNone;
+        if (receiver.block != block[i]) receiver.block = Message::kNobody;
       }
     }
     return receivers;
@@ -191,7 +189,7 @@ class Gatherer {
   void add_messages_within_parties() {
     for (std::size_t i = 0; i < within_.size(); ++i) {
       const Message& m = within_[i];
-      if (m.sender == kNone || m.receiver == kNone || m.sender == m.receiver) continue;
+      if (m.sender == Message::kNobody || m.receiver == Message::kNobody || m.sender == m.receiver) continue;
       traffic_.messages.push_back(m);
       origins_.push_back(within_origins_[i]);
     }

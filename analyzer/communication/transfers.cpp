@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/communication/numbering.h"
 #include "analyzer/measure/flat_index.h"
 #include "analyzer/measure/sorting.h"
 
@@ -15,8 +16,8 @@ namespace wicprof::analyzer {
 namespace {
 
 /// A numbering starts again if a number is further behind the highest one than messages of one way overtake each other,
-/// and is one of its first numbers. bench_classification_made judges the answers.
-constexpr std::uint32_t kOverlap = 2, kFirstNumbers = 2;
+/// and is one of its first numbers.
+constexpr std::uint32_t kOverlap = 2;
 
 /// Replaces sizes by begins, and appends the end of all.
 void sizes_to_begins(std::vector<std::uint32_t>& counts) {
@@ -106,9 +107,6 @@ class Merger {
   void number_groups(std::vector<std::uint32_t>& order) {
     std::vector<std::uint32_t> run(messages_.size());
     // Each block or thread numbers for itself: parts of one transfer may come far apart.
-    struct Numbering {
-      std::uint32_t run = 0, top = 0, first = 0;
-    };
     std::map<std::uint32_t, Numbering> sources;
     std::uint32_t current = 0, first_run = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {

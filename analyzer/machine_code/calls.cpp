@@ -13,17 +13,10 @@ namespace {
 /// Calls of calls are followed to this depth: a wait of libcu++ without optimisation is ten calls deep.
 constexpr int kMaxDepth = 16;
 /// A routine grows to this many instructions; a wait loop and its callees are far shorter.
-constexpr std::size_t kMaxInstructions = 20'000;
+constexpr std::size_t kMaxRoutine = 20'000;
 /// A longer callee is not copied, since it is work.
 constexpr std::size_t kMaxCallee = 2'000;
 constexpr std::uint64_t kInstructionBytes = 16;
-
-std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function, std::uint64_t offset) {
-  const auto found = std::lower_bound(function.begin(), function.end(), offset,
-                                      [](const SassInstruction& i, std::uint64_t wanted) { return i.offset < wanted; });
-  if (found == function.end() || found->offset != offset) return std::nullopt;
-  return static_cast<std::size_t>(found - function.begin());
-}
 
 // The instructions that can be reached from `first` without leaving the function, ascending.
 std::set<std::size_t> reachable(const std::vector<SassInstruction>& function, std::size_t first) {
@@ -102,7 +95,7 @@ class Builder {
     const auto first = index_of(callee, entry);
     if (!first) return std::nullopt;
     const std::set<std::size_t> body = reachable(callee, *first);
-    if (body.size() > kMaxCallee || routine_.code.size() + body.size() > kMaxInstructions) return std::nullopt;
+    if (body.size() > kMaxCallee || routine_.code.size() + body.size() > kMaxRoutine) return std::nullopt;
     const std::uint64_t base = next_offset_ - callee[*body.begin()].offset;
     for (const std::size_t i : body) {
       SassInstruction copy = callee[i];

@@ -13,7 +13,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr SassRegister kStackPointer = 1;
 /// The word at the entry's stack pointer.
 constexpr SassRegister kFirstWord = 1 << 28;
 /// Offsets beyond this are no words of a stack.
@@ -46,8 +45,6 @@ std::optional<std::uint32_t> number_of(const Value& value) {
   if (!value || value->is_address() || value->unknown != 0) return std::nullopt;
   return static_cast<std::uint32_t>(value->constant);
 }
-
-std::string_view first_part(std::string_view operation) { return operation.substr(0, operation.find('.')); }
 
 // "R4", "R4.64", "UR4.reuse": its number.
 std::optional<SassRegister> register_of(std::string_view text) {
@@ -242,13 +239,13 @@ std::uint32_t by_table(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::u
   return result;
 }
 
-struct Result {
+struct Written {
   SassRegister r;
   Value value;
 };
 
 // What an instruction that is no load writes, if that is known.
-std::optional<Result> result_of(const Values& values, const SassInstruction& instruction) {
+std::optional<Written> result_of(const Values& values, const SassInstruction& instruction) {
   const std::string_view name = instruction.operation;
   std::string_view first = first_part(name);
   if (first.starts_with('U') && first != "UNKNOWN") first.remove_prefix(1);
@@ -258,13 +255,13 @@ std::optional<Result> result_of(const Values& values, const SassInstruction& ins
     return i < operands.size() ? operand_value(values, operands[i]) : std::nullopt;
   };
   const auto truth = [&](std::size_t i) { return i < operands.size() ? truth_of(values, operands[i]) : std::nullopt; };
-  const auto to_register = [&](const Value& result) -> std::optional<Result> {
+  const auto to_register = [&](const Value& result) -> std::optional<Written> {
     const auto r = register_of(operands.front());
-    return r && result ? std::optional(Result{*r, result}) : std::nullopt;
+    return r && result ? std::optional(Written{*r, result}) : std::nullopt;
   };
-  const auto to_predicate = [&](std::optional<bool> result) -> std::optional<Result> {
+  const auto to_predicate = [&](std::optional<bool> result) -> std::optional<Written> {
     const auto r = predicate_of(operands.front());
-    return r && result ? std::optional(Result{*r, constant(*result)}) : std::nullopt;
+    return r && result ? std::optional(Written{*r, constant(*result)}) : std::nullopt;
   };
   if (first == "MOV" || first == "R2UR" || first == "LDC") return to_register(value(1));
   if (first == "ISETP" && operands.size() >= 5) {
@@ -347,7 +344,7 @@ void execute(Values& values, const SassInstruction& instruction, bool certain) {
     return;
   }
   if (first_part(instruction.operation) == "STL") return forget_words(values);  // any of them may have been written
-  const std::optional<Result> result = result_of(values, instruction);
+  const std::optional<Written> result = result_of(values, instruction);
   for (const SassRegister r : instruction.writes) {
     if (!result || r != result->r) values.erase(r);
   }

@@ -6,13 +6,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function, std::uint64_t offset) {
-  const auto found = std::lower_bound(function.begin(), function.end(), offset,
-                                      [](const SassInstruction& i, std::uint64_t wanted) { return i.offset < wanted; });
-  if (found == function.end() || found->offset != offset) return std::nullopt;
-  return static_cast<std::size_t>(found - function.begin());
-}
-
 using Edges = std::vector<std::vector<std::size_t>>;
 
 // The predecessors of each instruction.

@@ -7,18 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/machine_code/sass.h"
+
 namespace wicprof::analyzer {
 namespace {
 
 /// Functions called by the wanted ones are kept to this depth, as with_callees() follows calls.
 constexpr int kMaxCallDepth = 8;
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   std::uint64_t value = 0;

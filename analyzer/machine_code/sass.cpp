@@ -9,15 +9,6 @@ namespace {
 
 constexpr SassRegister kUniform = 1000, kPredicate = 2000, kUniformPredicate = 3000;
 constexpr SassRegister kBlockVote = 4000, kSharedMemory = 5000, kStack = 10000;
-constexpr SassRegister kStackPointer = 1;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == ';')) text.remove_suffix(1);
-  return text;
-}
-
-std::string_view first_part(std::string_view operation) { return operation.substr(0, operation.find('.')); }
 
 template <std::size_t N>
 bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
@@ -226,6 +217,22 @@ bool returns(const SassInstruction& instruction) {
   return instruction.kind == SassKind::end && first_part(instruction.operation) == "RET";
 }
 
+std::string_view first_part(std::string_view operation) { return operation.substr(0, operation.find('.')); }
+
+std::string_view trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function, std::uint64_t offset) {
+  const auto found = std::lower_bound(function.begin(), function.end(), offset,
+                                      [](const SassInstruction& i, std::uint64_t wanted) { return i.offset < wanted; });
+  if (found == function.end() || found->offset != offset) return std::nullopt;
+  return static_cast<std::size_t>(found - function.begin());
+}
+
 bool has_part(std::string_view operation, std::string_view part) {
   for (std::size_t begin = 0; begin <= operation.size();) {
     const std::size_t end = std::min(operation.find('.', begin), operation.size());
@@ -244,6 +251,7 @@ SassInstruction decode(const store::SassRow& row) {
   instruction.line = row.line;
 
   std::string_view rest = trimmed(row.text);
+  while (rest.ends_with(';')) rest = trimmed(rest.substr(0, rest.size() - 1));
   if (rest.starts_with('@')) {
     const std::size_t space = std::min(rest.find(' '), rest.size());
     const std::string_view guard = rest.substr(0, space);

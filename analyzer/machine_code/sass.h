@@ -33,6 +33,7 @@ enum class SassKind {
 /// block's vote, 5000 is shared memory, 10000 + N is the word at [R1+N] of the stack. use_known_values()
 /// (known_values.h) gives the words of the stack numbers that hold across calls and pointers.
 using SassRegister = int;
+inline constexpr SassRegister kStackPointer = 1;
 
 struct SassInstruction {
   std::uint64_t offset = 0;
@@ -63,5 +64,14 @@ bool returns(const SassInstruction& instruction);
 
 /// Whether the dotted name `operation` has `part`: "STRONG" in "LDG.E.STRONG.SYS".
 bool has_part(std::string_view operation, std::string_view part);
+
+/// The part of a dotted name before its first dot: "LDG".
+std::string_view first_part(std::string_view operation);
+
+/// Without blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The index of the instruction at that offset, of a function whose offsets ascend; nullopt: none is there.
+std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function, std::uint64_t offset);
 
 }  // namespace wicprof::analyzer

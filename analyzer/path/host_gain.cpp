@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/waits/host_waits.h"
+
 namespace wicprof::analyzer {
 namespace {
 
-/// Share of CPU time in the waits from which on they spin, as for the finding host_spin.
-constexpr double kSpinning = 0.8;
 /// hybrid waits at most this much longer than a thread that spins (docs/results: host_waits).
 constexpr double kHybridCost = 0.01;
 /// A program that would have nothing left to do is not understood.
@@ -37,7 +37,7 @@ TimeNs spun_in_calls(const TraceModel& model) {
     // A thread that had no CPU would have spun.
     wall += std::max<TimeNs>(0, wait.end - wait.begin - wait.run_delay.value_or(0));
   }
-  return static_cast<double>(cpu) >= kSpinning * static_cast<double>(wall) ? cpu : 0;
+  return waiting_way(cpu, wall) == WaitingWay::spinning ? cpu : 0;
 }
 
 std::optional<Gain> host_park_gain(const TraceModel& model, const Lateness& lateness, TimeNs ground) {

@@ -6,6 +6,7 @@
 #include "analyzer/rules/measured.h"
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -14,12 +15,9 @@ namespace {
 /// Measured on an H200 (docs/results: interference, many_device_one_*): 2,096 waiters that poll one word by atomics
 /// slow memory streaming 1.39 times, by loads 1.03 times; 132 of them (few_*) 1.03 and 1.00.
 constexpr std::uint32_t kMany = 1'000;
-constexpr char kMeasured[] =
+constexpr char kMeasuredAtomics[] =
     "2,096 waiters that poll one word by atomics slow concurrent memory streaming 1.39 times, by "
     "loads 1.03 times";
-/// Shares of a device's samples. Not calibrated: below the first a change is not worth the effort.
-constexpr double kWorthNaming = 0.01;
-constexpr double kWarning = 0.05;
 
 void check_sites(const RuleInput& input, RuleOutcome& outcome) {
   for (const SiteStats& site : input.sites) {
@@ -35,7 +33,7 @@ void check_sites(const RuleInput& input, RuleOutcome& outcome) {
                     count_of(naive->count, "wait"), one_line(site.name), count_of(site.max_waiting, "waiter"));
     finding.evidence =
         fmt::format("{} polls, {} per wait; {}", format_count(naive->polls), format_number(naive->polls_per_wait),
-                    measured_on_h200_at(input.model, site.site, kMeasured));
+                    measured_on_h200_at(input.model, site.site, kMeasuredAtomics));
     finding.remedy = park_command(site.name, StrategyId::automatic);
     outcome.findings.push_back(std::move(finding));
   }
@@ -51,7 +49,7 @@ void check_loops(const RuleInput& input, RuleOutcome& outcome) {
                     shorten(function_name(one_line(loop.function)), 80), place_of(loop));
     finding.evidence = fmt::format("{} of the samples of {}; {}", format_percent(loop.share),
                                    one_line(input.model.device_name(loop.device)),
-                                   measured_on_h200(input.model, loop.device, kMeasured));
+                                   measured_on_h200(input.model, loop.device, kMeasuredAtomics));
     finding.remedy =
         "poll with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), "
         "so that wic-prof toggle park can park the site";

@@ -9,15 +9,12 @@
 #include <utility>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 #include "analyzer/work/dependent_kernels.h"
 
 namespace wicprof::analyzer {
 namespace {
-
-/// Expected gain, as shares of the traced time. cuSync gains up to 1.19 times. A comparison counts 2 % as a change;
-/// kWarning is not calibrated.
-constexpr double kWarning = 0.05;
 
 std::string name_of(const PairKernel& kernel) { return shorten(function_name(one_line(kernel.name)), 60); }
 

@@ -20,7 +20,7 @@ namespace {
 /// Early polling worth a change: its share of all polling, and its share of the waiters' time. Not calibrated; see
 /// EarlyPolling in tests/analyzer/rules_test.cpp.
 constexpr double kEarlyShare = 0.25;
-constexpr double kWorthNaming = 0.05;
+constexpr double kWorthNamingEarly = 0.05;
 /// Waiters per iteration: a single waiter cannot be earlier than the others.
 constexpr std::size_t kFewest = 2;
 
@@ -111,7 +111,7 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
     const double of_time =
         static_cast<double>(early.early) /
         (static_cast<double>(std::max<TimeNs>(1, input.ground_ns())) * static_cast<double>(site->groups));
-    if (share < kEarlyShare || of_time < kWorthNaming) continue;
+    if (share < kEarlyShare || of_time < kWorthNamingEarly) continue;
     Finding finding;
     finding.site = site->site;
     finding.site_name = site->name;

@@ -7,15 +7,15 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Shares of the traced time. A comparison counts 2 % as a change, and overlap never hides all of a transfer, so less
-/// than 5 % would not show. kCritical is not calibrated.
-constexpr double kWarning = 0.05;
-constexpr double kCritical = 0.3;
+/// Share of the traced time, not calibrated. What is below kWarning would not show, since overlap never hides all of a
+/// transfer.
+constexpr double kExposedCritical = 0.3;
 
 struct Work {
   std::vector<Interval> kernels, copies, both;
@@ -65,7 +65,7 @@ RuleOutcome apply<struct ExposedTransfer>(const RuleInput& input) {
     const double share = static_cast<double>(exposed) / static_cast<double>(input.ground_ns());
     if (share < kWarning) continue;
     Finding finding;
-    finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
+    finding.severity = share >= kExposedCritical ? Severity::critical : Severity::warning;
     finding.text =
         fmt::format("{} does not hide its transfers: for {}, {} of the traced time, it copies and computes nothing",
                     one_line(model.device_name(device)), format_duration(exposed), format_percent(share));

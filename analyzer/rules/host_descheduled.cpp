@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
@@ -13,11 +14,7 @@ namespace wicprof::analyzer {
 namespace {
 
 /// Least share of the time in which a thread wanted to run. Not calibrated.
-constexpr double kShare = 0.05;
-/// Below 1 % of the sampled time the delay is too short to notice. Not calibrated.
-constexpr double kWorthNaming = 0.01;
-/// The rule names the worst threads and counts the others: on a crowded machine every thread lacks a CPU.
-constexpr std::size_t kNamed = 3;
+constexpr double kLeastOfWanted = 0.05;
 
 /// A thread that lacked a CPU.
 struct Delayed {
@@ -93,7 +90,8 @@ RuleOutcome apply<struct HostDescheduled>(const RuleInput& input) {
     const TimeNs wanted = thread.cpu_ns + delay;
     if (thread.own || wanted <= 0) continue;
     const double share = static_cast<double>(delay) / static_cast<double>(wanted);
-    if (share < kShare || static_cast<double>(delay) < kWorthNaming * static_cast<double>(last - first)) continue;
+    if (share < kLeastOfWanted || static_cast<double>(delay) < kWorthNaming * static_cast<double>(last - first))
+      continue;
     delayed.push_back({&thread, delay, share});
   }
   if (!any_delay) outcome.refused = "the operating system does not report how long threads waited for a CPU";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/words/format.h"
@@ -12,12 +13,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Shares of the time from the first call to the last. Below 1 % the polling is too short to notice; from half on, the
-/// thread does little else. Not calibrated.
-constexpr double kWorthNaming = 0.01;
-constexpr double kCritical = 0.5;
-/// The finding names the worst threads and counts the others.
-constexpr std::size_t kNamed = 3;
+/// Share of the time from the first call to the last from which on the thread does little else. Not calibrated.
+constexpr double kLittleElse = 0.5;
 
 std::string_view blocking_twin(std::string_view call) {
   if (call.starts_with("cudaEvent")) return "cudaEventSynchronize";
@@ -58,7 +55,7 @@ Finding finding_for(const TraceModel& model, const std::vector<const HostPolling
   const std::string name = names.of(worst.process, worst.thread);
   const double share = share_of_time(worst, time);
   Finding finding;
-  finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
+  finding.severity = share >= kLittleElse ? Severity::critical : Severity::warning;
   const std::string numbers = fmt::format("{} queries in {}, {} of the traced time", format_count(worst.queries),
                                           format_duration(worst.total_ns), format_percent(share));
   if (threads.size() == 1) {

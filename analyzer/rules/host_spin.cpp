@@ -8,16 +8,12 @@
 
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
+#include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
-
-/// CPU time over wall time: near 0 for a thread that sleeps while it waits, near 1 for one that spins. Four fifths
-/// tolerates a machine with more threads than cores. Not calibrated.
-constexpr double kSpinning = 0.8;
-/// Below 1 % of a core over the traced time the CPU time is too short to notice. Not calibrated.
-constexpr double kWorthNaming = 0.01;
 
 struct HostWaits {
   std::string_view call;  ///< empty at a site that the program declares
@@ -55,7 +51,7 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
     return outcome;
   }
   for (const auto& [where, waits] : all) {
-    const bool spins = waits.wall > 0 && static_cast<double>(waits.cpu) >= kSpinning * static_cast<double>(waits.wall);
+    const bool spins = waiting_way(waits.cpu, waits.wall) == WaitingWay::spinning;
     const bool matters = static_cast<double>(waits.cpu) >= kWorthNaming * static_cast<double>(input.ground_ns());
     if (!spins || !matters) continue;
     const auto& [site, call] = where;

@@ -5,13 +5,12 @@
 #include <optional>
 
 #include "analyzer/rules/late_gain.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Least share of the traced time. The time counts once per CPU. Not calibrated.
-constexpr double kWorthNaming = 0.01;
 std::optional<std::int64_t> stat(const TraceModel& model, std::string_view name) {
   for (const store::StatRow& row : model.stats) {
     if (row.name == name) return row.value;
@@ -30,6 +29,7 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
     return outcome;
   }
   const auto traced = static_cast<double>(input.model.end - input.model.begin);
+  // The system counts the time once per CPU.
   if (*throttled <= 0 || static_cast<double>(*throttled) < kWorthNaming * traced) return outcome;
   Finding finding;
   finding.severity = Severity::warning;

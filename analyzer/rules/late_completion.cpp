@@ -4,18 +4,15 @@
 #include <algorithm>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
+#include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
 /// Least share of the waiting. A spinning thread goes on some microseconds after its work. Not calibrated.
-constexpr double kShare = 0.05;
-/// Below 1 % of the traced time the delay is too short to notice. Not calibrated.
-constexpr double kWorthNaming = 0.01;
-
-/// Share of CPU time in the waiting from which on threads spin, as for the finding host_spin.
-constexpr double kSpinning = 0.8;
+constexpr double kLeastOfWaiting = 0.05;
 
 bool is_of(const store::HostWaitRow& wait, const HostWaitParts& parts) {
   return wait.in_call() && wait.site == parts.site && (wait.site != 0 || wait.call == parts.name);
@@ -35,7 +32,7 @@ bool spins(const TraceModel& model, const HostWaitParts& parts) {
     cpu += *wait.cpu;
     wall += std::max<TimeNs>(0, wait.end - wait.begin);
   }
-  return wall > 0 && static_cast<double>(cpu) >= kSpinning * static_cast<double>(wall);
+  return waiting_way(cpu, wall) == WaitingWay::spinning;
 }
 
 std::string remedy_of(const TraceModel& model, const HostWaitParts& parts) {
@@ -65,7 +62,7 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
   }
   for (const HostWaitParts& parts : input.host_wait_parts) {
     const auto late = static_cast<double>(parts.completing_ns);
-    if (late < kShare * static_cast<double>(parts.waiting_ns)) continue;
+    if (late < kLeastOfWaiting * static_cast<double>(parts.waiting_ns)) continue;
     if (late < kWorthNaming * static_cast<double>(input.ground_ns())) continue;
     Finding finding;
     finding.site = parts.site;

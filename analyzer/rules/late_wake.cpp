@@ -15,8 +15,8 @@ namespace {
 /// median and up to 10 us at the 99th percentile, against 366 us and more where many poll one word in host memory.
 constexpr TimeNs kLate = 20'000;
 /// Below a tenth of the median wait the wake-up latency hardly adds to the wait. Not calibrated.
-constexpr double kShare = 0.1;
-constexpr char kMeasured[] =
+constexpr double kLeastOfWait = 0.1;
+constexpr char kMeasuredWakes[] =
     "1 to 4 us under leader_bar_sync and shared_watch, 9 us under backoff, 366 us and more where "
     "many poll one word in host memory (docs/results: wake_latency)";
 
@@ -45,7 +45,8 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
     timed = true;
     // The part of the latency that the clocks' error cannot explain.
     const TimeNs certain = wake.p50_ns - *wake.error_ns;
-    const bool late = certain >= kLate && static_cast<double>(certain) >= kShare * static_cast<double>(site.p50_ns);
+    const bool late =
+        certain >= kLate && static_cast<double>(certain) >= kLeastOfWait * static_cast<double>(site.p50_ns);
     if (!late || site.strategies.empty()) continue;
     Finding finding;
     finding.site = site.site;
@@ -57,7 +58,7 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
         "p99 {}; {} matched with their signals; clocks agree within {}; the median wait takes {}, mostly under {}; {}",
         format_duration(wake.p99_ns), count_of(wake.matched, "wait"), format_duration(*wake.error_ns),
         format_duration(site.p50_ns), strategy_name(*site.main_strategy()),
-        measured_on_h200_at(input.model, site.site, kMeasured));
+        measured_on_h200_at(input.model, site.site, kMeasuredWakes));
     finding.remedy = park_command(site.name, quickest_strategy(site));
     outcome.findings.push_back(std::move(finding));
   }

@@ -7,6 +7,7 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -17,9 +18,8 @@ constexpr std::uint64_t kBlockBytes = 2ull << 20;
 /// The first round trip brings data to a device, and the second may return a result; from the third on the block
 /// bounces.
 constexpr std::uint64_t kRoundTrips = 3;
-/// Shares of the traced time spent migrating such blocks. Not calibrated.
-constexpr double kWarning = 0.01;
-constexpr double kCritical = 0.2;
+/// Share of the traced time spent migrating such blocks. Not calibrated.
+constexpr double kMovingCritical = 0.2;
 
 bool migrates(UvmKind kind) {
   return kind == UvmKind::host_to_device || kind == UvmKind::device_to_host || kind == UvmKind::device_to_device;
@@ -77,9 +77,9 @@ RuleOutcome apply<struct ManagedPingPong>(const RuleInput& input) {
   }
   const TimeNs moving = covered(std::move(times));
   const double share = input.ground_ns() > 0 ? static_cast<double>(moving) / static_cast<double>(input.ground_ns()) : 0;
-  if (blocks == 0 || (share < kWarning && thrashing == 0)) return outcome;
+  if (blocks == 0 || (share < kWorthNaming && thrashing == 0)) return outcome;
   Finding finding;
-  finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
+  finding.severity = share >= kMovingCritical ? Severity::critical : Severity::warning;
   finding.text =
       fmt::format("managed memory moves back and forth: {} of 2 MiB moved {} times, for {} ({} of the traced time)",
                   count_of(blocks, "block"), format_count(moves), format_duration(moving), format_percent(share));

@@ -7,15 +7,15 @@
 
 #include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-// Shares of a device's samples, in the loop and at the barrier behind it: the part of the resident warps that does no
-// work. Not calibrated.
+/// Share of a device's samples, in the loop and at the barrier behind it: the part of the resident warps that does no
+/// work. Not calibrated.
 constexpr double kCritical = 0.5;
-constexpr double kWarning = 0.05;
 /// Below this confidence the finding is only informational. Not calibrated.
 constexpr double kLikely = 0.35;
 /// With fewer samples, in the loop and at the barrier behind it, the finding is only informational. Not calibrated.

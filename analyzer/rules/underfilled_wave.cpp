@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 #include "analyzer/work/kernels.h"
 
@@ -17,10 +18,9 @@ namespace {
 
 /// Least share of the launches with such a successor. Not calibrated.
 constexpr double kMostly = 0.5;
-/// Time lost in the last wave, as shares of the traced time. cuSync gains up to 1.19 times on programs that lose time
-/// only there. A comparison counts 2 % as a change; kWarning is not calibrated.
-constexpr double kWarning = 0.05;
-constexpr double kWorthNaming = 0.02;
+/// Time lost in the last wave, as a share of the traced time. cuSync gains up to 1.19 times on programs that lose time
+/// only there. A comparison counts 2 % as a change.
+constexpr double kWorthNamingWave = 0.02;
 
 struct Followed {
   std::uint64_t behind = 0;  ///< launches with a ready successor
@@ -73,7 +73,7 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
     const double lost = (1 - kernel.waves->last_wave_fill) / whole;
     const double share = lost * kernel.share;
     const bool kept_out = static_cast<double>(followed.behind) >= kMostly * static_cast<double>(kernel.count);
-    if (share < kWorthNaming || !kept_out) continue;
+    if (share < kWorthNamingWave || !kept_out) continue;
     const auto next = std::max_element(followed.by.begin(), followed.by.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     const std::string name = shorten(function_name(one_line(kernel.name)), 60);

@@ -9,10 +9,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Shares of CPU time in the waiting time. Not calibrated; tests/analyzer/activity_test.cpp has examples.
-constexpr double kSpinningShare = 0.8;
-constexpr double kSleepingShare = 0.2;
-
 template <class Total, class Part>
 void add(std::optional<Total>& total, const Part& part) {
   total = total.value_or(0) + static_cast<Total>(part);
@@ -34,12 +30,11 @@ std::string_view waiting_way_name(WaitingWay way) {
   return "unknown";
 }
 
-WaitingWay HostWaitStats::way() const {
-  if (!cpu_ns || cpu_of_ns.value_or(0) <= 0) return WaitingWay::unknown;
-  const double share = static_cast<double>(*cpu_ns) / static_cast<double>(*cpu_of_ns);
-  return share >= kSpinningShare   ? WaitingWay::spinning
-         : share <= kSleepingShare ? WaitingWay::sleeping
-                                   : WaitingWay::mixed;
+WaitingWay waiting_way(TimeNs cpu, TimeNs waiting) {
+  constexpr double kSpinning = 0.8, kSleeping = 0.2;
+  if (waiting <= 0) return WaitingWay::unknown;
+  const double share = static_cast<double>(cpu) / static_cast<double>(waiting);
+  return share >= kSpinning ? WaitingWay::spinning : share <= kSleeping ? WaitingWay::sleeping : WaitingWay::mixed;
 }
 
 std::vector<HostWaitStats> host_wait_stats(const TraceModel& model) {

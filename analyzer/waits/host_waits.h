@@ -14,6 +14,10 @@ namespace wicprof::analyzer {
 enum class WaitingWay { unknown, spinning, sleeping, mixed };
 /// "spinning", ...
 std::string_view waiting_way_name(WaitingWay way);
+/// By CPU time over waiting time, near 1 for a thread that spins and near 0 for one that sleeps: from 0.8 on it spins,
+/// which tolerates a machine with more threads than cores; up to 0.2 it sleeps. Not calibrated;
+/// tests/analyzer/activity_test.cpp has examples.
+WaitingWay waiting_way(TimeNs cpu, TimeNs waiting);
 
 /// The waits at one wait site, or in one CUDA call without a site.
 struct HostWaitStats {
@@ -28,8 +32,7 @@ struct HostWaitStats {
   std::optional<TimeNs> run_delay_ns;
   std::optional<std::uint64_t> involuntary_switches;
 
-  /// By CPU time / waiting time: at least 80 % is spinning, at most 20 % is sleeping.
-  WaitingWay way() const;
+  WaitingWay way() const { return waiting_way(cpu_ns.value_or(0), cpu_ns ? cpu_of_ns.value_or(0) : 0); }
 };
 /// Longest total time first.
 std::vector<HostWaitStats> host_wait_stats(const TraceModel& model);

@@ -17,7 +17,7 @@ namespace wicprof::reports::html {
 namespace {
 
 // Limits that keep the timeline to a few screens: those with the most time are shown.
-constexpr std::size_t kMaxListedSites = 6;
+constexpr std::size_t kMaxSiteLanes = 6;
 constexpr std::size_t kLanesPerSite = 6;  // SMs, evenly chosen from all of the site's
 constexpr std::size_t kMaxStreams = 8;
 constexpr std::size_t kMaxThreads = 4;
@@ -101,7 +101,7 @@ class Gatherer {
   Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
 
   Lanes gather() && {
-    for (std::size_t i = 0; i < std::min(kMaxListedSites, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
+    for (std::size_t i = 0; i < std::min(kMaxSiteLanes, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
     add_streams();
     add_managed_memory();
     add_threads();

@@ -25,15 +25,15 @@ using analyzer::WayFigures;
 
 /// Sites with a histogram of their own; more would make the page long. Not calibrated.
 constexpr std::size_t kMaxHistograms = 8;
-constexpr double kPlot = 150, kLeft = 44, kBottom = 22, kTop = 8;
+constexpr double kBars = 150, kLeft = 44, kBelowBars = 22, kAboveBars = 8;
 
 /// What a drawing has space for: on a desktop, or on a phone.
-struct Space {
+struct HistogramSpace {
   std::string_view css;
   double width;
   std::size_t labels;  ///< along x
 };
-constexpr Space kWide{"wide", 540, 5}, kNarrow{"narrow", 340, 3};
+constexpr HistogramSpace kWideHistogram{"wide", 540, 5}, kNarrowHistogram{"narrow", 340, 3};
 
 struct Choice {
   std::string label, body;
@@ -121,14 +121,15 @@ std::string one_matrix(const TraceModel& model, const PartyMatrix& matrix) {
 }
 
 /// `way`: only these waits; nothing: all, stacked.
-std::string histogram_svg(const analyzer::WaitHistogram& histogram, std::optional<WaitWay> way, const Space& space) {
+std::string histogram_svg(const analyzer::WaitHistogram& histogram, std::optional<WaitWay> way,
+                          const HistogramSpace& space) {
   const double most = static_cast<double>(std::max<std::uint64_t>(1, histogram.most_of(way)));
   const double step = (space.width - kLeft) / static_cast<double>(std::max<std::size_t>(1, histogram.bins.size()));
   std::string out =
       fmt::format("<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"lengths of waits\">\n",
-                  space.css, space.width, kTop + kPlot + kBottom);
+                  space.css, space.width, kAboveBars + kBars + kBelowBars);
   for (const double part : {0.0, 0.5, 1.0}) {
-    const double y = kTop + kPlot * (1 - part);
+    const double y = kAboveBars + kBars * (1 - part);
     out +=
         fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft, space.width, y, y);
     out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 6, y + 4,
@@ -138,10 +139,10 @@ std::string histogram_svg(const analyzer::WaitHistogram& histogram, std::optiona
   for (std::size_t i = 0; i < histogram.bins.size(); ++i) {
     const auto& bin = histogram.bins[i];
     const double x = kLeft + step * static_cast<double>(i);
-    double base = kTop + kPlot;
+    double base = kAboveBars + kBars;
     for (const WaitWay one : kWaitWays) {
       if ((way && *way != one) || bin.of(one) == 0) continue;
-      const double height = std::max(1.0, kPlot * static_cast<double>(bin.of(one)) / most);
+      const double height = std::max(1.0, kBars * static_cast<double>(bin.of(one)) / most);
       base -= height;
       out += fmt::format(
           "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{} to {}: "
@@ -150,15 +151,15 @@ std::string histogram_svg(const analyzer::WaitHistogram& histogram, std::optiona
           format_duration(bin.end), analyzer::count_of(bin.of(one), "wait"));
     }
     if (i % labels_apart == 0 && x < space.width - 54) {
-      out +=
-          fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", x, kTop + kPlot + 15, format_duration(bin.begin));
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", x, kAboveBars + kBars + 15,
+                         format_duration(bin.begin));
     }
   }
   return out + "</svg>\n";
 }
 
 std::string drawings(const analyzer::WaitHistogram& histogram, std::optional<WaitWay> way) {
-  return histogram_svg(histogram, way, kWide) + histogram_svg(histogram, way, kNarrow);
+  return histogram_svg(histogram, way, kWideHistogram) + histogram_svg(histogram, way, kNarrowHistogram);
 }
 
 std::string way_name(WaitWay way) { return std::string(analyzer::look_of(analyzer::state_of_way(way)).name); }

@@ -11,19 +11,19 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr double kRight = 12, kTop = 22, kBottom = 24;
+constexpr double kRight = 12, kAboveLanes = 22, kBelowLanes = 24;
 constexpr int kLaneHeight = 20;
 constexpr int kLaneGap = 4;
 
 /// What a drawing has space for: on paper and a desktop, or on a phone.
-struct Space {
+struct LaneSpace {
   std::string_view css;
   double width, left;
   std::size_t columns;     ///< of about two pixels
   std::size_t characters;  ///< of a name beside a lane
   int labels;              ///< of the time axis
 };
-constexpr Space kWide{"wide", 1080, 190, 440, 30, 9}, kNarrow{"narrow", 340, 112, 110, 17, 3};
+constexpr LaneSpace kWideLanes{"wide", 1080, 190, 440, 30, 9}, kNarrowLanes{"narrow", 340, 112, 110, 17, 3};
 
 /// A lane's columns: per column and state the time in that state, summed over waiters.
 class Columns {
@@ -90,7 +90,7 @@ class Columns {
   double scale_ = 1;
 };
 
-std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top, const Space& space) {
+std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top, const LaneSpace& space) {
   std::string out = fmt::format("<rect class=\"lane\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{}\"/>",
                                 x.first, top, x.last - x.first, kLaneHeight);
   const std::string group =
@@ -108,32 +108,32 @@ std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double t
   return out;
 }
 
-std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, double bottom, const Space& space) {
+std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, double bottom, const LaneSpace& space) {
   std::string out;
   double labelled_to = 0;
   for (const store::InterventionRow& row : model.interventions) {
     if (row.effective < window.begin || row.effective > window.end) continue;
     const double at = x.at(row.effective);
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>", at, at,
-                       kTop - 6, bottom);
+                       kAboveLanes - 6, bottom);
     if (at < labelled_to || at > space.width - 40) continue;  // no space for a label
-    out += fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", at + 4, kTop - 8,
+    out += fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", at + 4, kAboveLanes - 8,
                        mode_name(row.new_mode));
     labelled_to = at + 40;
   }
   return out;
 }
 
-std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, const Space& space) {
+std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, const LaneSpace& space) {
   const auto drawn = static_cast<double>(
       std::count_if(lanes.list.begin(), lanes.list.end(), [](const Lane& lane) { return lane.on_paper; }));
   if (drawn == 0) return {};
   const Axis x{window.begin, window.end, space.left, space.width - kRight};
-  const double bottom = kTop + drawn * (kLaneHeight + kLaneGap);
+  const double bottom = kAboveLanes + drawn * (kLaneHeight + kLaneGap);
   std::string out =
       fmt::format("<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits over time\">\n",
-                  space.css, space.width, bottom + kBottom);
-  double top = kTop;
+                  space.css, space.width, bottom + kBelowLanes);
+  double top = kAboveLanes;
   for (const Lane& lane : lanes.list) {
     if (!lane.on_paper) continue;
     out += draw_lane(lane, window, x, top, space);
@@ -147,7 +147,7 @@ std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, c
 
 std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window) {
   if (window.end <= window.begin) return {};
-  return draw(model, lanes, window, kWide) + draw(model, lanes, window, kNarrow);
+  return draw(model, lanes, window, kWideLanes) + draw(model, lanes, window, kNarrowLanes);
 }
 
 }  // namespace wicprof::reports::html

@@ -43,7 +43,8 @@ std::string loss_part(const Analysis& analysis) {
 }
 
 /// A question with its answer. The last three arguments are HTML.
-std::string tile(std::string_view href, std::string_view question, std::string_view answer, std::string_view detail) {
+std::string tile_to(std::string_view href, std::string_view question, std::string_view answer,
+                    std::string_view detail) {
   return fmt::format(
       "<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint "
       "small\">{}</span></a>\n",
@@ -51,15 +52,15 @@ std::string tile(std::string_view href, std::string_view question, std::string_v
 }
 
 std::string waiting_tile(const Analysis& analysis) {
-  if (analysis.sites.empty()) return tile("sites", "waiting", "none seen", "no wait sites in this trace");
+  if (analysis.sites.empty()) return tile_to("sites", "waiting", "none seen", "no wait sites in this trace");
   const SiteStats& site = analysis.sites.front();
-  return tile("sites", "waiting", text_of(format_percent(site.share)),
-              fmt::format("of a waiter's time is spent at {}", text_of(shorten(one_line(site.name), 40))));
+  return tile_to("sites", "waiting", text_of(format_percent(site.share)),
+                 fmt::format("of a waiter's time is spent at {}", text_of(shorten(one_line(site.name), 40))));
 }
 
 std::string communication_tile(const Classification& c) {
-  return tile("communication", "communication", std::string(model_name(c.model)),
-              fmt::format("pattern: {}", pattern_name(c.pattern)));
+  return tile_to("communication", "communication", std::string(model_name(c.model)),
+                 fmt::format("pattern: {}", pattern_name(c.pattern)));
 }
 
 std::string findings_tile(const Analysis& analysis) {
@@ -70,24 +71,25 @@ std::string findings_tile(const Analysis& analysis) {
   const auto critical = number_of(Severity::critical), warnings = number_of(Severity::warning);
   const auto serious = static_cast<std::uint64_t>(critical + warnings);
   const std::string detail = fmt::format("{} critical, {} for information", critical, number_of(Severity::info));
-  return tile("findings", "findings", serious == 0 ? std::string("no warnings") : count_of(serious, "warning"), detail);
+  return tile_to("findings", "findings", serious == 0 ? std::string("no warnings") : count_of(serious, "warning"),
+                 detail);
 }
 
 std::string parking_tile(const ReportInput& input) {
   if (const Comparison* c = input.comparison; c != nullptr && c->speedup) {
-    return tile("comparison", fmt::format("after: {}", text_of(c->after.label)), change_text(1 / c->speedup->value),
-                "time per iteration, measured against before");
+    return tile_to("comparison", fmt::format("after: {}", text_of(c->after.label)), change_text(1 / c->speedup->value),
+                   "time per iteration, measured against before");
   }
   if (const auto& gain = input.analysis.prediction.program) {
-    return tile("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),
-                fmt::format("as fast, {:.3g} to {:.3g}", gain->low, gain->high));
+    return tile_to("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),
+                   fmt::format("as fast, {:.3g} to {:.3g}", gain->low, gain->high));
   }
   if (const auto& bounds = input.analysis.prediction.bounds) {
-    return tile(
+    return tile_to(
         "models", "parking", "unknown",
         fmt::format("between {:.3g} and {:.3g} times as fast: measure it with run --ab", bounds->low, bounds->high));
   }
-  return tile("models", "parking", "unknown", "neither measured nor predicted");
+  return tile_to("models", "parking", "unknown", "neither measured nor predicted");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ $__wic_known_<k>:
 )";
 
 // The high bit of %__wic_r: waits are recorded; by this lane, unless it has begun to, or follows another one.
-constexpr const char* kBegin = R"(
+constexpr const char* kWaitBegins = R"(
 setp.ge.s32 %__wic_p, %__wic_r, 0;
 @%__wic_p bra $__wic_recorded_<k>;
 setp.ne.b32 %__wic_q, %__wic_s, %__wic_s;
@@ -166,7 +166,7 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
   const std::string k = std::to_string(site.number);
   const bool pauses = site.loop->pause != Pause::none;
   std::string text = std::string(kLook) + kControl;
-  if (site.records()) text += kBegin;
+  if (site.records()) text += kWaitBegins;
   text += "$__wic_recorded_<k>:\n";
   if (pauses) text += kPark;
   if (site.watches()) text += watch_text(site, table);

@@ -117,7 +117,7 @@ bra $__wic_go_on_<k>;
 $__wic_unwatched_<k>:
 )";
 
-constexpr const char* kGeneric = R"(isspacep.global %__wic_p, <register>;
+constexpr const char* kMakeGeneric = R"(isspacep.global %__wic_p, <register>;
 @!%__wic_p bra $__wic_unwatched_<k>;
 )";
 
@@ -132,7 +132,7 @@ std::string watch_text(const Site& site, const Table& table) {
            "+" + std::to_string(word.offset) + "];\n";
   };
   return fill(std::string(kIsSlow) + kWatch + kLead,
-              {{"generic", word.is_global ? "" : fill(kGeneric, {{"register", address}})},
+              {{"generic", word.is_global ? "" : fill(kMakeGeneric, {{"register", address}})},
                {"address", address_text(word, "%__wic_x")},
                {"read", read("<v>")},
                {"probe", read("<w>")},
