@@ -8,7 +8,7 @@ import time
 import harness
 
 STUCK_APP = os.environ["WICPROF_STUCK_APP"]
-SECONDS = 40  # the programs' own deadline, should a test fail
+SECONDS = 90  # the programs' own deadline, should a test fail
 
 
 class Stuck(harness.Case):
@@ -153,7 +153,7 @@ class Stuck(harness.Case):
     def test_a_program_that_does_not_hang(self):
         def check(answer):
             self.assertEqual((answer["causes"], answer["waits"], answer["calls"]), ([], [], []))
-        run = self.start_app(run_options=("--name", "hung"), start_new_session=True)
+        run = self.start_app(run_options=("--name", "hung"), seconds=SECONDS, start_new_session=True)
         time.sleep(1.5)
         self.until_answer(check)
         self.until(lambda: "nothing has waited for long" in self.wic_prof("stuck", "--session=hung").stdout, "the text")
