@@ -23,7 +23,7 @@ class Stuck(harness.Case):
         return json.loads(result.stdout)
 
     def until_answer(self, check):
-        """Returns the first answer that `check` holds of. Before, a slow machine may show what has not settled yet."""
+        """Asks until `check` holds: a slow machine may first show what has not settled yet."""
         seen = [None, None]
 
         def holds():
@@ -40,9 +40,8 @@ class Stuck(harness.Case):
             self.until(holds, "the answer")
         except AssertionError as error:
             raise AssertionError(f"{error}: {seen[1]}; the last one: {json.dumps(seen[0], indent=1)}") from seen[1]
-        return seen[0]
 
-    def is_first(self, kind, confidence, check=lambda answer: None):
+    def is_first(self, kind, confidence, check):
         """A check: the first cause has that kind and confidence, and `check` holds, too."""
         def both(answer):
             cause = answer["causes"][0]
