@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the recording of host threads' waits adds to a call that finds its work done: many processes side by side.
 
-    call_cost.py BUILD -o FILE [--processes 15] [--seconds 200] [--ways kernels,host_waits,...]
+    call_cost.py BUILD -o FILE [--processes 15] [--seconds 200] [--ways kernels,host_waits,...] [--copies]
 
 On a GPU, some 1.5 s per process and way; needs wic-prof and host_waits_app (tests/collector/gpu) in BUILD/bin and
 BUILD/lib/libhost_waits_empty_callbacks.so. The program's own way of waiting is in force (`--mode=poll`).
@@ -37,7 +37,7 @@ import ratios  # noqa: E402
 import result_file  # noqa: E402
 
 WAYS = ("bare", "subscriber", "callbacks", "floor", "kernels", "host_waits")
-CALLS = ("stream", "event", "device")
+CALLS = {"calls": ("stream", "event", "device"), "copies": ("pageable", "pinned", "to_device")}
 MOST = 500       # ns
 SAMPLES = 4000   # of the bootstrap
 FEWEST = 3       # processes of a way, or of a group of it
@@ -101,12 +101,13 @@ def differences_of(call, ways, group):
 class Bench:
     def __init__(self, options):
         self.build = options.build
+        self.what = "copies" if options.copies else "calls"
         self.work = pathlib.Path(tempfile.mkdtemp(dir="/dev/shm"))
         self.cpu = str(sorted(os.sched_getaffinity(0))[-1])
 
     def run(self, way):
         """ns per call of one process."""
-        words, environment = [self.build / "bin" / "host_waits_app", "calls", self.cpu], dict(os.environ)
+        words, environment = [self.build / "bin" / "host_waits_app", self.what, self.cpu], dict(os.environ)
         if way in ("subscriber", "callbacks", "floor"):
             environment["CUDA_INJECTION64_PATH"] = str(self.build / "lib" / "libhost_waits_empty_callbacks.so")
             environment["EMPTY_CALLBACKS"] = "none" if way == "subscriber" else "driver"
@@ -137,12 +138,13 @@ def main():
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--processes", type=int, default=15, help="of each way")
     parser.add_argument("--seconds", type=float, default=200, help="no process begins later")
+    parser.add_argument("--copies", action="store_true", help="of asynchronous copies that find nothing to wait for")
     parser.add_argument("--ways", type=lambda text: text.split(","), default=list(WAYS))
     result_file.add_arguments(parser)
     options = parser.parse_args()
     result_file.name_gpu(options)
     bench = Bench(options)
-    times = {call: {way: [] for way in WAYS} for call in CALLS}
+    times = {call: {way: [] for way in WAYS} for call in CALLS[bench.what]}
     speeds = {way: [] for way in WAYS}
 
     def measure(way):
@@ -154,7 +156,7 @@ def main():
     rows = rows_of(times)
     for row in rows:
         print(f"{row['name']}: {row['value']} ns ({row['params']['low']} to {row['params']['high']})", flush=True)
-    for call in CALLS:  # each process's median, for whoever wants another estimate
+    for call in times:  # each process's median, for whoever wants another estimate
         rows.append({"name": f"{call}_processes", "params": times[call],
                      "value": statistics.median(times[call]["host_waits"] or [0]), "unit": "ns", "compared_to": None,
                      "ratio": None, "bar": None, "holds": None})

@@ -28,7 +28,7 @@ struct CudaCall {
 /// microseconds.
 class Caller {
  public:
-  static constexpr std::size_t kCalls = 32;
+  static constexpr std::size_t kCalls = 64;
 
   /// The return address in the program of the CUDA call that the thread is in; nullptr if the stack cannot be unwound
   /// that far. `frame`: __builtin_frame_address(0) of one and the same function at every call. `known`: whether an

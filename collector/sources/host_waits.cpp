@@ -12,6 +12,7 @@
 #include "collector/program/short_slices.h"
 #include "collector/sources/list.h"
 #include "collector/waits/call_places.h"
+#include "collector/waits/copy_to_host.h"
 #include "collector/waits/experience.h"
 #include "collector/waits/host_control.h"
 #include "collector/waits/open_kernels.h"
@@ -65,11 +66,12 @@ class HostWaits final : public Source {
   Result<> enable(const Cupti& cupti) override {
     std::string missing;
     for (std::uint8_t i = 0; i < std::size(kWaitingCalls); ++i) {
-      const auto [domain, id, awaited] = kWaitingCalls[i];
+      const WaitingCall& waiting = kWaitingCalls[i];
       if (places_.not_needed(i)) continue;
-      places_.set_name(i, call_name(cupti.api, domain, id));
+      places_.set_name(i, call_name(cupti.api, waiting.domain, waiting.id));
       const std::string what = "cuptiEnableCallback(" + places_.name(i) + ")";
-      Result<> enabled = cupti_call(cupti.api, what, cupti.api.enable_callback(1, cupti.subscriber, domain, id));
+      Result<> enabled =
+          cupti_call(cupti.api, what, cupti.api.enable_callback(1, cupti.subscriber, waiting.domain, waiting.id));
       if (!enabled && missing.empty()) missing = enabled.error().message;
     }
     places_.set_cupti(reinterpret_cast<const void*>(cupti.api.activity_flush_all));
@@ -81,7 +83,7 @@ class HostWaits final : public Source {
 
   void disable(const Cupti& cupti) override {
     enabled_ = nullptr;
-    for (const auto [domain, id, awaited] : kWaitingCalls) cupti.api.enable_callback(0, cupti.subscriber, domain, id);
+    for (const WaitingCall& call : kWaitingCalls) cupti.api.enable_callback(0, cupti.subscriber, call.domain, call.id);
   }
 
   bool wants_callbacks() const override { return true; }
@@ -93,6 +95,7 @@ class HostWaits final : public Source {
     if (thread.calling_driver) return;
     const std::uint8_t number = number_of(domain, id);
     if (number == kNoNumber) return note(domain, id, data);
+    if (kWaitingCalls[number].waits_if_pageable && !waits(thread, domain, id, data)) return;
     const void* const frame = __builtin_frame_address(0);
     if (data.callbackSite == CUPTI_API_ENTER) {
       if (thread.wait.depth != 0 || !begin_known(thread, number, id, frame, data, sink))
@@ -125,6 +128,21 @@ class HostWaits final : public Source {
   }
 
  private:
+  /// Whether an asynchronous copy waits. At its end nothing is asked where no wait is open.
+  __attribute__((noinline)) static bool waits(WaitingThread& thread, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                              const CUpti_CallbackData& data) {
+    AsyncCopy& copy = thread.copy;
+    if (copy.correlation == data.correlationId) return copy.waits;
+    if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return false;
+    copy = {data.correlationId, false};
+    const std::optional<CopyToHost> to_host = copy_to_host(domain, id, data.functionParams);
+    if (!to_host) return false;
+    const CallingDriver calling(thread);
+    const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
+    copy.waits = waits_for_pageable(DriverApi::loaded(), *to_host);
+    return copy.waits;
+  }
+
   /// Whether the wait that begins is like one that the thread has made before, and the program's own way is in force.
   /// All that remains to do at its begin is done then.
   bool begin_known(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const void* frame,

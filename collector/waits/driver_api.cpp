@@ -25,6 +25,7 @@ DriverApi find_functions() {
   find("cuCtxPopCurrent_v2", api.pop_context);
   find("cuEventCreate", api.create_event);
   find("cuEventDestroy_v2", api.destroy_event);
+  find("cuPointerGetAttribute", api.pointer_attribute);
   find("cuCtxRecordEvent", api.record_context);
   return api;
 }

@@ -21,6 +21,7 @@ struct DriverApi {
   CUresult (*pop_context)(CUcontext*) = nullptr;
   CUresult (*create_event)(CUevent*, unsigned) = nullptr;
   CUresult (*destroy_event)(CUevent) = nullptr;
+  CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
   CUresult (*record_context)(CUcontext, CUevent) = nullptr;  ///< all work of a context; since CUDA 12.5
 
   /// Of the driver that the process has loaded.

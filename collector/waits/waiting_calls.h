@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "collector/waits/copy_to_host.h"
 #include "collector/waits/parking.h"
 #include "protocol/events/host_wait.h"
 
@@ -19,11 +20,16 @@ struct WaitingCall {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
   Awaited awaited;
+  /// An asynchronous copy, which waits only if it goes to memory of the host that is not pinned (copy_to_host.h).
+  bool waits_if_pageable = false;
+  /// Whether the runtime's call of that kind waits in one call of the driver, which waits for the same. Other copies
+  /// take several.
+  bool has_twin() const { return awaited != Awaited::copy || waits_if_pageable; }
   /// A call of the runtime that waits in the driver's call for the same. Its own callbacks are disabled once the
   /// driver's have shown that they suffice: they would double what a wait costs.
-  bool in_driver() const { return domain == CUPTI_CB_DOMAIN_RUNTIME_API && awaited != Awaited::copy; }
+  bool in_driver() const { return domain == CUPTI_CB_DOMAIN_RUNTIME_API && has_twin(); }
   /// A call of the driver that may be made by such a call of the runtime.
-  bool by_runtime() const { return domain == CUPTI_CB_DOMAIN_DRIVER_API && awaited != Awaited::copy; }
+  bool by_runtime() const { return domain == CUPTI_CB_DOMAIN_DRIVER_API && has_twin(); }
 };
 
 inline constexpr auto kRuntimeCall = CUPTI_CB_DOMAIN_RUNTIME_API;
@@ -42,10 +48,34 @@ inline constexpr WaitingCall kWaitingCalls[] = {
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, Awaited::event},
     {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, Awaited::copy},
     {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000, Awaited::copy},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_v3020, Awaited::copy},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_ptds_v7000, Awaited::copy},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_v3020, Awaited::copy},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_ptds_v7000, Awaited::copy},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, Awaited::copy, true},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000, Awaited::copy, true},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_v3020, Awaited::copy, true},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_ptsz_v7000, Awaited::copy, true},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_v3020, Awaited::copy, true},
+    {kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_ptsz_v7000, Awaited::copy, true},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, Awaited::copy},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds, Awaited::copy},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, Awaited::copy},
     {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2_ptds, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2_ptds, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2_ptds, Awaited::copy},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2, Awaited::copy, true},
+    {kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2_ptsz, Awaited::copy, true},
 };
 
 /// Numbers of waiting calls by their callbacks' ids, since every call looks its number up four times.
@@ -66,6 +96,12 @@ inline constexpr auto kDriverNumbers = numbers_of<CUPTI_DRIVER_TRACE_CBID_SIZE>(
 inline std::uint8_t number_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (domain == kRuntimeCall) return id < kRuntimeNumbers.size() ? kRuntimeNumbers[id] : kNoNumber;
   return domain == kDriverCall && id < kDriverNumbers.size() ? kDriverNumbers[id] : kNoNumber;
+}
+
+/// Whether a call of the driver is a WaitingCall with that property.
+inline bool waits_if_pageable(CUpti_CallbackId id) {
+  const std::uint8_t number = number_of(kDriverCall, id);
+  return number != kNoNumber && kWaitingCalls[number].waits_if_pageable;
 }
 
 /// What the driver is about to wait for; nothing where wic-prof cannot wait in its place. A copy to the device does not
@@ -91,12 +127,11 @@ inline std::optional<Awaitable> awaitable_of(CUpti_CallbackDomain domain, CUpti_
     case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2:
       if (params == nullptr) return std::nullopt;
       return Awaitable{Awaited::device, nullptr, nullptr, static_cast<const cuCtxSynchronize_v2_params*>(params)->ctx};
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2:
-      return Awaitable{Awaited::copy, CU_STREAM_LEGACY};
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds:
-      return Awaitable{Awaited::copy, CU_STREAM_PER_THREAD};
-    default:
-      return std::nullopt;
+    default: {
+      const std::optional<CopyToHost> copy = copy_to_host(domain, id, params);
+      if (!copy || !(copy->surely_to_host || waits_if_pageable(id))) return std::nullopt;
+      return Awaitable{Awaited::copy, copy->stream};
+    }
   }
 }
 

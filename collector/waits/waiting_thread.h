@@ -30,6 +30,13 @@ struct LastPath {
   bool is(std::uint8_t of, const void* address) const { return number == of && from == address; }
 };
 
+/// What was found out about the thread's last asynchronous copy: once for the call of the runtime and the driver's in
+/// it.
+struct AsyncCopy {
+  std::uint32_t correlation = 0;  // 0: there was none
+  bool waits = false;
+};
+
 /// In one block, since finding a variable of a thread costs a library that is loaded late a call.
 struct WaitingThread {
   // What every wait needs, side by side.
@@ -48,6 +55,7 @@ struct WaitingThread {
   // The rest.
   ThreadsPlaces places;
   LastPath last_path;
+  AsyncCopy copy;
   TimeSlice time_slice;
   Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
   Caller caller;

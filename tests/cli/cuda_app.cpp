@@ -11,7 +11,10 @@
 //                            (cudaEventBlockingSync), device, other_context, blocking_other_context,
 //                            stream_of_other_context, stream_of_blocking_context, stream_from_blocking_context,
 //                            blocking_context, captured_stream, blocking_stream (by its policy), within_callback
-//                            (where the driver answers no question). The other context is that of another GPU
+//                            (where the driver answers no question), or an asynchronous copy: pageable_copy, to memory
+//                            that is not pinned; default_copy, whose direction the driver finds out; those that nobody
+//                            waits for: pinned_copy, captured_copy, hosts_copy (left to the driver, too). The other
+//                            context is that of another GPU
 //   busy_gpu NAME MS         the GPU of that context (own or other) has work for so many ms more
 //   threads N WORDS... end   N threads take these actions at the same time
 //   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
@@ -101,6 +104,9 @@ Function driver(const char* name) {
 }
 
 std::atomic<std::uint64_t> kernel_ends{0};  // of wait_until
+// What the test's driver takes for pinned memory and for the device's.
+const void* const kPinned = reinterpret_cast<const void*>(64);
+const void* const kOnDevice = reinterpret_cast<const void*>(4096 + 64);
 
 // The driver's own way: it spins until the work is done. `until`: 0 = until kernel_ends.
 void wait_in_driver(CUpti_CallbackId id, const void* params, std::uint64_t until) {
@@ -116,6 +122,23 @@ void wait_in_runtime(CUpti_CallbackId runtime, CUpti_CallbackId id, const void* 
   const std::uint32_t outer = correlation;
   wait_in_driver(id, params, until);
   cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, outer);
+}
+
+// Waits if `until` is not over. `kind`: device to host, or left to the driver.
+__attribute__((noinline)) void copy_to_host(void* to, cudaMemcpyKind kind, const void* from, std::uint64_t until) {
+  const cudaMemcpyAsync_v3020_params params{to, from, 64, kind, nullptr};
+  constexpr auto kCall = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
+  cupti->enter_with(CUPTI_CB_DOMAIN_RUNTIME_API, kCall, ++correlation, &params);
+  const std::uint32_t outer = correlation;
+  const auto device = reinterpret_cast<CUdeviceptr>(from);
+  if (kind == cudaMemcpyDefault) {
+    const cuMemcpyAsync_params in_driver{reinterpret_cast<CUdeviceptr>(to), device, 64, nullptr};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, &in_driver, until);
+  } else {
+    const cuMemcpyDtoHAsync_v2_params in_driver{to, device, 64, nullptr};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &in_driver, until);
+  }
+  cupti->leave_with(CUPTI_CB_DOMAIN_RUNTIME_API, kCall, outer, &params);
 }
 
 void create_event(CUevent event, unsigned flags) {
@@ -153,7 +176,8 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       what == "blocking_context" || what == "stream_from_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(unsigned)>("fake_cuda_other_context_flags")(
       what == "blocking_other_context" || what == "stream_of_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
-  driver<void (*)(int)>("fake_cuda_capture_status")(what == "captured_stream" ? CU_STREAM_CAPTURE_STATUS_ACTIVE : 0);
+  driver<void (*)(int)>("fake_cuda_capture_status")(what.starts_with("captured_") ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                                                  : 0);
   driver<void (*)(int)>("fake_cuda_stream_policy")(what == "blocking_stream" ? CU_SYNC_POLICY_BLOCKING_SYNC : 0);
   driver<void (*)(int)>("fake_cuda_query_error")(what == "within_callback" ? CUDA_ERROR_NOT_PERMITTED : 0);
   for (int i = 0; i < times; ++i) {
@@ -170,6 +194,12 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       const cuStreamSynchronize_ptsz_params params{nullptr};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
                       CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, &params, end);
+    } else if (what.ends_with("_copy")) {
+      void* const to = what == "pinned_copy" ? const_cast<void*>(kPinned) : &kernel_ends;
+      const bool is_left = what == "default_copy" || what == "hosts_copy";
+      const bool waits = what == "pageable_copy" || what == "default_copy";
+      copy_to_host(to, is_left ? cudaMemcpyDefault : cudaMemcpyDeviceToHost, what == "hosts_copy" ? kPinned : kOnDevice,
+                   waits ? end : 1);
     } else if (what == "device") {
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
                       nullptr, end);

@@ -119,6 +119,12 @@ extern "C" int cuStreamGetAttribute(void*, int, int* value) {
   *value = stream_policy;
   return 0;
 }
+// Memory at addresses below 4096 is the host's and pinned, that below 8192 the device's; the driver knows no other.
+extern "C" int cuPointerGetAttribute(void* value, int, unsigned long long address) {
+  if (address >= 8192) return 1;
+  *static_cast<int*>(value) = address < 4096 ? 1 : 2;
+  return 0;
+}
 extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {
   thread_local int current = 0;
   const int before = current;

@@ -40,6 +40,24 @@ class HostWaits(harness.Case):
         self.assertIn("cudaStreamSynchronize in wait_in_runtime",
                       {wait["site"] for wait in analysis["host_waits"]})
 
+    def test_an_asynchronous_copy_to_pageable_memory_is_a_wait(self):
+        for copy in ("pageable_copy", "default_copy"):
+            self.record("wait", copy, "3", "20", options=("--mode", "poll"))
+            waits = self.waits()
+            self.assertEqual([(wait[0], wait[6], wait[7]) for wait in waits],
+                             [("cudaMemcpyAsync in copy_to_host", 4, i) for i in range(3)])
+            self.assertTrue(all(wait[5] > 15e6 for wait in waits[1:]), waits)  # before the first, its site gets a name
+            self.record("wait", copy, "3", "60", options=("--mode", "park", "--side=host", "--strategy=block"))
+            for _, strategy, polls, naps, cpu, length, _, _ in self.waits()[1:]:  # the first: its site gets a name
+                self.assertEqual(strategy, BLOCK)
+                self.assertGreater(naps, 10)
+                self.assertLess(cpu, length / 2)
+
+    def test_other_asynchronous_copies_are_no_waits(self):
+        self.record("wait", "pinned_copy", "3", "1", "wait", "captured_copy", "3", "1", "wait", "hosts_copy", "3", "1",
+                    options=("--mode", "park", "--side=host"))
+        self.assertEqual(self.waits(), [])
+
     def test_a_site_has_its_line(self):
         self.record("wait", "stream", "2", "1")
         place, = self.query("t.wicprof", "SELECT value FROM string JOIN site ON site.place_id = string.id")[0]

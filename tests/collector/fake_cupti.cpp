@@ -212,6 +212,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
     *name = "cudaStreamSynchronize_v3020";
   } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020) {
     *name = "cudaEventSynchronize_v3020";
+  } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020) {
+    *name = "cudaMemcpyAsync_v3020";
   } else {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }

@@ -9,6 +9,9 @@
 //     captured         waits for a stream that is being captured, which are errors, and the capture afterwards
 //     callback         a wait within a function that a stream calls on the host, which is an error
 //     per_thread       the per-thread default stream (this file is compiled without it: by its handle)
+//     copies           copies to the host of one to three dimensions, which wait if the memory is not pinned; also
+//     while
+//                      another thread captures a stream, and within a capture
 //     contexts         two contexts of the driver, each waited for from the other one
 //     threads          eight threads with a stream each
 //     two_gpus         one thread and two GPUs: each is waited for while the other is the thread's own, and while the
@@ -158,6 +161,68 @@ void per_thread(unsigned* count) {
   check(cudaMemcpyAsync(&seen, count, sizeof seen, cudaMemcpyDeviceToHost, cudaStreamPerThread), "cudaMemcpyAsync");
   check(cudaStreamSynchronize(cudaStreamPerThread), "cudaStreamSynchronize");
   std::printf("per thread: %u kernels\n", seen);
+}
+
+// What a copy has brought once its call has returned; how many of the two pinned ones came back before their kernel.
+void copies(unsigned* count) {
+  const cudaStream_t stream = new_stream();
+  unsigned seen[8] = {};
+  unsigned* pinned = nullptr;
+  check(cudaMallocHost(&pinned, sizeof *pinned), "cudaMallocHost");
+  check(cudaMemset(count, 0, sizeof(unsigned)), "cudaMemset");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  const auto launch = [&](cudaStream_t to) { busy<<<1, 1, 0, to>>>(kKernel, count); };
+  cudaMemcpy3DParms volume{};
+  volume.srcPtr = make_cudaPitchedPtr(count, 4, 4, 1);
+  volume.extent = make_cudaExtent(4, 1, 1);
+  volume.kind = cudaMemcpyDeviceToHost;
+  const auto to = [&](unsigned* host) {
+    volume.dstPtr = make_cudaPitchedPtr(host, 4, 4, 1);
+    return &volume;
+  };
+  launch(stream);
+  check(cudaMemcpyAsync(&seen[0], count, 4, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  launch(stream);
+  check(cudaMemcpyAsync(&seen[1], count, 4, cudaMemcpyDefault, stream), "cudaMemcpyAsync, default");
+  launch(stream);
+  check(cudaMemcpy2DAsync(&seen[2], 4, count, 4, 4, 1, cudaMemcpyDeviceToHost, stream), "cudaMemcpy2DAsync");
+  launch(stream);
+  check(cudaMemcpy3DAsync(to(&seen[3]), stream), "cudaMemcpy3DAsync");
+  launch(nullptr);
+  check(cudaMemcpy2D(&seen[4], 4, count, 4, 4, 1, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
+  launch(nullptr);
+  check(cudaMemcpy3D(to(&seen[5])), "cudaMemcpy3D");
+  launch(nullptr);
+  check(cudaMemcpyAsync(&seen[6], count, 4, cudaMemcpyDeviceToHost, nullptr), "cudaMemcpyAsync, default stream");
+  int early = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    launch(stream);
+    if (turn == 0) check(cudaMemcpyAsync(pinned, count, 4, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync, pinned");
+    if (turn == 1) check(cudaMemcpy3DAsync(to(pinned), stream), "cudaMemcpy3DAsync, pinned");
+    early += cudaStreamQuery(stream) == cudaErrorNotReady;
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+  // While another stream is captured, and in a capture.
+  const cudaStream_t captured = new_stream();
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  launch(stream);
+  const cudaError_t beside = cudaMemcpyAsync(&seen[7], count, 4, cudaMemcpyDeviceToHost, stream);
+  unsigned in_graph = 0;
+  launch(captured);
+  const cudaError_t within = cudaMemcpyAsync(&in_graph, count, 4, cudaMemcpyDeviceToHost, captured);
+  const cudaError_t ended = cudaStreamEndCapture(captured, &graph);
+  cudaGraphExec_t executable = nullptr;
+  if (graph != nullptr) {
+    check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphLaunch(executable, captured), "cudaGraphLaunch");
+    check(cudaStreamSynchronize(captured), "cudaStreamSynchronize");
+  }
+  std::printf("copies:");
+  for (const unsigned one : seen) std::printf(" %u", one);
+  std::printf(", pinned %u, %d early, beside a capture %s, within %s, end %s, from the graph %u\n", *pinned, early,
+              cudaGetErrorName(beside), cudaGetErrorName(within), cudaGetErrorName(ended), in_graph);
+  cudaGetLastError();
 }
 
 // By the driver alone. The work is a host function, since modules belong to their context.
@@ -412,6 +477,7 @@ int main(int argc, char** argv) {
     if (what == "captured") captured();
     if (what == "callback") callback();
     if (what == "per_thread") per_thread(count);
+    if (what == "copies") copies(count);
     if (what == "contexts") contexts();
     if (what == "threads") threads(count);
     if (what == "two_gpus") two_gpus();

@@ -1,6 +1,7 @@
 // A plain CUDA program with the runtime linked in: launches a kernel of a known length and waits for it, over and over.
 //   host_waits_app WHAT MICROSECONDS SPREAD SECONDS
-//     WHAT: stream, event, device, copy; SPREAD: 0.5 = 50 % more or less
+//     WHAT: stream, event, device, copy, plane (a copy of two dimensions), pageable (an asynchronous copy to memory
+//     that is not pinned), pageable_plane; SPREAD: 0.5 = 50 % more or less
 //   host_waits_app idle SECONDS FILE
 //     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns),
 //     and the nanoseconds of one
@@ -8,6 +9,9 @@
 //     on that CPU, calls cudaStreamSynchronize without work, cudaEventSynchronize of an event that has occurred and
 //     cudaDeviceSynchronize, and prints the nanoseconds of one call of each: the medians of groups; also of a look at
 //     the clock, and of 100 dependent operations, which tell how fast the CPU was
+//   host_waits_app copies CPU
+//     the same for asynchronous copies of 4 bytes that find nothing to wait for: to pageable and to pinned memory of
+//     the host, and to the device
 // Otherwise prints a checksum, the same for the same arguments but SECONDS, and the number of waits.
 #include <cuda_runtime.h>
 #include <sched.h>
@@ -17,6 +21,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,7 +44,7 @@ struct Work {
 };
 
 __attribute__((noinline)) void step(const Work& work, const std::string& what, unsigned long long ns) {
-  busy<<<1, 1, 0, what == "copy" ? nullptr : work.stream>>>(ns, work.count);
+  busy<<<1, 1, 0, what == "copy" || what == "plane" ? nullptr : work.stream>>>(ns, work.count);
   if (what == "stream") {
     check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
   } else if (what == "event") {
@@ -47,6 +52,15 @@ __attribute__((noinline)) void step(const Work& work, const std::string& what, u
     check(cudaEventSynchronize(work.event), "cudaEventSynchronize");
   } else if (what == "device") {
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  } else if (what == "pageable") {
+    unsigned seen = 0;
+    check(cudaMemcpyAsync(&seen, work.count, sizeof seen, cudaMemcpyDeviceToHost, work.stream), "cudaMemcpyAsync");
+  } else if (what == "pageable_plane") {
+    unsigned seen = 0;
+    check(cudaMemcpy2DAsync(&seen, 4, work.count, 4, 4, 1, cudaMemcpyDeviceToHost, work.stream), "cudaMemcpy2DAsync");
+  } else if (what == "plane") {
+    unsigned seen = 0;
+    check(cudaMemcpy2D(&seen, 4, work.count, 4, 4, 1, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
   } else {
     unsigned seen = 0;
     check(cudaMemcpy(&seen, work.count, sizeof seen, cudaMemcpyDeviceToHost), "cudaMemcpy");
@@ -81,24 +95,33 @@ double median_of(Call&& call, int groups) {
   return times[static_cast<std::size_t>(groups / 2)];
 }
 
-int calls(const Work& work, int cpu) {
-  check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  // The calling thread alone: a tool's threads, which it may start at the first wait, have the other CPUs.
+/// The calling thread alone: a tool's threads, which it may start at the first wait, have the other CPUs.
+bool stay_on(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) return 3;
-  const auto stream = [&] { check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize"); };
-  const auto event = [&] { check(cudaEventSynchronize(work.event), "cudaEventSynchronize"); };
-  const auto device = [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); };
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+struct Named {
+  const char* name;
+  std::function<void()> call;
+};
+
+/// Prints the nanoseconds of each call.
+int measure(const std::vector<Named>& calls, int cpu) {
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  if (!stay_on(cpu)) return 3;
+  const auto all = [&] {
+    for (const Named& each : calls) each.call();
+  };
   // A tool may find out first which of its callbacks it needs.
   for (const double begin = seconds(); seconds() - begin < 0.4;) {
-    stream(), event(), device();
+    all();
     usleep(200);
   }
   // The first 100,000 calls go through a tool's buffers for the first time.
-  for (int i = 0; i < 35000; ++i) stream(), event(), device();
+  for (int i = 0; i < 35000; ++i) all();
   volatile double state = 1;
   const auto operations = [&] {
     double value = state;
@@ -107,11 +130,32 @@ int calls(const Work& work, int cpu) {
   };
   constexpr int kGroups = 60;
   const double cpu_before = median_of(operations, kGroups);
-  const double of[] = {median_of(stream, kGroups), median_of(event, kGroups), median_of(device, kGroups)};
+  std::printf("{");
+  for (const Named& each : calls) std::printf("\"%s\": %.1f, ", each.name, median_of(each.call, kGroups));
   const double clock = median_of([] { seconds(); }, kGroups), cpu_after = median_of(operations, kGroups);
-  std::printf("{\"stream\": %.1f, \"event\": %.1f, \"device\": %.1f, \"clock\": %.1f, \"cpu\": [%.1f, %.1f]}\n", of[0],
-              of[1], of[2], clock, cpu_before, cpu_after);
+  std::printf("\"clock\": %.1f, \"cpu\": [%.1f, %.1f]}\n", clock, cpu_before, cpu_after);
   return 0;
+}
+
+int calls(const Work& work, int cpu) {
+  check(cudaEventRecord(work.event, work.stream), "cudaEventRecord");
+  return measure({{"stream", [&] { check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize"); }},
+                  {"event", [&] { check(cudaEventSynchronize(work.event), "cudaEventSynchronize"); }},
+                  {"device", [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }}},
+                 cpu);
+}
+
+int copies(const Work& work, int cpu) {
+  unsigned pageable = 0;
+  unsigned* pinned = nullptr;
+  check(cudaMallocHost(&pinned, sizeof *pinned), "cudaMallocHost");
+  const auto copy = [&](void* to, const void* from, cudaMemcpyKind kind) {
+    check(cudaMemcpyAsync(to, from, sizeof pageable, kind, work.stream), "cudaMemcpyAsync");
+  };
+  return measure({{"pageable", [&] { copy(&pageable, work.count, cudaMemcpyDeviceToHost); }},
+                  {"pinned", [&] { copy(pinned, work.count, cudaMemcpyDeviceToHost); }},
+                  {"to_device", [&] { copy(work.count, pinned, cudaMemcpyHostToDevice); }}},
+                 cpu);
 }
 
 }  // namespace
@@ -125,6 +169,7 @@ int main(int argc, char** argv) {
   check(cudaMalloc(&work.count, sizeof(unsigned)), "cudaMalloc");
   check(cudaMemset(work.count, 0, sizeof(unsigned)), "cudaMemset");
   if (what == "calls") return calls(work, std::atoi(argv[2]));
+  if (what == "copies") return copies(work, std::atoi(argv[2]));
   if (what == "idle" && argc > 3) return idle(work, std::atof(argv[2]), argv[3]);
   if (argc < 5) return 2;
   const double length = std::atof(argv[2]) * 1e3, spread = std::atof(argv[3]);
