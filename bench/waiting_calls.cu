@@ -198,6 +198,11 @@ std::vector<Call> others(Memory& memory) {
        [] { check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy"); }},
       {"cudaGraphLaunch", false, [](cudaStream_t s) { check(cudaGraphLaunch(graph, s), "cudaGraphLaunch"); },
        make_graph, [] { check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy"); }},
+      {"a kernel's launch, 1,500 times", false,
+       [](cudaStream_t s) {
+         for (int i = 0; i < 1500; ++i) busy<<<1, 1, 0, s>>>(0, nullptr);
+         check(cudaGetLastError(), "a launch");
+       }},
       {"cudaGraphExecDestroy", false, [](cudaStream_t) { check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy"); },
        make_graph},
   };
