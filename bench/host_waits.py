@@ -5,8 +5,8 @@
 
 On a GPU, at most SECONDS; needs wic-prof, host_waits_app (tests/collector/gpu) and bench_capture_turns in BUILD/bin
 and, to tell CUPTI's part of a call's cost, BUILD/lib/libhost_waits_empty_callbacks.so. Cases: 5000, 5000+-50, 200,
-200+-50, 20, 20+-50, device, event, copy, plane, pageable, pageable_plane, cost, quota0.5, quota0.2; all unless
-given.
+200+-50, 20, 20+-50, device, event, copy, plane, to_device, pageable, pageable_plane, cost, quota0.5, quota0.2; all
+unless given.
 
 Writes a result document, also after each case: a row per claim. `late_us` is the time by which an iteration is longer
 than its kernel; speeds compare the mean kernel plus that time, so that the random lengths of kernels do not enter.
@@ -258,7 +258,7 @@ def main():
                                        ("stream", 20, 0), ("stream", 200, 0.5), ("stream", 20, 0.5)):
         if wanted(f"{microseconds}" + ("+-50" if spread else "")):
             case(rows, f"{what}_{microseconds}" + ("_spread" if spread else ""), what, microseconds, spread)
-    for what in ("device", "event", "copy", "plane", "pageable", "pageable_plane"):
+    for what in ("device", "event", "copy", "plane", "to_device", "pageable", "pageable_plane"):
         if wanted(what):
             case(rows, f"{what}_5000", what, 5000, 0)
     if wanted("cost"):

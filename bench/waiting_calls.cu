@@ -1,5 +1,5 @@
 // Which calls of CUDA's runtime keep a host thread waiting for kernels that run: each call is made while a kernel of
-// 5 ms runs, and while none does. What it takes longer is the time that it waits.
+// 5 ms runs (for launches: of 30 ms), and while none does. What it takes longer is the time that it waits.
 //   bench_waiting_calls -o FILE [--rounds 5]
 // A row per call: by how many ms a running kernel makes it longer (the median of the rounds), the CPU time that the
 // thread uses up in that time, and what the call takes with nothing running. Nothing is claimed.
@@ -24,6 +24,7 @@ namespace {
 using namespace wicprof::bench;
 
 constexpr double kKernelMs = 5;
+constexpr double kLongKernelMs = 30;                  // longer than thousands of launches
 constexpr std::size_t kMost = std::size_t{16} << 20;  // bytes that are copied
 
 void check(cudaError_t result, const char* what) {
@@ -65,6 +66,7 @@ struct Call {
   std::function<void()> before = [] {};
   std::function<void()> after = [] {};
   bool destroys_stream = false;
+  double kernel_ms = kKernelMs;
 };
 
 struct Times {
@@ -77,7 +79,8 @@ Times time_of(const Call& call, bool kernel_runs) {
   call.before();
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   if (kernel_runs) {
-    busy<<<1, 1, 0, call.on_default ? nullptr : stream>>>(static_cast<unsigned long long>(kKernelMs * 1e6), nullptr);
+    busy<<<1, 1, 0, call.on_default ? nullptr : stream>>>(static_cast<unsigned long long>(call.kernel_ms * 1e6),
+                                                          nullptr);
     check(cudaGetLastError(), "a launch");
   }
   const Times begin{ms_of(CLOCK_MONOTONIC), ms_of(CLOCK_THREAD_CPUTIME_ID)};
@@ -104,13 +107,23 @@ std::vector<Call> copies(Memory& memory) {
   async("device to pageable, 4 bytes, direction left to the driver", pageable, memory.device, 4, cudaMemcpyDefault);
   async("device to pinned, 4 bytes", memory.pinned, memory.device, 4, cudaMemcpyDeviceToHost);
   async("managed to pageable, 4 bytes", pageable, memory.managed, 4, cudaMemcpyDeviceToHost);
-  for (const auto& [bytes, name] : std::map<std::size_t, std::string>{
-           {4, "4 bytes"}, {65536, "64 KiB"}, {65540, "64 KiB and 4 bytes"}, {1 << 20, "1 MiB"}, {kMost, "16 MiB"}}) {
+  for (const auto& [bytes, name] : std::map<std::size_t, std::string>{{4, "4 bytes"},
+                                                                      {65536, "64 KiB"},
+                                                                      {65540, "64 KiB and 4 bytes"},
+                                                                      {1 << 20, "1 MiB"},
+                                                                      {2 << 20, "2 MiB"},
+                                                                      {4 << 20, "4 MiB"},
+                                                                      {8 << 20, "8 MiB"},
+                                                                      {kMost, "16 MiB"}}) {
     async("pageable to device, " + name, memory.device, pageable, bytes, cudaMemcpyHostToDevice);
   }
   async("pinned to device, 16 MiB", memory.device, memory.pinned, kMost, cudaMemcpyHostToDevice);
   async("pageable to pageable, 4 bytes", memory.pageable_too.data(), pageable, 4, cudaMemcpyHostToHost);
   async("pinned to pageable, 4 bytes", pageable, memory.pinned, 4, cudaMemcpyHostToHost);
+  async("pinned to pinned, 4 bytes", memory.pinned + 4096, memory.pinned, 4, cudaMemcpyHostToHost);
+  async("pageable to pinned, 4 bytes, direction left to the driver", memory.pinned, pageable, 4, cudaMemcpyDefault);
+  async("pageable to managed, 4 bytes", memory.managed, pageable, 4, cudaMemcpyHostToDevice);
+  async("device to managed, 4 bytes", memory.managed, memory.device, 4, cudaMemcpyDeviceToDevice);
   async("device to device, 16 MiB", memory.device_too, memory.device, kMost, cudaMemcpyDeviceToDevice);
   const auto plane = [=](char* to, bool is_async) {
     return [=](cudaStream_t stream) {
@@ -146,6 +159,11 @@ std::vector<Call> copies(Memory& memory) {
   sync("pageable to device, 4 bytes", memory.device, pageable, 4, cudaMemcpyHostToDevice);
   sync("pageable to device, 16 MiB", memory.device, pageable, kMost, cudaMemcpyHostToDevice);
   sync("pinned to device, 4 bytes", memory.device, memory.pinned, 4, cudaMemcpyHostToDevice);
+  sync("pageable to device, 4 bytes, direction left to the driver", memory.device, pageable, 4, cudaMemcpyDefault);
+  sync("pinned to pinned, 4 bytes", memory.pinned + 4096, memory.pinned, 4, cudaMemcpyHostToHost);
+  sync("device to device, 4 bytes, direction left to the driver", memory.device_too, memory.device, 4,
+       cudaMemcpyDefault);
+  sync("managed to device, 4 bytes, direction left to the driver", memory.device, memory.managed, 4, cudaMemcpyDefault);
   sync("device to device, 4 bytes", memory.device_too, memory.device, 4, cudaMemcpyDeviceToDevice);
   add("cudaMemcpy2D, device to pageable", true, plane(pageable, false));
   add("cudaMemcpy3D, device to pageable", true, volume(pageable, false));
@@ -153,14 +171,25 @@ std::vector<Call> copies(Memory& memory) {
       [=](cudaStream_t) { check(cudaMemcpyFromSymbol(pageable, symbol, 4), "cudaMemcpyFromSymbol"); });
   add("cudaMemcpyToSymbol", true,
       [=](cudaStream_t) { check(cudaMemcpyToSymbol(symbol, pageable, 4), "cudaMemcpyToSymbol"); });
+  add("cudaMemcpy2D, pageable to device", true, [=](cudaStream_t) {
+    check(cudaMemcpy2D(memory.device, 512, pageable, 256, 128, 8, cudaMemcpyHostToDevice), "cudaMemcpy2D");
+  });
   add("cudaMemset", true, [=](cudaStream_t) { check(cudaMemset(memory.device, 0, 4), "cudaMemset"); });
   return calls;
+}
+
+std::function<void(cudaStream_t)> launches(int times) {
+  return [=](cudaStream_t stream) {
+    for (int i = 0; i < times; ++i) busy<<<1, 1, 0, stream>>>(0, nullptr);
+    check(cudaGetLastError(), "a launch");
+  };
 }
 
 std::vector<Call> others(Memory& memory) {
   static void* block = nullptr;
   static cudaEvent_t event = nullptr;
   static cudaGraphExec_t graph = nullptr;
+  static cudaArray_t array = nullptr;
   const auto of_host = [] { check(cudaMallocHost(&block, 1 << 20), "cudaMallocHost"); };
   const auto of_device = [] { check(cudaMalloc(&block, 1 << 20), "cudaMalloc"); };
   const auto make_graph = [] {
@@ -178,7 +207,21 @@ std::vector<Call> others(Memory& memory) {
       {"cudaStreamSynchronize", false,
        [](cudaStream_t s) { check(cudaStreamSynchronize(s), "cudaStreamSynchronize"); }},
       {"cudaMalloc", false, [](cudaStream_t) { check(cudaMalloc(&block, 1 << 20), "cudaMalloc"); }, [] {}, free_block},
-      {"cudaFree", false, [=](cudaStream_t) { free_block(); }, of_device},
+      {"cudaFree, 1 MiB", false, [=](cudaStream_t) { free_block(); }, of_device},
+      {"cudaFree, 4 bytes", false, [=](cudaStream_t) { free_block(); },
+       [] { check(cudaMalloc(&block, 4), "cudaMalloc"); }},
+      {"cudaFree, 64 MiB", false, [=](cudaStream_t) { free_block(); },
+       [] { check(cudaMalloc(&block, std::size_t{64} << 20), "cudaMalloc"); }},
+      {"cudaFree, managed", false, [=](cudaStream_t) { free_block(); },
+       [] { check(cudaMallocManaged(&block, 4096), "cudaMallocManaged"); }},
+      {"cudaFree, of a pool", false, [=](cudaStream_t) { free_block(); },
+       [] { check(cudaMallocAsync(&block, 1 << 20, nullptr), "cudaMallocAsync"); }},
+      {"cudaFree, nothing", false, [](cudaStream_t) { check(cudaFree(nullptr), "cudaFree"); }},
+      {"cudaFreeArray", false, [](cudaStream_t) { check(cudaFreeArray(array), "cudaFreeArray"); },
+       [] {
+         const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+         check(cudaMallocArray(&array, &format, 64, 64), "cudaMallocArray");
+       }},
       {"cudaMallocAsync", false, [](cudaStream_t s) { check(cudaMallocAsync(&block, 1 << 20, s), "cudaMallocAsync"); },
        [] {}, free_block},
       {"cudaFreeAsync", false, [](cudaStream_t s) { check(cudaFreeAsync(block, s), "cudaFreeAsync"); },
@@ -198,11 +241,8 @@ std::vector<Call> others(Memory& memory) {
        [] { check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy"); }},
       {"cudaGraphLaunch", false, [](cudaStream_t s) { check(cudaGraphLaunch(graph, s), "cudaGraphLaunch"); },
        make_graph, [] { check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy"); }},
-      {"a kernel's launch, 1,500 times", false,
-       [](cudaStream_t s) {
-         for (int i = 0; i < 1500; ++i) busy<<<1, 1, 0, s>>>(0, nullptr);
-         check(cudaGetLastError(), "a launch");
-       }},
+      {"a kernel's launch, 1,000 times", false, launches(1000), [] {}, [] {}, false, kLongKernelMs},
+      {"a kernel's launch, 1,500 times", false, launches(1500), [] {}, [] {}, false, kLongKernelMs},
       {"cudaGraphExecDestroy", false, [](cudaStream_t) { check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy"); },
        make_graph},
   };

@@ -12,9 +12,12 @@
 #include "collector/program/short_slices.h"
 #include "collector/sources/list.h"
 #include "collector/waits/call_places.h"
-#include "collector/waits/copy_to_host.h"
+#include "collector/waits/driver_questions.h"
 #include "collector/waits/experience.h"
 #include "collector/waits/host_control.h"
+#include "collector/waits/host_copy.h"
+#include "collector/waits/host_memory.h"
+#include "collector/waits/open_captures.h"
 #include "collector/waits/open_kernels.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/parking.h"
@@ -51,6 +54,8 @@ class HostWaits final : public Source {
   Result<> prepare(const Cupti& cupti) override {
     // Always on, since an event may be created long before a toggle asks for its flags.
     for (const CUpti_CallbackId id : kEventCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
+    for (const CUpti_CallbackId id : kHostMemoryCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
+    for (const CUpti_CallbackId id : kCaptureCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
     // So are ranges: a thread may enter one before recording starts.
     for (const CUpti_CallbackId id : RangeNames::callbacks())
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_NVTX, id);
@@ -95,13 +100,13 @@ class HostWaits final : public Source {
     if (thread.calling_driver) return;
     const std::uint8_t number = number_of(domain, id);
     if (number == kNoNumber) return note(domain, id, data);
-    if (kWaitingCalls[number].waits_if_pageable && !waits(thread, domain, id, data)) return;
+    if (kWaitingCalls[number].copy != CopyCall::none && !copy_waits(thread, number, data)) return;
     const void* const frame = __builtin_frame_address(0);
     if (data.callbackSite == CUPTI_API_ENTER) {
-      if (thread.wait.depth != 0 || !begin_known(thread, number, id, frame, data, sink))
-        enter(thread, number, id, frame, data, sink);
+      if (thread.wait.depth != 0 || !begin_known(thread, number, frame, data, sink))
+        enter(thread, number, frame, data, sink);
     } else if (thread.wait.depth != 1 || thread.known == nullptr || !end_known(thread, data)) {
-      leave(thread, number, id, data, sink);
+      leave(thread, number, data, sink);
     }
   }
 
@@ -128,27 +133,26 @@ class HostWaits final : public Source {
   }
 
  private:
-  /// Whether an asynchronous copy waits. At its end nothing is asked where no wait is open.
-  __attribute__((noinline)) static bool waits(WaitingThread& thread, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                              const CUpti_CallbackData& data) {
-    AsyncCopy& copy = thread.copy;
-    if (copy.correlation == data.correlationId) return copy.waits;
+  /// Whether a copy waits. At its end nothing is asked where no wait is open.
+  __attribute__((noinline)) bool copy_waits(WaitingThread& thread, std::uint8_t number,
+                                            const CUpti_CallbackData& data) const {
+    LastCopy& last = thread.copy;
+    if (last.correlation == data.correlationId) return last.waits;
     if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return false;
-    copy = {data.correlationId, false};
-    const std::optional<CopyToHost> to_host = copy_to_host(domain, id, data.functionParams);
-    if (!to_host) return false;
-    const CallingDriver calling(thread);
-    const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
-    copy.waits = waits_for_pageable(DriverApi::loaded(), *to_host);
-    return copy.waits;
+    const WaitingCall& call = kWaitingCalls[number];
+    const std::optional<HostCopy> copy = host_copy(call.domain, call.id, data.functionParams, call.default_stream());
+    DriverQuestions driver(thread, captures_);
+    last = {data.correlationId, copy && waits(*copy, thread.host_memory, driver)};
+    return last.waits;
   }
 
   /// Whether the wait that begins is like one that the thread has made before, and the program's own way is in force.
   /// All that remains to do at its begin is done then.
-  bool begin_known(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const void* frame,
-                   const CUpti_CallbackData& data, EventSink& sink) {
+  bool begin_known(WaitingThread& thread, std::uint8_t number, const void* frame, const CUpti_CallbackData& data,
+                   EventSink& sink) {
     if (!kWaitingCalls[number].by_runtime()) return false;
-    KnownWait* const known = thread.known_waits.find(number, frame, object_of(id, data.functionParams), data.context);
+    KnownWait* const known =
+        thread.known_waits.find(number, frame, object_of(number, data.functionParams), data.context);
     if (known == nullptr || known->text_generation != sink.text_generation() || known->place->key != known->key ||
         control_.wanted(known->session_site) != StrategyId::poll || RangeNames::innermost() != nullptr) {
       return false;
@@ -172,7 +176,7 @@ class HostWaits final : public Source {
       thread.shown.begin = wait.begin;
       thread.open_call.again(wait.begin);
     } else if (work_ != nullptr) {
-      show(thread, number, awaitable_of(kDriverCall, id, data.functionParams), data);
+      show(thread, number, awaitable_of(number, data.functionParams), data);
       thread.shown_as = known;
     }
     return true;
@@ -199,8 +203,8 @@ class HostWaits final : public Source {
   }
 
   // The next two are functions of their own, since most callbacks need neither, and leave room in a CPU's caches then.
-  __attribute__((noinline)) void enter(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id,
-                                       const void* frame, const CUpti_CallbackData& data, EventSink& sink) {
+  __attribute__((noinline)) void enter(WaitingThread& thread, std::uint8_t number, const void* frame,
+                                       const CUpti_CallbackData& data, EventSink& sink) {
     ThreadWait& wait = thread.wait;
     // The end of the outer call came without a callback, which has been disabled meanwhile.
     if (wait.depth > 0 && data.correlationId != wait.correlation && places_.ids_nest()) wait.depth = 0;
@@ -214,20 +218,20 @@ class HostWaits final : public Source {
     } else if (kWaitingCalls[wait.outer].in_driver() && places_.asked(wait.outer)) {
       places_.prove(thread, number, frame, data.correlationId);
     }
-    const std::optional<Awaitable> what = awaitable_of(kWaitingCalls[number].domain, id, data.functionParams);
+    const std::optional<Awaitable> what = awaitable_of(number, data.functionParams);
     if (work_ != nullptr) show(thread, number, what, data);
     if (what) park_here(thread, *what, sink);
   }
 
-  __attribute__((noinline)) void leave(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id,
-                                       const CUpti_CallbackData& data, EventSink& sink) {
+  __attribute__((noinline)) void leave(WaitingThread& thread, std::uint8_t number, const CUpti_CallbackData& data,
+                                       EventSink& sink) {
     ThreadWait& wait = thread.wait;
     if (wait.depth == 0) return;  // entered before the callbacks were enabled
     if (--wait.depth > 0 && places_.asked(wait.outer)) return;
     wait.depth = 0;
     thread.open_call.end();
     note_end(thread, data);
-    end(thread, number, id, data, sink);
+    end(thread, number, data, sink);
   }
 
   /// Writes the call to the session's table for as long as it lasts. The driver's call within a runtime's call knows
@@ -281,10 +285,11 @@ class HostWaits final : public Source {
     return stream == CU_STREAM_LEGACY ? 0 : reinterpret_cast<std::uint64_t>(stream);
   }
 
-  /// Events that are created and destroyed, and launches.
+  /// Events that are created and destroyed, launches, memory of the host that the driver comes to know, and captures.
   __attribute__((noinline)) void note(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                       const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
+    const auto is_one_of = [&](const auto& calls) { return std::ranges::find(calls, id) != std::end(calls); };
     if (id == CUPTI_DRIVER_TRACE_CBID_cuEventCreate) {
       const auto& params = *static_cast<const cuEventCreate_params*>(data.functionParams);
       if (data.callbackSite == CUPTI_API_EXIT && params.phEvent != nullptr) {
@@ -296,6 +301,10 @@ class HostWaits final : public Source {
       }
     } else if (data.callbackSite == CUPTI_API_ENTER && is_launch(id)) {
       add_launch(experience().work, id, data.functionParams);
+    } else if (is_one_of(kHostMemoryCalls)) {
+      HostMemory::changed();
+    } else if (data.callbackSite == CUPTI_API_EXIT && is_one_of(kCaptureCalls)) {
+      captures_.returned(id, *static_cast<const CUresult*>(data.functionReturnValue));
     }
   }
 
@@ -387,15 +396,14 @@ class HostWaits final : public Source {
     return kept->place();
   }
 
-  void end(WaitingThread& thread, std::uint8_t number, CUpti_CallbackId id, const CUpti_CallbackData& data,
-           EventSink& sink) {
+  void end(WaitingThread& thread, std::uint8_t number, const CUpti_CallbackData& data, EventSink& sink) {
     const TimeNs now = thread.wait.last_end = std::max(now_ns(), thread.wait.begin);
     ShortWaits* const kept = thread.short_waits;
     if (kept != nullptr && kept->full()) kept->pass_to(sink);
     if (HostWaitEvent* const place = room(thread, now)) {
       write(thread, now, *place, sink);
       if (thread.known == nullptr)
-        learn(thread, number, object_of(id, data.functionParams), data.context, *place, sink);
+        learn(thread, number, object_of(number, data.functionParams), data.context, *place, sink);
       return kept->commit();
     }
     if (kept != nullptr && !kept->empty()) kept->pass_to(sink);  // in their order
@@ -480,6 +488,7 @@ class HostWaits final : public Source {
   Learning learning_{control_};
   OpenWork* const work_;
   PlainEvents plain_events_;
+  OpenCaptures captures_;
   CounterClock clock_{CounterClock::system_uses_counter()};
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
   std::atomic<bool> ticks_{false};                                   // waits that are kept will be passed on

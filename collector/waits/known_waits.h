@@ -61,9 +61,12 @@ class KnownWaits {
   std::size_t next_ = 0;
 };
 
-/// The argument of a call of the driver that waits for one object: that of cuStreamSynchronize and its like.
-inline const void* object_of(CUpti_CallbackId id, const void* params) {
-  if (id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize || params == nullptr) return nullptr;
+/// The argument of a call of the driver that waits for one object: that of cuStreamSynchronize and its like. A copy is
+/// like any other one from its place.
+inline const void* object_of(std::uint8_t number, const void* params) {
+  const WaitingCall& call = kWaitingCalls[number];
+  if (call.id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize || call.copy != CopyCall::none || params == nullptr)
+    return nullptr;
   return *static_cast<const void* const*>(params);
 }
 static_assert(sizeof(cuStreamSynchronize_params) == sizeof(void*) &&

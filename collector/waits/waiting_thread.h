@@ -13,6 +13,7 @@
 #include "collector/program/time_slice.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/experience.h"
+#include "collector/waits/host_memory.h"
 #include "collector/waits/known_waits.h"
 #include "collector/waits/short_waits.h"
 #include "collector/waits/thread_wait.h"
@@ -30,9 +31,8 @@ struct LastPath {
   bool is(std::uint8_t of, const void* address) const { return number == of && from == address; }
 };
 
-/// What was found out about the thread's last asynchronous copy: once for the call of the runtime and the driver's in
-/// it.
-struct AsyncCopy {
+/// What was found out about the thread's last copy: once for the call of the runtime and the driver's in it.
+struct LastCopy {
   std::uint32_t correlation = 0;  // 0: there was none
   bool waits = false;
 };
@@ -55,7 +55,8 @@ struct WaitingThread {
   // The rest.
   ThreadsPlaces places;
   LastPath last_path;
-  AsyncCopy copy;
+  LastCopy copy;
+  HostMemory host_memory;
   TimeSlice time_slice;
   Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
   Caller caller;

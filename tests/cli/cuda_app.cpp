@@ -11,10 +11,8 @@
 //                            (cudaEventBlockingSync), device, other_context, blocking_other_context,
 //                            stream_of_other_context, stream_of_blocking_context, stream_from_blocking_context,
 //                            blocking_context, captured_stream, blocking_stream (by its policy), within_callback
-//                            (where the driver answers no question), or an asynchronous copy: pageable_copy, to memory
-//                            that is not pinned; default_copy, whose direction the driver finds out; those that nobody
-//                            waits for: pinned_copy, captured_copy, hosts_copy (left to the driver, too). The other
-//                            context is that of another GPU
+//                            (where the driver answers no question), or a copy: see kCopies; pinned_later: every
+//                            second copy finds its memory pinned. The other context is that of another GPU
 //   busy_gpu NAME MS         the GPU of that context (own or other) has work for so many ms more
 //   threads N WORDS... end   N threads take these actions at the same time
 //   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
@@ -35,10 +33,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -124,21 +124,67 @@ void wait_in_runtime(CUpti_CallbackId runtime, CUpti_CallbackId id, const void* 
   cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, outer);
 }
 
-// Waits if `until` is not over. `kind`: device to host, or left to the driver.
-__attribute__((noinline)) void copy_to_host(void* to, cudaMemcpyKind kind, const void* from, std::uint64_t until) {
-  const cudaMemcpyAsync_v3020_params params{to, from, 64, kind, nullptr};
-  constexpr auto kCall = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
-  cupti->enter_with(CUPTI_CB_DOMAIN_RUNTIME_API, kCall, ++correlation, &params);
-  const std::uint32_t outer = correlation;
-  const auto device = reinterpret_cast<CUdeviceptr>(from);
-  if (kind == cudaMemcpyDefault) {
-    const cuMemcpyAsync_params in_driver{reinterpret_cast<CUdeviceptr>(to), device, 64, nullptr};
-    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, &in_driver, until);
+void driver_call(CUpti_CallbackId id) {
+  const void* const params[8] = {};
+  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, id, ++correlation, params);
+  cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, id, correlation, params);
+}
+
+struct Copy {
+  const char* name;
+  const void *to, *from;
+  cudaMemcpyKind kind;
+  bool is_async, waits;
+  std::size_t bytes = 64;
+};
+const Copy kCopies[] = {
+    {"pageable_copy", &kernel_ends, kOnDevice, cudaMemcpyDeviceToHost, true, true},
+    {"default_copy", &kernel_ends, kOnDevice, cudaMemcpyDefault, true, true},
+    {"hosts_copy", &kernel_ends, kPinned, cudaMemcpyDefault, true, true},
+    {"pinned_hosts_copy", kPinned, kPinned, cudaMemcpyDefault, true, true},
+    {"large_copy", kOnDevice, &kernel_ends, cudaMemcpyHostToDevice, true, true, std::size_t{4} << 20},
+    {"copy_to_device", kOnDevice, &kernel_ends, cudaMemcpyHostToDevice, false, true},
+    {"pinned_copy", kPinned, kOnDevice, cudaMemcpyDeviceToHost, true, false},
+    {"captured_copy", &kernel_ends, kOnDevice, cudaMemcpyDeviceToHost, true, false},
+    {"small_copy", kOnDevice, &kernel_ends, cudaMemcpyHostToDevice, true, false},
+    {"large_pinned_copy", kOnDevice, kPinned, cudaMemcpyHostToDevice, true, false, std::size_t{4} << 20},
+    {"copy_within_device", kOnDevice, kOnDevice, cudaMemcpyDefault, false, false},
+};
+
+void copy_in_driver(const Copy& copy, std::uint64_t until) {
+  void* const to = const_cast<void*>(copy.to);
+  const auto to_address = reinterpret_cast<CUdeviceptr>(to), from_address = reinterpret_cast<CUdeviceptr>(copy.from);
+  if (copy.kind == cudaMemcpyDefault && copy.is_async) {
+    const cuMemcpyAsync_params params{to_address, from_address, copy.bytes, nullptr};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, &params, until);
+  } else if (copy.kind == cudaMemcpyDefault) {
+    const cuMemcpy_params params{to_address, from_address, copy.bytes};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &params, until);
+  } else if (copy.kind == cudaMemcpyDeviceToHost) {
+    const cuMemcpyDtoHAsync_v2_params params{to, from_address, copy.bytes, nullptr};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &params, until);
+  } else if (copy.is_async) {
+    const cuMemcpyHtoDAsync_v2_params params{to_address, copy.from, copy.bytes, nullptr};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, &params, until);
   } else {
-    const cuMemcpyDtoHAsync_v2_params in_driver{to, device, 64, nullptr};
-    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &in_driver, until);
+    const cuMemcpyHtoD_v2_params params{to_address, copy.from, copy.bytes};
+    wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &params, until);
   }
-  cupti->leave_with(CUPTI_CB_DOMAIN_RUNTIME_API, kCall, outer, &params);
+}
+
+// Waits if it is one that waits.
+__attribute__((noinline)) void copy_memory(const Copy& copy, std::uint64_t until) {
+  if (!copy.waits) until = 1;
+  void* const to = const_cast<void*>(copy.to);
+  const cudaMemcpyAsync_v3020_params async{to, copy.from, copy.bytes, copy.kind, nullptr};
+  const cudaMemcpy_v3020_params sync{to, copy.from, copy.bytes, copy.kind};
+  const CUpti_CallbackId id =
+      copy.is_async ? CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020 : CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020;
+  const void* const params = copy.is_async ? static_cast<const void*>(&async) : &sync;
+  cupti->enter_with(CUPTI_CB_DOMAIN_RUNTIME_API, id, ++correlation, params);
+  const std::uint32_t outer = correlation;
+  copy_in_driver(copy, until);
+  cupti->leave_with(CUPTI_CB_DOMAIN_RUNTIME_API, id, outer, params);
 }
 
 void create_event(CUevent event, unsigned flags) {
@@ -194,12 +240,17 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       const cuStreamSynchronize_ptsz_params params{nullptr};
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
                       CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, &params, end);
-    } else if (what.ends_with("_copy")) {
-      void* const to = what == "pinned_copy" ? const_cast<void*>(kPinned) : &kernel_ends;
-      const bool is_left = what == "default_copy" || what == "hosts_copy";
-      const bool waits = what == "pageable_copy" || what == "default_copy";
-      copy_to_host(to, is_left ? cudaMemcpyDefault : cudaMemcpyDeviceToHost, what == "hosts_copy" ? kPinned : kOnDevice,
-                   waits ? end : 1);
+    } else if (what == "pinned_later") {
+      const Copy copy{"", &kernel_ends, kOnDevice, cudaMemcpyDeviceToHost, true, i % 2 == 0};
+      driver<void (*)(const void*)>("fake_cuda_pin")(copy.waits ? nullptr : copy.to);
+      driver_call(copy.waits ? CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister
+                             : CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2);
+      copy_memory(copy, end);
+    } else if (const auto copy = std::ranges::find(kCopies, what, &Copy::name); copy != std::end(kCopies)) {
+      const bool captured = what == "captured_copy";
+      if (captured) driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+      copy_memory(*copy, end);
+      if (captured) driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
     } else if (what == "device") {
       wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
                       nullptr, end);

@@ -35,7 +35,8 @@ void* other_context() { return reinterpret_cast<void*>(77); }
 void* stream_of_other_context() { return reinterpret_cast<void*>(78); }
 std::atomic<int> capture_status{0};
 std::atomic<int> stream_policy{0};
-std::atomic<int> query_error{0};       // in place of an answer
+std::atomic<int> query_error{0};  // in place of an answer
+std::atomic<const void*> pinned{nullptr};
 std::atomic<void*> asked_of{nullptr};  // the stream or context of the last question
 
 int query(bool other) {
@@ -104,6 +105,7 @@ extern "C" void fake_cuda_capture_status(int status) { capture_status = status; 
 extern "C" void fake_cuda_stream_policy(int policy) { stream_policy = policy; }
 extern "C" void fake_cuda_query_error(int error) { query_error = error; }
 
+extern "C" void fake_cuda_pin(const void* address) { pinned = address; }
 extern "C" void* fake_cuda_asked_of() { return asked_of; }
 
 extern "C" int cuStreamQuery(void* stream) {
@@ -119,10 +121,11 @@ extern "C" int cuStreamGetAttribute(void*, int, int* value) {
   *value = stream_policy;
   return 0;
 }
-// Memory at addresses below 4096 is the host's and pinned, that below 8192 the device's; the driver knows no other.
+// Memory at addresses below 4096 is the host's and pinned, that below 8192 the device's; the driver knows no other but
+// the one that the program pins.
 extern "C" int cuPointerGetAttribute(void* value, int, unsigned long long address) {
-  if (address >= 8192) return 1;
-  *static_cast<int*>(value) = address < 4096 ? 1 : 2;
+  if (address >= 8192 && reinterpret_cast<const void*>(address) != pinned) return 1;
+  *static_cast<int*>(value) = address < 4096 || address >= 8192 ? 1 : 2;
   return 0;
 }
 extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {

@@ -40,12 +40,13 @@ class HostWaits(harness.Case):
         self.assertIn("cudaStreamSynchronize in wait_in_runtime",
                       {wait["site"] for wait in analysis["host_waits"]})
 
-    def test_an_asynchronous_copy_to_pageable_memory_is_a_wait(self):
-        for copy in ("pageable_copy", "default_copy"):
+    def test_copies_that_keep_their_thread_waiting_are_waits(self):
+        for copy in ("pageable_copy", "default_copy", "hosts_copy", "pinned_hosts_copy", "large_copy",
+                     "copy_to_device"):
+            name = ("cudaMemcpy" if copy == "copy_to_device" else "cudaMemcpyAsync") + " in copy_memory"
             self.record("wait", copy, "3", "20", options=("--mode", "poll"))
             waits = self.waits()
-            self.assertEqual([(wait[0], wait[6], wait[7]) for wait in waits],
-                             [("cudaMemcpyAsync in copy_to_host", 4, i) for i in range(3)])
+            self.assertEqual([(wait[0], wait[6], wait[7]) for wait in waits], [(name, 4, i) for i in range(3)])
             self.assertTrue(all(wait[5] > 15e6 for wait in waits[1:]), waits)  # before the first, its site gets a name
             self.record("wait", copy, "3", "60", options=("--mode", "park", "--side=host", "--strategy=block"))
             for _, strategy, polls, naps, cpu, length, _, _ in self.waits()[1:]:  # the first: its site gets a name
@@ -53,10 +54,15 @@ class HostWaits(harness.Case):
                 self.assertGreater(naps, 10)
                 self.assertLess(cpu, length / 2)
 
-    def test_other_asynchronous_copies_are_no_waits(self):
-        self.record("wait", "pinned_copy", "3", "1", "wait", "captured_copy", "3", "1", "wait", "hosts_copy", "3", "1",
-                    options=("--mode", "park", "--side=host"))
-        self.assertEqual(self.waits(), [])
+    def test_other_copies_are_no_waits(self):
+        copies = ("pinned_copy", "captured_copy", "small_copy", "large_pinned_copy", "copy_within_device")
+        for mode in (("--mode", "poll"), ("--mode", "park", "--side=host")):
+            self.record(*(word for copy in copies for word in ("wait", copy, "3", "1")), options=mode)
+            self.assertEqual(self.waits(), [])
+
+    def test_memory_that_is_pinned_later_ends_the_waits_of_its_copies(self):
+        self.record("wait", "pinned_later", "6", "5", options=("--mode", "poll"))
+        self.assertEqual([wait[0] for wait in self.waits()], ["cudaMemcpyAsync in copy_memory"] * 3)
 
     def test_a_site_has_its_line(self):
         self.record("wait", "stream", "2", "1")

@@ -214,6 +214,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
     *name = "cudaEventSynchronize_v3020";
   } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020) {
     *name = "cudaMemcpyAsync_v3020";
+  } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020) {
+    *name = "cudaMemcpy_v3020";
   } else {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }

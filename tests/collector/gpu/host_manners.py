@@ -21,7 +21,7 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 WIC_PROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "host_manners_app"
 # Cases that share a process, and whether wic-prof waits in their calls' place (None: in some).
 CASES = [(("flags", "capture", "per_thread", "threads", "fork"), True), (("callback", "captured"), None),
-         (("copies",), True), (("contexts",), None), (("failed",), None), (("blocking_flags",), False),
+         (("copies", "other_copies"), True), (("contexts",), None), (("failed",), None), (("blocking_flags",), False),
          (("blocking_event", "blocking_stream"), False), (("two_gpus",), True), (("gpu_threads",), True),
          (("blocking_gpu",), False)]
 OF_TWO_GPUS = ("two_gpus", "gpu_threads", "blocking_gpu")

@@ -10,8 +10,8 @@
 //     callback         a wait within a function that a stream calls on the host, which is an error
 //     per_thread       the per-thread default stream (this file is compiled without it: by its handle)
 //     copies           copies to the host of one to three dimensions, which wait if the memory is not pinned; also
-//     while
-//                      another thread captures a stream, and within a capture
+//                      while another stream is captured, and within a capture
+//     other_copies     those to the device and between memory of the host; and to memory that is pinned meanwhile
 //     contexts         two contexts of the driver, each waited for from the other one
 //     threads          eight threads with a stream each
 //     two_gpus         one thread and two GPUs: each is waited for while the other is the thread's own, and while the
@@ -223,6 +223,50 @@ void copies(unsigned* count) {
   std::printf(", pinned %u, %d early, beside a capture %s, within %s, end %s, from the graph %u\n", *pinned, early,
               cudaGetErrorName(beside), cudaGetErrorName(within), cudaGetErrorName(ended), in_graph);
   cudaGetLastError();
+}
+
+// Which copies have returned only once the kernel in front of them had ended, and what they have brought.
+void other_copies(unsigned* count) {
+  const cudaStream_t stream = new_stream();
+  constexpr std::size_t kLong = std::size_t{16} << 20;
+  std::vector<unsigned> from(kLong / sizeof(unsigned), 7), page(1024, 0);
+  unsigned *pinned = nullptr, *device = nullptr;
+  check(cudaMallocHost(&pinned, kLong), "cudaMallocHost");
+  check(cudaMalloc(&device, kLong), "cudaMalloc");
+  check(cudaMemset(count, 0, sizeof(unsigned)), "cudaMemset");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  cudaEvent_t kernel = nullptr;
+  check(cudaEventCreateWithFlags(&kernel, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  std::string late;
+  const auto copy = [&](cudaStream_t behind, auto&& call) {
+    busy<<<1, 1, 0, behind>>>(kKernel, count);
+    check(cudaEventRecord(kernel, behind), "cudaEventRecord");
+    check(call(), "a copy");
+    late += cudaEventQuery(kernel) == cudaErrorNotReady ? '-' : 'w';
+    check(cudaStreamSynchronize(behind), "cudaStreamSynchronize");
+  };
+  const auto async = [&](void* to, const void* of, std::size_t bytes, cudaMemcpyKind kind) {
+    copy(stream, [&] { return cudaMemcpyAsync(to, of, bytes, kind, stream); });
+  };
+  copy(nullptr, [&] { return cudaMemcpy(device, from.data(), 4, cudaMemcpyHostToDevice); });
+  copy(nullptr, [&] { return cudaMemcpy(device, pinned, 4, cudaMemcpyDefault); });
+  copy(nullptr, [&] { return cudaMemcpy2D(device, 64, from.data(), 64, 32, 4, cudaMemcpyHostToDevice); });
+  copy(nullptr, [&] { return cudaMemcpy(device + 1024, device, 4, cudaMemcpyDefault); });
+  async(device, from.data(), 4, cudaMemcpyHostToDevice);
+  async(device, from.data(), kLong, cudaMemcpyHostToDevice);
+  async(device, pinned, kLong, cudaMemcpyHostToDevice);
+  async(pinned, from.data(), 4, cudaMemcpyHostToHost);
+  async(page.data(), pinned, 4, cudaMemcpyDefault);
+  // The same address again and again, of which two copies find pinned memory.
+  for (int turn = 0; turn < 6; ++turn) {
+    const bool pins = turn == 2 || turn == 3;
+    if (turn == 2) check(cudaHostRegister(page.data(), page.size() * sizeof(unsigned), 0), "cudaHostRegister");
+    if (turn == 4) check(cudaHostUnregister(page.data()), "cudaHostUnregister");
+    async(page.data(), count, 4, cudaMemcpyDeviceToHost);
+    late += pins ? 'p' : ' ';
+  }
+  check(cudaMemcpy(pinned, device, kLong, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  std::printf("other copies: %s, %u kernels, %u\n", late.c_str(), page[0], pinned[kLong / sizeof(unsigned) - 1]);
 }
 
 // By the driver alone. The work is a host function, since modules belong to their context.
@@ -478,6 +522,7 @@ int main(int argc, char** argv) {
     if (what == "callback") callback();
     if (what == "per_thread") per_thread(count);
     if (what == "copies") copies(count);
+    if (what == "other_copies") other_copies(count);
     if (what == "contexts") contexts();
     if (what == "threads") threads(count);
     if (what == "two_gpus") two_gpus();

@@ -1,7 +1,7 @@
 // A plain CUDA program with the runtime linked in: launches a kernel of a known length and waits for it, over and over.
 //   host_waits_app WHAT MICROSECONDS SPREAD SECONDS
-//     WHAT: stream, event, device, copy, plane (a copy of two dimensions), pageable (an asynchronous copy to memory
-//     that is not pinned), pageable_plane; SPREAD: 0.5 = 50 % more or less
+//     WHAT: stream, event, device, copy, plane (a copy of two dimensions), to_device, pageable (an asynchronous copy to
+//     memory that is not pinned), pageable_plane; SPREAD: 0.5 = 50 % more or less
 //   host_waits_app idle SECONDS FILE
 //     calls cudaStreamSynchronize without work, and writes a line per 2,000 calls: their begin (CLOCK_MONOTONIC, ns),
 //     and the nanoseconds of one
@@ -41,10 +41,12 @@ struct Work {
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
   unsigned* count = nullptr;
+  unsigned* other = nullptr;
 };
 
 __attribute__((noinline)) void step(const Work& work, const std::string& what, unsigned long long ns) {
-  busy<<<1, 1, 0, what == "copy" || what == "plane" ? nullptr : work.stream>>>(ns, work.count);
+  const bool on_default = what == "copy" || what == "plane" || what == "to_device";
+  busy<<<1, 1, 0, on_default ? nullptr : work.stream>>>(ns, work.count);
   if (what == "stream") {
     check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
   } else if (what == "event") {
@@ -58,6 +60,9 @@ __attribute__((noinline)) void step(const Work& work, const std::string& what, u
   } else if (what == "pageable_plane") {
     unsigned seen = 0;
     check(cudaMemcpy2DAsync(&seen, 4, work.count, 4, 4, 1, cudaMemcpyDeviceToHost, work.stream), "cudaMemcpy2DAsync");
+  } else if (what == "to_device") {
+    const unsigned one = 1;
+    check(cudaMemcpy(work.other, &one, sizeof one, cudaMemcpyHostToDevice), "cudaMemcpy");
   } else if (what == "plane") {
     unsigned seen = 0;
     check(cudaMemcpy2D(&seen, 4, work.count, 4, 4, 1, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
@@ -167,6 +172,7 @@ int main(int argc, char** argv) {
   check(cudaStreamCreateWithFlags(&work.stream, cudaStreamNonBlocking), "cudaStreamCreate");
   check(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaMalloc(&work.count, sizeof(unsigned)), "cudaMalloc");
+  check(cudaMalloc(&work.other, sizeof(unsigned)), "cudaMalloc");
   check(cudaMemset(work.count, 0, sizeof(unsigned)), "cudaMemset");
   if (what == "calls") return calls(work, std::atoi(argv[2]));
   if (what == "copies") return copies(work, std::atoi(argv[2]));

@@ -1,0 +1,44 @@
+// What the driver is asked about a copy, from a callback.
+#pragma once
+
+#include "collector/waits/driver_api.h"
+#include "collector/waits/host_copy.h"
+#include "collector/waits/open_captures.h"
+#include "collector/waits/own_calls.h"
+#include "collector/waits/waiting_thread.h"
+
+namespace wicprof::collector {
+
+/// Of the calling thread.
+class DriverQuestions final : public CopyQuestions {
+ public:
+  DriverQuestions(WaitingThread& thread, const OpenCaptures& captures) : thread_(thread), captures_(captures) {}
+
+  MemoryKind memory_of(std::uintptr_t address) override {
+    const DriverApi& api = DriverApi::loaded();
+    if (api.pointer_attribute == nullptr) return MemoryKind::device;
+    const CallingDriver calling(thread_);
+    const OwnCalls::Span own(OwnCalls::of_process(), thread_.id);
+    CUmemorytype type{};
+    const CUresult found =
+        api.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, static_cast<CUdeviceptr>(address));
+    if (found == CUDA_ERROR_INVALID_VALUE) return MemoryKind::pageable;
+    return found == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST ? MemoryKind::pinned : MemoryKind::device;
+  }
+
+  bool captures(CUstream stream) override {
+    const DriverApi& api = DriverApi::loaded();
+    if (!captures_.any()) return false;
+    if (api.stream_is_capturing == nullptr) return true;
+    const CallingDriver calling(thread_);
+    const OwnCalls::Span own(OwnCalls::of_process(), thread_.id);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return api.stream_is_capturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+
+ private:
+  WaitingThread& thread_;
+  const OpenCaptures& captures_;
+};
+
+}  // namespace wicprof::collector

@@ -1,0 +1,234 @@
+#include "collector/waits/host_copy.h"
+
+#include <cuda_runtime_api.h>
+
+namespace wicprof::collector {
+
+namespace {
+
+std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+struct Ends {
+  Where to, from;
+};
+
+Ends ends_of(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return {Where::host, Where::host};
+    case cudaMemcpyHostToDevice:
+      return {Where::device, Where::host};
+    case cudaMemcpyDeviceToHost:
+      return {Where::host, Where::device};
+    case cudaMemcpyDeviceToDevice:
+      return {Where::device, Where::device};
+    default:
+      return {Where::unknown, Where::unknown};
+  }
+}
+
+HostCopy of_kind(const void* to, const void* from, cudaMemcpyKind kind) {
+  const Ends ends = ends_of(kind);
+  HostCopy copy;
+  copy.to = address_of(to);
+  copy.from = address_of(from);
+  copy.to_is = ends.to;
+  copy.from_is = ends.from;
+  return copy;
+}
+
+std::optional<HostCopy> of_volume(const cudaMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return std::nullopt;
+  HostCopy copy = of_kind(parameters->dstPtr.ptr, parameters->srcPtr.ptr, parameters->kind);
+  if (parameters->dstArray != nullptr) copy.to_is = Where::device;
+  if (parameters->srcArray != nullptr) copy.from_is = Where::device;
+  return copy;
+}
+
+Where where(CUmemorytype type) {
+  return type == CU_MEMORYTYPE_HOST ? Where::host : type == CU_MEMORYTYPE_UNIFIED ? Where::unknown : Where::device;
+}
+
+/// Of two or three dimensions.
+template <class Shape>
+std::optional<HostCopy> of_shape(const Shape* shape) {
+  if (shape == nullptr) return std::nullopt;
+  HostCopy copy;
+  copy.to_is = where(shape->dstMemoryType);
+  copy.from_is = where(shape->srcMemoryType);
+  copy.to = copy.to_is == Where::host ? address_of(shape->dstHost) : shape->dstDevice;
+  copy.from = copy.from_is == Where::host ? address_of(shape->srcHost) : shape->srcDevice;
+  return copy;
+}
+
+std::optional<HostCopy> asynchronous(std::optional<HostCopy> copy, CUstream stream) {
+  if (!copy) return std::nullopt;
+  copy->is_async = true;
+  copy->stream = stream;
+  return copy;
+}
+
+template <class Params>
+const Params& as(const void* params) {
+  return *static_cast<const Params*>(params);
+}
+
+std::optional<HostCopy> of_runtime(CUpti_CallbackId id, const void* params) {
+  switch (id) {
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000: {
+      const auto& call = as<cudaMemcpy_v3020_params>(params);
+      return of_kind(call.dst, call.src, call.kind);
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_ptds_v7000: {
+      const auto& call = as<cudaMemcpy2D_v3020_params>(params);
+      return of_kind(call.dst, call.src, call.kind);
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_ptds_v7000:
+      return of_volume(as<cudaMemcpy3D_v3020_params>(params).p);
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbol_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbol_ptds_v7000: {
+      const auto& call = as<cudaMemcpyToSymbol_v3020_params>(params);
+      HostCopy copy = of_kind(nullptr, call.src, call.kind);
+      copy.to_is = Where::device;
+      return copy;
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbol_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbol_ptds_v7000: {
+      const auto& call = as<cudaMemcpyFromSymbol_v3020_params>(params);
+      HostCopy copy = of_kind(call.dst, nullptr, call.kind);
+      copy.from_is = Where::device;
+      return copy;
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000: {
+      const auto& call = as<cudaMemcpyAsync_v3020_params>(params);
+      HostCopy copy = of_kind(call.dst, call.src, call.kind);
+      copy.bytes = call.count;
+      return asynchronous(copy, call.stream);
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_ptsz_v7000: {
+      const auto& call = as<cudaMemcpy2DAsync_v3020_params>(params);
+      return asynchronous(of_kind(call.dst, call.src, call.kind), call.stream);
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_ptsz_v7000: {
+      const auto& call = as<cudaMemcpy3DAsync_v3020_params>(params);
+      return asynchronous(of_volume(call.p), call.stream);
+    }
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_v3020:
+    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_ptsz_v7000: {
+      const auto& call = as<cudaMemcpyFromSymbolAsync_v3020_params>(params);
+      HostCopy copy = of_kind(call.dst, nullptr, call.kind);
+      copy.from_is = Where::device;
+      return asynchronous(copy, call.stream);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<HostCopy> of_driver(CUpti_CallbackId id, const void* params) {
+  HostCopy copy;
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy_ptds: {
+      const auto& call = as<cuMemcpy_params>(params);
+      copy.to = call.dst;
+      copy.from = call.src;
+      return copy;
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds:
+      copy.to_is = Where::device;
+      copy.from_is = Where::host;
+      return copy;
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds:
+      copy.to_is = Where::host;
+      copy.from_is = Where::device;
+      return copy;
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2_ptds:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2_ptds:
+      return of_shape(as<cuMemcpy2D_v2_params>(params).pCopy);
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2_ptds:
+      return of_shape(as<cuMemcpy3D_v2_params>(params).pCopy);
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz: {
+      const auto& call = as<cuMemcpyAsync_params>(params);
+      copy.to = call.dst;
+      copy.from = call.src;
+      copy.bytes = call.ByteCount;
+      return asynchronous(copy, call.hStream);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz: {
+      const auto& call = as<cuMemcpyHtoDAsync_v2_params>(params);
+      copy.from = address_of(call.srcHost);
+      copy.to_is = Where::device;
+      copy.from_is = Where::host;
+      copy.bytes = call.ByteCount;
+      return asynchronous(copy, call.hStream);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz: {
+      const auto& call = as<cuMemcpyDtoHAsync_v2_params>(params);
+      copy.to = address_of(call.dstHost);
+      copy.to_is = Where::host;
+      copy.from_is = Where::device;
+      return asynchronous(copy, call.hStream);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz: {
+      const auto& call = as<cuMemcpy2DAsync_v2_params>(params);
+      return asynchronous(of_shape(call.pCopy), call.hStream);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2_ptsz: {
+      const auto& call = as<cuMemcpy3DAsync_v2_params>(params);
+      return asynchronous(of_shape(call.pCopy), call.hStream);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<HostCopy> host_copy(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* params,
+                                  CUstream default_stream) {
+  if (params == nullptr) return std::nullopt;
+  std::optional<HostCopy> copy = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? of_runtime(id, params) : of_driver(id, params);
+  if (copy && copy->stream == nullptr) copy->stream = default_stream;
+  return copy;
+}
+
+bool waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver) {
+  const auto memory = [&](std::uintptr_t address, Where is) {
+    if (is == Where::device) return MemoryKind::device;
+    if (is == Where::unknown) return driver.memory_of(address);
+    return known.is_pageable(address, [&](std::uintptr_t asked) { return driver.memory_of(asked); })
+               ? MemoryKind::pageable
+               : MemoryKind::pinned;
+  };
+  const auto is_of_host = [&](std::uintptr_t address, Where is) {
+    return is == Where::host || (is == Where::unknown && driver.memory_of(address) != MemoryKind::device);
+  };
+  if (!copy.is_async) {
+    return copy.to_is == Where::host || is_of_host(copy.from, copy.from_is) || is_of_host(copy.to, copy.to_is);
+  }
+  const auto waits_for = [&](MemoryKind to) {
+    if (to == MemoryKind::pageable) return true;
+    if (to == MemoryKind::pinned) return is_of_host(copy.from, copy.from_is);
+    return copy.bytes >= kTooLongForBuffers && memory(copy.from, copy.from_is) == MemoryKind::pageable;
+  };
+  return waits_for(memory(copy.to, copy.to_is)) && !driver.captures(copy.stream);
+}
+
+}  // namespace wicprof::collector
