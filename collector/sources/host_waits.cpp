@@ -331,8 +331,6 @@ class HostWaits final : public Source {
     thread.known_waits.forget();
     if (thread.experience == nullptr) thread.experience = &experience();
     Experience& known = *thread.experience;
-    if (const TimeNs computing = thread.cpu_meter.between(); computing >= 0)
-      known.computing += (computing - known.computing) / kRecentComputing;
     if (strategy == StrategyId::hybrid && known.short_waits > 0 && known.short_place == wait.place.site) {
       --known.short_waits;
       wait.learns = false;
@@ -346,7 +344,7 @@ class HostWaits final : public Source {
     costs.late = known.sleeps.late(costs.late);
     costs.contended = known.contention.contended();
     // It stays short while `hybrid` is in force: the waits without a CPU that it spares say nothing about others.
-    if (!TimeSlice::fits(known.computing)) {
+    if (known.computing < 0 || !TimeSlice::fits(known.computing)) {
       thread.time_slice.restore();
     } else if (strategy == StrategyId::hybrid && costs.contended) {
       thread.time_slice.shorten();
@@ -463,6 +461,10 @@ class HostWaits final : public Source {
     event.polls = wait.polls;
     event.naps = wait.naps;
     if (wait.forecast) event.predicted_ns = wait.forecast->left;
+    if (use.computed >= 0 && thread.experience != nullptr) {
+      TimeNs& computing = thread.experience->computing;
+      computing += computing < 0 ? use.computed - computing : (use.computed - computing) / kRecentComputing;
+    }
     if (wait.strategy == StrategyId::hybrid) {
       Experience& known = *thread.experience;
       const bool expected = wait.way == HybridWay::polls && is_short(event.end_ns - wait.begin);

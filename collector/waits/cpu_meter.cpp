@@ -17,9 +17,11 @@ CpuMeter::Reading CpuMeter::read() {
 CpuUse CpuMeter::end_long(TimeNs begin, TimeNs end) {
   const TimeNs length = end - begin;
   short_waits_[place_] = 0;
-  end_cpu_ = -1;
-  if (!measures_) return {};
-  const TimeNs cpu = end_cpu_ = thread_cpu_ns();
+  if (!measures_) {
+    slept_cpu_ = -1;  // perhaps here
+    return {};
+  }
+  const TimeNs cpu = thread_cpu_ns();
   CpuUse use;
   use.cpu = std::clamp<TimeNs>(cpu - first_.cpu, 0, length);
   Reading now = last_;
@@ -30,6 +32,10 @@ CpuUse CpuMeter::end_long(TimeNs begin, TimeNs end) {
   }
   use.involuntary_switches = static_cast<std::uint32_t>(now.switches.involuntary - first_.switches.involuntary);
   if (now.run_delay >= 0 && first_.run_delay >= 0) use.run_delay = now.run_delay - first_.run_delay;
+  if (length - use.cpu - std::max<TimeNs>(use.run_delay, 0) >= kAway) {
+    if (slept_cpu_ >= 0) use.computed = first_.cpu - slept_cpu_;
+    slept_cpu_ = cpu;
+  }
   return use;
 }
 

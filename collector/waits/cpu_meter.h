@@ -15,6 +15,7 @@ struct CpuUse {
   TimeNs cpu = -1;
   std::uint32_t involuntary_switches = HostWaitEvent::kUnknownSwitches;
   TimeNs run_delay = -1;
+  TimeNs computed = -1;  ///< where the thread slept in the wait: since the last one in which it did; -1: not known
 };
 
 /// One per thread, used by that thread alone. Each clock of a thread costs a system call of 0.3 to 0.6 us, which is
@@ -47,14 +48,10 @@ class CpuMeter {
     if (measures_) last_ = read();
   }
 
-  /// CPU time of the thread between its last wait and this one; -1: not measured at both of them.
-  TimeNs between() const { return measures_ && end_cpu_ >= 0 ? first_.cpu - end_cpu_ : -1; }
-
   /// After the wait from `begin` to `end`.
   CpuUse end(TimeNs begin, TimeNs end) {
     if (end - begin >= kTooShortToSleep) return end_long(begin, end);
     if (short_waits_[place_] < kShortInARow) ++short_waits_[place_];
-    end_cpu_ = -1;
     return {end > begin ? end - begin : 0, 0, reports_run_delay_ ? 0 : -1};
   }
 
@@ -69,7 +66,7 @@ class CpuMeter {
   std::uint32_t place_ = 0;
   bool measures_ = false;
   bool reports_run_delay_ = false;                   // the operating system
-  TimeNs end_cpu_ = -1;                              // at the end of the last wait
+  TimeNs slept_cpu_ = -1;                            // at the end of the last wait in which the thread slept
   std::array<std::uint8_t, kPlaces> short_waits_{};  // in a row, by place
   Reading first_, last_;
   RunDelay run_delay_;

@@ -29,7 +29,7 @@ struct Experience {
   Predictor predictor;
   SleepLateness sleeps;
   Contention contention;
-  TimeNs computing = 0;  // between waits, recently
+  TimeNs computing = -1;  // between waits in which it sleeps, recently; -1: not known
   std::optional<PastWait> past;
   // Of the waits that decide about watching launches.
   std::uint32_t judged = 0, uncertain = 0;

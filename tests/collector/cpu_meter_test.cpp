@@ -53,19 +53,18 @@ TEST(CpuMeter, CountsTheSleepBeforeItWoke) {
   EXPECT_NE(use.involuntary_switches, HostWaitEvent::kUnknownSwitches);
 }
 
-TEST(CpuMeter, KnowsWhatTheThreadComputesBetweenTwoLongWaits) {
+TEST(CpuMeter, KnowsWhatTheThreadComputesBetweenTheWaitsInWhichItSleeps) {
   CpuMeter meter;
-  wait_at(meter, 1, sleep);
+  EXPECT_EQ(wait_at(meter, 1, sleep).computed, -1);  // since when is not known
   const TimeNs begin = thread_cpu_ns();
   spin();
+  short_wait(meter, 2);
+  EXPECT_EQ(wait_at(meter, 3, spin).computed, -1);
+  spin();
   const TimeNs computed = thread_cpu_ns() - begin;
-  meter.begin(2);
-  EXPECT_GE(meter.between(), computed);
-  EXPECT_LT(meter.between(), computed + kLong);
-  const TimeNs now = now_ns();
-  meter.end(now, now + 100);
-  meter.begin(2);
-  EXPECT_EQ(meter.between(), -1);  // a short wait reads no clock at its end
+  const TimeNs found = wait_at(meter, 1, sleep).computed;
+  EXPECT_GE(found, computed);
+  EXPECT_LT(found, computed + kLong);
 }
 
 TEST(CpuMeter, ReadsNoClockWhereWaitsAreShort) {
