@@ -63,11 +63,11 @@ def main():
     for what, under in itertools.product(options.programs, (False, True)):
         folder = work / (what if under else what + "_alone")
         folder.mkdir()
-        words = [sys.executable, PROGRAM, what, "5", folder / "stop", folder / "times", str(STEPS)]
+        words = [sys.executable, PROGRAM, what, "0", folder / "stop", folder / "times", str(STEPS)]
         if under:
             words = [wic_prof, "run", "-q", "-f", "-o", work / f"{what}.wicprof", "--trace=host_waits",
                      f"--name={what}", "--", *words]
-        runs[what, under] = subprocess.Popen(["timeout", "50", *words], env=environment, cwd=work, text=True,
+        runs[what, under] = subprocess.Popen(["timeout", "55", *words], env=environment, cwd=work, text=True,
                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     for way in itertools.cycle(WAYS):
         if all(run.poll() is not None for run in runs.values()):

@@ -470,6 +470,7 @@ class HostWaits final : public Source {
       const bool expected = wait.way == HybridWay::polls && is_short(event.end_ns - wait.begin);
       if (!expected) known.short_waits = 0;
       if (wait.learns || !expected) known.past = PastWait{wait, event.end_ns, known.work, event.run_delay_ns};
+      known.launches += known.work.launches;
       known.work = {};
     }
   }

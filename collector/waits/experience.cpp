@@ -9,6 +9,8 @@ namespace {
 /// Earlier waits at a place before it counts as uncertain: twice as many as its first guess takes to fade. After as
 /// many waits of a thread at such places it is decided whether the launches are watched. Not calibrated.
 constexpr std::uint32_t kWaitsToJudge = 32;
+/// Waits after which the cost of watching launches is weighed. Not calibrated.
+constexpr std::uint32_t kWaitsToWeigh = 8;
 /// Below one uncertain wait in so many, watching every launch costs more than it saves. Not calibrated.
 constexpr std::uint32_t kFewUncertain = 8;
 
@@ -22,6 +24,7 @@ void Learning::learn_past(Experience& known, EventSink& sink) {
   const TimeNs end = past.end;
   known.predictor.observe(wait.place.site, past.work, wait.begin, end);
   if (past.run_delay >= 0) known.contention.wait_ended(past.run_delay);
+  weigh(known, end);
   judge(known, wait, past.work.key != 0);
   if (wait.place.site == 0 || !wait.forecast) return;
   // A place's way is a choice of the trace. Only changes are written, so the table of them stays small.
@@ -38,6 +41,14 @@ void Learning::learn_past(Experience& known, EventSink& sink) {
   event.median_wait_ns = wait.forecast->left;
   event.look_ns = -1;
   sink.write_or_hold(event);
+}
+
+void Learning::weigh(Experience& known, TimeNs end) {
+  auto& weighed = known.weighed;
+  if (weighed.begin != 0 && ++weighed.waits < kWaitsToWeigh) return;
+  const auto launches = static_cast<TimeNs>(known.launches - weighed.launches);
+  if (weighed.begin != 0 && launches * kWatchedLaunch > (end - weighed.begin) / 100) control_.refuse_launches();
+  weighed = {0, known.launches, end};
 }
 
 void Learning::judge(Experience& known, const ThreadWait& wait, bool watched) {

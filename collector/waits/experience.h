@@ -33,6 +33,13 @@ struct Experience {
   std::optional<PastWait> past;
   // Of the waits that decide about watching launches.
   std::uint32_t judged = 0, uncertain = 0;
+  // What watching launches costs: those of some waits in a row.
+  std::uint64_t launches = 0;  // watched
+  struct {
+    std::uint32_t waits = 0;
+    std::uint64_t launches = 0;  // before the first of the waits
+    TimeNs begin = 0;
+  } weighed;
   // The last place whose waits are too short to sleep in, and how many more waits there need no new forecast.
   SiteId short_place = 0;
   std::uint32_t short_waits = 0;
@@ -41,8 +48,10 @@ struct Experience {
 
 inline constexpr TimeNs kRecentComputing = 8;  // waits, about
 
-/// Watching launches adds less than one percent to waits longer than this: short kernels took 3 us longer on an H200.
-inline constexpr TimeNs kWorthWatching = 300 * kMicrosecond;
+/// Watching launches costs so much for each: short kernels took 3 us longer on an H200.
+inline constexpr TimeNs kWatchedLaunch = 3 * kMicrosecond;
+/// With one launch each, waits longer than this become less than one percent longer.
+inline constexpr TimeNs kWorthWatching = 100 * kWatchedLaunch;
 
 /// Any thread, each with its own experience.
 class Learning {
@@ -55,6 +64,8 @@ class Learning {
   void learn_past(Experience& known, EventSink& sink);
 
  private:
+  /// Refuses the launches where watching them takes more than one percent of the thread's time.
+  void weigh(Experience& known, TimeNs end);
   /// Whether launches are to be watched.
   void judge(Experience& known, const ThreadWait& wait, bool watched);
 

@@ -57,6 +57,8 @@ class HostControl {
   /// Waits are as uncertain with the launches: `of_hybrid` is called with false, and never again with true, unless
   /// somebody needs the launches.
   void give_up_launches() { change_launches(Launches::wanted, Launches::given_up); }
+  /// The launches cost a thread more than they can save: `of_hybrid` is never again called with true.
+  void refuse_launches() { launches_.store(Launches::given_up, std::memory_order_relaxed); }
 
   SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed), late_.load(std::memory_order_relaxed)}; }
 

@@ -50,6 +50,7 @@ void AwaitedWork::add(const void* kernel, const std::uint32_t (&shape)[6], TimeN
   for (const std::uint32_t size : shape) launch = mixed(launch + size);
   key += launch | 1;  // a sum: several streams may take turns in any order
   if (launched == 0) launched = now;
+  ++launches;
 }
 
 std::optional<Forecast> Predictor::forecast(std::uint32_t site, const AwaitedWork& work, TimeNs now) const {

@@ -39,8 +39,9 @@ struct Forecast {
 
 /// The work for which a thread waits: what it launched since its last wait.
 struct AwaitedWork {
-  std::uint64_t key = 0;  ///< of the kernels and their launch shapes; 0: nothing, or not known
-  TimeNs launched = 0;    ///< when the first of it was launched (host time); 0: not known
+  std::uint64_t key = 0;       ///< of the kernels and their launch shapes; 0: nothing, or not known
+  TimeNs launched = 0;         ///< when the first of it was launched (host time); 0: not known
+  std::uint32_t launches = 0;  ///< as far as they are watched
 
   /// Adds a launch. `shape`: grid and block.
   void add(const void* kernel, const std::uint32_t (&shape)[6], TimeNs now);
