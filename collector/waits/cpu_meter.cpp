@@ -16,7 +16,8 @@ CpuMeter::Reading CpuMeter::read() {
 
 CpuUse CpuMeter::end_long(TimeNs begin, TimeNs end) {
   const TimeNs length = end - begin;
-  short_waits_[place_] = 0;
+  std::uint8_t& short_waits = short_waits_[place_];
+  short_waits = length < kDelayed && short_waits > 0 ? short_waits - 1 : 0;
   if (!measures_) {
     slept_cpu_ = -1;  // perhaps here
     return {};

@@ -83,5 +83,19 @@ TEST(CpuMeter, ReadsNoClockWhereWaitsAreShort) {
   EXPECT_GE(wait_at(meter, 2, sleep).cpu, 0);  // another place
 }
 
+TEST(CpuMeter, ADelayedShortWaitHasOneFurtherWaitMeasured) {
+  CpuMeter meter;
+  for (int i = 0; i < CpuMeter::kShortInARow; ++i) short_wait(meter, 1);
+  meter.begin(1);
+  const TimeNs now = now_ns();
+  EXPECT_EQ(meter.end(now, now + CpuMeter::kDelayed / 2).cpu, -1);
+  EXPECT_GE(wait_at(meter, 1, sleep).cpu, 0);
+  for (int i = 0; i < CpuMeter::kShortInARow; ++i) short_wait(meter, 1);
+  meter.begin(1);
+  meter.end(now, now + CpuMeter::kDelayed / 2);
+  short_wait(meter, 1);
+  EXPECT_EQ(wait_at(meter, 1, sleep).cpu, -1);
+}
+
 }  // namespace
 }  // namespace wicprof::collector
