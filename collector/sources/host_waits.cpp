@@ -100,6 +100,7 @@ class HostWaits final : public Source {
     if (thread.calling_driver) return;
     const std::uint8_t number = number_of(domain, id);
     if (number == kNoNumber) return note(domain, id, data);
+    if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return;  // no wait has begun
     if (kWaitingCalls[number].copy != CopyCall::none && !copy_waits(thread, number, data)) return;
     const void* const frame = __builtin_frame_address(0);
     if (data.callbackSite == CUPTI_API_ENTER) {
@@ -133,12 +134,11 @@ class HostWaits final : public Source {
   }
 
  private:
-  /// Whether a copy waits. At its end nothing is asked where no wait is open.
+  /// Whether a copy waits.
   __attribute__((noinline)) bool copy_waits(WaitingThread& thread, std::uint8_t number,
                                             const CUpti_CallbackData& data) const {
     LastCopy& last = thread.copy;
     if (last.correlation == data.correlationId) return last.waits;
-    if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return false;
     const WaitingCall& call = kWaitingCalls[number];
     const std::optional<HostCopy> copy = host_copy(call.domain, call.id, data.functionParams, call.default_stream());
     DriverQuestions driver(thread, captures_);
@@ -226,7 +226,6 @@ class HostWaits final : public Source {
   __attribute__((noinline)) void leave(WaitingThread& thread, std::uint8_t number, const CUpti_CallbackData& data,
                                        EventSink& sink) {
     ThreadWait& wait = thread.wait;
-    if (wait.depth == 0) return;  // entered before the callbacks were enabled
     if (--wait.depth > 0 && places_.asked(wait.outer)) return;
     wait.depth = 0;
     thread.open_call.end();
