@@ -5,8 +5,8 @@
 A training step (four dense layers, Adam, the loss read every step) or a decode step (a cache of keys and values, the
 tokens read every step): of twelve layers that are 4,096 wide, whose launches take longer than its kernels, or of six
 that are 12,288 wide, which waits for its kernels. Ends after SECONDS (0: after CHECKED steps), or once STOP_FILE
-exists. Writes the end of each step (CLOCK_MONOTONIC, ns) to TIMES_FILE, and prints the digest of what the first CHECKED steps
-computed: the loss of each, or the scores of all words.
+exists. Writes the end of each step (CLOCK_MONOTONIC, ns) to TIMES_FILE, and prints the digest of what the first
+CHECKED steps computed: the loss of each, or the scores of all words.
 """
 
 import hashlib

@@ -5,6 +5,7 @@ docs/results/README.md describes the mark that follows a figure: <!-- figure: FI
 
 import json
 import re
+import shlex
 
 from markdown import prose
 
@@ -48,7 +49,7 @@ def file_problems(path, benchmarks, mentions):
         return problems
     if not re.fullmatch(r"\w+\.[\w.-]+\.json", path.name):
         problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
-    is_bench = any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".py"))
+    is_bench = any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".cu", ".py"))
     # Tests on a GPU that measure as well.
     if not is_bench and not any(benchmarks.parent.glob(f"tests/*/gpu/{document['bench']}.py")):
         problems.append(f"{path.name}: there is no bench/{document['bench']}.cpp")
@@ -96,6 +97,14 @@ def field_of(row, field):
     return value
 
 
+def words_of(marker):
+    """A row's name with spaces is in quotation marks."""
+    try:
+        return shlex.split(marker)
+    except ValueError as error:
+        raise Wrong(f"cannot read '{marker}': {error}") from None
+
+
 def figure_of(results, words):
     """The figure as the document must show it."""
     if len(words) not in (3, 4, 5):
@@ -130,7 +139,7 @@ def marker_problems(text, results, where):
         for marker in MARKER.finditer(line):
             count += 1
             try:
-                figure = figure_of(results, marker.group(1).split())
+                figure = figure_of(results, words_of(marker.group(1)))
             except Wrong as wrong:
                 problems.append(f"{where}:{number}: {wrong}")
                 continue

@@ -191,6 +191,13 @@ class Planted(unittest.TestCase):
         self.assert_one(self.figure("9.05 <!-- figure: wait.m.json park ratio %.2f -->"), "2 rows")
         self.assertEqual(self.figure("5.00 <!-- figure: wait.m.json park[blocks=1] ratio %.2f -->"), [])
 
+    def test_a_rows_name_with_spaces_is_in_quotation_marks(self):
+        document = result()
+        document["rows"][0]["name"] = "park, all of them"
+        self.put(document)
+        self.assertEqual(self.figure('9.05 <!-- figure: wait.m.json "park, all of them" ratio %.2f -->'), [])
+        self.assert_one(self.figure('9.05 <!-- figure: wait.m.json "park, all ratio %.2f -->'), "quotation")
+
     def test_no_marker_at_all(self):
         self.assert_one(self.figure("it is 9.05 times as fast"), "README.md")
         self.assert_one(self.figure("`<!-- figure: wait.m.json park ratio %.2f -->`"), "README.md")
