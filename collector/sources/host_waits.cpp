@@ -142,8 +142,10 @@ class HostWaits final : public Source {
     const WaitingCall& call = kWaitingCalls[number];
     const std::optional<HostCopy> copy = host_copy(call.domain, call.id, data.functionParams, call.default_stream());
     DriverQuestions driver(thread, captures_);
-    last = {data.correlationId, copy && waits(*copy, thread.host_memory, driver)};
-    return last.waits;
+    const std::optional<bool> found = copy ? waits(*copy, thread.host_memory, driver) : false;
+    if (!found) return false;  // the driver's call within that of the runtime may know more
+    last = {data.correlationId, *found};
+    return *found;
   }
 
   /// Whether the wait that begins is like one that the thread has made before, and the program's own way is in force.

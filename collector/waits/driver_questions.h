@@ -16,14 +16,15 @@ class DriverQuestions final : public CopyQuestions {
 
   MemoryKind memory_of(std::uintptr_t address) override {
     const DriverApi& api = DriverApi::loaded();
-    if (api.pointer_attribute == nullptr) return MemoryKind::device;
+    if (api.pointer_attribute == nullptr) return MemoryKind::unknown;
     const CallingDriver calling(thread_);
     const OwnCalls::Span own(OwnCalls::of_process(), thread_.id);
     CUmemorytype type{};
     const CUresult found =
         api.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, static_cast<CUdeviceptr>(address));
     if (found == CUDA_ERROR_INVALID_VALUE) return MemoryKind::pageable;
-    return found == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST ? MemoryKind::pinned : MemoryKind::device;
+    if (found != CUDA_SUCCESS) return MemoryKind::unknown;  // such as on a thread without a context
+    return type == CU_MEMORYTYPE_HOST ? MemoryKind::pinned : MemoryKind::device;
   }
 
   bool captures(CUstream stream) override {

@@ -209,26 +209,36 @@ std::optional<HostCopy> host_copy(CUpti_CallbackDomain domain, CUpti_CallbackId 
   return copy;
 }
 
-bool waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver) {
+std::optional<bool> waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver) {
   const auto memory = [&](std::uintptr_t address, Where is) {
     if (is == Where::device) return MemoryKind::device;
     if (is == Where::unknown) return driver.memory_of(address);
-    return known.is_pageable(address, [&](std::uintptr_t asked) { return driver.memory_of(asked); })
-               ? MemoryKind::pageable
-               : MemoryKind::pinned;
+    return known.at(address, [&](std::uintptr_t asked) { return driver.memory_of(asked); });
   };
-  const auto is_of_host = [&](std::uintptr_t address, Where is) {
-    return is == Where::host || (is == Where::unknown && driver.memory_of(address) != MemoryKind::device);
+  const auto is_of_host = [&](std::uintptr_t address, Where is) -> std::optional<bool> {
+    if (is == Where::host) return true;
+    const MemoryKind kind = memory(address, is);
+    if (kind == MemoryKind::unknown) return std::nullopt;
+    return kind != MemoryKind::device;
   };
   if (!copy.is_async) {
-    return copy.to_is == Where::host || is_of_host(copy.from, copy.from_is) || is_of_host(copy.to, copy.to_is);
+    if (copy.to_is == Where::host || copy.from_is == Where::host) return true;
+    const std::optional<bool> from = is_of_host(copy.from, copy.from_is), to = is_of_host(copy.to, copy.to_is);
+    if (from == true || to == true) return true;
+    if (!from || !to) return std::nullopt;
+    return false;
   }
-  const auto waits_for = [&](MemoryKind to) {
+  const auto waits_for = [&](MemoryKind to) -> std::optional<bool> {
+    if (to == MemoryKind::unknown) return std::nullopt;
     if (to == MemoryKind::pageable) return true;
     if (to == MemoryKind::pinned) return is_of_host(copy.from, copy.from_is);
-    return copy.bytes >= kTooLongForBuffers && memory(copy.from, copy.from_is) == MemoryKind::pageable;
+    if (copy.bytes < kTooLongForBuffers) return false;
+    const MemoryKind from = memory(copy.from, copy.from_is);
+    if (from == MemoryKind::unknown) return std::nullopt;
+    return from == MemoryKind::pageable;
   };
-  return waits_for(memory(copy.to, copy.to_is)) && !driver.captures(copy.stream);
+  const std::optional<bool> found = waits_for(memory(copy.to, copy.to_is));
+  return found == true ? !driver.captures(copy.stream) : found;
 }
 
 }  // namespace wicprof::collector

@@ -46,7 +46,8 @@ class CopyQuestions {
   virtual bool captures(CUstream stream) = 0;
 };
 
-/// Whether the copy keeps the thread waiting for the work in front of it. `known`: of the calling thread.
-bool waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver);
+/// Whether the copy keeps the thread waiting for the work in front of it; nullopt: the driver gives no answer. `known`:
+/// of the calling thread.
+std::optional<bool> waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver);
 
 }  // namespace wicprof::collector

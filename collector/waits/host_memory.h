@@ -13,8 +13,8 @@
 
 namespace wicprof::collector {
 
-/// `pageable`: the driver does not know the address. `device`: of a device, or managed.
-enum class MemoryKind : std::uint8_t { pageable, pinned, device };
+/// `pageable`: the driver does not know the address. `device`: of a device, or managed. `unknown`: it gives no answer.
+enum class MemoryKind : std::uint8_t { pageable, pinned, device, unknown };
 
 /// The calls of the driver that make addresses of the host known to it, or unknown.
 inline constexpr CUpti_CallbackId kHostMemoryCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuMemAllocHost,
@@ -37,15 +37,17 @@ class HostMemory {
   /// After and before each of kHostMemoryCalls. Any thread.
   static void changed() { changes_.fetch_add(1); }
 
-  /// `ask`: what lies at an address that is not known, or may have changed.
+  /// `pageable` or `pinned`, or else `unknown`. `ask`: what lies at an address that is not known, or may have changed.
   template <class Ask>
-  bool is_pageable(std::uintptr_t address, Ask&& ask) {
+  MemoryKind at(std::uintptr_t address, Ask&& ask) {
     Answer& kept = answers_[address / kLine % kRoom];
     const std::uint32_t changes = changes_.load(std::memory_order_acquire);  // before the question
     if (kept.address != address || kept.changes != changes) {
-      kept = {address, changes, ask(address) == MemoryKind::pageable};
+      const MemoryKind found = ask(address);
+      if (found == MemoryKind::unknown) return found;
+      kept = {address, changes, found == MemoryKind::pageable};
     }
-    return kept.pageable;
+    return kept.pageable ? MemoryKind::pageable : MemoryKind::pinned;
   }
 
  private:

@@ -29,6 +29,7 @@ class FakeDriver final : public CopyQuestions {
  public:
   MemoryKind memory_of(std::uintptr_t address) override {
     asked.push_back(address);
+    if (answers_nothing) return MemoryKind::unknown;
     if (pinned.contains(address)) return MemoryKind::pinned;
     return address == address_of(kOnDevice) ? MemoryKind::device : MemoryKind::pageable;
   }
@@ -38,6 +39,7 @@ class FakeDriver final : public CopyQuestions {
   }
 
   std::set<std::uintptr_t> pinned{address_of(kPinned)};
+  bool answers_nothing = false;
   CUstream capturing = nullptr;
   std::vector<std::uintptr_t> asked;
   std::vector<CUstream> of_streams;
@@ -46,12 +48,18 @@ class FakeDriver final : public CopyQuestions {
 class HostCopyTest : public testing::Test {
  protected:
   template <class Params>
-  bool waits_in(CUpti_CallbackDomain domain, CUpti_CallbackId id, const Params& params) {
+  std::optional<bool> found_in(CUpti_CallbackDomain domain, CUpti_CallbackId id, const Params& params) {
     const std::uint8_t number = number_of(domain, id);
     EXPECT_NE(number, kNoNumber);
     const std::optional<HostCopy> copy = host_copy(domain, id, &params, kWaitingCalls[number].default_stream());
     EXPECT_TRUE(copy);
-    return copy && waits(*copy, memory_, driver_);
+    return copy ? waits(*copy, memory_, driver_) : false;
+  }
+  template <class Params>
+  bool waits_in(CUpti_CallbackDomain domain, CUpti_CallbackId id, const Params& params) {
+    const std::optional<bool> found = found_in(domain, id, params);
+    EXPECT_TRUE(found.has_value());
+    return found == true;
   }
   bool async(void* to, const void* from, cudaMemcpyKind kind, std::size_t bytes = 4) {
     const cudaMemcpyAsync_v3020_params params{to, from, bytes, kind, kStream};
@@ -188,6 +196,19 @@ TEST_F(HostCopyTest, AnAddressIsAskedForAgainOnceMemoryHasBeenPinned) {
   HostMemory::changed();
   EXPECT_FALSE(async(kPageable, kOnDevice, cudaMemcpyDeviceToHost));
   EXPECT_EQ(driver_.asked.size(), 2u);
+}
+
+TEST_F(HostCopyTest, WhatTheDriverDoesNotAnswerIsAskedForAgain) {
+  const auto found = [&](cudaMemcpyKind kind) {
+    const cudaMemcpyAsync_v3020_params params{kPageable, kOnDevice, 4, kind, kStream};
+    return found_in(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, params);
+  };
+  driver_.answers_nothing = true;
+  EXPECT_FALSE(found(cudaMemcpyDeviceToHost).has_value());
+  EXPECT_FALSE(found(cudaMemcpyDefault).has_value());
+  driver_.answers_nothing = false;
+  EXPECT_EQ(found(cudaMemcpyDeviceToHost), true);
+  EXPECT_EQ(found(cudaMemcpyDefault), true);
 }
 
 TEST(OpenCaptures, ACaptureIsOpenUntilItsEndIsCertain) {
