@@ -255,7 +255,11 @@ TEST(Sources, ASynchronousCopyIsAHostWait) {
   const CuptiApi api = api_with(a_name);
   const auto waits = make_host_waits();
   ASSERT_TRUE(waits->enable({api, nullptr}));
+  int to = 0;
+  const cudaMemcpy_v3020_params params{&to, nullptr, sizeof to, cudaMemcpyDeviceToHost};
   CUpti_CallbackData data{};
+  data.correlationId = 1;
+  data.functionParams = &params;
   for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
     data.callbackSite = site;
     waits->callback(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, data, sink);
