@@ -84,7 +84,8 @@ def main():
     with torch.inference_mode(what != "train"):
         until = time.monotonic() + seconds
         while not (len(ends) % 16 == 0 and stop.exists()):
-            if len(ends) >= checked if seconds == 0 else time.monotonic() >= until:
+            over = len(ends) >= checked if seconds == 0 else time.monotonic() >= until
+            if over:
                 break
             result = step(len(ends) < checked)
             if len(ends) < checked:

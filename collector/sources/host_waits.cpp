@@ -16,12 +16,10 @@
 #include "collector/waits/experience.h"
 #include "collector/waits/host_control.h"
 #include "collector/waits/host_copy.h"
-#include "collector/waits/host_memory.h"
-#include "collector/waits/open_captures.h"
+#include "collector/waits/noted_calls.h"
 #include "collector/waits/open_kernels.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/parking.h"
-#include "collector/waits/plain_events.h"
 #include "collector/waits/range_names.h"
 #include "collector/waits/short_waits.h"
 #include "collector/waits/wait_sites.h"
@@ -37,11 +35,6 @@ namespace wicprof::collector {
 
 namespace {
 
-// Which events of the program block: seen from their creation on.
-constexpr CUpti_CallbackId kEventCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuEventCreate,
-                                            CUPTI_DRIVER_TRACE_CBID_cuEventDestroy,
-                                            CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2};
-
 /// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
 /// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
 constexpr std::uint32_t kShortWaits = 16;
@@ -52,11 +45,8 @@ class HostWaits final : public Source {
       : Source("host_waits", {}), sites_(control), control_(control, sites_), work_(work) {}
 
   Result<> prepare(const Cupti& cupti) override {
-    // Always on, since an event may be created long before a toggle asks for its flags.
-    for (const CUpti_CallbackId id : kEventCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
-    for (const CUpti_CallbackId id : kHostMemoryCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
-    for (const CUpti_CallbackId id : kCaptureCalls) cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id);
-    // So are ranges: a thread may enter one before recording starts.
+    NotedCalls::each([&](CUpti_CallbackId id) { cupti.api.enable_callback(1, cupti.subscriber, kDriverCall, id); });
+    // Ranges are always on, too: a thread may enter one before recording starts.
     for (const CUpti_CallbackId id : RangeNames::callbacks())
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_NVTX, id);
     control_.on_hybrid([this, cupti](bool on) {
@@ -141,8 +131,8 @@ class HostWaits final : public Source {
     if (last.correlation == data.correlationId) return last.waits;
     const WaitingCall& call = kWaitingCalls[number];
     const std::optional<HostCopy> copy = host_copy(call.domain, call.id, data.functionParams, call.default_stream());
-    DriverQuestions driver(thread, captures_);
-    const std::optional<bool> found = copy ? waits(*copy, thread.host_memory, driver) : false;
+    DriverQuestions driver(thread, noted_.captures());
+    const std::optional<bool> found = copy ? waits(*copy, call.copy, thread.host_memory, driver) : false;
     if (!found) return false;  // the driver's call within that of the runtime may know more
     last = {data.correlationId, *found};
     return *found;
@@ -286,27 +276,12 @@ class HostWaits final : public Source {
     return stream == CU_STREAM_LEGACY ? 0 : reinterpret_cast<std::uint64_t>(stream);
   }
 
-  /// Events that are created and destroyed, launches, memory of the host that the driver comes to know, and captures.
+  /// A call in which no thread waits.
   __attribute__((noinline)) void note(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                       const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
-    const auto is_one_of = [&](const auto& calls) { return std::ranges::find(calls, id) != std::end(calls); };
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuEventCreate) {
-      const auto& params = *static_cast<const cuEventCreate_params*>(data.functionParams);
-      if (data.callbackSite == CUPTI_API_EXIT && params.phEvent != nullptr) {
-        plain_events_.created(*params.phEvent, params.Flags);
-      }
-    } else if (id == CUPTI_DRIVER_TRACE_CBID_cuEventDestroy || id == CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2) {
-      if (data.callbackSite == CUPTI_API_ENTER) {
-        plain_events_.destroyed(static_cast<const cuEventDestroy_v2_params*>(data.functionParams)->hEvent);
-      }
-    } else if (data.callbackSite == CUPTI_API_ENTER && is_launch(id)) {
-      add_launch(experience().work, id, data.functionParams);
-    } else if (is_one_of(kHostMemoryCalls)) {
-      HostMemory::changed();
-    } else if (data.callbackSite == CUPTI_API_EXIT && is_one_of(kCaptureCalls)) {
-      captures_.returned(id, *static_cast<const CUresult*>(data.functionReturnValue));
-    }
+    if (!is_launch(id)) return noted_.note(id, data);
+    if (data.callbackSite == CUPTI_API_ENTER) add_launch(experience().work, id, data.functionParams);
   }
 
   void begin(WaitingThread& thread, PlaceOfWait place, EventSink& sink) {
@@ -327,7 +302,7 @@ class HostWaits final : public Source {
     const StrategyId strategy = control_.wanted(site);
     if (strategy != StrategyId::hybrid) thread.time_slice.restore();
     if (strategy == StrategyId::poll) return;
-    if (what.kind == Awaited::event && !plain_events_.contains(what.event)) return;
+    if (what.kind == Awaited::event && !noted_.events().contains(what.event)) return;
     wait.strategy = strategy;
     thread.known_waits.forget();
     if (thread.experience == nullptr) thread.experience = &experience();
@@ -491,8 +466,7 @@ class HostWaits final : public Source {
   HostControl control_;
   Learning learning_{control_};
   OpenWork* const work_;
-  PlainEvents plain_events_;
-  OpenCaptures captures_;
+  NotedCalls noted_;
   CounterClock clock_{CounterClock::system_uses_counter()};
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
   std::atomic<bool> ticks_{false};                                   // waits that are kept will be passed on

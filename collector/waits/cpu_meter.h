@@ -35,7 +35,8 @@ class CpuMeter {
   /// one, too. If it is not, its CPU time is not known. Not calibrated.
   static constexpr std::uint8_t kShortInARow = 8;
   /// Up to here, a wait may be a short one that was delayed, and has one further wait measured rather than
-  /// kShortInARow: of copies of 7 us one in 25 took over 10 us, one in 1,000 over 30 us (an H100). Not calibrated.
+  /// kShortInARow: of copies of 7 us one in 100 took over 14 us, one in 1,000 over 23 us in the best of 19 processes
+  /// (docs/results/call_cost_copies.h100.json). Not calibrated.
   static constexpr TimeNs kDelayed = 50 * kMicrosecond;
 
   /// Before a wait at the place.

@@ -27,19 +27,15 @@ Ends ends_of(cudaMemcpyKind kind) {
   }
 }
 
-HostCopy of_kind(const void* to, const void* from, cudaMemcpyKind kind) {
+HostCopy of_kind(const void* to, const void* from, cudaMemcpyKind kind, CUstream stream = nullptr,
+                 std::size_t bytes = 0) {
   const Ends ends = ends_of(kind);
-  HostCopy copy;
-  copy.to = address_of(to);
-  copy.from = address_of(from);
-  copy.to_is = ends.to;
-  copy.from_is = ends.from;
-  return copy;
+  return {address_of(to), address_of(from), ends.to, ends.from, bytes, stream};
 }
 
-std::optional<HostCopy> of_volume(const cudaMemcpy3DParms* parameters) {
+std::optional<HostCopy> of_volume(const cudaMemcpy3DParms* parameters, CUstream stream = nullptr) {
   if (parameters == nullptr) return std::nullopt;
-  HostCopy copy = of_kind(parameters->dstPtr.ptr, parameters->srcPtr.ptr, parameters->kind);
+  HostCopy copy = of_kind(parameters->dstPtr.ptr, parameters->srcPtr.ptr, parameters->kind, stream);
   if (parameters->dstArray != nullptr) copy.to_is = Where::device;
   if (parameters->srcArray != nullptr) copy.from_is = Where::device;
   return copy;
@@ -51,21 +47,15 @@ Where where(CUmemorytype type) {
 
 /// Of two or three dimensions.
 template <class Shape>
-std::optional<HostCopy> of_shape(const Shape* shape) {
+std::optional<HostCopy> of_shape(const Shape* shape, CUstream stream = nullptr) {
   if (shape == nullptr) return std::nullopt;
-  HostCopy copy;
-  copy.to_is = where(shape->dstMemoryType);
-  copy.from_is = where(shape->srcMemoryType);
-  copy.to = copy.to_is == Where::host ? address_of(shape->dstHost) : shape->dstDevice;
-  copy.from = copy.from_is == Where::host ? address_of(shape->srcHost) : shape->srcDevice;
-  return copy;
-}
-
-std::optional<HostCopy> asynchronous(std::optional<HostCopy> copy, CUstream stream) {
-  if (!copy) return std::nullopt;
-  copy->is_async = true;
-  copy->stream = stream;
-  return copy;
+  const Where to_is = where(shape->dstMemoryType), from_is = where(shape->srcMemoryType);
+  return HostCopy{to_is == Where::host ? address_of(shape->dstHost) : shape->dstDevice,
+                  from_is == Where::host ? address_of(shape->srcHost) : shape->srcDevice,
+                  to_is,
+                  from_is,
+                  0,
+                  stream};
 }
 
 template <class Params>
@@ -105,26 +95,24 @@ std::optional<HostCopy> of_runtime(CUpti_CallbackId id, const void* params) {
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020:
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000: {
       const auto& call = as<cudaMemcpyAsync_v3020_params>(params);
-      HostCopy copy = of_kind(call.dst, call.src, call.kind);
-      copy.bytes = call.count;
-      return asynchronous(copy, call.stream);
+      return of_kind(call.dst, call.src, call.kind, call.stream, call.count);
     }
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_v3020:
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_ptsz_v7000: {
       const auto& call = as<cudaMemcpy2DAsync_v3020_params>(params);
-      return asynchronous(of_kind(call.dst, call.src, call.kind), call.stream);
+      return of_kind(call.dst, call.src, call.kind, call.stream);
     }
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_v3020:
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_ptsz_v7000: {
       const auto& call = as<cudaMemcpy3DAsync_v3020_params>(params);
-      return asynchronous(of_volume(call.p), call.stream);
+      return of_volume(call.p, call.stream);
     }
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_v3020:
     case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_ptsz_v7000: {
       const auto& call = as<cudaMemcpyFromSymbolAsync_v3020_params>(params);
-      HostCopy copy = of_kind(call.dst, nullptr, call.kind);
+      HostCopy copy = of_kind(call.dst, nullptr, call.kind, call.stream);
       copy.from_is = Where::device;
-      return asynchronous(copy, call.stream);
+      return copy;
     }
     default:
       return std::nullopt;
@@ -132,25 +120,18 @@ std::optional<HostCopy> of_runtime(CUpti_CallbackId id, const void* params) {
 }
 
 std::optional<HostCopy> of_driver(CUpti_CallbackId id, const void* params) {
-  HostCopy copy;
   switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy_ptds: {
       const auto& call = as<cuMemcpy_params>(params);
-      copy.to = call.dst;
-      copy.from = call.src;
-      return copy;
+      return HostCopy{call.dst, call.src};
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds:
-      copy.to_is = Where::device;
-      copy.from_is = Where::host;
-      return copy;
+      return HostCopy{0, 0, Where::device, Where::host};
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds:
-      copy.to_is = Where::host;
-      copy.from_is = Where::device;
-      return copy;
+      return HostCopy{0, 0, Where::host, Where::device};
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2_ptds:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2:
@@ -162,37 +143,27 @@ std::optional<HostCopy> of_driver(CUpti_CallbackId id, const void* params) {
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz: {
       const auto& call = as<cuMemcpyAsync_params>(params);
-      copy.to = call.dst;
-      copy.from = call.src;
-      copy.bytes = call.ByteCount;
-      return asynchronous(copy, call.hStream);
+      return HostCopy{call.dst, call.src, Where::unknown, Where::unknown, call.ByteCount, call.hStream};
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz: {
       const auto& call = as<cuMemcpyHtoDAsync_v2_params>(params);
-      copy.from = address_of(call.srcHost);
-      copy.to_is = Where::device;
-      copy.from_is = Where::host;
-      copy.bytes = call.ByteCount;
-      return asynchronous(copy, call.hStream);
+      return HostCopy{0, address_of(call.srcHost), Where::device, Where::host, call.ByteCount, call.hStream};
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz: {
       const auto& call = as<cuMemcpyDtoHAsync_v2_params>(params);
-      copy.to = address_of(call.dstHost);
-      copy.to_is = Where::host;
-      copy.from_is = Where::device;
-      return asynchronous(copy, call.hStream);
+      return HostCopy{address_of(call.dstHost), 0, Where::host, Where::device, call.ByteCount, call.hStream};
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz: {
       const auto& call = as<cuMemcpy2DAsync_v2_params>(params);
-      return asynchronous(of_shape(call.pCopy), call.hStream);
+      return of_shape(call.pCopy, call.hStream);
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2_ptsz: {
       const auto& call = as<cuMemcpy3DAsync_v2_params>(params);
-      return asynchronous(of_shape(call.pCopy), call.hStream);
+      return of_shape(call.pCopy, call.hStream);
     }
     default:
       return std::nullopt;
@@ -209,7 +180,8 @@ std::optional<HostCopy> host_copy(CUpti_CallbackDomain domain, CUpti_CallbackId 
   return copy;
 }
 
-std::optional<bool> waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver) {
+std::optional<bool> waits(const HostCopy& copy, CopyCall call, HostMemory& known, CopyQuestions& driver) {
+  if (call == CopyCall::none) return false;
   const auto memory = [&](std::uintptr_t address, Where is) {
     if (is == Where::device) return MemoryKind::device;
     if (is == Where::unknown) return driver.memory_of(address);
@@ -221,7 +193,7 @@ std::optional<bool> waits(const HostCopy& copy, HostMemory& known, CopyQuestions
     if (kind == MemoryKind::unknown) return std::nullopt;
     return kind != MemoryKind::device;
   };
-  if (!copy.is_async) {
+  if (call == CopyCall::synchronous) {
     if (copy.to_is == Where::host || copy.from_is == Where::host) return true;
     const std::optional<bool> from = is_of_host(copy.from, copy.from_is), to = is_of_host(copy.to, copy.to_is);
     if (from == true || to == true) return true;

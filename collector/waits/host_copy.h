@@ -19,11 +19,13 @@ namespace wicprof::collector {
 /// `unknown`: the driver finds out.
 enum class Where : std::uint8_t { host, device, unknown };
 
+/// What a call is, by its name.
+enum class CopyCall : std::uint8_t { none, synchronous, asynchronous };
+
 /// What the parameters of a call say of its copy.
 struct HostCopy {
   std::uintptr_t to = 0, from = 0;
   Where to_is = Where::unknown, from_is = Where::unknown;
-  bool is_async = false;
   std::size_t bytes = 0;      ///< 0: not known
   CUstream stream = nullptr;  ///< in whose order the copy is
 };
@@ -48,6 +50,6 @@ class CopyQuestions {
 
 /// Whether the copy keeps the thread waiting for the work in front of it; nullopt: the driver gives no answer. `known`:
 /// of the calling thread.
-std::optional<bool> waits(const HostCopy& copy, HostMemory& known, CopyQuestions& driver);
+std::optional<bool> waits(const HostCopy& copy, CopyCall call, HostMemory& known, CopyQuestions& driver);
 
 }  // namespace wicprof::collector

@@ -4,12 +4,10 @@
 
 #include <cupti.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 namespace wicprof::collector {
 
@@ -31,7 +29,7 @@ inline constexpr CUpti_CallbackId kHostMemoryCalls[] = {CUPTI_DRIVER_TRACE_CBID_
                                                         CUPTI_DRIVER_TRACE_CBID_cuMemMap,
                                                         CUPTI_DRIVER_TRACE_CBID_cuMemUnmap};
 
-/// The last answers of a thread: the driver takes up to a microsecond for each. Used by that thread alone.
+/// The last answers of a thread, so that not every copy asks the driver. Used by that thread alone.
 class HostMemory {
  public:
   /// After and before each of kHostMemoryCalls. Any thread.

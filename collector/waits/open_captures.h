@@ -3,9 +3,7 @@
 
 #include <cupti.h>
 
-#include <algorithm>
 #include <atomic>
-#include <iterator>
 
 namespace wicprof::collector {
 

@@ -16,15 +16,12 @@
 
 namespace wicprof::collector {
 
-/// Copies wait if host_copy.h says so.
-enum class CopyCall : std::uint8_t { none, synchronous, asynchronous };
-
 struct WaitingCall {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
   Awaited awaited;
-  CopyCall copy = CopyCall::none;
-  bool per_thread = false;  ///< the default stream is the thread's own (CUDA_API_PER_THREAD_DEFAULT_STREAM)
+  CopyCall copy = CopyCall::none;  ///< a copy waits if host_copy.h says so
+  bool per_thread = false;         ///< the default stream is the thread's own (CUDA_API_PER_THREAD_DEFAULT_STREAM)
   CUstream default_stream() const { return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY; }
   /// Whether the runtime's call of that kind waits in one call of the driver, which waits for the same. Synchronous
   /// copies take several.
