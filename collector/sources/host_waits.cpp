@@ -439,7 +439,7 @@ class HostWaits final : public Source {
     if (wait.forecast) event.predicted_ns = wait.forecast->left;
     if (use.computed >= 0 && thread.experience != nullptr) {
       TimeNs& computing = thread.experience->computing;
-      computing += computing < 0 ? use.computed - computing : (use.computed - computing) / kRecentComputing;
+      computing = computing < 0 ? use.computed : computing + (use.computed - computing) / kRecentComputing;
     }
     if (wait.strategy == StrategyId::hybrid) {
       Experience& known = *thread.experience;
