@@ -113,19 +113,21 @@ void add(const void* record, std::size_t bytes) {
 }
 
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, CUpti_ApiCallbackSite site,
-          const void* params = nullptr, const char* symbol = nullptr) {
-  static const CUresult succeeded = CUDA_SUCCESS;
-  if (callback == nullptr || !is_enabled(domain, id)) return;
+          const void* params = nullptr, const char* symbol = nullptr, CUresult result = CUDA_SUCCESS) {
+  thread_local bool calling = false;
+  if (calling || callback == nullptr || !is_enabled(domain, id)) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.correlationId = correlation;
   data.functionParams = params;
   if (site == CUPTI_API_EXIT && domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    data.functionReturnValue = const_cast<CUresult*>(&succeeded);
+    data.functionReturnValue = &result;
   }
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
     data.symbolName = symbol != nullptr ? symbol : "_Z4workPf";
+  calling = true;
   callback(callback_data, domain, id, &data);
+  calling = false;
 }
 
 constexpr FakeCuptiControls kControls = {
@@ -140,6 +142,9 @@ constexpr FakeCuptiControls kControls = {
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_EXIT); },
     [](auto domain, auto id, auto correlation, const void* params) {
       call(domain, id, correlation, CUPTI_API_EXIT, params);
+    },
+    [](auto id, auto correlation, const void* params, CUresult result) {
+      call(CUPTI_CB_DOMAIN_DRIVER_API, id, correlation, CUPTI_API_EXIT, params, nullptr, result);
     },
     [] {
       CUpti_ResourceData data{};
