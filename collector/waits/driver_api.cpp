@@ -31,6 +31,7 @@ DriverApi find_functions() {
   find("cuCtxGetFlags", api.context_flags);
   find("cuCtxGetDevice", api.context_device);
   find("cuCtxGetCurrent", api.current_context);
+  find("cuCtxSetCurrent", api.set_context);
   find("cuCtxPushCurrent_v2", api.push_context);
   find("cuCtxPopCurrent_v2", api.pop_context);
   find("cuCtxRecordEvent", api.record_context);

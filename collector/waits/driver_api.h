@@ -27,6 +27,7 @@ struct DriverApi {
   CUresult (*context_flags)(unsigned*) = nullptr;  ///< of the current context
   CUresult (*context_device)(CUdevice*) = nullptr;
   CUresult (*current_context)(CUcontext*) = nullptr;
+  CUresult (*set_context)(CUcontext) = nullptr;
   CUresult (*push_context)(CUcontext) = nullptr;
   CUresult (*pop_context)(CUcontext*) = nullptr;
   CUresult (*record_context)(CUcontext, CUevent) = nullptr;  ///< all work of a context; since CUDA 12.5

@@ -64,6 +64,8 @@ bool ReplacedArguments::try_call(Kind kind, void* idle) {
   WaitingThread& thread = of_thread();
   const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
   const CallingDriver calling(thread);
+  // Else the default stream would be one with the program's work.
+  if (driver_.set_context == nullptr || driver_.set_context(nullptr) != CUDA_SUCCESS) return false;
   if (call() != CUDA_SUCCESS) return false;
   thread.tries_replacing = true;
   const CUresult with_nothing = call();

@@ -32,6 +32,7 @@ DriverApi fake_driver() {
     *context = kContext;
     return CUDA_SUCCESS;
   };
+  api.set_context = [](CUcontext) { return CUDA_SUCCESS; };
   api.create_stream = [](CUstream* stream, unsigned) {
     *stream = kIdle;
     return CUDA_SUCCESS;
