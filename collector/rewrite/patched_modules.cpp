@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collector/program/symbol_name.h"
+#include "collector/rewrite/load_functions.h"
 #include "protocol/events/device.h"
 #include "protocol/events/polled_word.h"
 #include "protocol/events/site.h"
@@ -99,6 +100,15 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
   any_ = true;
   bound_in_ = nullptr;
   return names;
+}
+
+void PatchedModules::add_beside(CUlibrary library, CUmodule module, CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  Module& added = modules_.emplace_back();
+  added.library = library;
+  added.module = module;
+  added.context = context;
+  bound_in_ = nullptr;
 }
 
 void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
@@ -230,6 +240,8 @@ std::string PatchedModules::bind_in(const RewriteDriver& driver, CUcontext conte
   }
   std::string problem;
   for (const Unbound& each : unbound) {
+    load_functions(driver, each.library, each.module);
+    if (each.table.empty()) continue;
     const std::optional<Memory> memory = memory_of(driver, context, sink, problem);
     if (!memory) continue;
     std::unique_ptr<WaitRecords> records = bind_module(driver, each, *memory, problem);

@@ -39,6 +39,8 @@ class PatchedModules {
   /// `module`. Returns the names of its sites in the session, which are declared in the trace.
   std::vector<std::string> add(const rewriter::Replacement& replacement, CUlibrary library, CUmodule module,
                                EventSink& sink, CUcontext context = nullptr);
+  /// A module of the program without patched loops, whose kernels may run beside those that have some.
+  void add_beside(CUlibrary library, CUmodule module, CUcontext context);
   void unloaded(CUlibrary library, CUmodule module);
   void context_begins(CUcontext context);
   /// A context ends, and with it the memory that its kernels use. Call before it ends. Writes the waits so far.
@@ -50,10 +52,11 @@ class PatchedModules {
   bool unbound(CUcontext context) const {
     return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;
   }
-  /// Gives the modules their memory in the current context, then in all others that have begun, and takes a first
-  /// reading of the devices' clocks. In the others, too, since the driver may make a later call wait for a kernel that
-  /// polls by then, and which the program's next launch, in another context, should release. Empty: done, or there is
-  /// no context; else what failed, and the modules go on polling.
+  /// Gives the modules their memory in the current context, then in all others that have begun, loads their kernels and
+  /// those beside them (load_functions.h), and takes a first reading of the devices' clocks. In the others, too, since
+  /// the driver may make a later call wait for a kernel that polls by then, and which the program's next launch, in
+  /// another context, should release. Empty: done, or there is no context; else what failed, and the modules go on
+  /// polling.
   std::string bind(const RewriteDriver& driver, EventSink& sink);
 
   /// Writes what the session wants, and whether waits are recorded, into the words of all sites. True: something has
@@ -85,8 +88,8 @@ class PatchedModules {
   struct Module {
     CUlibrary library = nullptr;  // both nullptr: unloaded
     CUmodule module = nullptr;
-    CUcontext context = nullptr;  // the only one that has `module`
-    std::string table;
+    CUcontext context = nullptr;       // the only one that has `module`
+    std::string table;                 // empty: it has no patched loops
     std::size_t first = 0, count = 0;  // in sites_
     std::vector<Bound> bound;
   };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/program/environment.h"
+#include "collector/program/executable.h"
 #include "collector/program/notice.h"
 #include "collector/program/per_thread.h"
 #include "collector/program/symbol_name.h"
@@ -103,6 +104,8 @@ class Rewrite final : public Source {
       } else if (open_load().replacement != nullptr && !OwnCode::runs()) {
         *image = open_load().original;
         leave(id, data, sink);
+      } else if (!OwnCode::runs() && in_executable(*image)) {
+        loaded_beside(id, data, sink);
       }
       return;
     }
@@ -331,6 +334,15 @@ class Rewrite final : public Source {
     bind(sink);
     load.steps.done("memory");
     if (reports) write_notice(sink, NoticeSeverity::info, "rewrite: the load took " + load.steps.text());
+  }
+
+  /// The program has loaded a module of its own that stays as it is.
+  void loaded_beside(CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink& sink) {
+    const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
+    if (result == nullptr || *result != CUDA_SUCCESS) return;
+    const LoadedHandles handles = handles_of(id, data.functionParams);
+    modules_.add_beside(handles.library, handles.module, handles.module != nullptr ? data.context : nullptr);
+    bind(sink);
   }
 
   void bind(EventSink& sink) {
