@@ -13,7 +13,7 @@ class Words(harness.Case):
         self.assertEqual(self.traces(), [])
 
     def test_unknown_source(self):
-        self.refused("--trace", "cuda,osrt", words=("'osrt'", "cuda, nvtx, uvm, pcsampling, graphs, launches, host"))
+        self.refused("--trace", "cuda,osrt", words=("'osrt'", "cuda, nvtx, uvm, pcsampling, graphs, nodes, launches, host"))
 
     def test_no_source(self):
         self.refused("--trace", ",", words=("--trace names nothing",))

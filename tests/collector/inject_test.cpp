@@ -425,6 +425,13 @@ TEST_F(Inject, ReadsEveryKindOfRecordInEveryLayout) {
     ASSERT_EQ(graphs.size(), 1u);
     EXPECT_EQ(graphs[0].graph, 9u);
     EXPECT_EQ(graphs[0].end_ns, 3'500);
+    const auto kernels = delivered.all<KernelEvent>();
+    EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(),
+                            [&](const KernelEvent& kernel) {
+                              return kernel.graph == 9 && kernel.graph_node == 0 && kernel.end_ns == 3'500 &&
+                                     delivered.text(kernel.name) == "CUDA graph 9";
+                            }),
+              1);
     const auto overheads = delivered.all<OverheadEvent>();
     ASSERT_EQ(overheads.size(), 1u);
     EXPECT_EQ(delivered.text(overheads[0].what), "command buffer full");
