@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What programs pay for being watched: bare, under wic-prof, under nsys and under torch.profiler, in turns in one run.
 
-    guest_cost.py BUILD -o FILE [--only engine,launches,...] [--ways bare default ...] [--rounds 5] [--seconds 330]
+    guest_cost.py BUILD -o FILE [--only engine,launches,...] [--ways bare default ... | --words] [--rounds 5]
+                  [--seconds 330]
 
 On a GPU; needs BUILD/bin (wic-prof, bench_tiny_launches), BUILD/lib (libwicprof_inject.so,
 libhost_waits_empty_callbacks.so), and PyTorch for engine, train, ranks and start. Programs
@@ -15,7 +16,8 @@ libhost_waits_empty_callbacks.so), and PyTorch for engine, train, ranks and star
   cublas    s until the first product of cuBLAS
 Ways: bare; default (wic-prof run); a word of --trace, or several joined by +; subscriber (CUPTI with a subscriber);
 callbacks (the same with empty callbacks at the calls that host_waits watches); callbacks:WORD+WORD and
-activities:WORD+WORD (tests/collector/gpu/empty_callbacks.cpp: what is CUPTI's part); nsys, nsys_node (--cuda-graph-trace=node); kineto (torch.profiler). A way may
+activities:WORD+WORD (tests/collector/gpu/empty_callbacks.cpp: CUPTI alone); nsys, nsys_node
+(--cuda-graph-trace=node); kineto (torch.profiler). --words adds each word alone, and what is CUPTI alone. A way may
 end with ,NAME=VALUE for an environment variable: --ways bare default default,WICPROF_FLUSH_MS=1000.
 A row compares the medians of a way and of bare: the ratio, with its 95 % interval (bootstrap over processes). Prints
 PASS or FAIL.
@@ -47,14 +49,14 @@ BARS = {("engine", "default"): 0.985, ("engine", "host_waits"): 0.99, ("train", 
         ("ranks", "default"): 0.99, ("launches", "default"): 0.9, ("waiters", "default"): 0.85,
         ("start", "default"): 1.1, ("cublas", "default"): 1.1}
 MOST_MEMORY = 20  # MB more than bare
-WORDS = ("host", "host_waits", "kernels", "graphs", "kernels+graphs", "nodes", "calls", "syncs", "events", "overhead",
-         "nvtx")
-WAYS = {"engine": ("bare", "default", "default,WICPROF_FLUSH_MS=1000", *WORDS, "subscriber", "callbacks", "nsys",
-                   "nsys_node", "kineto"),
-        "train": ("bare", "default", "host_waits", "kernels", "calls", "nsys", "kineto"),
+# Each alone, and CUPTI without wic-prof: where the cost comes from.
+WORDS = ("default,WICPROF_FLUSH_MS=1000", "subscriber", "callbacks", "host", "host_waits", "kernels", "graphs",
+         "kernels+graphs", "nodes", "calls", "syncs", "events", "overhead", "nvtx", "nsys_node")
+WAYS = {"engine": ("bare", "default", "host_waits", "nsys", "kineto"),
+        "train": ("bare", "default", "nsys", "kineto"),
         "ranks": ("bare", "default", "nsys", "kineto"),
-        "launches": ("bare", "default", "host_waits", "kernels", "calls", "overhead", "nsys"),
-        "waiters": ("bare", "default", "host_waits", "kernels", "calls", "nsys"),
+        "launches": ("bare", "default", "nsys"),
+        "waiters": ("bare", "default", "nsys"),
         "start": ("bare", "default", "nsys"),
         "cublas": ("bare", "default", "nsys")}
 SAMPLES = 4000  # of the bootstrap
@@ -185,9 +187,9 @@ def rows_of(program, found):
 
 
 def ways_of(program, options, nsys):
-    ways = options.ways or WAYS[program]
+    ways = options.ways or WAYS[program] + (WORDS if options.words else ())
     has = {"nsys": nsys is not None, "nsys_node": nsys is not None, "kineto": program in ("engine", "train", "ranks")}
-    return [way for way in ways if has.get(way, True)]
+    return [way for way in dict.fromkeys(ways) if has.get(way, True)]
 
 
 def main():
@@ -195,6 +197,7 @@ def main():
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(WAYS), help="programs")
     parser.add_argument("--ways", nargs="+", help="of each program")
+    parser.add_argument("--words", action="store_true", help="each word of --trace alone, too, and CUPTI's own cost")
     parser.add_argument("--rounds", type=int, default=5, help="processes of each way")
     parser.add_argument("--seconds", type=float, default=330, help="no process begins later")
     result_file.add_arguments(parser)

@@ -235,7 +235,7 @@ Json lateness_value(const TraceModel& model, const Analysis& analysis) {
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
-  if (!analysis.graphs.empty()) value["graphs"] = array_of(analysis.graphs, graph_value);
+  value["graphs"] = array_of(analysis.graphs, graph_value);
   value["dependent_kernels"] = dependent_kernels_value(model, analysis.dependent_kernels);
   value["crowded_kernels"] = array_of(
       analysis.crowded_kernels, [&](const CrowdedKernel& crowded) { return crowded_kernel_value(model, crowded); });

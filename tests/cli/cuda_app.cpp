@@ -4,6 +4,7 @@
 //   context                  create the first context
 //   kernels N                launch N kernels
 //   stream SECONDS           launch a kernel every ms for that time
+//   graphs SECONDS           launch a graph of three kernels every ms for that time
 //   range NAME SECONDS       the same within an NVTX range
 //   in_range NAME WORDS... end  what follows, within an NVTX range, of which CUPTI has only the callbacks
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
@@ -84,6 +85,39 @@ void stream(double seconds) {
   const std::uint64_t end = now() + static_cast<std::uint64_t>(seconds * 1e9);
   while (now() < end) {
     kernel();
+    usleep(1000);
+  }
+}
+
+// As CUPTI: a launch as a whole where that kind is enabled, else its kernels.
+void graph() {
+  ++correlation;
+  if (cupti->records(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+    GraphRecord record{};
+    record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    record.correlationId = correlation;
+    record.graphId = 9;
+    record.start = now();
+    record.end = record.start + 3'000;
+    return cupti->add(&record, sizeof record);
+  }
+  for (int node = 0; node < 3; ++node) {
+    KernelRecord record{};
+    record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    record.correlationId = correlation;
+    record.graphId = 9;
+    record.graphNodeId = 1 + static_cast<std::uint64_t>(node);
+    record.start = now();
+    record.end = record.start + 1'000;
+    record.name = node == 0 ? "_Z4workPf" : "_Z5tightPf";
+    cupti->add(&record, sizeof record);
+  }
+}
+
+void graphs(double seconds) {
+  const std::uint64_t end = now() + static_cast<std::uint64_t>(seconds * 1e9);
+  while (now() < end) {
+    graph();
     usleep(1000);
   }
 }
@@ -314,6 +348,7 @@ int run(const std::string& program, const Words& words) {
     if (word == "kernels") {
       for (int i = std::stoi(next()); i > 0; --i) kernel();
     }
+    if (word == "graphs") graphs(std::stod(next()));
     if (word == "stream") stream(std::stod(next()));
     if (word == "range") {
       const std::string name = next();

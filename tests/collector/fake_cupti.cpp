@@ -163,6 +163,10 @@ constexpr FakeCuptiControls kControls = {
     },
     [] { return subscribed; },
     is_enabled,
+    [](CUpti_ActivityKind kind) {
+      const std::lock_guard lock(mutex);
+      return kinds.contains(kind);
+    },
 };
 
 }  // namespace
@@ -228,10 +232,12 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   // CUPTI's contract for managed memory: first a context, then the counters, then the kind.
   if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !counters_configured) return CUPTI_ERROR_NOT_READY;
   if (option("fail_kind") == std::to_string(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  const std::lock_guard lock(mutex);
   kinds.insert(kind);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
   kinds.erase(kind);
   return CUPTI_SUCCESS;
 }

@@ -31,5 +31,6 @@ struct FakeCuptiControls {
   void (*nvtx)(CUpti_CallbackId id, const void* params, const void* result);  ///< a callback of the domain NVTX
   bool (*subscribed)();                                               ///< the collector holds the only subscription
   bool (*enabled)(CUpti_CallbackDomain domain, CUpti_CallbackId id);  ///< its callbacks arrive
+  bool (*records)(CUpti_ActivityKind kind);                           ///< its records are kept
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

@@ -3,6 +3,7 @@
 // CUDA_INJECTION64_PATH names this library.
 //   EMPTY_CALLBACKS    a comma list: driver, runtime (both: these two), copies, events, memory, captures, launches,
 //                      nvtx, contexts: which calls have them; none: CUPTI is loaded and has a subscriber
+//   EMPTY_PERIOD_MS    cuptiActivityFlushPeriod with this period
 //   EMPTY_FLUSH_MS     a thread of the tool calls cuptiActivityFlushAll(0) with this period
 //   EMPTY_ACTIVITIES   CUPTI records, too, as under wic-prof: kernels (also for any other word), or a comma list of
 //                      kernels, runtime, driver, copies, syncs, events, overhead, graphs; no_runtime_launches and
@@ -143,6 +144,9 @@ extern "C" int InitializeInjection() {
   if (const std::string activities = variable("EMPTY_ACTIVITIES"); !activities.empty())
     record(*cupti, split_list(activities));
   enable(1, *cupti, subscriber, calls);
+  if (const int period = std::atoi(variable("EMPTY_PERIOD_MS").c_str()); period > 0) {
+    cupti->activity_flush_period(static_cast<std::uint32_t>(period));
+  }
   if (const int period = std::atoi(variable("EMPTY_FLUSH_MS").c_str()); period > 0) {
     std::thread(flush, std::cref(*cupti), std::chrono::milliseconds(period)).detach();
   }
