@@ -202,6 +202,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=330, help="no process begins later")
     result_file.add_arguments(parser)
     options = parser.parse_args()
+    if unknown := set(options.only) - set(WAYS):
+        parser.error(f"--only knows {', '.join(WAYS)}, not {', '.join(unknown)}")
     result_file.name_gpu(options)
     bench, rows, begin, status = Bench(options), [], time.monotonic(), 1
     for at, program in enumerate(options.only):

@@ -14,7 +14,8 @@ class Words(harness.Case):
         self.assertEqual(self.traces(), [])
 
     def test_unknown_source(self):
-        self.refused("--trace", "cuda,osrt", words=("'osrt'", "cuda, nvtx, uvm, pcsampling, graphs, nodes, launches, host"))
+        known = "cuda, nvtx, uvm, pcsampling, graphs, nodes, launches, host"
+        self.refused("--trace", "cuda,osrt", words=("'osrt'", known))
 
     def test_graphs(self):
         """(kernels in graphs, launches as a whole) by the words."""
