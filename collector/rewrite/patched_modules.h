@@ -1,6 +1,8 @@
 // The patched modules that the program has loaded, and the memory that their loops share with this process.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -50,14 +52,22 @@ class PatchedModules {
   bool any() const { return any_.load(std::memory_order_relaxed); }
   /// Whether a module may still need its memory in this context; fast.
   bool unbound(CUcontext context) const {
-    return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;
+    if (!any_.load(std::memory_order_relaxed)) return false;
+    return std::none_of(bound_in_.begin(), bound_in_.end(),
+                        [&](const auto& bound) { return bound.load(std::memory_order_relaxed) == context; });
   }
   /// Gives the modules their memory in the current context, then in all others that have begun, loads their kernels and
   /// those beside them (load_functions.h), and takes a first reading of the devices' clocks. In the others, too, since
   /// the driver may make a later call wait for a kernel that polls by then, and which the program's next launch, in
   /// another context, should release. Empty: done, or there is no context; else what failed, and the modules go on
   /// polling.
+  /// While another thread binds, waits for it up to kBindPatience and then lets the program go on, which may be about
+  /// to launch what that thread's call of the driver waits for.
   std::string bind(const RewriteDriver& driver, EventSink& sink);
+  static constexpr TimeNs kBindPatience = 100 * kMillisecond;
+  /// How long the end of a context or module waits for a thread that binds, which may wait for a lock of the driver
+  /// that the ending thread holds.
+  static constexpr TimeNs kEndPatience = 2 * kSecond;
 
   /// Writes what the session wants, and whether waits are recorded, into the words of all sites. True: something has
   /// changed.
@@ -124,6 +134,10 @@ class PatchedModules {
   /// In the current context. Empty, or what failed.
   std::string bind_in(const RewriteDriver& driver, CUcontext context, EventSink& sink);
   std::uint32_t control_word(const Site& site) const;
+  /// Under mutex_: a module or context has come or gone.
+  void look_again();
+  /// bind_mutex_, or nothing after that time.
+  std::unique_lock<std::mutex> lock_bind(TimeNs patience);
 
   std::vector<LastingWait> lasting_waits();
 
@@ -145,7 +159,7 @@ class PatchedModules {
   std::mutex clocks_mutex_;          // after mutex_, if both are held
   std::vector<Clock> clocks_;
   std::atomic<bool> any_{false};
-  std::atomic<CUcontext> bound_in_{nullptr};  // where all modules had their memory at the last look
+  std::array<std::atomic<CUcontext>, 16> bound_in_{};  // where all modules had their memory at the last look
 };
 
 }  // namespace wicprof::collector

@@ -38,6 +38,7 @@ RewriteDriver find_all() {
   find("cuMemcpyDtoHAsync_v2", api.copy_to_host);
   find("cuStreamQuery", api.query);
   find("cuStreamIsCapturing", api.is_capturing);
+  find("cuDevicePrimaryCtxGetState", api.primary_state);
   find("cuLibraryGetKernelCount", api.library_kernel_count);
   find("cuLibraryEnumerateKernels", api.library_kernels);
   find("cuKernelGetFunction", api.kernel_function);

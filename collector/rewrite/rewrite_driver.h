@@ -40,6 +40,9 @@ struct RewriteDriver {
   CUresult (*query)(CUstream) = nullptr;
   CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
 
+  // Which devices the program uses already.
+  CUresult (*primary_state)(CUdevice, unsigned*, int*) = nullptr;
+
   // To load kernels before their first launch; since CUDA 12.4.
   CUresult (*library_kernel_count)(unsigned*, CUlibrary) = nullptr;
   CUresult (*library_kernels)(CUkernel*, unsigned, CUlibrary) = nullptr;

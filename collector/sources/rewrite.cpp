@@ -351,6 +351,17 @@ class Rewrite final : public Source {
     if (!problem.empty()) report(sink, "patched loops poll as they did: " + problem);
   }
 
+  /// A device that the program uses already: the trial would open a context on another one, and so would all ranks on
+  /// the first.
+  static CUdevice used_device(const RewriteDriver& driver, int count) {
+    for (CUdevice device = 0; driver.primary_state != nullptr && device < count; ++device) {
+      unsigned flags = 0;
+      int active = 0;
+      if (driver.primary_state(device, &flags, &active) == CUDA_SUCCESS && active != 0) return device;
+    }
+    return 0;
+  }
+
   /// The device that a load is for, with its architecture; nothing where that is not known.
   static std::optional<CodeTarget> target_of(const RewriteDriver& driver) {
     const auto architecture = [&](CUdevice device) {
@@ -366,7 +377,7 @@ class Rewrite final : public Source {
       if (architecture(device) != architecture(0)) return std::nullopt;
     }
     CUdevice current = 0;
-    if (driver.current_device(&current) != CUDA_SUCCESS) current = 0;
+    if (driver.current_device(&current) != CUDA_SUCCESS) current = used_device(driver, count);
     return CodeTarget{current, architecture(current)};
   }
 

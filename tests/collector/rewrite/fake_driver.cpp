@@ -174,18 +174,23 @@ RewriteDriver functions() {
   };
   api.current_device = [](CUdevice* device) {
     *device = 0;
+    return current_context() == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+  };
+  api.primary_state = [](CUdevice device, unsigned*, int* active) {
+    *active = fake->used_devices.contains(device) ? 1 : 0;
     return CUDA_SUCCESS;
   };
   api.device_count = [](int* count) {
-    *count = 1;
+    *count = fake->devices;
     return CUDA_SUCCESS;
   };
   api.device_attribute = [](int* value, CUdevice_attribute, CUdevice) {
     *value = 9;
     return CUDA_SUCCESS;
   };
-  api.retain_primary = [](CUcontext* context, CUdevice) {
+  api.retain_primary = [](CUcontext* context, CUdevice device) {
     ++fake->retained;
+    fake->retained_devices.insert(device);
     *context = reinterpret_cast<CUcontext>(0x20);
     return unless("retain");
   };

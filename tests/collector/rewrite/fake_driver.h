@@ -46,6 +46,9 @@ struct FakeDriver {
   std::vector<CUcontext> given_memory;                            // in which modules got their memory
   std::vector<std::pair<CUcontext, CUlibrary>> loaded_functions;  // one per kernel that was loaded, in order
   int loads = 0, unloads = 0, retained = 0;
+  int devices = 1;
+  std::set<CUdevice> used_devices;      // whose primary contexts exist
+  std::set<CUdevice> retained_devices;  // at any time
   std::atomic<int> loads_with_options{0};
   std::chrono::milliseconds patched_takes{0};  // to be compiled
   std::mutex mutex;  // what a program loads is compiled on several threads; never held during callbacks

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,15 @@ TEST_F(RewriteSource, KernelsThatCannotBeLoadedAreLeftToTheirLaunch) {
     EXPECT_TRUE(driver.loaded_functions.empty()) << step;
     source_->finish(sink_);
   }
+}
+
+TEST_F(RewriteSource, NoDeviceIsOpenedThatTheProgramDoesNotUse) {
+  driver.context = nullptr;
+  driver.devices = 4;
+  driver.used_devices = {2};
+  EXPECT_EQ(loaded(ptx), patched());
+  EXPECT_EQ(driver.retained_devices, std::set<CUdevice>{2});
+  source_->finish(sink_);
 }
 
 TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {
