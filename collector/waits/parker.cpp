@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kShortWaits = 16;
 /// For so long a program whose other threads feed what one waits for has its calls to itself. Not calibrated.
 constexpr TimeNs kFedFor = 10 * kSecond;
-/// An event behind no work is reached sooner. Not calibrated.
+/// Where nothing has come since, the driver says so sooner. Not calibrated.
 constexpr TimeNs kNothingTakes = 50 * kMicrosecond;
 /// Ticks without a wait for an event after which the callbacks of kRecordCalls are disabled. Not calibrated.
 constexpr int kIdleTicks = 20;
@@ -111,27 +111,28 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
 }
 
 void Parker::settle(Snapshot& snapshot, const Awaitable& what, const CallEntry& call) {
+  // The call of an idle stream or device returns at once by itself, and does all that it does.
+  if (what.kind != Awaited::event && !fed(what)) return;
   const CUcontext context = snapshot.context();
-  if (what.kind == Awaited::stream || what.kind == Awaited::event) {
-    if (replaced_.taken(call.id, context)) replaced_.replace(call.id, call.params, context);
-    return;
-  }
-  // The call of an idle device returns at once by itself, and does all that it does.
-  if (!fed(what)) return;
-  if (what.kind == Awaited::device && replaced_.taken(call.id, context) &&
-      replaced_.replace(call.id, call.params, context)) {
-    return;
-  }
-  (what.kind == Awaited::copy ? copies_wait_until_ : devices_wait_until_).store(now_ns() + kFedFor);
+  if (replaced_.taken(call.id, context) && replaced_.replace(call.id, call.params, context)) return;
+  if (what.kind == Awaited::copy) copies_wait_until_ = now_ns() + kFedFor;
+  if (what.kind == Awaited::device) devices_wait_until_ = now_ns() + kFedFor;
 }
 
 bool Parker::fed(const Awaitable& what) {
-  if (noted_.captures().any()) return true;
-  Snapshot now(tools_, what);
-  for (const TimeNs until = now_ns() + kNothingTakes; now && now.ask() == Answer::pending; pause_briefly()) {
-    if (now_ns() >= until) return true;
+  // The driver knows of the end of a stream's work a little later than of an event behind that work.
+  for (const TimeNs until = now_ns() + kNothingTakes; now_ns() < until; pause_briefly()) {
+    if (what.kind == Awaited::device) {
+      Snapshot now(tools_, what);
+      while (now && now.ask() == Answer::pending && now_ns() < until) pause_briefly();
+      if (now && now.ask() == Answer::done) return false;
+    } else {
+      const OpenCaptures::Pause pause(noted_.captures());
+      if (pause && driver_.stream_query(what.stream) == CUDA_SUCCESS) return false;
+    }
+    if (noted_.captures().any()) return true;
   }
-  return false;
+  return true;
 }
 
 }  // namespace wicprof::collector

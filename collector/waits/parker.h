@@ -51,7 +51,7 @@ class Parker {
 
  private:
   void settle(Snapshot& snapshot, const Awaitable& what, const CallEntry& call);
-  /// Whether work has come that a call without a replaceable argument would wait for, too.
+  /// Whether work has come since, or a capture has begun, that the call would meet, too.
   bool fed(const Awaitable& what);
 
   HostControl& control_;
