@@ -139,7 +139,7 @@ class Suite:
         self.ways = [way for way in WAYS if way != "bare" and (not names & set(WAYS) or way in names)]
         names -= set(WAYS)
         programs = sorted((self.build / "bin").glob("guest_*"))
-        gpus = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout.count("GPU ")
+        gpus = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout.count("GPU ")
         self.questions, self.skipped = [], []
         for program in programs:
             theme = program.name.removeprefix("guest_")
