@@ -197,7 +197,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     result_file.add_arguments(parser)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     began = time.monotonic()
     suite = Suite(options)
     suite.run()
