@@ -1,24 +1,23 @@
 // What the programs of tests/guest/ share. A question is a function that makes calls, states with IS what each must
-// give in a program of its own, and says in SAY what else a profiler must not change. Lines:
+// give in a program of its own, and says with say() what else a profiler must not change. Lines:
+//   == NAME                the question
 //   CALL: VALUE            a call's result or an observation; followed by ", not VALUE" where it is not what was stated
 //   TIME NAME MS MORE      how long something took, and how many ms it may take longer than bare, beside 10 %
 //   LEFT threads=N ...     what the question left behind, beside what it found
-// run.py compares the first kind literally, and the others within their bounds.
+// run.py compares the first two literally, and the others within their bounds.
 #pragma once
 
-#include <cuda.h>
-#include <cuda_runtime.h>
 #include <dirent.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -32,13 +31,16 @@ struct Question {
   int gpus = 1;        ///< 0: nothing of CUDA before the question
 };
 
+/// One line in one write: threads do not mix theirs, and no end of the process loses one.
 inline void say(const char* format, ...) {
+  char line[512];
   std::va_list arguments;
   va_start(arguments, format);
-  std::vprintf(format, arguments);
+  const int made = std::vsnprintf(line, sizeof line - 1, format, arguments);
   va_end(arguments);
-  std::fputc('\n', stdout);
-  std::fflush(stdout);  // before an end that flushes nothing
+  const std::size_t length = std::min(static_cast<std::size_t>(made < 0 ? 0 : made), sizeof line - 2);
+  line[length] = '\n';
+  if (write(STDOUT_FILENO, line, length + 1) < 0) std::_Exit(95);
 }
 
 template <class Got, class Stated>
@@ -80,66 +82,6 @@ inline bool until(Condition condition) {
   return true;
 }
 
-/// A word that host and GPU see.
-struct Word {
-  volatile unsigned* at = nullptr;
-  Word() {
-    void* memory = nullptr;
-    if (cudaHostAlloc(&memory, 64, cudaHostAllocMapped | cudaHostAllocPortable) != cudaSuccess) std::_Exit(97);
-    at = static_cast<volatile unsigned*>(memory);
-    *at = 0;
-  }
-  void set(unsigned value = 1) const { *at = value; }
-  operator volatile unsigned*() const { return at; }
-};
-
-// Kernels. None runs for longer than its deadline.
-__device__ inline unsigned long long device_ns() {
-  unsigned long long ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
-static __global__ void busy_kernel(unsigned long long ns) {
-  const unsigned long long begin = device_ns();
-  while (device_ns() - begin < ns && device_ns() - begin < 2'000'000'000) {
-  }
-}
-/// Until the word is at least `value`, at most two seconds; then adds one to `count`, if there is one.
-static __global__ void hold_kernel(const volatile unsigned* word, unsigned value, volatile unsigned* timed_out) {
-  const unsigned long long begin = device_ns();
-  while (*word < value) {
-    if (device_ns() - begin > 2'000'000'000) {
-      if (timed_out != nullptr) *timed_out = 1;
-      return;
-    }
-  }
-}
-static __global__ void set_kernel(volatile unsigned* word, unsigned value) { *word = value; }
-static __global__ void add_kernel(unsigned* word, unsigned value) { *word += value; }
-static __global__ void trap_kernel() { asm volatile("trap;"); }
-static __global__ void stray_kernel() { *reinterpret_cast<volatile int*>(16) = 1; }
-
-inline void busy(cudaStream_t stream, double ms) {
-  busy_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(ms * 1e6));
-}
-inline void hold(cudaStream_t stream, const Word& word, unsigned value = 1, const Word* timed_out = nullptr) {
-  hold_kernel<<<1, 1, 0, stream>>>(word, value, timed_out == nullptr ? nullptr : timed_out->at);
-}
-inline void set(cudaStream_t stream, const Word& word, unsigned value = 1) {
-  set_kernel<<<1, 1, 0, stream>>>(word, value);
-}
-
-inline cudaStream_t stream(unsigned flags = cudaStreamNonBlocking) {
-  cudaStream_t made = nullptr;
-  if (cudaStreamCreateWithFlags(&made, flags) != cudaSuccess) std::_Exit(97);
-  return made;
-}
-inline cudaEvent_t event(unsigned flags = cudaEventDisableTiming) {
-  cudaEvent_t made = nullptr;
-  if (cudaEventCreateWithFlags(&made, flags) != cudaSuccess) std::_Exit(97);
-  return made;
-}
-
 inline int entries(const char* folder) {
   int count = 0;
   if (DIR* const opened = opendir(folder)) {
@@ -149,51 +91,47 @@ inline int entries(const char* folder) {
   return count;
 }
 
+/// What a program has of a machine: `prepare` makes it ready, `memory` says how much of it is in use, in bytes.
+struct Machine {
+  void (*prepare)();
+  long long (*memory)();
+};
+
 struct Left {
   long long threads = entries("/proc/self/task"), descriptors = entries("/proc/self/fd"), files = entries(".");
   long long memory = 0;
-  explicit Left(bool cuda) {
-    std::size_t free = 0, total = 0;
-    if (cuda && cudaMemGetInfo(&free, &total) == cudaSuccess) memory = static_cast<long long>(total - free);
-  }
 };
 
-inline int run(const Question* first, const Question* last, int argc, char** argv) {
+/// Asks the questions that the command line names, in this process. `--list`: prints all.
+inline int run(const Question* first, const Question* last, const Machine& machine, int argc, char** argv) {
+  int asked = 0;
   for (const Question* one = first; one != last; ++one) {
     if (argc == 2 && std::strcmp(argv[1], "--list") == 0)
       say("%s %d %d %d", one->name, one->status, one->alone, one->gpus);
-    if (argc != 2 || std::strcmp(argv[1], one->name) != 0) continue;
-    const bool cuda = one->gpus > 0;
-    // All kernels are loaded before the first one waits for another.
-    if (cuda) {
-      const Word word;
-      word.set();
-      unsigned* memory = nullptr;
-      if (cudaMalloc(&memory, 64) != cudaSuccess) std::_Exit(97);
-      busy(nullptr, 0.01);
-      hold(nullptr, word);
-      set(nullptr, word);
-      add_kernel<<<1, 1>>>(memory, 1);
-      cudaFuncAttributes attributes{};
-      cudaFuncGetAttributes(&attributes, trap_kernel);
-      cudaFuncGetAttributes(&attributes, stray_kernel);
-      if (cudaDeviceSynchronize() != cudaSuccess) std::_Exit(97);
-      cudaFree(memory);
-      cudaFreeHost(const_cast<unsigned*>(word.at));
-    }
-    const Left before(cuda && one->alone);
+    if (std::find_if(argv, argv + argc, [&](const char* word) { return std::strcmp(word, one->name) == 0; }) ==
+        argv + argc)
+      continue;
+    if (one->gpus > 0 && asked++ == 0) machine.prepare();
+    const auto left = [&] {
+      Left now;
+      if (one->gpus > 0 && one->alone) now.memory = machine.memory();
+      return now;
+    };
+    say("== %s", one->name);
+    const Left before = left();
     one->ask();
-    const Left after(cuda && one->alone);
+    const Left after = left();
     say("LEFT threads=%lld descriptors=%lld files=%lld memory=%lld", after.threads - before.threads,
         after.descriptors - before.descriptors, after.files - before.files, after.memory - before.memory);
-    return 0;
   }
-  return argc == 2 && std::strcmp(argv[1], "--list") == 0 ? 0 : 96;
+  return 0;
 }
 
 }  // namespace guest
 
 /// The list of a file's questions, and main().
-#define QUESTIONS(...)                                                                              \
-  const guest::Question kQuestions[] = __VA_ARGS__;                                                  \
-  int main(int argc, char** argv) { return guest::run(std::begin(kQuestions), std::end(kQuestions), argc, argv); }
+#define QUESTIONS_FOR(machine, ...)                                                       \
+  const guest::Question kQuestions[] = __VA_ARGS__;                                       \
+  int main(int argc, char** argv) {                                                       \
+    return guest::run(std::begin(kQuestions), std::end(kQuestions), machine, argc, argv); \
+  }

@@ -1,5 +1,5 @@
 // Captures of each mode beside waits: what is refused, with which code, and what becomes of the capture.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 using namespace guest;
 

@@ -1,5 +1,5 @@
 // Ends of a program and of its threads, in every way.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 #include <pthread.h>
 #include <signal.h>

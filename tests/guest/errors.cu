@@ -1,5 +1,5 @@
 // Errors of each kind: the same codes from the same calls, and what stays afterwards.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 using namespace guest;
 

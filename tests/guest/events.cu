@@ -1,5 +1,5 @@
 // Events: whose record a wait waits for, what they say, and what they measure.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 using namespace guest;
 

@@ -1,5 +1,5 @@
 // Functions that a stream calls on the host.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 using namespace guest;
 

@@ -1,12 +1,15 @@
 // Processes that a program makes, and what it closes, limits and changes.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 extern char** environ;
 

@@ -2,12 +2,15 @@
 
 run.py BUILD_DIR [-o OUT.json] [NAME...]: at most 8 minutes on a GPU; needs BUILD_DIR/bin with wic-prof and the programs
 of the target `guest`. NAME: a theme (streams), a question (streams.fed_by_another) or a way (hybrid); by default all.
+run.py BUILD_DIR --without-gpu PROGRAM CUPTI [NAME...]: the same for the program whose driver is the tests' own, with the
+tests' CUPTI; of its questions, those that do not ask about an end share a process.
 Prints a line per question and way that differs, with what was expected and what was seen, then the counts. A question
 whose answer is not what its program states when it runs bare is a wrong question, and is listed apart.
 """
 
 import argparse
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
@@ -22,7 +25,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
 import result_file  # noqa: E402
 
-LONGEST = 30  # seconds for one process; only a hang takes this long
+LONGEST = 20  # seconds for one process; only a hang takes this long
 BUDGET = 470  # seconds for all
 AT_ONCE = 8   # processes that share the GPU where nothing is about time
 PARKED = ["--mode=park", "--side=host"]
@@ -44,8 +47,9 @@ START = 10  # per cent that a time may be longer
 class Question:
     def __init__(self, theme, program, words):
         name, status, alone, gpus = words.split()
-        self.name, self.theme, self.program, self.word = f"{theme}.{name}", theme, program, name
+        self.name, self.theme, self.program = f"{theme}.{name}", theme, program
         self.status, self.alone, self.gpus = int(status), alone == "1", int(gpus)
+        self.words = [name]
 
 
 class Answer:
@@ -61,7 +65,8 @@ class Answer:
             if found := re.fullmatch(r"TIME (.*) ([\d.]+) ([\d.]+)", line):
                 self.times.setdefault((found[1], float(found[3])), []).append(float(found[2]))
             if line.startswith("LEFT "):
-                self.left = {key: int(value) for key, value in re.findall(r"(\w+)=(-?\d+)", line)}
+                for key, value in re.findall(r"(\w+)=(-?\d+)", line):
+                    self.left[key] = self.left.get(key, 0) + int(value)
             if found := re.fullmatch(r"GREW (\w+) (-?\d+) (\d+)", line):
                 self.grew[found[1]] = int(found[2]), int(found[3])
 
@@ -70,7 +75,7 @@ def run(build, question, way):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="guest-"))
     for name in ("work", "runtime", "trace"):
         (folder / name).mkdir(mode=0o700)
-    words = [str(question.program), question.word]
+    words = [str(question.program), *question.words]
     if WAYS[way] is not None:
         words = [str(build / "bin/wic-prof"), "run", "-q", "-f", "-o", str(folder / "trace/t.wicprof"), *WAYS[way], "--",
                  *words]
@@ -100,12 +105,26 @@ def longer(bare, seen):
     return texts, worst
 
 
-def first_difference(expected, got):
-    for i in range(max(len(expected), len(got))):
-        pair = [lines[i] if i < len(lines) else "nothing more" for lines in (expected, got)]
-        if pair[0] != pair[1]:
-            return f"expected '{pair[0]}', seen '{pair[1]}'"
-    return ""
+def by_question(digest):
+    """The lines of each question that the process was asked."""
+    sections, lines = {}, []
+    for line in digest:
+        if line.startswith("== "):
+            lines = sections.setdefault(line[3:], [])
+        else:
+            lines.append(line)
+    return sections
+
+
+def first_differences(expected, got):
+    """Of each question that differs, as texts."""
+    expected, got = by_question(expected), by_question(got)
+    for question, lines in expected.items():
+        seen = got.get(question, [])
+        for pair in itertools.zip_longest(lines, seen, fillvalue="nothing more"):
+            if pair[0] != pair[1]:
+                yield f"{question}: expected '{pair[0]}', seen '{pair[1]}'"
+                break
 
 
 def differences(build, question, way, bare):
@@ -118,7 +137,7 @@ def differences(build, question, way, bare):
         # Lines of several threads have no order of their own, if they have several bare.
         same_lines = sorted(seen.digest) == sorted(bare.digest)
         if not same_lines or all(run(build, question, "bare").digest == bare.digest for _ in range(3)):
-            texts.append(first_difference(bare.digest, seen.digest))
+            texts += first_differences(bare.digest, seen.digest)
     for key, most in MORE_LEFT.items():
         if key in bare.left and seen.left.get(key, bare.left[key]) - bare.left[key] > most:
             texts.append(f"left {seen.left[key]} {key} more than it found, bare {bare.left[key]}")
@@ -132,22 +151,38 @@ def differences(build, question, way, bare):
     return texts + late, ratio
 
 
+def listed(program, theme):
+    text = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
+    return [Question(theme, program, words) for words in text.splitlines()]
+
+
 class Suite:
     def __init__(self, options):
         self.build = options.build.resolve()
         names = set(options.names)
         self.ways = [way for way in WAYS if way != "bare" and (not names & set(WAYS) or way in names)]
         names -= set(WAYS)
-        programs = sorted((self.build / "bin").glob("guest_*"))
         gpus = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout.count("GPU ")
-        self.questions, self.skipped = [], []
-        for program in programs:
-            theme = program.name.removeprefix("guest_")
-            listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
-            for words in listed.splitlines():
-                question = Question(theme, program, words)
-                if not names or {theme, question.name} & names:
-                    (self.questions if question.gpus <= gpus else self.skipped).append(question)
+        self.at_once = AT_ONCE
+        if options.without_gpu:
+            program, cupti = (str(pathlib.Path(word).resolve()) for word in options.without_gpu)
+            os.environ.update(WICPROF_CUPTI_PATH=cupti, WICPROF_FLUSH_MS="10", WICPROF_TEST_CUPTI="")
+            gpus, self.at_once = 1, len(os.sched_getaffinity(0))
+            questions = listed(program, "without_gpu")
+        else:
+            questions = [question for program in sorted((self.build / "bin").glob("guest_*"))
+                         if program.name != "guest_without_gpu"
+                         for question in listed(program, program.name.removeprefix("guest_"))]
+        questions = [question for question in questions if not names or {question.theme, question.name} & names]
+        self.questions = [question for question in questions if question.gpus <= gpus]
+        self.skipped = len(questions) - len(self.questions)
+        if options.without_gpu:
+            together = [question for question in self.questions if not question.alone]
+            for question in together[1:]:
+                together[0].words += question.words
+            self.questions = together[:1] + [question for question in self.questions if question.alone]
+            for question in self.questions:  # none is about time
+                question.alone = False
         self.end = time.monotonic() + BUDGET
         self.rows, self.wrong, self.failures, self.late = [], 0, 0, []
 
@@ -184,7 +219,7 @@ class Suite:
 
     def run(self):
         together = [question for question in self.questions if not question.alone]
-        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
             for answer in pool.map(self.ask, together):
                 self.keep(answer)
         for question in self.questions:
@@ -196,13 +231,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--without-gpu", nargs=2, metavar=("PROGRAM", "CUPTI"))
     result_file.add_arguments(parser)
     options = parser.parse_intermixed_args()
     began = time.monotonic()
     suite = Suite(options)
     suite.run()
     print(f"{len(suite.rows)} questions in {len(suite.ways)} ways: {suite.failures} differ, {suite.wrong} questions wrong, "
-          f"{len(suite.skipped)} skipped for lack of GPUs, {len(suite.late)} for lack of time, "
+          f"{suite.skipped} skipped for lack of GPUs, {len(suite.late)} for lack of time, "
           f"{time.monotonic() - began:.0f} s")
     result_file.name_gpu(options)
     if options.output != "-":

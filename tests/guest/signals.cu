@@ -1,5 +1,5 @@
 // Signals that arrive during waits, and handlers that call CUDA.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 #include <pthread.h>
 #include <setjmp.h>

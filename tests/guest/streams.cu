@@ -1,5 +1,5 @@
 // Streams: what a wait for one waits for, and what else it may change.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 using namespace guest;
 

@@ -1,5 +1,5 @@
 // Many threads, short ones, small ones, fibers, and libraries that wait while they are loaded.
-#include "tests/guest/ask.h"
+#include "tests/guest/gpu.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
