@@ -1,4 +1,4 @@
-# Small libraries are linked statically, so that a recorder copied to another machine needs libc and libstdc++ alone.
+# Small libraries are linked statically, so that a recorder copied to another machine needs libc alone.
 
 # wic_static_archive(<out> <name>): the static archive of a library; empty where there is none.
 function(wic_static_archive out name)
