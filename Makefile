@@ -6,11 +6,12 @@
 #   make test-sanitizers  what can race under ThreadSanitizer; memory, analyzer and window under AddressSanitizer; make fuzz
 #   make fuzz             whatever parses foreign bytes, with inputs made by libFuzzer (clang-16)
 #   make package          a .deb for the recorder, one for the window, and a relocatable .tar.gz, in build/packages
+#   make test-old-root    the archive on a Debian 11, in a root that debootstrap makes (as root; half a minute, later less)
 #   make packages         only install what building and testing need
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-sanitizers test-thread test-address test-analyzer test-window fuzz package packages clean
+.PHONY: build demo test test-sanitizers test-thread test-address test-analyzer test-window test-old-root fuzz package packages clean
 
 DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libutfcpp-dev \
                  libboost-context-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libzstd-dev liblz4-dev
@@ -92,6 +93,10 @@ test-window: packages
 	$(BUILD) window
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build-asan/bin/gui_view_test --gtest_brief=1
 	$(CTEST) window
+
+test-old-root: build
+	$(call install,debootstrap,)
+	python3 -B tests/package/old_root_test.py build || [ $$? = 77 ]
 
 # A fixed number of inputs for each target, half a minute in all.
 fuzz: packages

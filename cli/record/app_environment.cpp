@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/files/exe_path.h"
+#include "cli/record/loadable.h"
 #include "cli/terminal/messages.h"
 #include "protocol/environment.h"
 #include "protocol/session.h"
@@ -53,8 +54,9 @@ bool has_word(const std::string& list, const std::string& word) {
 
 }  // namespace
 
-std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open,
-                                         const std::string& modules_folder) {
+AppEnvironment app_environment(const std::string& program, const std::string& session_path, const std::string& trace,
+                               bool nvtx_open, const std::string& modules_folder) {
+  AppEnvironment result;
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -72,12 +74,23 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
   variables[kSessionVariable] = session_path;
   variables[kTraceVariable] = trace;
   if (nvtx_open) variables.insert_or_assign(kNvtxOpenVariable, std::string(1, '1'));
-  if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
+  const auto loads = [&](const std::string& library, const char* lost) {
+    const std::string reason = why_not_loadable(program, library);
+    if (!reason.empty())
+      result.not_seen.push_back(fmt::format("{}: {} does not load {}: {}", lost, program, library, reason));
+    return reason.empty();
+  };
+  const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary);
+  const bool collects = library && loads(*library, "no CUDA activity recorded");
+  result.files.push_back(session_path);
+  if (collects) {
+    result.files.push_back(*library);
     replace(kCudaInjectionVariable, *library);
     replace(kNvtxInjectionVariable, *library);
   }
+  // A loader writes of a preloaded library that it refuses to the program's stderr.
   const std::optional<std::string> nvrtc = beside_binary(std::string("../lib/") + kNvrtcLibrary);
-  if (nvrtc && has_word(trace, "rewrite")) {
+  if (collects && nvrtc && has_word(trace, "rewrite") && loads(*nvrtc, "what NVRTC compiles is not patched")) {
     std::string& preloaded = variables[kPreloadVariable];
     preloaded = *nvrtc + (preloaded.empty() ? "" : ":" + preloaded);
   }
@@ -95,9 +108,8 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
                     kLaunchBlockingVariable, blocking->second));
   }
 
-  std::vector<std::string> entries;
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
-  return entries;
+  for (const auto& [name, value] : variables) result.entries.push_back(name + "=" + value);
+  return result;
 }
 
 }  // namespace wicprof::cli

@@ -7,11 +7,19 @@
 
 namespace wicprof::cli {
 
-/// This process's environment plus the variables that a traced program needs, as "NAME=value". Warns about every
-/// variable whose value it replaces. `trace`: the value of WICPROF_TRACE; `nvtx_open`: also report NVTX ranges when
-/// they begin; `modules_folder`: receives the sampled modules, empty = do not save them.
-std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open,
-                                         const std::string& modules_folder);
+struct AppEnvironment {
+  std::vector<std::string> entries;  ///< "NAME=value"
+  std::vector<std::string> files;    ///< paths that the program needs to be recorded
+  std::vector<std::string>
+      not_seen;  ///< what is not recorded, since the program cannot load a library of ours, and why
+};
+
+/// This process's environment plus the variables that a traced program needs, without those that name a library which
+/// `program` cannot load. Warns about every variable whose value it replaces. `program`: the path of its file; `trace`:
+/// the value of WICPROF_TRACE; `nvtx_open`: also report NVTX ranges when they begin; `modules_folder`: receives the
+/// sampled modules, empty = do not save them.
+AppEnvironment app_environment(const std::string& program, const std::string& session_path, const std::string& trace,
+                               bool nvtx_open, const std::string& modules_folder);
 
 /// The libcupti that the program loads: $WICPROF_CUPTI_PATH, else the one in CUDA's install folders or the loader's
 /// search path. Empty when none is found.

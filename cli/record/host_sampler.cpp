@@ -127,8 +127,8 @@ OwnRing::OwnRing() : memory_(static_cast<std::byte*>(std::aligned_alloc(64, ring
   sink_ = std::make_unique<EventSink>(ring_);
 }
 
-HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink)
-    : session_(session), app_(app), sink_(sink) {
+HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink, OtherRoot& other_root)
+    : session_(session), app_(app), sink_(sink), other_root_(other_root) {
   // Subtract what the scheduler counted for this process before the run.
   last_sample_ = now_ns();
   Process& own = processes_[getpid()];
@@ -228,6 +228,7 @@ void HostSampler::write_process(pid_t pid) {
   event.rank = event.local_rank = -1;
   event.seen_ns = last_sample_;
   sink_.write(event);
+  other_root_.look(pid);
 }
 
 void HostSampler::sample_process(pid_t pid, Process& process, TimeNs begin) {

@@ -26,6 +26,7 @@
 #include "cli/record/guarded.h"
 #include "cli/record/host_sampler.h"
 #include "cli/record/modules_folder.h"
+#include "cli/record/other_root.h"
 #include "cli/record/segments.h"
 #include "cli/record/supervision.h"
 #include "cli/record/switchboard.h"
@@ -43,6 +44,9 @@ namespace {
 
 /// How often to look whether the program has moved to another group with a quota of its own.
 constexpr TimeNs kFollowQuota = 50 * kMillisecond;
+
+/// How often to look whether the program has moved to another root.
+constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
 
 constexpr std::size_t kRings = 16;
 
@@ -144,11 +148,10 @@ Result<RunOutcome> record(const RunPlan& plan) {
     if (!opened) return opened.error();
     log = *opened;
   }
+  AppEnvironment environment = app_environment(*program, session->path(), capture.collector, !capture.ranges.empty(),
+                                               modules ? modules->path() : std::string());
   Result<AppProcess> app =
-      AppProcess::hold({*program, plan.words,
-                        app_environment(session->path(), capture.collector, !capture.ranges.empty(),
-                                        modules ? modules->path() : std::string()),
-                        &signals.previous(), log});
+      AppProcess::hold({*program, plan.words, std::move(environment.entries), &signals.previous(), log});
   if (log >= 0) close(log);
   if (!app) return app.error();
   header.app_pid = app->pid();
@@ -189,12 +192,17 @@ Result<RunOutcome> record(const RunPlan& plan) {
   std::error_code unknown_folder;  // of a removed working folder
   const std::string absolute_name = std::filesystem::absolute(*whole_name, unknown_folder).string();
   OwnRing own;
+  for (const std::string& lost : environment.not_seen) {
+    warn(lost + "; the program runs as without wic-prof");
+    own.sink().loss(LossSource::cupti, 1, lost);
+  }
+  OtherRoot other_root(std::move(environment.files), own.sink());
   IterationMeter meter;
   AbRun ab(switchboard, meter);
   if (plan.ab) (void)ab.begin(*plan.ab);
   const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
   CpuQuota quota(app->pid());
-  TimeNs quota_followed = 0;
+  TimeNs quota_followed = 0, root_looked = 0;
   const std::optional<QuotaCounts> throttled_before = capture.host ? quota.counts() : std::nullopt;
   const auto describe_steal = [&](store::Recorder& of) {
     if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
@@ -210,6 +218,10 @@ Result<RunOutcome> record(const RunPlan& plan) {
   std::optional<Segments> segments;  // outlives the drain, which calls it
   Drain drain(session->map(), session->path(), *recorder, own.ring(), meter, [&] {
     if (segments) segments->follow(*recorder, now_ns());
+    if (const TimeNs now = now_ns(); now - root_looked > kLookAtRoot) {
+      root_looked = now;
+      other_root.look(app->pid());
+    }
     if (const TimeNs now = now_ns(); capture.host && now - quota_followed > kFollowQuota) {
       quota_followed = now;
       quota.follow();
@@ -283,7 +295,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
       session->socket_path(), [&](const std::string& line) { return answer_request(handler, line); });
   if (!server) return server.error();
   std::optional<HostSampler> sampler;
-  if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink());
+  if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink(), other_root);
   window.start(now_ns());
   if (capture.timed()) {
     recorder->set_capture_window(window.from(), window.until());
@@ -306,7 +318,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   pid_t helper = 0;
   if (plan.started) guarded("showing the run", [&] { helper = plan.started(name); });
 
-  Supervision supervision(*app, switchboard, drain, signals, window, ab, plan, helper);
+  Supervision supervision(*app, switchboard, drain, signals, window, ab, other_root, plan, helper);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision.until_end();
   outcome.end = end.value_or(AppEnd{});
@@ -317,6 +329,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   switchboard.close();
   sampler.reset();
   drain.finish();
+  if (const std::string news = other_root.news(); !news.empty()) warn(news);
   if (segments) {
     outcome.segments = segments->count();
     outcome.first_segment = first_trace;

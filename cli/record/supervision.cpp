@@ -26,13 +26,14 @@ constexpr TimeNs kThreePresses = 2 * kSecond;     // in which three Ctrl-C kill 
 }  // namespace
 
 Supervision::Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
-                         CaptureWindow& window, AbRun& ab, const RunPlan& plan, pid_t helper)
+                         CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan, pid_t helper)
     : app_(app),
       switchboard_(switchboard),
       drain_(drain),
       signals_(signals),
       window_(window),
       ab_(ab),
+      other_root_(other_root),
       plan_(plan),
       helper_(helper),
       schedule_(plan.phases),
@@ -136,6 +137,7 @@ void Supervision::follow_ab() {
 }
 
 void Supervision::report_trouble() {
+  if (const std::string news = other_root_.news(); !news.empty()) say(news);
   if (trouble_reported_) return;
   const std::string stopped = drain_.progress().stopped;
   if (stopped.empty()) return;

@@ -14,6 +14,7 @@
 #include "cli/record/app_process.h"
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
+#include "cli/record/other_root.h"
 #include "cli/record/progress.h"
 #include "cli/record/run_app.h"
 #include "cli/record/schedule.h"
@@ -27,7 +28,7 @@ class Supervision {
  public:
   /// All arguments must outlive the supervision. `helper`: a child of wic-prof that is not the program's, or 0.
   Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
-              CaptureWindow& window, AbRun& ab, const RunPlan& plan, pid_t helper);
+              CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan, pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -65,6 +66,7 @@ class Supervision {
   TerminalSignals& signals_;
   CaptureWindow& window_;
   AbRun& ab_;
+  OtherRoot& other_root_;
   const RunPlan& plan_;
   pid_t helper_;
   Schedule schedule_;

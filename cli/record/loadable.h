@@ -1,0 +1,13 @@
+// Whether a program can load a library of ours, asked before the program starts.
+#pragma once
+
+#include <string>
+
+namespace wicprof::cli {
+
+/// Why `program` would not load `library`, in the words of the program's own loader: another kind of machine, a newer C
+/// library needed, a folder without the right to execute. Empty: it would, or nobody can say. A script stands for its
+/// interpreter. Starts that loader and waits for it, a few ms.
+std::string why_not_loadable(const std::string& program, const std::string& library);
+
+}  // namespace wicprof::cli
