@@ -6,12 +6,13 @@
 #   make test-sanitizers  what can race under ThreadSanitizer; memory, analyzer and window under AddressSanitizer; make fuzz
 #   make fuzz             whatever parses foreign bytes, with inputs made by libFuzzer (clang-16)
 #   make package          a .deb for the recorder, one for the window, and a relocatable .tar.gz, in build/packages
+#   make aarch64          compile for aarch64 (Grace) by a cross compiler; nothing is linked
 #   make test-old-root    the archive on a Debian 11, in a root that debootstrap makes (as root; half a minute, later less)
 #   make packages         only install what building and testing need
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-sanitizers test-thread test-address test-analyzer test-window test-old-root fuzz package packages clean
+.PHONY: aarch64 build demo test test-sanitizers test-thread test-address test-analyzer test-window test-old-root fuzz package packages clean
 
 DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libutfcpp-dev \
                  libboost-context-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libzstd-dev liblz4-dev
@@ -94,6 +95,14 @@ test-window: packages
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build-asan/bin/gui_view_test --gtest_brief=1
 	$(CTEST) window
 
+# Objects alone: the libraries that they would be linked with are those of this machine.
+AARCH64_OBJECTS = ninja -C build-aarch64 -t targets all | \
+  sed -nE 's,^((CMakeFiles|protocol|rewriter|wic-backend|collector|store|analyzer|reports|cli)/.*\.o): .*,\1,p'
+aarch64: packages
+	$(call install,g++-aarch64-linux-gnu,)
+	$(CONFIGURE) aarch64
+	ninja -C build-aarch64 -j $(JOBS) $$($(AARCH64_OBJECTS))
+
 test-old-root: build
 	$(call install,debootstrap,)
 	python3 -B tests/package/old_root_test.py build || [ $$? = 77 ]
@@ -105,8 +114,10 @@ fuzz: packages
 	$(BUILD) fuzz
 	python3 tests/fuzz/run.py build-fuzz/bin
 
-package: build
+package: packages
+	$(CONFIGURE) default -DWIC_MANY_GPUS=ON
+	$(BUILD) default
 	cd build && cpack
 
 clean:
-	rm -rf build build-debug build-tsan build-asan build-fuzz
+	rm -rf build build-debug build-tsan build-asan build-fuzz build-aarch64

@@ -44,8 +44,24 @@ if(WIC_HAVE_CUDA)
     set(WIC_HAVE_CUPTI TRUE)
   endif()
 endif()
+# wic_for_many_gpus(<target>...): code for the GPUs that people have, as far as the compiler knows them, and PTX for the rest.
+function(wic_for_many_gpus)
+  if(NOT WIC_HAVE_CUDA OR NOT WIC_MANY_GPUS)
+    return()
+  endif()
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known)
+  set(architectures 75-virtual)
+  foreach(real 80 86 89 90 100 120)
+    if(known MATCHES "sm_${real}\n")
+      list(APPEND architectures ${real}-real)
+    endif()
+  endforeach()
+  set_target_properties(${ARGN} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+endfunction()
+
 # What is built with a sanitizer has no CUDA; the collector needs its headers only, and damaged records are its business.
-if(WIC_SANITIZE)
+# For another machine there is no CUDA compiler.
+if(WIC_SANITIZE OR CMAKE_CROSSCOMPILING)
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND)
     find_path(WIC_CUPTI_INCLUDE_DIR cupti.h

@@ -1,6 +1,6 @@
-// A part of the library that `wic-prof run --rewrite` preloads. A program that changes its root (chroot(1), unshare(1)) and
-// starts another leaves this library behind, and the loader there would write to the other program's stderr that it is
-// missing: the library is taken from LD_PRELOAD where it is not found any more.
+// A part of the library that `wic-prof run --rewrite` preloads. A program that changes its root (chroot(1), unshare(1))
+// and starts another leaves this library behind, and the loader there would write to the other program's stderr that it
+// is missing: the library is taken from LD_PRELOAD where it is not found any more.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -12,6 +12,7 @@
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
 #include "cli/files/recorded.h"
+#include "cli/record/program_output.h"
 #include "cli/record/run_app.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
@@ -24,7 +25,8 @@ namespace wicprof::cli {
 namespace {
 
 constexpr TimeNs kTime = 10 * kSecond;
-constexpr char kSeconds[] = "60";  // the comparison ends the sample earlier
+constexpr TimeNs kTrial = 30 * kSecond;  // for one iteration on a GPU, its driver's start included
+constexpr char kSeconds[] = "60";        // the comparison ends the sample earlier
 
 struct DemoOptions {
   std::string folder = ".";
@@ -36,12 +38,31 @@ std::string in_folder(const std::string& folder, const char* file) {
   return (std::filesystem::path(folder) / file).lexically_normal().string();
 }
 
-std::string demo_device() {
+/// Why `sample` does not run on the first GPU, in its own words: it has no code for this GPU, the driver is older than
+/// its CUDA, or the like. Empty: it runs.
+std::string why_not_on_gpu(const std::string& sample) {
+  const Result<ProgramOutput> tried =
+      output_of({sample, "--devices", "cuda:0", "--iterations", "1"}, now_ns() + kTrial);
+  if (!tried) return tried.error().message;
+  if (tried->status == 0) return {};
+  const std::string line = tried->errors.substr(0, tried->errors.find('\n'));
+  return line.empty() ? fmt::format("it ended with status {}", tried->status) : line;
+}
+
+std::string demo_device(const std::string& sample) {
   if (WICPROF_HAS_CUDA) {
     const Result<CudaDriver> driver = probe_cuda_driver();
     if (driver && !driver->devices.empty()) {
-      note(fmt::format("demo on {} (cuda:0)", driver->devices.front().name));
-      return "cuda:0";
+      const std::string& gpu = driver->devices.front().name;
+      const std::string reason = why_not_on_gpu(sample);
+      if (reason.empty()) {
+        note(fmt::format("demo on {} (cuda:0)", gpu));
+        return "cuda:0";
+      }
+      warn(fmt::format(
+          "the sample does not run on {} (cuda:0) with this driver, of CUDA {}.{}: {}; build wic-prof on this "
+          "machine to have code for it: make",
+          gpu, driver->version / 1000, driver->version % 1000 / 10, reason));
     }
   }
   note(
@@ -63,7 +84,7 @@ int demo(DemoOptions options) {
   if (!page) return fail(page.error());
 
   RunPlan plan;
-  plan.words = {*sample, "--devices", demo_device(), "--wait", "poll", "--seconds", kSeconds};
+  plan.words = {*sample, "--devices", demo_device(*sample), "--wait", "poll", "--seconds", kSeconds};
   plan.output = literal_name(in_folder(options.folder, "demo.wicprof"));
   plan.overwrite = options.overwrite;
   plan.ab.emplace();

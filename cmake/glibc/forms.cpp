@@ -33,12 +33,16 @@ int fstatat64(int folder, const char* path, struct stat64* to, int flags) noexce
   return fstatat(folder, path, reinterpret_cast<struct stat*>(to), flags);
 }
 
-// 2.36. For std::random_device.
+// 2.36. For std::random_device. Where the kernel refuses, a time that no other process has will do.
 std::uint32_t arc4random() noexcept {
   std::uint32_t number = 0;
-  while (getrandom(&number, sizeof number, 0) != sizeof number) {
+  for (;;) {
+    if (getrandom(&number, sizeof number, 0) == sizeof number) return number;
+    if (errno != EINTR) break;
   }
-  return number;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint32_t>(now.tv_nsec) * 2'654'435'761u ^ static_cast<std::uint32_t>(getpid());
 }
 
 }  // extern "C"
@@ -145,6 +149,7 @@ __attribute__((constructor(101))) void look_up_all() {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
   look_up(find_object, "_dl_find_object");
 #endif
+  dlerror();  // the program must not find our failed look-ups
 }
 
 }  // namespace

@@ -8,8 +8,18 @@ import harness
 
 class Demo(harness.Case):
     def test_records_compares_and_reports(self):
-        result = self.wic_prof("demo")
+        environment = {}
+        if harness.FAKE_LIBCUDA:  # a driver with a GPU that cannot run the sample
+            driver = self.folder / "driver"
+            driver.mkdir()
+            (driver / "libcuda.so.1").symlink_to(harness.FAKE_LIBCUDA)
+            environment = {"LD_LIBRARY_PATH": str(driver), "WICPROF_FAKE_GPUS": "x"}
+        result = self.wic_prof("demo", env=environment)
         self.assertEqual(result.returncode, 0, result.stderr)
+        if harness.FAKE_LIBCUDA:
+            self.assertRegex(result.stderr,
+                             r"does not run on GPU x \(cuda:0\) with this driver, of CUDA \S+: hot_flag: \S")
+            self.assertIn("demo on the CPU device", result.stderr)
         self.assertEqual(sorted(p.name for p in self.work.iterdir()), ["demo.wicprof", "report.html"])
         self.assertIn("report.html", result.stderr)
         comparison = json.loads(self.wic_prof("compare", "demo.wicprof", "--format=json").stdout)

@@ -59,7 +59,8 @@ class Unloadable(harness.Case):
 
     def assert_runs_as_bare(self, done, reason):
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertRegex(done.stderr, "(?s)no CUDA activity recorded: .*does not load .*libwicprof_inject.so: .*" + reason)
+        self.assertRegex(done.stderr,
+                         "(?s)no CUDA activity recorded: .*does not load .*libwicprof_inject.so: .*" + reason)
         self.assertNotIn("ERROR: ld.so", done.stderr)
         self.assertIn("none set", done.stdout)
         self.assertRegex("\n".join(self.losses()), reason)

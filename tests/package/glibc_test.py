@@ -12,7 +12,8 @@ CMAKE = os.environ["WICPROF_CMAKE"]
 NEWEST = (2, 28)  # of Debian 10 and RHEL 8
 
 # Where glibc 2.28 has what later ones have in libc itself.
-HOMES = ((r"pthread_(?!(self|equal|exit|attr_|cond|mutex_|setcancel|getschedparam|setschedparam)).*|sem_.*", "libpthread.so.0"),
+HOMES = ((r"pthread_(?!(self|equal|exit|attr_|cond|mutex_|setcancel|getschedparam|setschedparam)).*|sem_.*",
+          "libpthread.so.0"),
          (r"dl(open|close|sym|vsym|error|addr1?|mopen)", "libdl.so.2"),
          (r"shm_(open|unlink)|timer_.*|mq_.*|aio_.*", "librt.so.1"))
 

@@ -142,8 +142,8 @@ class OldRoot(unittest.TestCase):
 
     def test_a_recorder_outside_records_a_program_inside(self):
         for options in ((), ("--rewrite",)):
-            done = self.call(self.tool, "run", "-f", "-o", "t.wicprof", *options, "--", "chroot", ROOT, CUDA_APP, "load",
-                             "kernels", "3", "exit", "5", folders=[self.folder], root=False)
+            done = self.call(self.tool, "run", "-f", "-o", "t.wicprof", *options, "--", "chroot", ROOT, CUDA_APP,
+                             "load", "kernels", "3", "exit", "5", folders=[self.folder], root=False)
             self.assertEqual(done.returncode, 5, done.stderr)
             self.assertNotIn("ERROR: ld.so", done.stderr)
             self.assertNotIn("is not recorded", done.stderr)
@@ -151,8 +151,8 @@ class OldRoot(unittest.TestCase):
 
     def test_a_program_inside_that_sees_nothing_of_ours_runs_as_bare(self):
         for options in ((), ("--rewrite",)):
-            done = self.call(self.tool, "run", "-f", "-o", "t.wicprof", *options, "--", "chroot", ROOT, CUDA_APP, "load",
-                             "stream", "0.5", "exit", "5", root=False)
+            done = self.call(self.tool, "run", "-f", "-o", "t.wicprof", *options, "--", "chroot", ROOT, CUDA_APP,
+                             "load", "stream", "0.5", "exit", "5", root=False)
             self.assertEqual(done.returncode, 5, done.stderr)
             self.assertNotIn("ERROR: ld.so", done.stderr)
             self.assertIn(f"is not recorded: its root, {ROOT}, has no ", done.stderr)

@@ -29,8 +29,22 @@ __global__ void gpu_entry([[maybe_unused]] const __grid_constant__ Kernel kernel
 #endif
 }
 
+// Threads that an SM of the GPU in question holds.
+#if WIC_ON_GPU
+inline constexpr int kThreadsPerSm = __CUDA_ARCH__ < 800 ? 1024
+                                     : __CUDA_ARCH__ / 10 == 80 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
+                                         ? 2048
+                                         : 1536;
+#else
+inline constexpr int kThreadsPerSm = 2048;
+#endif
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kMaxThreads, Kernel::kMinBlocksPerSm)
+inline constexpr int kBlocksPerSm =
+    Kernel::kMinBlocksPerSm < kThreadsPerSm / Kernel::kMaxThreads ? Kernel::kMinBlocksPerSm
+                                                                  : kThreadsPerSm / Kernel::kMaxThreads;
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kMaxThreads, kBlocksPerSm<Kernel>)
     bounded_gpu_entry([[maybe_unused]] const __grid_constant__ Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});

@@ -1,5 +1,7 @@
-// wic::Thread on a GPU. Needs sm_90 or newer: older GPUs have no acquire fence.
+// wic::Thread on a GPU: for sm_90 and newer; older ones, from sm_75 on, have slower forms of what they lack.
 #pragma once
+
+#define WIC_HAS_HOPPERS_PTX (__CUDA_ARCH__ >= 900)
 
 namespace wic {
 
@@ -41,32 +43,6 @@ WIC_DEVICE inline void Thread::barrier(std::uint32_t id, std::uint32_t threads) 
 }
 WIC_DEVICE inline void Thread::sync_warp() const { __syncwarp(); }
 
-WIC_DEVICE inline void Thread::mbarrier_init(std::uint64_t* mbarrier) const {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(detail::shared_address(mbarrier)) : "memory");
-}
-WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(detail::shared_address(mbarrier)) : "memory");
-}
-WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
-  std::uint32_t done;
-  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-               : "=r"(done)
-               : "r"(detail::shared_address(mbarrier))
-               : "memory");
-  return done != 0;
-}
-WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
-  std::uint32_t done;
-  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }"
-               : "=r"(done)
-               : "r"(detail::shared_address(mbarrier)), "r"(hint_ns)
-               : "memory");
-  return done != 0;
-}
-WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t* mbarrier) const {
-  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(detail::shared_address(mbarrier)) : "memory");
-}
-
 WIC_DEVICE inline std::uint64_t Thread::clock_ns() const {
   std::uint64_t ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
@@ -78,10 +54,6 @@ WIC_DEVICE inline std::uint32_t Thread::cycles() const {
   return cycles;
 }
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { __nanosleep(ns); }
-WIC_DEVICE inline void Thread::release_dependents() const {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-WIC_DEVICE inline void Thread::wait_for_earlier_kernels() const { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 WIC_DEVICE inline void Thread::step() const {}
 
 WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {
@@ -112,10 +84,8 @@ WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t va
 WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const {
   asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
-WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acquire.sys;" ::: "memory"); }
 WIC_DEVICE inline void Thread::fence_release() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 WIC_DEVICE inline void Thread::fence_release_system() const { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
-WIC_DEVICE inline void Thread::fence_async_copies() const { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   std::uint32_t old;
@@ -175,5 +145,69 @@ WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32
                "l"(high)
                : "memory");
 }
+
+#if WIC_HAS_HOPPERS_PTX
+
+WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acquire.sys;" ::: "memory"); }
+WIC_DEVICE inline void Thread::fence_async_copies() const { asm volatile("fence.proxy.async;" ::: "memory"); }
+WIC_DEVICE inline void Thread::release_dependents() const {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+WIC_DEVICE inline void Thread::wait_for_earlier_kernels() const { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+WIC_DEVICE inline void Thread::mbarrier_init(std::uint64_t* mbarrier) const {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(detail::shared_address(mbarrier)) : "memory");
+}
+WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(detail::shared_address(mbarrier)) : "memory");
+}
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
+  std::uint32_t done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(detail::shared_address(mbarrier))
+               : "memory");
+  return done != 0;
+}
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
+  std::uint32_t done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(detail::shared_address(mbarrier)), "r"(hint_ns)
+               : "memory");
+  return done != 0;
+}
+WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t* mbarrier) const {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(detail::shared_address(mbarrier)) : "memory");
+}
+
+#else
+
+WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+// These have neither asynchronous copies of tiles nor kernels that begin before the one ahead of them has ended.
+WIC_DEVICE inline void Thread::fence_async_copies() const {}
+WIC_DEVICE inline void Thread::release_dependents() const {}
+WIC_DEVICE inline void Thread::wait_for_earlier_kernels() const {}
+
+// A word in shared memory, at which the others nap.
+WIC_DEVICE inline void Thread::mbarrier_init(std::uint64_t* mbarrier) const {
+  *static_cast<volatile std::uint64_t*>(mbarrier) = 0;
+}
+WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const {
+  __threadfence_block();
+  *static_cast<volatile std::uint64_t*>(mbarrier) = 1;
+}
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
+  return mbarrier_try_wait(mbarrier, 1'000);
+}
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
+  if (*static_cast<volatile std::uint64_t*>(mbarrier) == 0) sleep_ns(hint_ns < 1'000 ? hint_ns : 1'000);
+  const bool done = *static_cast<volatile std::uint64_t*>(mbarrier) != 0;
+  __threadfence_block();
+  return done;
+}
+WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t*) const {}
+
+#endif
 
 }  // namespace wic
