@@ -136,6 +136,11 @@ class OldRoot(unittest.TestCase):
                     CUDA_APP, "load", "context", "wait", "stream", "3", "30")
         self.assertGreater(self.query("SELECT min(naps) FROM host_wait WHERE id > 1")[0][0], 5)
 
+    def test_exceptions_are_caught(self):
+        done = self.call(self.tool, "run", "--no-such-option", "--", "true", folders=[self.folder])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--no-such-option", done.stderr)
+
     def test_patches_a_program(self):
         self.inside(self.tool, "run", "-o", "t.wicprof", "--rewrite", "--", REWRITTEN_APP, "writers")
         self.assertEqual(self.query("SELECT count(DISTINCT block) FROM wait"), [(7,)])
