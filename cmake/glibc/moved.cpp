@@ -74,7 +74,7 @@ WIC_OLDEST("dlopen")
 WIC_OLDEST("dlsym")
 WIC_OLDEST("dlvsym")
 
-// 2.29, 2.35, 2.38: the same results without the setting of an error by the caller's choice of standard.
+// 2.29, 2.35, 2.38: the same results; the old versions look at how a program of the past wanted errors handled.
 WIC_OLDEST("exp")
 WIC_OLDEST("exp2")
 WIC_OLDEST("fmod")
@@ -84,7 +84,7 @@ WIC_OLDEST("log")
 WIC_OLDEST("log2")
 WIC_OLDEST("pow")
 
-// 2.38: they read 0b101, too, which nobody writes for us.
+// 2.38: these also read binary numbers, 0b101, which nobody writes for us.
 #define WIC_ISOC23(name) WIC_GOES_TO("__isoc23_" name, name, WIC_VERSION("GLIBC_2.2.5"))
 WIC_ISOC23("strtol")
 WIC_ISOC23("strtoll")
