@@ -33,7 +33,12 @@ class Graphs final : public Source {
   void tick(EventBatch& batch) override {
     if (nodes_ == nullptr) return;
     const std::lock_guard lock(mutex_);
-    if (!on_ || whole_ == !nodes_->look(now_ns())) return;
+    if (!on_) return;
+    const bool whole = !nodes_->look(now_ns());
+    if (const std::uint64_t launches = nodes_->take_unrecorded(); launches > 0) {
+      batch.loss(LossSource::cupti, launches, "CUPTI delivered nothing of launches of CUDA graphs");
+    }
+    if (whole == whole_) return;
     if (whole_) {
       Source::disable(*cupti_);
       whole_ = false;

@@ -27,6 +27,7 @@ std::unique_ptr<Source> plain(const Parts&) {
   return kMake();
 }
 std::unique_ptr<Source> kernels_of(const Parts& parts) { return make_kernels(parts.nodes); }
+std::unique_ptr<Source> calls_of(const Parts& parts) { return make_calls(parts.nodes); }
 std::unique_ptr<Source> graphs_of(const Parts& parts) { return make_graphs(parts.nodes); }
 std::unique_ptr<Source> host_waits_of(const Parts& parts) { return make_host_waits(parts.control, parts.work); }
 std::unique_ptr<Source> launches_of(const Parts& parts) { return make_launches(parts.work); }
@@ -40,7 +41,7 @@ constexpr Entry kSources[] = {
     {"devices", true, true, plain<make_devices>},
     {"kernels", true, true, kernels_of},
     {"copies", true, true, plain<make_copies>},
-    {"calls", true, false, plain<make_calls>},
+    {"calls", true, false, calls_of},
     {"host_waits", true, false, host_waits_of},
     {"syncs", true, false, plain<make_syncs>},
     {"events", true, true, plain<make_events>},

@@ -32,7 +32,8 @@ std::unique_ptr<Source> make_devices();
 /// `nodes`: told of kernels in graphs; nullptr: nobody is.
 std::unique_ptr<Source> make_kernels(std::shared_ptr<GraphNodes> nodes = nullptr);
 std::unique_ptr<Source> make_copies();
-std::unique_ptr<Source> make_calls();
+/// `nodes`: told of calls that launch graphs; nullptr: nobody is.
+std::unique_ptr<Source> make_calls(std::shared_ptr<GraphNodes> nodes = nullptr);
 std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr, OpenWork* work = nullptr);
 std::unique_ptr<Source> make_launches(OpenWork* work = nullptr);
 std::unique_ptr<Source> make_syncs();

@@ -35,19 +35,56 @@ TEST(GraphNodes, AreRecordedForAMomentForEachNewGraph) {
   EXPECT_FALSE(nodes.look(later + 2 * GraphNodes::kRest));
 }
 
+TEST(GraphNodes, OfAGraphThatIsNotLaunchedAgainAreNotWaitedFor) {
+  GraphNodes nodes;
+  nodes.node_seen(7);
+  EXPECT_FALSE(nodes.look(0));
+  nodes.whole_seen(8);
+  EXPECT_TRUE(nodes.look(GraphNodes::kRest));
+  nodes.node_seen(7);
+  EXPECT_FALSE(nodes.look(GraphNodes::kRest + kTick));
+  EXPECT_FALSE(nodes.look(9 * GraphNodes::kRest));
+  nodes.whole_seen(8);
+  EXPECT_TRUE(nodes.look(10 * GraphNodes::kRest));
+}
+
 TEST(GraphNodes, AreGivenUpWhereTheyDoNotCome) {
   GraphNodes nodes;
   nodes.node_seen(1);
   TimeNs now = 0;
   EXPECT_FALSE(nodes.look(now));
-  nodes.whole_seen(2);
   for (int moment = 0; moment < GraphNodes::kMostFailures; ++moment) {
+    nodes.whole_seen(2);
     now += GraphNodes::kRest;
     EXPECT_TRUE(nodes.look(now)) << moment;
+    nodes.call_seen();
+    nodes.call_seen();
     now += GraphNodes::kLongest;
     EXPECT_FALSE(nodes.look(now)) << moment;
+    EXPECT_EQ(nodes.take_unrecorded(), 2u);
   }
+  nodes.whole_seen(2);
   EXPECT_FALSE(nodes.look(now + 100 * GraphNodes::kRest));
+  EXPECT_EQ(nodes.take_unrecorded(), 0u);
+}
+
+TEST(GraphNodes, ComeBackForGoodWhereLaunchesAsAWholeDoNotCome) {
+  GraphNodes nodes;
+  nodes.node_seen(1);
+  EXPECT_FALSE(nodes.look(0));
+  for (std::uint64_t i = 0; i < GraphNodes::kMostUnrecorded; ++i) nodes.call_seen();
+  EXPECT_FALSE(nodes.look(GraphNodes::kRest - 1)) << "they may still run";
+  EXPECT_TRUE(nodes.look(GraphNodes::kRest));
+  EXPECT_EQ(nodes.take_unrecorded(), GraphNodes::kMostUnrecorded);
+  nodes.node_seen(1);
+  EXPECT_TRUE(nodes.look(10 * GraphNodes::kRest));
+
+  GraphNodes delivered;
+  delivered.node_seen(1);
+  EXPECT_FALSE(delivered.look(0));
+  for (std::uint64_t i = 0; i < GraphNodes::kMostUnrecorded; ++i) delivered.call_seen();
+  delivered.whole_seen(1);
+  EXPECT_FALSE(delivered.look(GraphNodes::kRest));
 }
 
 TEST(GraphNodes, OfVeryManyGraphsAreNotLookedFor) {
