@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "collector/cupti/records.h"
 #include "collector/program/environment.h"
@@ -203,6 +204,25 @@ TEST(Sources, ACallWithoutANameIsNamedByItsNumber) {
   const Delivered delivered = memory.read();
   ASSERT_EQ(delivered.all<CallEvent>().size(), 1u);
   EXPECT_EQ(delivered.text(delivered.all<CallEvent>()[0].name), "driver call 98765");
+}
+
+TEST(Sources, ALaunchHasOneCall) {
+  static std::set<std::pair<bool, CUpti_CallbackId>> excluded;  // of the driver or of the runtime
+  excluded.clear();
+  CuptiApi api = api_with(no_name);
+  api.activity_enable_driver_api = [](CUpti_CallbackId id, std::uint8_t on) {
+    if (on == 0) excluded.insert({true, id});
+    return CUPTI_SUCCESS;
+  };
+  api.activity_enable_runtime_api = [](CUpti_CallbackId id, std::uint8_t on) {
+    if (on == 0) excluded.insert({false, id});
+    return CUPTI_SUCCESS;
+  };
+  ASSERT_TRUE(make_calls()->enable({api, nullptr}));
+  EXPECT_TRUE(excluded.contains({false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000}));
+  EXPECT_FALSE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}));
+  EXPECT_FALSE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx}));
+  EXPECT_FALSE(excluded.contains({false, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000}));
 }
 
 TEST(Sources, AKernelMayHaveNoName) {
