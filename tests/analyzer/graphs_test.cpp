@@ -2,7 +2,9 @@
 // known but from launches that were recorded kernel by kernel.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "analyzer/analysis.h"
 #include "analyzer/path/work_index.h"
@@ -71,6 +73,46 @@ TEST(Graphs, HaveAnyBlockAndNoPairs) {
   EXPECT_TRUE(analysis.dependent_kernels.pairs.empty());
   EXPECT_TRUE(analysis.crowded_kernels.empty());
   EXPECT_GT(blocks_of(program.model.kernels[0]), 1'000'000'000u);
+}
+
+store::KernelRow& shaped(store::KernelRow& kernel, std::uint32_t blocks) {
+  kernel.grid[0] = blocks;
+  kernel.block[0] = 1'024;
+  kernel.registers_per_thread = 64;
+  return kernel;
+}
+
+// Two of ten launches were recorded kernel by kernel: the pair within counts five times as often.
+TEST(Graphs, CountWithAllTheirLaunches) {
+  Program program;
+  program.model.devices = {test_devices::h100()};
+  for (std::uint32_t launch = 0; launch < 10; ++launch) {
+    const TimeNs at = (1 + launch) * 10 * kMs;
+    if (launch >= 2) {
+      whole(program, at, kMs);
+      continue;
+    }
+    std::uint64_t number = 0;
+    for (const auto& [name, begin, length] :
+         {std::tuple("up", TimeNs{0}, 600'000), std::tuple("down", TimeNs{601'000}, 300'000)}) {
+      store::KernelRow& row = shaped(program.kernel(name, 7, {at + begin, at + begin + length}, 1'000 + launch), 165);
+      row.graph = kGraph;
+      row.graph_node = ++number;
+    }
+  }
+  const Analysis analysis = analyze(program.settled(), Parties::left_out);
+  ASSERT_EQ(analysis.dependent_kernels.pairs.size(), 1u);
+  const DependentPair& pair = analysis.dependent_kernels.pairs[0];
+  EXPECT_EQ(pair.launches, 10u);
+  EXPECT_EQ(pair.in_graphs, 10u);
+  EXPECT_EQ(pair.producer_ns, 6 * kMs);
+  EXPECT_EQ(pair.gap_ns, 10'000);
+  const auto up = std::find_if(analysis.kernels.begin(), analysis.kernels.end(),
+                               [](const KernelStats& kernel) { return kernel.name == "up"; });
+  ASSERT_NE(up, analysis.kernels.end());
+  EXPECT_EQ(up->count, 2u);
+  EXPECT_EQ(up->estimated_count, 10u);
+  EXPECT_NEAR(up->estimated_share, 5 * up->share, 1e-12);
 }
 
 TEST(Graphs, AreKnownFromLaunchesThatWereRecordedKernelByKernel) {
