@@ -371,11 +371,12 @@ class Writer {
     std::stable_sort(all.begin(), all.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
     for (const Work& work : all) {
       if (const store::KernelRow* kernel = work.kernel) {
-        to_.slice(
-            stream_track(kernel->device, kernel->stream, kernel->start, kernel->end), "kernel", kernel->name,
-            kernel->start, kernel->end,
-            fmt::format(R"("grid":"{}x{}x{}","block":"{}x{}x{}","correlation":{})", kernel->grid[0], kernel->grid[1],
-                        kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2], kernel->correlation));
+        to_.slice(stream_track(kernel->device, kernel->stream, kernel->start, kernel->end), "kernel", kernel->name,
+                  kernel->start, kernel->end,
+                  kernel->is_graph() ? fmt::format(R"("graph":{},"correlation":{})", kernel->graph, kernel->correlation)
+                                     : fmt::format(R"("grid":"{}x{}x{}","block":"{}x{}x{}","correlation":{})",
+                                                   kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0],
+                                                   kernel->block[1], kernel->block[2], kernel->correlation));
       } else {
         const store::CopyRow& copy = *work.copy;
         to_.slice(stream_track(copy.device, copy.stream, copy.start, copy.end), "copy", copy_kind_name(copy.kind),

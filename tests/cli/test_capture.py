@@ -38,6 +38,10 @@ class Words(harness.Case):
         self.assertEqual([part["name"] for part in graph["parts"]], ["tight(float*)", "work(float*)"])
         self.assertIn("CUDA graph 9: 3 kernels per launch, of whose time tight 66.7 %, work 33.3 %",
                       " ".join(self.wic_prof("analyze", "t.wicprof").stdout.split()))
+        for form, text in (("md", "CUDA graph 9: 3 kernels per launch"), ("perfetto", '"graph":9,'),
+                           ("html", "CUDA graph 9: 3 kernels per launch")):
+            self.wic_prof("report", "t.wicprof", f"--format={form}", "-o", f"t.{form}")
+            self.assertIn(text, (self.work / f"t.{form}").read_text())
         nodes, whole = recorded("cuda,nodes")
         self.assertGreater(nodes, 0)
         self.assertEqual(whole, 0)
