@@ -44,7 +44,8 @@ void exclude_quiet_calls() {
   for (const CUpti_CallbackId id :
        {CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
         CUPTI_RUNTIME_TRACE_CBID___cudaPushCallConfiguration_v13000,
-        CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000}) {
+        CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+        CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060}) {
     cuptiActivityEnableRuntimeApi(id, 0);
   }
 }

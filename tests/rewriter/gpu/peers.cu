@@ -78,6 +78,8 @@ struct Side {
       check(cudaMalloc(memory, kBlocks * kThreads * sizeof(unsigned)), "cudaMalloc");
     check(cudaMalloc(&failed, sizeof(unsigned)), "cudaMalloc");
     check(cudaMemset(failed, 0, sizeof(unsigned)), "cudaMemset");
+    cudaFuncAttributes loaded;  // before the other GPU waits for this one
+    check(cudaFuncGetAttributes(&loaded, talk), "cudaFuncGetAttributes");
   }
   void clear() const {
     check(cudaSetDevice(gpu), "cudaSetDevice");
