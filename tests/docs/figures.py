@@ -51,7 +51,9 @@ def file_problems(path, benchmarks, mentions):
         problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
     is_bench = any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".cu", ".py"))
     # Tests on a GPU that measure as well.
-    if not is_bench and not any(benchmarks.parent.glob(f"tests/*/gpu/{document['bench']}.py")):
+    tests = benchmarks.parent / "tests"
+    is_test = any(tests.glob(f"*/gpu/{document['bench']}.py")) or (tests / document["bench"] / "run.py").is_file()
+    if not is_bench and not is_test:
         problems.append(f"{path.name}: there is no bench/{document['bench']}.cpp")
     if not document["rows"]:
         problems.append(f"{path.name}: no rows")

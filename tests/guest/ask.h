@@ -120,7 +120,9 @@ inline int run(const Question* first, const Question* last, const Machine& machi
     say("== %s", one->name);
     const Left before = left();
     one->ask();
-    const Left after = left();
+    Left after = left();
+    // A thread that was joined is listed for a moment longer.
+    for (int i = 0; i < 10 && after.threads > before.threads; ++i, after = left()) pause_ms(2);
     say("LEFT threads=%lld descriptors=%lld files=%lld memory=%lld", after.threads - before.threads,
         after.descriptors - before.descriptors, after.files - before.files, after.memory - before.memory);
   }

@@ -205,11 +205,13 @@ class Suite:
             ways[way] = "; ".join(texts) or "as bare"
             if texts:
                 lines.append(f"DIFFERS {question.name} {way}: {ways[way]}")
-        bad = sum(text != "as bare" for text in ways.values())
-        self.failures += bad
-        return {"name": question.name, "params": {"as_stated": not lines or not lines[0].startswith("WRONG"), **ways},
-                "value": bad, "unit": "ways that differ", "compared_to": "bare", "ratio": worst or None, "bar": 0,
-                "holds": bad == 0}, lines
+        same = sum(text == "as bare" for text in ways.values())
+        self.failures += len(ways) - same
+        params = {"as_stated": bare.status == question.status and not bare.wrong, **ways}
+        if worst:
+            params["slowest"] = worst  # of its times, the largest ratio to bare
+        return {"name": question.name, "params": params, "value": same, "unit": "ways as bare", "compared_to": "bare",
+                "ratio": same / len(ways), "bar": 1, "holds": same == len(ways)}, lines
 
     def keep(self, answer):
         row, lines = answer
