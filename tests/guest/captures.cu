@@ -229,8 +229,7 @@ void begun_globally_in_a_legacy_wait() {
                   [](cudaStream_t) { OK(cudaStreamSynchronize(nullptr)); });
 }
 void begun_globally_in_a_device_wait() {
-  begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamDefault,
-                  [](cudaStream_t) { OK(cudaDeviceSynchronize()); });
+  begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamDefault, [](cudaStream_t) { OK(cudaDeviceSynchronize()); });
 }
 void begun_globally_in_an_event_wait() {
   begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamDefault, [](cudaStream_t waited) {
@@ -318,13 +317,31 @@ void many_captures_and_launches() {
 
 #define Q(name) \
   { #name, name }
-QUESTIONS({Q(wait_for_the_captured_stream), Q(query_of_the_captured_stream), Q(wait_in_a_relaxed_capture),
-           Q(wait_in_a_thread_local_capture), Q(wait_in_a_global_capture), Q(event_wait_in_a_thread_local_capture),
-           Q(device_wait_in_a_relaxed_capture), Q(device_wait_in_a_thread_local_capture),
-           Q(legacy_wait_in_a_capture_of_a_blocking_stream), Q(legacy_launch_in_a_capture_of_a_blocking_stream),
-           Q(wait_for_a_captured_event), Q(wait_beside_a_thread_local_capture), Q(wait_beside_a_relaxed_capture),
-           Q(copy_beside_a_thread_local_capture), Q(begun_in_a_legacy_wait), Q(begun_in_a_device_wait),
-           Q(begun_in_a_stream_wait), Q(begun_globally_in_a_stream_wait), Q(begun_globally_in_a_legacy_wait),
-           Q(begun_globally_in_a_device_wait), Q(begun_globally_in_an_event_wait), Q(begun_relaxed_in_a_legacy_wait),
-           Q(begun_in_a_legacy_copy), Q(begun_in_the_waited_stream), Q(the_threads_mode_stays),
-           Q(allocation_beside_a_thread_local_capture), Q(captured_copies), Q(many_captures_and_launches)})
+QUESTIONS({Q(wait_for_the_captured_stream),
+           Q(query_of_the_captured_stream),
+           Q(wait_in_a_relaxed_capture),
+           Q(wait_in_a_thread_local_capture),
+           Q(wait_in_a_global_capture),
+           Q(event_wait_in_a_thread_local_capture),
+           Q(device_wait_in_a_relaxed_capture),
+           Q(device_wait_in_a_thread_local_capture),
+           Q(legacy_wait_in_a_capture_of_a_blocking_stream),
+           Q(legacy_launch_in_a_capture_of_a_blocking_stream),
+           Q(wait_for_a_captured_event),
+           Q(wait_beside_a_thread_local_capture),
+           Q(wait_beside_a_relaxed_capture),
+           Q(copy_beside_a_thread_local_capture),
+           Q(begun_in_a_legacy_wait),
+           Q(begun_in_a_device_wait),
+           Q(begun_in_a_stream_wait),
+           Q(begun_globally_in_a_stream_wait),
+           Q(begun_globally_in_a_legacy_wait),
+           Q(begun_globally_in_a_device_wait),
+           Q(begun_globally_in_an_event_wait),
+           Q(begun_relaxed_in_a_legacy_wait),
+           Q(begun_in_a_legacy_copy),
+           Q(begun_in_the_waited_stream),
+           Q(the_threads_mode_stays),
+           Q(allocation_beside_a_thread_local_capture),
+           Q(captured_copies),
+           Q(many_captures_and_launches)})

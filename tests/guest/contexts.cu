@@ -11,7 +11,8 @@ void work(CUstream into, double ms) {
   static std::atomic<int> next{0};
   double* const pause = &pauses[next++ % 16];
   *pause = ms;
-  cuLaunchHostFunc(into, [](void* of) { pause_ms(*static_cast<double*>(of)); }, pause);
+  cuLaunchHostFunc(
+      into, [](void* of) { pause_ms(*static_cast<double*>(of)); }, pause);
 }
 CUdevice device() {
   CUdevice one = 0;
@@ -118,7 +119,8 @@ void device_wait_is_for_its_context_only() {
   CUstream one = nullptr;
   OK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
   static std::atomic<bool> release{false};
-  OK(cuLaunchHostFunc(one, [](void*) { until([] { return release.load(); }); }, nullptr));
+  OK(cuLaunchHostFunc(
+      one, [](void*) { until([] { return release.load(); }); }, nullptr));
   OK(cuCtxPopCurrent(&popped));
   busy(nullptr, 5);
   OK(cudaDeviceSynchronize());
@@ -222,10 +224,28 @@ void primary_goes_with_its_last_reference() {
   IS(active, 0);
 }
 
+// From main() on.
+void first_result() {
+  const Timed timed("first result", 250);
+  void* memory = nullptr;
+  OK(cudaMalloc(&memory, 64));
+  busy(nullptr, 0.1);
+  OK(cudaDeviceSynchronize());
+}
+
 #define Q(name) \
   { #name, name }
-QUESTIONS({Q(own_context), Q(waited_for_from_another), Q(none), Q(stack_depth_stays), Q(flags_stay),
-           {"blocking_context", blocking_context, 0, true}, Q(device_wait_is_for_its_context_only), Q(alternating),
-           Q(five_times_made_and_destroyed), Q(green_context), Q(reset_beside_nothing),
+QUESTIONS({{"first_result", first_result, 0, true, 0},
+           Q(own_context),
+           Q(waited_for_from_another),
+           Q(none),
+           Q(stack_depth_stays),
+           Q(flags_stay),
+           {"blocking_context", blocking_context, 0, true},
+           Q(device_wait_is_for_its_context_only),
+           Q(alternating),
+           Q(five_times_made_and_destroyed),
+           Q(green_context),
+           Q(reset_beside_nothing),
            Q(primary_released_and_retained),
            {"primary_goes_with_its_last_reference", primary_goes_with_its_last_reference, 0, false, 0}})

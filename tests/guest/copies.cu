@@ -229,8 +229,19 @@ void times_of_copies() {
 
 #define Q(name) \
   { #name, name }
-QUESTIONS({{"to_pageable", to_pageable, 0, true}, Q(to_pageable_in_default_direction), Q(to_pinned),
-           Q(small_from_pageable), Q(large_from_pageable), Q(synchronous_both_ways), Q(two_dimensions),
-           Q(three_dimensions), Q(symbols), Q(within_the_device), Q(between_hosts), Q(order_against_another_thread),
-           Q(legacy_copy_beside_blocking_streams), Q(pinned_meanwhile), Q(memset_and_prefetch),
+QUESTIONS({{"to_pageable", to_pageable, 0, true},
+           Q(to_pageable_in_default_direction),
+           Q(to_pinned),
+           Q(small_from_pageable),
+           Q(large_from_pageable),
+           Q(synchronous_both_ways),
+           Q(two_dimensions),
+           Q(three_dimensions),
+           Q(symbols),
+           Q(within_the_device),
+           Q(between_hosts),
+           Q(order_against_another_thread),
+           Q(legacy_copy_beside_blocking_streams),
+           Q(pinned_meanwhile),
+           Q(memset_and_prefetch),
            {"times_of_copies", times_of_copies, 0, true}})

@@ -19,6 +19,13 @@ struct Waits {
     say("%s: %d", when, static_cast<int>(cudaStreamSynchronize(late)));
   }
 };
+/// Constructed before main(): its destructor comes after the end of CUDA.
+struct Outlasts {
+  bool used = false;
+  ~Outlasts() {
+    if (used) say("global: %d", static_cast<int>(cudaStreamSynchronize(late)));
+  }
+} outlasts;
 Waits& static_one() {
   static Waits one{"static"};
   return one;
@@ -53,6 +60,11 @@ void static_destructor_waits() {
 void static_destructor_of_a_later_object() {
   work();
   static_one();
+  std::exit(7);
+}
+void global_destructor_waits() {
+  outlasts.used = true;
+  work();
   std::exit(7);
 }
 void thread_local_destructor_waits() {
@@ -176,12 +188,15 @@ void cancelled_in_a_wait() {
   hold(one, word);
   static std::atomic<int> after{0};
   pthread_t thread{};
-  pthread_create(&thread, nullptr, [](void* of) -> void* {
-    after = 1 + static_cast<int>(cudaStreamSynchronize(static_cast<cudaStream_t>(of)));
-    pthread_testcancel();
-    after = 100;
-    return nullptr;
-  }, one);
+  pthread_create(
+      &thread, nullptr,
+      [](void* of) -> void* {
+        after = 1 + static_cast<int>(cudaStreamSynchronize(static_cast<cudaStream_t>(of)));
+        pthread_testcancel();
+        after = 100;
+        return nullptr;
+      },
+      one);
   pause_ms(20);
   pthread_cancel(thread);
   pause_ms(20);
@@ -197,11 +212,14 @@ void pthread_exit_after_waits() {
   static cudaStream_t one = stream();
   for (int i = 0; i < 20; ++i) {
     pthread_t thread{};
-    pthread_create(&thread, nullptr, [](void*) -> void* {
-      busy(one, 0.2);
-      cudaStreamSynchronize(one);
-      pthread_exit(&one);
-    }, nullptr);
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          busy(one, 0.2);
+          cudaStreamSynchronize(one);
+          pthread_exit(&one);
+        },
+        nullptr);
     void* result = nullptr;
     pthread_join(thread, &result);
     if (result != &one) say("thread %d: no result", i);
@@ -227,14 +245,34 @@ void initializes_only() {
 
 #define Q(name, status) \
   { #name, name, status }
-QUESTIONS({Q(returns, 0), Q(static_destructor_waits, 7), Q(static_destructor_of_a_later_object, 7),
-           Q(thread_local_destructor_waits, 0), Q(thread_local_destructor_after_a_wait, 0),
-           Q(thread_local_destructor_of_the_first_thread, 7), Q(key_destructor_waits, 0), Q(atexit_waits, 5),
-           Q(calls_exit, 3), Q(calls_exit_with_work_in_flight, 3), Q(calls_exit_in_another_thread, 4),
-           Q(calls_underscore_exit, 6), Q(calls_quick_exit, 8), Q(aborts, 134), Q(raises_sigterm, 143),
-           Q(raises_sigkill, 137), Q(crashes, 139), Q(throws, 134), Q(exits_while_a_detached_thread_waits, 9),
-           Q(returns_while_a_detached_thread_waits, 0), Q(underscore_exit_while_a_detached_thread_waits, 9),
-           Q(quick_exit_while_a_detached_thread_waits, 9), Q(exits_while_detached_threads_launch, 9),
-           Q(first_thread_ends_first, 11), Q(cancelled_in_a_wait, 0), Q(pthread_exit_after_waits, 0),
-           Q(device_reset_at_the_end, 2), Q(reset_and_again, 0), {"never_uses_cuda", never_uses_cuda, 12, false, 0},
+QUESTIONS({Q(returns, 0),
+           Q(static_destructor_waits, 7),
+           Q(static_destructor_of_a_later_object, 7),
+           Q(global_destructor_waits, 7),
+           Q(thread_local_destructor_waits, 0),
+           Q(thread_local_destructor_after_a_wait, 0),
+           Q(thread_local_destructor_of_the_first_thread, 7),
+           Q(key_destructor_waits, 0),
+           Q(atexit_waits, 5),
+           Q(calls_exit, 3),
+           Q(calls_exit_with_work_in_flight, 3),
+           Q(calls_exit_in_another_thread, 4),
+           Q(calls_underscore_exit, 6),
+           Q(calls_quick_exit, 8),
+           Q(aborts, 134),
+           Q(raises_sigterm, 143),
+           Q(raises_sigkill, 137),
+           Q(crashes, 139),
+           Q(throws, 134),
+           Q(exits_while_a_detached_thread_waits, 9),
+           Q(returns_while_a_detached_thread_waits, 0),
+           Q(underscore_exit_while_a_detached_thread_waits, 9),
+           Q(quick_exit_while_a_detached_thread_waits, 9),
+           Q(exits_while_detached_threads_launch, 9),
+           Q(first_thread_ends_first, 11),
+           Q(cancelled_in_a_wait, 0),
+           Q(pthread_exit_after_waits, 0),
+           Q(device_reset_at_the_end, 2),
+           Q(reset_and_again, 0),
+           {"never_uses_cuda", never_uses_cuda, 12, false, 0},
            {"initializes_only", initializes_only, 13, false, 0}})

@@ -135,8 +135,17 @@ void exits_seven_after_an_error() {
 
 #define Q(name) \
   { #name, name }
-QUESTIONS({Q(trap_then_stream_wait), Q(stray_address_then_device_wait), Q(stray_address_then_event_wait),
-           Q(stray_address_then_copy), Q(failed_while_another_thread_waits), Q(too_much_memory),
-           Q(launch_that_cannot_be), Q(too_much_shared_memory), Q(device_that_is_not_there), Q(copy_of_nothing),
-           Q(of_each_thread_its_own), Q(sticky_in_the_driver), {"exits_three_after_a_trap", exits_three_after_a_trap, 3},
+QUESTIONS({Q(trap_then_stream_wait),
+           Q(stray_address_then_device_wait),
+           Q(stray_address_then_event_wait),
+           Q(stray_address_then_copy),
+           Q(failed_while_another_thread_waits),
+           Q(too_much_memory),
+           Q(launch_that_cannot_be),
+           Q(too_much_shared_memory),
+           Q(device_that_is_not_there),
+           Q(copy_of_nothing),
+           Q(of_each_thread_its_own),
+           Q(sticky_in_the_driver),
+           {"exits_three_after_a_trap", exits_three_after_a_trap, 3},
            {"exits_seven_after_an_error", exits_seven_after_an_error, 7}})

@@ -180,6 +180,12 @@ void unjoined_capture() {
 #define Q(name) \
   { #name, name }
 QUESTIONS({{"launched_and_waited_for", launched_and_waited_for, 0, true},
-           {"many_small_graphs", many_small_graphs, 0, true}, Q(destroyed_while_it_runs), Q(a_loop_of_the_gpu),
-           Q(updated), Q(update_that_does_not_fit), Q(memory_nodes), Q(nodes_by_hand), Q(forked_capture),
+           {"many_small_graphs", many_small_graphs, 0, true},
+           Q(destroyed_while_it_runs),
+           Q(a_loop_of_the_gpu),
+           Q(updated),
+           Q(update_that_does_not_fit),
+           Q(memory_nodes),
+           Q(nodes_by_hand),
+           Q(forked_capture),
            Q(unjoined_capture)})

@@ -11,16 +11,20 @@ cudaStream_t apart = nullptr;
 void sets_a_flag() {
   const cudaStream_t one = stream();
   busy(one, 5);
-  OK(cudaLaunchHostFunc(one, [](void*) { seen = 1; }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one, [](void*) { seen = 1; }, nullptr));
   OK(cudaStreamSynchronize(one));
   IS(seen.load(), 1);
 }
 void runs_long() {
   const cudaStream_t one = stream();
-  OK(cudaLaunchHostFunc(one, [](void*) {
-    pause_ms(20);
-    seen = 1;
-  }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one,
+      [](void*) {
+        pause_ms(20);
+        seen = 1;
+      },
+      nullptr));
   {
     const Timed timed("wait");
     OK(cudaStreamSynchronize(one));
@@ -32,7 +36,8 @@ void waits_for_a_stream() {
   const cudaStream_t one = stream();
   apart = stream();
   busy(apart, 5);
-  OK(cudaLaunchHostFunc(one, [](void*) { code = cudaStreamSynchronize(apart); }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one, [](void*) { code = cudaStreamSynchronize(apart); }, nullptr));
   OK(cudaStreamSynchronize(one));
   IS(code.load(), cudaErrorNotPermitted);
   OK(cudaStreamSynchronize(apart));
@@ -40,11 +45,14 @@ void waits_for_a_stream() {
 void launches() {
   const cudaStream_t one = stream();
   apart = stream();
-  OK(cudaLaunchHostFunc(one, [](void*) {
-    busy(apart, 1);
-    code = cudaGetLastError();
-    second_code = cudaDeviceSynchronize();
-  }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one,
+      [](void*) {
+        busy(apart, 1);
+        code = cudaGetLastError();
+        second_code = cudaDeviceSynchronize();
+      },
+      nullptr));
   OK(cudaStreamSynchronize(one));
   IS(code.load(), cudaErrorNotPermitted);
   IS(second_code.load(), cudaErrorNotPermitted);
@@ -54,7 +62,8 @@ void launches() {
 void needs_another_thread() {
   const cudaStream_t one = stream();
   apart = stream();
-  OK(cudaLaunchHostFunc(one, [](void*) { until([] { return seen == 1; }); }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one, [](void*) { until([] { return seen == 1; }); }, nullptr));
   std::thread other([] {
     pause_ms(10);
     busy(apart, 1);
@@ -68,7 +77,8 @@ void needs_a_thread_that_waits_for_an_event() {
   const cudaStream_t one = stream();
   apart = stream();
   const cudaEvent_t behind = event();
-  OK(cudaLaunchHostFunc(one, [](void*) { until([] { return seen == 1; }); }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one, [](void*) { until([] { return seen == 1; }); }, nullptr));
   std::thread other([&] {
     busy(apart, 10);
     OK(cudaEventRecord(behind, apart));
@@ -83,8 +93,9 @@ void in_their_order() {
   const cudaStream_t one = stream();
   static std::vector<int> order;
   for (int i = 0; i < 50; ++i) {
-    OK(cudaLaunchHostFunc(one, [](void* which) { order.push_back(static_cast<int>(reinterpret_cast<long>(which))); },
-                          reinterpret_cast<void*>(static_cast<long>(i))));
+    OK(cudaLaunchHostFunc(
+        one, [](void* which) { order.push_back(static_cast<int>(reinterpret_cast<long>(which))); },
+        reinterpret_cast<void*>(static_cast<long>(i))));
     if (i % 10 == 0) OK(cudaStreamSynchronize(one));
   }
   OK(cudaStreamSynchronize(one));
@@ -95,7 +106,8 @@ void in_their_order() {
 void callback_with_a_status() {
   const cudaStream_t one = stream();
   busy(one, 5);
-  OK(cudaStreamAddCallback(one, [](cudaStream_t, cudaError_t status, void*) { code = status; }, nullptr, 0));
+  OK(cudaStreamAddCallback(
+      one, [](cudaStream_t, cudaError_t status, void*) { code = status; }, nullptr, 0));
   OK(cudaStreamSynchronize(one));
   OK(code.load());
 }
@@ -105,7 +117,8 @@ void in_a_graph() {
   cudaGraphExec_t made = nullptr;
   OK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
   busy(one, 2);
-  OK(cudaLaunchHostFunc(one, [](void*) { ++seen; }, nullptr));
+  OK(cudaLaunchHostFunc(
+      one, [](void*) { ++seen; }, nullptr));
   OK(cudaStreamEndCapture(one, &graph));
   OK(cudaGraphInstantiate(&made, graph, 0));
   for (int i = 0; i < 3; ++i) OK(cudaGraphLaunch(made, one));
@@ -115,6 +128,12 @@ void in_a_graph() {
 
 #define Q(name) \
   { #name, name }
-QUESTIONS({Q(sets_a_flag), {"runs_long", runs_long, 0, true}, Q(waits_for_a_stream), Q(launches),
-           Q(needs_another_thread), Q(needs_a_thread_that_waits_for_an_event), Q(in_their_order),
-           Q(callback_with_a_status), Q(in_a_graph)})
+QUESTIONS({Q(sets_a_flag),
+           {"runs_long", runs_long, 0, true},
+           Q(waits_for_a_stream),
+           Q(launches),
+           Q(needs_another_thread),
+           Q(needs_a_thread_that_waits_for_an_event),
+           Q(in_their_order),
+           Q(callback_with_a_status),
+           Q(in_a_graph)})

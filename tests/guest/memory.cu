@@ -98,6 +98,13 @@ void pool() {
   }
   IS(failed, 0);
 }
+// All that the process takes, wic-prof and CUPTI in it.
+void of_the_whole_process() {
+  const cudaStream_t one = stream();
+  busy(one, 5);
+  OK(cudaStreamSynchronize(one));
+  say("GREW gpu_mb %lld 20", memory_in_use() >> 20);
+}
 // As much as there is: a profiler that takes much of it ends the program's allocation earlier.
 void almost_all_of_it() {
   std::size_t free = 0, total = 0;
@@ -130,4 +137,5 @@ void exported_memory() {
   { #name, name, 0, true }
 QUESTIONS({ALONE(freed_memory_comes_back), ALONE(waits_take_no_memory), Q(free_waits_for_work),
            Q(managed_memory_after_a_wait), Q(polled_from_managed_memory), Q(registered_memory),
-           Q(attributes_of_pointers), Q(pool), ALONE(almost_all_of_it), Q(exported_memory)})
+           Q(attributes_of_pointers), Q(pool), ALONE(of_the_whole_process), ALONE(almost_all_of_it),
+           Q(exported_memory)})

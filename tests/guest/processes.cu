@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 extern char** environ;
@@ -202,6 +205,40 @@ void no_files() {
   work();
   OK(cudaDeviceSynchronize());
 }
+void changes_its_root() {  // where it may
+  one = stream();
+  say("chroot: %d", chroot("."));
+  work();
+  work();
+}
+// Calls of the system that a sandbox refuses.
+void system_calls_are_refused() {
+  one = stream();
+  busy(one, 1);
+  const unsigned refused[] = {SYS_socket,   SYS_memfd_create, SYS_perf_event_open, SYS_timerfd_create,
+                              SYS_eventfd2, SYS_setpriority,  SYS_prctl,           SYS_sched_setaffinity};
+  std::vector<sock_filter> filter{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const unsigned each : refused) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, each, 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  OK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  OK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+  OK(cudaStreamSynchronize(one));
+  work();
+  std::thread([] { work(); }).join();
+}
+// A process without a right to threads goes on as before.
+void no_more_threads() {
+  one = stream();
+  busy(one, 1);
+  const rlimit none{0, 0};
+  OK(setrlimit(RLIMIT_NPROC, &none));
+  OK(cudaStreamSynchronize(one));
+  work();
+}
 void no_dumps_and_no_privileges() {
   OK(prctl(PR_SET_DUMPABLE, 0));
   OK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
@@ -235,11 +272,30 @@ void errno_stays() {
 
 #define Q(name) \
   { #name, name }
-QUESTIONS({Q(fork_between_waits), Q(child_uses_cuda), Q(child_exits), Q(child_of_a_thread_beside_waits),
-           Q(twenty_children), {"forked_first", forked_first, 0, false, 0}, Q(vfork_and_exec), Q(spawn),
-           Q(system_call), {"exec_of_itself", exec_of_itself, 0}, {"exec_of_another", exec_of_another, 21},
-           {"exec_while_a_thread_waits", exec_while_a_thread_waits, 22}, Q(environment_of_a_child),
+QUESTIONS({Q(fork_between_waits),
+           Q(child_uses_cuda),
+           Q(child_exits),
+           Q(child_of_a_thread_beside_waits),
+           Q(twenty_children),
+           {"forked_first", forked_first, 0, false, 0},
+           Q(vfork_and_exec),
+           Q(spawn),
+           Q(system_call),
+           {"exec_of_itself", exec_of_itself, 0},
+           {"exec_of_another", exec_of_another, 21},
+           {"exec_while_a_thread_waits", exec_while_a_thread_waits, 22},
+           Q(environment_of_a_child),
            {"closes_descriptors_first", closes_descriptors_first, 0, false, 0},
-           {"closes_descriptors_of_others", closes_descriptors_of_others, 0, false, 0}, Q(new_descriptors_are_low),
-           Q(changes_its_folder), Q(umask_stays), Q(few_descriptors), Q(no_files), Q(no_dumps_and_no_privileges),
-           Q(name_of_the_thread_stays), Q(timer_slack_stays), Q(errno_stays)})
+           {"closes_descriptors_of_others", closes_descriptors_of_others, 0, false, 0},
+           Q(new_descriptors_are_low),
+           Q(changes_its_folder),
+           Q(umask_stays),
+           Q(few_descriptors),
+           Q(no_files),
+           Q(changes_its_root),
+           Q(system_calls_are_refused),
+           Q(no_more_threads),
+           Q(no_dumps_and_no_privileges),
+           Q(name_of_the_thread_stays),
+           Q(timer_slack_stays),
+           Q(errno_stays)})

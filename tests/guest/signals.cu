@@ -119,7 +119,8 @@ void handlers_are_the_programs() {
   int others = 0;
   for (int which = 1; which < 32; ++which) {
     struct sigaction action {};
-    if (sigaction(which, nullptr, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) ++others;
+    if (sigaction(which, nullptr, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+      ++others;
   }
   IS(others, 0);
 }
@@ -169,7 +170,8 @@ void on_an_alternate_stack() {
   OK(sigaltstack(&stack, nullptr));
   from_handler = stream();
   static std::atomic<int> code{-1};
-  handle(SIGUSR1, [](int) { code = cudaStreamSynchronize(from_handler); }, SA_ONSTACK);
+  handle(
+      SIGUSR1, [](int) { code = cudaStreamSynchronize(from_handler); }, SA_ONSTACK);
   busy(from_handler, 5);
   raise(SIGUSR1);
   OK(code.load());

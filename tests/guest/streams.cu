@@ -245,11 +245,33 @@ void blocking_policy_stays() {
   IS(value.syncPolicy, cudaSyncPolicyBlockingSync);
 }
 
-void destroyed_handle() {
-  CUstream one = nullptr;
-  IS(cuStreamSynchronize(reinterpret_cast<CUstream>(0x2)), 0);  // the per-thread one has no work
-  IS(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING), 0);
-  IS(cuStreamDestroy(one), 0);
+// Whatever handle the new stream gets, it is not the old one.
+void made_again() {
+  const Word word;
+  for (int i = 0; i < 10; ++i) {
+    const cudaStream_t gone = stream(i % 2 == 0 ? cudaStreamNonBlocking : cudaStreamDefault);
+    busy(gone, 2);
+    OK(cudaStreamSynchronize(gone));
+    OK(cudaStreamDestroy(gone));
+    const cudaStream_t next = stream(i % 2 == 0 ? cudaStreamDefault : cudaStreamNonBlocking);
+    OK(cudaStreamQuery(next));
+    busy(next, 2);
+    IS(cudaStreamQuery(next), cudaErrorNotReady);
+    OK(cudaStreamSynchronize(next));
+    OK(cudaStreamDestroy(next));
+  }
+}
+// The default streams by their explicit handles, in the runtime and in the driver.
+void explicit_handles() {
+  busy(cudaStreamLegacy, 4);
+  IS(cudaStreamQuery(cudaStreamLegacy), cudaErrorNotReady);
+  OK(cudaStreamSynchronize(cudaStreamLegacy));
+  busy(cudaStreamPerThread, 4);
+  OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+  OK(cuStreamQuery(CU_STREAM_PER_THREAD));
+  busy(nullptr, 4);
+  OK(cuStreamSynchronize(nullptr));
+  OK(cuStreamQuery(CU_STREAM_LEGACY));
   OK(cudaGetLastError());
 }
 
@@ -287,6 +309,7 @@ QUESTIONS({
     {"unequal_waits", unequal_waits, 0, true},
     {"order_of_two_streams", order_of_two_streams},
     {"blocking_policy_stays", blocking_policy_stays},
-    {"destroyed_handle", destroyed_handle},
+    {"made_again", made_again},
+    {"explicit_handles", explicit_handles},
     {"waits_for_a_value", waits_for_a_value},
 })

@@ -24,14 +24,17 @@ void on_a_stack_of(std::size_t bytes) {
   pthread_attr_init(&attributes);
   OK(pthread_attr_setstacksize(&attributes, bytes));
   pthread_t thread{};
-  OK(pthread_create(&thread, &attributes, [](void*) -> void* {
-    for (int i = 0; i < 3; ++i) {
-      busy(one, 4);
-      OK(cudaStreamSynchronize(one));
-    }
-    return nullptr;
-  }, nullptr));
-  pthread_join(thread, nullptr);
+  for (int i = 0; i < 3; ++i) {
+    busy(one, 4);
+    OK(pthread_create(
+        &thread, &attributes,
+        [](void*) -> void* {
+          OK(cudaStreamSynchronize(one));
+          return nullptr;
+        },
+        nullptr));
+    pthread_join(thread, nullptr);
+  }
 }
 
 }  // namespace
@@ -215,8 +218,16 @@ void affinity_stays() {
 
 #define Q(name) \
   { #name, name }
-QUESTIONS({Q(sixty_four_wait_at_once), Q(all_wait_for_one_stream),
+QUESTIONS({Q(sixty_four_wait_at_once),
+           Q(all_wait_for_one_stream),
            {"four_thousand_short_threads", four_thousand_short_threads, 0, true},
-           {"launches_beside_waiters", launches_beside_waiters, 0, true}, Q(counts_its_threads), Q(stack_of_64_kb),
-           Q(stack_of_32_kb), Q(fibers), Q(a_fiber_on_two_threads), Q(library_whose_constructor_waits),
-           Q(library_that_used_cuda_is_closed), Q(contexts_in_threads_that_have_none), Q(affinity_stays)})
+           {"launches_beside_waiters", launches_beside_waiters, 0, true},
+           Q(counts_its_threads),
+           Q(stack_of_64_kb),
+           Q(stack_of_32_kb),
+           Q(fibers),
+           Q(a_fiber_on_two_threads),
+           Q(library_whose_constructor_waits),
+           Q(library_that_used_cuda_is_closed),
+           Q(contexts_in_threads_that_have_none),
+           Q(affinity_stays)})
