@@ -108,6 +108,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
               [](auto& p) { return fake_gpu::stream_waits_for(p.hStream, p.hEvent); });
 }
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) { return fake_gpu::context_of(stream, context); }
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) { return fake_gpu::id_of(stream, id); }
 CUresult cuStreamGetPriority(CUstream stream, int* priority) { return fake_gpu::priority_of(stream, priority); }
 CUresult cuStreamGetAttribute(CUstream, CUstreamAttrID, CUstreamAttrValue* value) {
   value->syncPolicy = static_cast<CUsynchronizationPolicy>(stream_policy.load());
@@ -165,6 +166,7 @@ CUresult cuCtxSetCurrent(CUcontext context) { return fake_gpu::set_current(conte
 CUresult cuCtxPushCurrent(CUcontext context) { return fake_gpu::push(context); }
 CUresult cuCtxPopCurrent(CUcontext* context) { return fake_gpu::pop(context); }
 CUresult cuCtxGetFlags(unsigned* flags) { return fake_gpu::context_flags(flags); }
+CUresult cuCtxGetId(CUcontext context, unsigned long long* id) { return fake_gpu::id_of(context, id); }
 CUresult cuCtxSynchronize() {
   return call(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NoParams{},
               [](auto&) { return fake_gpu::wait_for_context(nullptr); });

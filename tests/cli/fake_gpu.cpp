@@ -50,6 +50,7 @@ struct Capture {
 struct Stream {
   CUcontext context = nullptr;
   CUstream handle = nullptr;
+  std::uint64_t id = 0;
   bool legacy = false, blocking = true, destroyed = false;
   int priority = 0;
   std::deque<std::shared_ptr<Op>> ops;
@@ -84,9 +85,13 @@ struct Gpu {
   std::mutex mutex;
   std::condition_variable more;
   bool running = false, forked = false;
-  std::uint64_t number = 0;
+  std::uint64_t number = 0, ids = 2;
   CUresult refuses = CUDA_SUCCESS;
-  std::map<CUcontext, unsigned> contexts;  // and their flags
+  struct Context {
+    unsigned flags = 0;
+    std::uint64_t id = 0;
+  };
+  std::map<CUcontext, Context> contexts;
   std::vector<std::shared_ptr<Stream>> streams;
   std::map<CUevent, Event> events;
   std::map<CUgraph, std::size_t> graphs;
@@ -102,7 +107,7 @@ struct Gpu {
 Gpu& gpu() {
   static Gpu* const one = [] {
     auto* const made = new Gpu;
-    made->contexts = {{first_context(), 0}, {other_context(), 0}};
+    made->contexts = {{first_context(), {0, 1}}, {other_context(), {0, 2}}};
     for (const CUcontext context : {first_context(), other_context()}) {
       auto stream = std::make_shared<Stream>();
       stream->context = context;
@@ -415,7 +420,7 @@ CUresult create_context(CUcontext* made, unsigned flags) {
     const Lock lock(gpu().mutex);
     if (const CUresult result = refusal(); result != CUDA_SUCCESS) return result;
     *made = gpu().context_handles.make();
-    gpu().contexts[*made] = flags;
+    gpu().contexts[*made] = {flags, ++gpu().ids};
     auto stream = std::make_shared<Stream>();
     stream->context = *made;
     stream->legacy = true;
@@ -439,12 +444,12 @@ CUresult context_flags(unsigned* flags) {
   const Lock lock(gpu().mutex);
   const auto found = gpu().contexts.find(current_context());
   if (found == gpu().contexts.end()) return CUDA_ERROR_INVALID_CONTEXT;
-  *flags = found->second;
+  *flags = found->second.flags;
   return CUDA_SUCCESS;
 }
 void set_flags(CUcontext context, unsigned flags) {
   const Lock lock(gpu().mutex);
-  gpu().contexts[context] = flags;
+  gpu().contexts[context].flags = flags;
 }
 
 CUresult create_stream(CUstream* made, unsigned flags, int priority) {
@@ -454,6 +459,7 @@ CUresult create_stream(CUstream* made, unsigned flags, int priority) {
   auto stream = std::make_shared<Stream>();
   stream->context = current_context();
   stream->handle = *made = gpu().stream_handles.make();
+  stream->id = ++gpu().ids;
   stream->blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
   stream->priority = priority;
   gpu().streams.push_back(stream);
@@ -474,6 +480,20 @@ CUresult context_of(CUstream handle, CUcontext* context) {
   const Stream* const stream = find(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   *context = stream->context;
+  return CUDA_SUCCESS;
+}
+CUresult id_of(CUstream handle, unsigned long long* id) {
+  const Lock lock(gpu().mutex);
+  const Stream* const stream = find(handle);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *id = stream->id;
+  return CUDA_SUCCESS;
+}
+CUresult id_of(CUcontext context, unsigned long long* id) {
+  const Lock lock(gpu().mutex);
+  const auto found = gpu().contexts.find(context == nullptr ? current_context() : context);
+  if (found == gpu().contexts.end()) return CUDA_ERROR_INVALID_CONTEXT;
+  *id = found->second.id;
   return CUDA_SUCCESS;
 }
 CUresult priority_of(CUstream handle, int* priority) {

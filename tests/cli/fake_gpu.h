@@ -40,6 +40,8 @@ void set_flags(CUcontext context, unsigned flags);
 CUresult create_stream(CUstream* made, unsigned flags, int priority);  ///< a handle that was destroyed comes back first
 CUresult destroy_stream(CUstream stream);                              ///< its work goes on
 CUresult context_of(CUstream stream, CUcontext* context);
+CUresult id_of(CUstream stream, unsigned long long* id);  ///< of each one its own, whatever its handle
+CUresult id_of(CUcontext context, unsigned long long* id);
 CUresult priority_of(CUstream stream, int* priority);
 CUresult launch(CUstream stream, const Kernel& kernel);
 CUresult launch_host_function(CUstream stream, CUhostFn function, void* data);
