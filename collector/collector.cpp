@@ -9,6 +9,7 @@
 #include "collector/cupti/cupti_call.h"
 #include "collector/program/notice.h"
 #include "collector/program/own_thread.h"
+#include "collector/program/unnoticed.h"
 #include "collector/sources/list.h"
 #include "collector/waits/range_names.h"
 #include "protocol/time.h"
@@ -51,6 +52,7 @@ Result<> Collector::start(std::vector<std::unique_ptr<Source>> sources) {
 
 Result<> Collector::subscribe() {
   const auto callback = [](void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+    const Unnoticed unnoticed;
     Collector& collector = *static_cast<Collector*>(self);
     collector.guard([&] { collector.on_callback(domain, id, data); });
   };
@@ -72,11 +74,13 @@ Result<> Collector::subscribe() {
 
 Result<> Collector::set_up() {
   const auto requested = [](std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+    const Unnoticed unnoticed;
     *buffer = nullptr;
     *bytes = *max_records = 0;
     instance_->guard([&] { instance_->on_buffer_requested(buffer, bytes, max_records); });
   };
   const auto completed = [](CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+    const Unnoticed unnoticed;
     instance_->guard([&] { instance_->on_buffer_completed(buffer, valid_bytes); });
   };
 

@@ -12,6 +12,7 @@
 #include "collector/program/loaded_module.h"
 #include "collector/program/python_frames.h"
 #include "collector/program/short_slices.h"
+#include "collector/rewrite/own_code.h"
 #include "collector/sources/list.h"
 #include "collector/waits/call_places.h"
 #include "collector/waits/driver_questions.h"
@@ -49,16 +50,17 @@ class HostWaits final : public Source {
     const auto context_ends = CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
     cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, context_ends);
     PythonFrames::look();
-    parker_.on_watching([cupti](bool on) {
-      for (const CUpti_CallbackId id : kRecordCalls)
-        cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
-    });
-    control_.on_hybrid([this, cupti](bool on) {
-      // The source `launches` needs these callbacks for itself.
-      if (!on && work_ != nullptr && work_->watches_launches.load(std::memory_order_relaxed) != 0) return;
+    const auto of_launches = [cupti](bool on) {
       for (const CUpti_CallbackId id : kLaunches)
         cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
-    });
+    };
+    parker_.on_watching(
+        [cupti](bool on) {
+          for (const CUpti_CallbackId id : kRecordCalls)
+            cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
+        },
+        [=](bool on) { LaunchCallbacks::need(LaunchCallbacks::User::others_work, on, of_launches); });
+    control_.on_hybrid([=](bool on) { LaunchCallbacks::need(LaunchCallbacks::User::hybrid, on, of_launches); });
     return ok();
   }
 
@@ -98,7 +100,10 @@ class HostWaits final : public Source {
     // The end of a wait in an earlier recording came without a callback.
     if (thread.wait.recording != recording_.load(std::memory_order_relaxed)) thread.wait.depth = 0;
     if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return;  // no wait has begun
-    if (kWaitingCalls[number].copy != CopyCall::none && !copy_waits(thread, number, data)) return;
+    if (kWaitingCalls[number].copy != CopyCall::none) {
+      if (data.callbackSite == CUPTI_API_ENTER && !OwnCode::runs()) parker_.begins_work(thread);
+      if (!copy_waits(thread, number, data)) return;
+    }
     const void* const frame = __builtin_frame_address(0);
     if (data.callbackSite == CUPTI_API_ENTER) {
       if (thread.wait.depth != 0 || !begin_known(thread, number, frame, data, sink))
@@ -115,6 +120,7 @@ class HostWaits final : public Source {
   void tick(EventBatch& batch) override {
     ticks_.store(true, std::memory_order_relaxed);
     parker_.tick();
+    sites_.name_places(batch);
     if (const std::uint64_t modules = modules_loaded(); modules != modules_) {
       modules_ = modules;
       PythonFrames::look();
@@ -135,6 +141,7 @@ class HostWaits final : public Source {
 
   void finish(EventSink& sink) override {
     ticks_ = false;
+    sites_.name_places(sink);
     ShortWaitsOfThreads::of_process().each([&](ShortWaits& waits) { waits.pass_to(sink); });
     control_.stop();
   }
@@ -162,7 +169,7 @@ class HostWaits final : public Source {
     KnownWait* const known =
         thread.known_waits.find(number, frame, object_of(number, data.functionParams), data.context);
     if (known == nullptr || known->text_generation != sink.text_generation() || known->place->key != known->key ||
-        control_.wanted(known->session_site) != StrategyId::poll || RangeNames::innermost() != nullptr) {
+        control_.wanted(sites_.session_number(known->event.site)) != StrategyId::poll || RangeNames::innermost() != nullptr) {
       return false;
     }
     if (!PythonFrames::none() && PythonFrames::of_process().innermost(thread.python) != known->function) return false;
@@ -215,6 +222,7 @@ class HostWaits final : public Source {
   __attribute__((noinline)) void enter(WaitingThread& thread, std::uint8_t number, const void* frame,
                                        const CUpti_CallbackData& data, EventSink& sink) {
     ThreadWait& wait = thread.wait;
+    parker_.returned(thread);  // the last call, whose end may have come without a callback
     // The end of the outer call came without a callback, which has been disabled meanwhile.
     if (wait.depth > 0 && data.correlationId != wait.correlation && places_.ids_nest()) wait.depth = 0;
     if (wait.depth++ == 0) {
@@ -238,6 +246,7 @@ class HostWaits final : public Source {
   __attribute__((noinline)) void leave(WaitingThread& thread, std::uint8_t number, const CUpti_CallbackData& data,
                                        EventSink& sink) {
     ThreadWait& wait = thread.wait;
+    parker_.returned(thread);
     if (--wait.depth > 0 && places_.asked(wait.outer)) return;
     wait.depth = 0;
     thread.open_call.end();
@@ -301,7 +310,9 @@ class HostWaits final : public Source {
                                       const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
     if (!is_launch(id)) return parker_.note(id, data);
-    if (data.callbackSite == CUPTI_API_ENTER) add_launch(thread.experienced().work, id, data.functionParams);
+    if (data.callbackSite != CUPTI_API_ENTER || OwnCode::runs()) return;
+    parker_.begins_work(thread);
+    add_launch(thread.experienced().work, id, data.functionParams);
   }
 
   /// A call of ours.
@@ -370,7 +381,6 @@ class HostWaits final : public Source {
              PythonFrames::of_process().innermost(thread.python),
              wait.place.counts,
              wait.place.counts->key,
-             sites_.session_number(event.site),
              sink.text_generation(),
              event};
     thread.shown_as = &known;

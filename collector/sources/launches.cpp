@@ -7,6 +7,7 @@
 #include "collector/rewrite/own_code.h"
 #include "collector/sources/list.h"
 #include "collector/waits/open_kernels.h"
+#include "collector/waits/watched_launches.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -66,6 +67,7 @@ class Launches final : public Source {
                      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id));
       if (!enabled && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return enabled;
     }
+    LaunchCallbacks::need(LaunchCallbacks::User::launches, true, [](bool) {});
     OpenKernels::of_process().attach(work_);
     return ok();
   }

@@ -28,6 +28,7 @@
 #include "collector/rewrite/toggle_loop.h"
 #include "collector/rewrite/word_writers.h"
 #include "collector/sources/list.h"
+#include "collector/waits/watched_launches.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -77,6 +78,7 @@ class Rewrite final : public Source {
 
   // Always on, also while nothing is recorded: a program loads its code once.
   Result<> prepare(const Cupti& cupti) override {
+    LaunchCallbacks::need(LaunchCallbacks::User::rewrite, true, [](bool) {});
     for (const CUpti_CallbackId id : kWatched) {
       const Result<> enabled =
           cupti_call(cupti.api, "cuptiEnableCallback",

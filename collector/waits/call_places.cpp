@@ -44,7 +44,7 @@ PlaceOfWait CallPlaces::place(WaitingThread& thread, std::uint8_t number, const 
   if (const PythonFrames::Function function = PythonFrames::of_process().innermost(thread.python)) {
     if (const auto within = sites_.enter(places, number, names_[number], from, function, sink)) return *within;
   }
-  return sites_.enter(places, number, names_[number], from, sink);
+  return sites_.enter(places, number, names_[number], from);
 }
 
 void CallPlaces::prove(WaitingThread& thread, std::uint8_t number, const void* frame, std::uint32_t correlation) {

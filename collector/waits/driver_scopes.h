@@ -20,6 +20,11 @@ class RelaxedCapture {
   RelaxedCapture& operator=(const RelaxedCapture&) = delete;
   /// False where the driver refuses, such as in a function that a stream calls on the host.
   explicit operator bool() const { return exchanged_; }
+  /// The mode stays; what it was before is the caller's to restore.
+  CUstreamCaptureMode keep() {
+    exchanged_ = false;
+    return mode_;
+  }
 
  private:
   const DriverApi& api_;

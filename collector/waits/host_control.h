@@ -48,6 +48,8 @@ class HostControl {
   /// The futex that every change of what is wanted wakes.
   std::uint32_t sequence() const { return control_->sequence.load(std::memory_order_acquire); }
   void sleep(std::uint32_t sequence, TimeNs time) const { futex_wait(control_->sequence, sequence, time); }
+  /// Ends the sleeps of this process's waits; those of others of the session look and sleep on.
+  void wake() const { futex_wake_all(control_->sequence); }
 
   /// Waits are uncertain by themselves: `of_hybrid` may be called with true. Before that, `hybrid` knows nothing of
   /// launches, whose callbacks cost a short kernel more than sleeping saves.

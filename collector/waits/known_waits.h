@@ -28,7 +28,6 @@ struct KnownWait {
   PythonFrames::Function function;        ///< in which the thread was
   ThreadsPlaces::Place* place = nullptr;  ///< where the thread counts its waits
   std::uint64_t key = 0;                  ///< of that place
-  std::uint32_t session_site = 0;         ///< the site's number in the session's table
   std::uint32_t text_generation = 0;      ///< in which the texts of `event` have their numbers
   HostWaitEvent event;                    ///< as the wait was recorded
 };

@@ -50,6 +50,8 @@ class NotedCalls {
     return destroys ? first_event(id, params) : nullptr;
   }
 
+  static bool begins_capture(CUpti_CallbackId id) { return is_one_of(kCaptureCalls, id) && !OpenCaptures::ends(id); }
+
   /// Whether the call may end a device's primary context.
   static bool ends_primary_context(CUpti_CallbackId id) { return is_one_of(kPrimaryEnds, id); }
 

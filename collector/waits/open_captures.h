@@ -20,6 +20,10 @@ inline constexpr CUpti_CallbackId kCaptureCalls[] = {
 /// Any thread.
 class OpenCaptures {
  public:
+  static bool ends(CUpti_CallbackId id) {
+    return id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture || id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz;
+  }
+
   bool any() const { return open_.load(std::memory_order_acquire) > 0; }
 
   /// One of kCaptureCalls begins on the calling thread. A beginning capture counts as open at once, and waits for
@@ -64,9 +68,6 @@ class OpenCaptures {
   };
 
  private:
-  static bool ends(CUpti_CallbackId id) {
-    return id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture || id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz;
-  }
   /// A question takes a microsecond; one that takes longer must not delay the program.
   static constexpr TimeNs kLongestQuestion = 1'000'000;
 

@@ -12,35 +12,58 @@ namespace {
 /// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
 /// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
 constexpr std::uint32_t kShortWaits = 16;
-/// For so long a program whose other threads feed what one waits for has its calls to itself. Not calibrated.
-constexpr TimeNs kFedFor = 10 * kSecond;
-/// Where nothing has come since, the driver says so sooner. Not calibrated.
-constexpr TimeNs kNothingTakes = 50 * kMicrosecond;
+/// Where nothing has come since, the driver says so sooner, also on a slow machine, unless the GPU is another process's
+/// meanwhile. Not calibrated.
+constexpr TimeNs kNothingTakes = 300 * kMicrosecond;
+constexpr int kNothingTurns = 8;
+/// So many waits of a thread for a device are the program's own before wic-prof waits in the place of one. Not
+/// calibrated.
+constexpr std::uint32_t kDevicesBefore = 3;
 /// Ticks without a wait for an event after which the callbacks of kRecordCalls are disabled. Not calibrated.
-constexpr int kIdleTicks = 20;
+constexpr int kTicksWithoutEvents = 20;
 
 }  // namespace
 
 Parker::Parker(HostControl& control, const WaitSites& sites, NotedCalls& noted)
     : control_(control), sites_(sites), noted_(noted), tools_{driver_, noted.captures(), handles_, events_} {}
 
-void Parker::on_watching(std::function<void(bool)> change) {
-  watch_ = std::move(change);
-  events_.on_first_wait([this] { watch_(true); });
+void Parker::on_watching(std::function<void(bool)> records, std::function<void(bool)> launches) {
+  watch_records_ = std::move(records);
+  events_.on_first_wait([this] { watch_records_(true); });
+  others_.on_watching(std::move(launches), [this] { control_.wake(); });
 }
 
 void Parker::tick() {
+  others_.tick();
   idle_ticks_ = events_.idle() ? idle_ticks_ + 1 : 0;
-  if (idle_ticks_ < kIdleTicks) return;
+  if (idle_ticks_ < kTicksWithoutEvents) return;
   idle_ticks_ = 0;
   events_.stopped_watching();
-  watch_(false);
+  watch_records_(false);
+}
+
+void Parker::returned(WaitingThread& thread) {
+  thread.others_wait.reset();
+  if (!thread.capture_mode) return;
+  driver_.exchange_capture_mode(&*thread.capture_mode);
+  thread.capture_mode.reset();
+}
+
+bool Parker::alone(WaitingThread& thread, const Awaitable& what) {
+  const bool legacy = what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY;
+  if (what.kind == Awaited::event || (what.kind == Awaited::stream && !legacy)) return true;
+  if (!others_.quiet()) return false;
+  if (what.kind != Awaited::device || thread.device_waits >= kDevicesBefore) return true;
+  ++thread.device_waits;
+  thread.others_wait.emplace(others_, thread.id, false);  // shows whether others begin work meanwhile
+  return false;
 }
 
 void Parker::note(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool begins = data.callbackSite == CUPTI_API_ENTER;
   if (begins) {
     const CallingDriver calling(of_thread());
+    if (NotedCalls::begins_capture(id)) others_.begins(of_thread().id);
     if (NotedCalls::ends_primary_context(id)) return handles_.primary_context_may_end();
     if (const CUevent changed = NotedCalls::changed_event(id, data.functionParams)) events_.changes(changed);
   }
@@ -54,8 +77,7 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   if (strategy != StrategyId::hybrid) thread.time_slice.restore();
   if (strategy == StrategyId::poll) return;
   if (what.kind == Awaited::event && !noted_.events().contains(what.event)) return;
-  if (what.kind == Awaited::copy && wait.begin < copies_wait_until_.load(std::memory_order_relaxed)) return;
-  if (what.kind == Awaited::device && wait.begin < devices_wait_until_.load(std::memory_order_relaxed)) return;
+  if (!alone(thread, what)) return;
   wait.strategy = strategy;
   thread.known_waits.forget();
   Experience& known = thread.experienced();
@@ -94,34 +116,38 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   }
   const CallingDriver guard(thread);
   const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
-  const RelaxedCapture relaxed(driver_);
+  RelaxedCapture relaxed(driver_);
   if (!relaxed || !may_park(tools_, what)) {
     wait.strategy = StrategyId::poll;
     wait.forecast.reset();
     return;
   }
+  const bool is_copy = what.kind == Awaited::copy, is_device = what.kind == Awaited::device;
+  const OthersWork::Wait others(others_, thread.id, is_copy || is_device || what.stream == CU_STREAM_LEGACY);
   Snapshot snapshot(tools_, what);
   if (!snapshot) return;  // done already, or the driver's to wait for
-  if (what.kind == Awaited::device) handles_.idle_context(snapshot.context(), true);
-  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter);
+  if (is_device) handles_.idle_context(snapshot.context(), true);
+  replaced_.taken(call.id, snapshot.context());  // tries it while the thread waits anyway
+  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, &others);
   const Parked parked = park(snapshot, strategy, plan_for, waiting, wait.begin);
   wait.polls += parked.polls;
   wait.naps += parked.naps;
-  if (parked.done) settle(snapshot, what, call);
+  if (parked.done && !is_copy) settle(thread, snapshot, what, call, relaxed);
 }
 
-void Parker::settle(Snapshot& snapshot, const Awaitable& what, const CallEntry& call) {
+void Parker::settle(WaitingThread& thread, Snapshot& snapshot, const Awaitable& what, const CallEntry& call,
+                    RelaxedCapture& relaxed) {
   // The call of an idle stream or device returns at once by itself, and does all that it does.
   if (what.kind != Awaited::event && !fed(what)) return;
   const CUcontext context = snapshot.context();
-  if (replaced_.taken(call.id, context) && replaced_.replace(call.id, call.params, context)) return;
-  if (what.kind == Awaited::copy) copies_wait_until_ = now_ns() + kFedFor;
-  if (what.kind == Awaited::device) devices_wait_until_ = now_ns() + kFedFor;
+  if (!replaced_.taken(call.id, context) || !replaced_.replace(call.id, call.params, context)) return;
+  if (noted_.captures().any()) thread.capture_mode = relaxed.keep();  // else the capture would forbid the call
 }
 
 bool Parker::fed(const Awaitable& what) {
   // The driver knows of the end of a stream's work a little later than of an event behind that work.
-  for (const TimeNs until = now_ns() + kNothingTakes; now_ns() < until; pause_briefly()) {
+  const TimeNs until = now_ns() + kNothingTakes;
+  for (int turn = 0; turn < kNothingTurns || now_ns() < until; ++turn) {
     if (what.kind == Awaited::device) {
       Snapshot now(tools_, what);
       while (now && now.ask() == Answer::pending && now_ns() < until) pause_briefly();
@@ -131,8 +157,9 @@ bool Parker::fed(const Awaitable& what) {
       if (pause && driver_.stream_query(what.stream) == CUDA_SUCCESS) return false;
     }
     if (noted_.captures().any()) return true;
+    pause_briefly();
   }
-  return true;
+  return !others_.quiet();
 }
 
 }  // namespace wicprof::collector

@@ -3,14 +3,15 @@
 
 #include <cupti.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 
 #include "collector/waits/awaited_events.h"
+#include "collector/waits/driver_scopes.h"
 #include "collector/waits/experience.h"
 #include "collector/waits/host_control.h"
 #include "collector/waits/noted_calls.h"
+#include "collector/waits/others_work.h"
 #include "collector/waits/own_handles.h"
 #include "collector/waits/parking.h"
 #include "collector/waits/replaced_arguments.h"
@@ -44,13 +45,22 @@ class Parker {
   /// The context is about to be destroyed.
   void context_ends(CUcontext context) { handles_.context_ends(context); }
 
-  /// `change(on)`: enables or disables the callbacks of kRecordCalls. Any thread.
-  void on_watching(std::function<void(bool)> change);
+  /// The call of wait_in_place() has returned.
+  void returned(WaitingThread& thread);
+
+  /// The calling thread is about to begin work: a launch, a copy, or a capture.
+  void begins_work(const WaitingThread& thread) { others_.begins(thread.id); }
+
+  /// `records(on)`, `launches(on)`: enable or disable the callbacks of kRecordCalls, or of kLaunches. Any thread.
+  void on_watching(std::function<void(bool)> records, std::function<void(bool)> launches);
   /// Every 100 ms or so. One thread.
   void tick();
 
  private:
-  void settle(Snapshot& snapshot, const Awaitable& what, const CallEntry& call);
+  /// Whether wic-prof may wait in the place of such a call, whose end it cannot tell from what comes later.
+  bool alone(WaitingThread& thread, const Awaitable& what);
+  void settle(WaitingThread& thread, Snapshot& snapshot, const Awaitable& what, const CallEntry& call,
+              RelaxedCapture& relaxed);
   /// Whether work has come since, or a capture has begun, that the call would meet, too.
   bool fed(const Awaitable& what);
 
@@ -63,10 +73,9 @@ class Parker {
   ReplacedArguments replaced_{driver_, handles_};
   ParkTools tools_;
   Learning learning_{control_};
-  std::function<void(bool)> watch_;
+  std::function<void(bool)> watch_records_;
   int idle_ticks_ = 0;
-  // Until then such calls wait by themselves: work came in while wic-prof waited in the place of one.
-  std::atomic<TimeNs> copies_wait_until_{0}, devices_wait_until_{0};
+  OthersWork others_;
 };
 
 }  // namespace wicprof::collector

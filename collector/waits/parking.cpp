@@ -50,6 +50,10 @@ Parked park(Snapshot& snapshot, StrategyId strategy, const std::function<WaitPla
   WaitPlan plan = plan_for(strategy);
   for (;;) {
     const StrategyId wanted = waiting.wanted();
+    if (waiting.gives_way()) {
+      waiting.leaves();
+      return parked;
+    }
     if (wanted != StrategyId::poll && wanted != strategy) {
       strategy = wanted;
       plan = plan_for(strategy);

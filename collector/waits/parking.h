@@ -26,6 +26,8 @@ class Waiting {
   virtual ~Waiting() = default;
   /// The strategy in force for this wait now: `poll` leaves the wait to the call.
   virtual StrategyId wanted() = 0;
+  /// Whether the call has to go on now.
+  virtual bool gives_way() = 0;
   /// Sleeps for at most `time`, or until wanted() may have changed.
   virtual void sleep(TimeNs time) = 0;
   /// Between questions without a sleep.

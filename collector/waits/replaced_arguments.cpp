@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "collector/program/own_thread.h"
+#include "collector/waits/driver_scopes.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/waiting_thread.h"
 
@@ -64,6 +65,7 @@ bool ReplacedArguments::try_call(Kind kind, void* idle) {
   WaitingThread& thread = of_thread();
   const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
   const CallingDriver calling(thread);
+  const RelaxedCapture relaxed(driver_);
   // Else the default stream would be one with the program's work.
   if (driver_.set_context == nullptr || driver_.set_context(nullptr) != CUDA_SUCCESS) return false;
   if (call() != CUDA_SUCCESS) return false;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "collector/program/pause.h"
-
 namespace wicprof::collector {
 
 namespace {
@@ -33,10 +31,14 @@ void Snapshot::take() {
     if (driver.event_query(what_.event) == CUDA_ERROR_NOT_READY) wait_.emplace(tools_.events, what_.event, context_);
     return;
   }
+  if (legacy()) {
+    asks_ = driver.stream_query != nullptr && driver.stream_query(what_.stream) == CUDA_ERROR_NOT_READY;
+    return;
+  }
   OwnHandles::Event event = tools_.handles.event(context_);
   if (event.get() == nullptr) return;
   CUresult recorded = CUDA_ERROR_NOT_SUPPORTED;
-  if (what_.kind == Awaited::device || legacy()) {
+  if (what_.kind == Awaited::device) {
     if (driver.record_context != nullptr) recorded = driver.record_context(context_, event.get());
   } else {
     recorded = driver.event_record(event.get(), what_.stream);
@@ -46,18 +48,12 @@ void Snapshot::take() {
 
 Answer Snapshot::ask() {
   if (wait_) return answer_of(wait_->query());
-  const Answer answer = answer_of(tools_.driver.event_query(event_.get()));
-  if (answer != Answer::pending || !legacy() || tools_.driver.stream_query == nullptr) return answer;
+  if (!asks_) return answer_of(tools_.driver.event_query(event_.get()));
   const OpenCaptures::Pause pause(tools_.captures);
-  return pause ? answer_of(tools_.driver.stream_query(CU_STREAM_LEGACY)) : answer;
+  return pause ? answer_of(tools_.driver.stream_query(what_.stream)) : Answer::pending;
 }
 
 Answer Snapshot::wait() {
-  if (legacy()) {  // the event of the context may stand for work that the call does not wait for
-    Answer answer = Answer::pending;
-    while ((answer = ask()) == Answer::pending) pause_briefly();
-    return answer;
-  }
   const CUevent event = wait_ ? wait_->instead() : event_.get();
   if (event == nullptr || tools_.driver.event_synchronize == nullptr) return Answer::pending;
   return answer_of(tools_.driver.event_synchronize(event));

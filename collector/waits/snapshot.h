@@ -36,10 +36,11 @@ enum class Answer : std::uint8_t { pending, done, unknown };
 
 /// Used by the waiting thread, in relaxed capture mode, for the time of one call.
 ///   a stream, a copy in it    an event of ours is recorded in the stream
-///   the legacy default stream the same of the whole context, or the stream has no work now: an event in that stream
-///                             itself would have work of other streams wait for the work in front of it, which may
-///                             wait for them (298 ms, until the kernel's deadline, on an H200)
-///   a device                  the same of the context
+///   a device                  the same behind all work of the context: only while nobody else begins work, since the
+///                             driver may put it in front of another stream's work
+///   the legacy default stream nothing stands for it: it is asked as it is now. An event in it would have the work of
+///                             other streams wait for the work in front of the event, which may wait for them (298 ms,
+///                             until the kernel's deadline, on an H200)
 ///   an event                  AwaitedEvents
 class Snapshot {
  public:
@@ -48,7 +49,7 @@ class Snapshot {
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
   /// False: a capture is open, or the driver refuses. The call waits by itself then.
-  explicit operator bool() const { return event_.get() != nullptr || wait_; }
+  explicit operator bool() const { return event_.get() != nullptr || wait_ || asks_; }
 
   /// Asks the driver; never waits.
   Answer ask();
@@ -67,6 +68,7 @@ class Snapshot {
   CUcontext context_ = nullptr;
   OwnHandles::Event event_;
   std::optional<AwaitedEvents::Wait> wait_;
+  bool asks_ = false;  // the legacy stream
 };
 
 }  // namespace wicprof::collector

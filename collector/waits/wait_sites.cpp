@@ -45,12 +45,11 @@ std::string name_of(std::string_view call, const FunctionAt& function) {
 
 }  // namespace
 
-PlaceOfWait WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller,
-                             EventSink& sink) {
+PlaceOfWait WaitSites::enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller) {
   if (caller == nullptr) return {};
   const std::uint64_t key = key_of(number, caller);
   ThreadsPlaces::Place& place = places.at(key);
-  if (place.key != key) place = {key, declare_place(key, call, caller, sink), 0};
+  if (place.key != key) place = {key, declare_place(key, call, caller), 0};
   return {place.site, place.waits++, &place};
 }
 
@@ -72,13 +71,19 @@ std::optional<PlaceOfWait> WaitSites::enter(ThreadsPlaces& places, std::uint32_t
   return PlaceOfWait{place.site, place.waits++, &place};
 }
 
-SiteId WaitSites::declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink) {
+SiteId WaitSites::declare_place(std::uint64_t key, std::string_view call, const void* caller) {
   const std::lock_guard lock(mutex_);
   if (const auto found = sites_.find(key); found != sites_.end()) return found->second;
-  const char* const within = static_cast<const char*>(caller) - 1;  // the call
+  if (next_ == kFirst + kMost) return sites_[key] = 0;
+  new_places_.push_back({next_, std::string(call), caller});
+  return sites_[key] = next_++;
+}
+
+WaitSites::PlaceText WaitSites::text_of(const NewPlace& place) {
+  const char* const within = static_cast<const char*>(place.caller) - 1;  // the call
   const FunctionAt function = function_at(within);
   const std::string line = source_line(within);
-  return declare(key, name_of(call, function), line.empty() ? place_text(function) : line, sink);
+  return {name_of(place.call, function), line.empty() ? place_text(function) : line};
 }
 
 SiteId WaitSites::declare_function(std::uint64_t key, std::string_view call, PythonFrames::Function function,
@@ -102,6 +107,11 @@ SiteId WaitSites::declare_range(std::uint64_t key, std::string_view call, const 
 SiteId WaitSites::declare(std::uint64_t key, const std::string& base, std::string_view place, EventSink& sink) {
   if (next_ == kFirst + kMost) return sites_[key] = 0;
   const SiteId site = next_++;
+  sink.write_or_hold(event_of(site, base, place, sink));
+  return sites_[key] = site;
+}
+
+std::string WaitSites::name_site(SiteId site, const std::string& base) {
   std::string name = base;
   for (int more = 2; !names_.insert(name).second; ++more) name = base + "#" + std::to_string(more);
   if (control_ != nullptr) {
@@ -109,13 +119,7 @@ SiteId WaitSites::declare(std::uint64_t key, const std::string& base, std::strin
     if (in_session != 0) control_->sites[in_session].side.store(static_cast<std::uint32_t>(WaitSide::host));
     session_numbers_[site - kFirst].store(in_session, std::memory_order_relaxed);
   }
-  auto event = make_event<SiteEvent>();
-  event.site = site;
-  event.name = sink.text(name);
-  event.side = SiteSide::host;
-  event.place = sink.text(place);
-  sink.write_or_hold(event);
-  return sites_[key] = site;
+  return name;
 }
 
 std::uint32_t WaitSites::session_number(SiteId site) const {

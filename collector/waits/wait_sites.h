@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "collector/program/python_frames.h"
 #include "collector/waits/range_names.h"
@@ -88,10 +89,9 @@ class WaitSites {
     places.at(key) = {key, call, 0};
   }
 
-  /// The place, which is declared to the trace first if it is new. `call`: the call's name. `caller`: the address to
+  /// The place, which name_places() declares to the trace if it is new. `call`: the call's name. `caller`: the address to
   /// which it returns; nullptr: not known.
-  PlaceOfWait enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller,
-                    EventSink& sink);
+  PlaceOfWait enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller);
 
   /// The same for a wait within an NVTX range, wherever the call stands. Nothing for a further range once kMostRanges
   /// sites have the names of ranges: its waits are those of their place.
@@ -103,6 +103,22 @@ class WaitSites {
   std::optional<PlaceOfWait> enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call,
                                    const void* caller, PythonFrames::Function function, EventSink& sink);
 
+  /// Names the places that are new: their sites have numbers at once, but a name takes some 10 ms where a module has
+  /// many symbols, by which the program's call would begin later. `sink`: an EventSink or an EventBatch. One thread.
+  template <class Sink>
+  void name_places(Sink& sink) {
+    std::vector<NewPlace> places;
+    {
+      const std::lock_guard lock(mutex_);
+      places.swap(new_places_);
+    }
+    for (const NewPlace& place : places) {
+      const PlaceText text = text_of(place);
+      const std::lock_guard lock(mutex_);
+      sink.write(event_of(place.site, text.name, text.place, sink));
+    }
+  }
+
   /// The number of a site in the session's table; 0: none.
   std::uint32_t session_number(SiteId site) const;
 
@@ -111,17 +127,38 @@ class WaitSites {
   static std::uint64_t key_of(std::uint32_t number, const void* caller) {
     return (static_cast<std::uint64_t>(number + 1) << 56) ^ reinterpret_cast<std::uintptr_t>(caller);
   }
-  SiteId declare_place(std::uint64_t key, std::string_view call, const void* caller, EventSink& sink);
+  struct NewPlace {
+    SiteId site = 0;
+    std::string call;
+    const void* caller = nullptr;
+  };
+  struct PlaceText {
+    std::string name, place;
+  };
+  static PlaceText text_of(const NewPlace& place);
+  SiteId declare_place(std::uint64_t key, std::string_view call, const void* caller);
   SiteId declare_function(std::uint64_t key, std::string_view call, PythonFrames::Function function, EventSink& sink);
   SiteId declare_range(std::uint64_t key, std::string_view call, const RangeName& range, EventSink& sink);
   /// Under the lock. `place`: for the trace.
   SiteId declare(std::uint64_t key, const std::string& name, std::string_view place, EventSink& sink);
+  /// Under the lock: the site's name, unlike all others, which the session gets to know.
+  std::string name_site(SiteId site, const std::string& base);
+  template <class Sink>
+  SiteEvent event_of(SiteId site, const std::string& base, std::string_view place, Sink& sink) {
+    auto event = make_event<SiteEvent>();
+    event.site = site;
+    event.name = sink.text(name_site(site, base));
+    event.side = SiteSide::host;
+    event.place = sink.text(place);
+    return event;
+  }
 
   ControlBlock* control_;
   std::mutex mutex_;
   // By number of the call, and caller or range. 0: the table is full.
   std::unordered_map<std::uint64_t, SiteId> sites_;
   std::unordered_set<std::string> names_;
+  std::vector<NewPlace> new_places_;
   SiteId next_ = kFirst, ranges_ = 0;
   std::array<std::atomic<std::uint32_t>, kMost> session_numbers_{};
 };

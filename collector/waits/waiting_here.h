@@ -7,6 +7,7 @@
 #include "collector/program/pause.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/host_control.h"
+#include "collector/waits/others_work.h"
 #include "collector/waits/parking.h"
 #include "protocol/time.h"
 
@@ -15,12 +16,15 @@ namespace wicprof::collector {
 /// Sleeps on the word that a toggle wakes.
 class WaitingHere final : public Waiting {
  public:
-  WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps, CpuMeter& meter)
-      : control_(control), site_(site), sleeps_(sleeps), meter_(meter) {}
+  /// `gives_way_to`: before whose work the call has to go on; nullptr: nobody's.
+  WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps, CpuMeter& meter,
+              const OthersWork::Wait* gives_way_to)
+      : control_(control), site_(site), sleeps_(sleeps), meter_(meter), gives_way_to_(gives_way_to) {}
   StrategyId wanted() override {
     sequence_ = control_.sequence();  // before the question, so that no change is missed
     return control_.wanted(site_);
   }
+  bool gives_way() override { return gives_way_to_ != nullptr && gives_way_to_->interrupted(); }
   void sleep(TimeNs time) override {
     if (!exact_) exact_.emplace();
     const TimeNs begin = now_ns();
@@ -40,6 +44,7 @@ class WaitingHere final : public Waiting {
   std::uint32_t site_;
   SleepLateness& sleeps_;
   CpuMeter& meter_;
+  const OthersWork::Wait* const gives_way_to_;
   bool slept_ = false;
   std::uint32_t sequence_ = 0;
   std::optional<ExactSleeps> exact_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "collector/program/caller.h"
 #include "collector/program/per_thread.h"
@@ -16,6 +17,7 @@
 #include "collector/waits/experience.h"
 #include "collector/waits/host_memory.h"
 #include "collector/waits/known_waits.h"
+#include "collector/waits/others_work.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/short_waits.h"
 #include "collector/waits/thread_wait.h"
@@ -61,7 +63,11 @@ struct WaitingThread {
   LastCopy copy;
   HostMemory host_memory;
   TimeSlice time_slice;
-  std::unique_ptr<Experience> experience;  // once it has waited by wic-prof's strategies
+  // Of the call that the thread is in, until it returns.
+  std::optional<OthersWork::Wait> others_wait;
+  std::optional<CUstreamCaptureMode> capture_mode;  // to restore
+  std::uint32_t device_waits = 0;                   // those that were the program's own
+  std::unique_ptr<Experience> experience;           // once it has waited by wic-prof's strategies
   Caller caller;
   PythonFrames::Cache python;
   const std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));

@@ -139,7 +139,12 @@ extern "C" int InitializeInjection() {
   static const wicprof::Result<CuptiApi> cupti = load_cupti({});
   static CUpti_SubscriberHandle subscriber = nullptr;
   const auto nothing = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
-  if (!cupti || cupti->subscribe(&subscriber, nothing, nullptr) != CUPTI_SUCCESS) return 1;
+  const CUptiResult subscribed = cupti ? cupti->subscribe(&subscriber, nothing, nullptr) : CUPTI_ERROR_UNKNOWN;
+  if (subscribed != CUPTI_SUCCESS) {
+    std::fprintf(stderr, "no callbacks: cuptiSubscribe gives %d%s\n", subscribed,
+                 cupti ? "" : (", " + cupti.error().message).c_str());
+    return 1;
+  }
   const std::string calls = variable("EMPTY_CALLBACKS"), turns = variable("EMPTY_TURNS");
   if (const std::string activities = variable("EMPTY_ACTIVITIES"); !activities.empty())
     record(*cupti, split_list(activities));

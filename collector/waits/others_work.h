@@ -1,0 +1,80 @@
+// Whether other threads begin work while a thread waits in wic-prof for all that is in front of it: for the legacy
+// default stream, for a device, or in a copy. For these no event of ours can stand without ordering the program's other
+// streams behind it, so wic-prof waits in their place only while nobody else begins work, and gives way to whoever
+// does.
+#pragma once
+
+#include <cupti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "protocol/time.h"
+
+namespace wicprof::collector {
+
+/// Any thread, unless a function says otherwise.
+class OthersWork {
+  struct Entry {
+    std::uint32_t thread = 0;
+    bool gives_way = false;
+    std::atomic<bool> interrupted{false}, gone{false};
+  };
+
+ public:
+  OthersWork() = default;
+  OthersWork(const OthersWork&) = delete;
+  OthersWork& operator=(const OthersWork&) = delete;
+
+  /// `watch(on)`: enables or disables the callbacks at whose entry begins() is to be called: of launches; those of
+  /// copies and captures are always on. `wake`: has sleeping waits look at interrupted().
+  void on_watching(std::function<void(bool)> watch, std::function<void()> wake) {
+    watch_ = std::move(watch);
+    wake_ = std::move(wake);
+  }
+
+  /// Whether nobody has begun work lately while another thread waited.
+  bool quiet() const { return now_ns() >= noisy_until_.load(std::memory_order_relaxed); }
+
+  /// A thread's wait, from its begin until the thread's call goes on.
+  class Wait {
+   public:
+    /// `gives_way`: the call has to go on before others begin work.
+    Wait(OthersWork& others, std::uint32_t thread, bool gives_way);
+    ~Wait();
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    bool interrupted() const { return entry_->interrupted.load(std::memory_order_acquire); }
+
+   private:
+    OthersWork& others_;
+    std::shared_ptr<Entry> entry_;
+  };
+
+  /// The thread is about to begin work or a capture. Waits until the calls that have to go on before have done so, a
+  /// tenth of a millisecond, at most one; once, since nobody waits in wic-prof like that for the next seconds.
+  void begins(std::uint32_t thread);
+
+  /// Every 100 ms or so: watches the launches for a second, and then for a tenth of each second, since a callback takes
+  /// a launch 0.4 us. One thread.
+  void tick();
+
+ private:
+  void watch(bool on);
+
+  std::function<void(bool)> watch_;
+  std::function<void()> wake_;
+  std::atomic<int> count_{0};
+  std::atomic<TimeNs> noisy_until_{0};
+  std::atomic<bool> used_{false}, watching_{false};
+  std::atomic<int> ticks_{0};  // since the first wait
+  int idle_ticks_ = 0;
+  std::mutex mutex_;  // of the list
+  std::vector<std::shared_ptr<Entry>> waits_;
+};
+
+}  // namespace wicprof::collector
