@@ -235,9 +235,8 @@ std::uint32_t first_without(const ControlBlock& control, std::uint32_t sequence)
 }
 
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout) {
-  return wait_for_applications(control, timeout, [&] {
-    return attached_processes(control) != 0 && first_without(control, sequence) == 0;
-  });
+  return wait_for_applications(
+      control, timeout, [&] { return attached_processes(control) != 0 && first_without(control, sequence) == 0; });
 }
 
 bool wait_applied_by(const ControlBlock& control, const PartControl& part, std::uint32_t sequence, TimeNs timeout) {

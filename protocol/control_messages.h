@@ -69,7 +69,7 @@ struct ToggleReply {
   /// change of the whole program clears. Empty if the session belongs to an older wic-prof.
   std::vector<WayOfWaiting> before = {};
   WaitSide side = WaitSide::both;
-  std::uint32_t unreached = 0;  ///< parts of processes for which the session had no place: they may not have heard of it
+  std::uint32_t unreached = 0;  ///< parts of processes without room in the session: they may not have heard of it
 };
 
 /// Compares both modes in the running program, in turn (cli/record/ab_schedule.h).

@@ -1,5 +1,5 @@
-// Which process holds a piece of a session (a ring, or the place of a part in the control block), so that the piece can be
-// reused after its holder.
+// Which process holds a piece of a session (a ring, or the place of a part in the control block), so that the piece can
+// be reused after its holder.
 //
 //   free --claim(): compare-and-swap on pid--> held --give_back(): the holder--> free
 //                                              held --take_back(): the tool--> free

@@ -30,7 +30,7 @@ class RecorderWatch {
   }
 
  private:
-  static constexpr TimeNs kCounts = kInterval * 3 / 4;  // a look that comes sooner after the last one counts for nothing
+  static constexpr TimeNs kCounts = kInterval * 3 / 4;  // a look that comes sooner after the last one does not count
   static_assert(kCounts > kHeartbeat);
 
   std::uint32_t beat_ = 0;

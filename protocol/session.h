@@ -37,8 +37,8 @@ struct RingClass {
 using RingClasses = std::array<RingClass, 4>;
 
 /// Divides that much memory among 512 rings, so that 256 processes of two producers can record: 8 of a sixteenth each
-/// for the first producers, then 16 of a 64th, 32 of a 256th, and 456 of a 4096th. Below 32 MiB, as many as there is room
-/// for: none is smaller than 8 KiB.
+/// for the first producers, then 16 of a 64th, 32 of a 256th, and 456 of a 4096th. Below 32 MiB, as many as there is
+/// room for: none is smaller than 8 KiB.
 RingClasses divide_among_rings(std::size_t bytes);
 
 struct SessionHeader {
@@ -92,8 +92,8 @@ class SessionMap {
   /// Rings from this number on were never claimed.
   std::size_t rings_used() const;
 
-  /// Claims the first free ring for this process: the larger ones come first. If all are taken and the tool reclaims rings, waits up to half a second.
-  /// nullptr: no ring became free, which `rings_refused` counts. Any thread.
+  /// Claims the first free ring for this process: the larger ones come first. If all are taken and the tool reclaims
+  /// rings, waits up to half a second. nullptr: no ring became free, which `rings_refused` counts. Any thread.
   RingHeader* claim_ring() const;
 
  private:

@@ -15,7 +15,7 @@ namespace wicprof::cli {
 namespace {
 // Bytes read from one ring per round, so that a busy ring does not delay the others.
 constexpr std::size_t kBytesPerRound = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kIdle{1};                  // pause after a round without records
+constexpr std::chrono::milliseconds kIdle{1};              // pause after a round without records
 constexpr TimeNs kQuickCheckInterval = 10 * kMillisecond;  // between quick checks of the owners
 constexpr TimeNs kCloseTurn = 250 * kMillisecond;          // in which each owner is looked at closely once, at best
 // Per quick check: reading the maps of hundreds of large processes takes seconds, in which small rings would overflow.

@@ -63,11 +63,11 @@ class Drain {
   store::Recorder& recorder_;
   IterationMeter& meter_;
   std::function<void()> each_round_;
-  std::size_t used_ = 0;  // rings that a producer had
-  std::vector<Source> rings_;                          // the session's, then wic-prof's own
-  TimeNs checked_ns_ = 0, turn_began_ns_ = 0;          // last checks of the owners
-  std::size_t next_closely_ = 0;                       // the first piece that this turn of close looks has not come to
-  std::uint32_t rings_wanted_ = 0;                     // at the last check
+  std::size_t used_ = 0;                       // rings that a producer had
+  std::vector<Source> rings_;                  // the session's, then wic-prof's own
+  TimeNs checked_ns_ = 0, turn_began_ns_ = 0;  // last checks of the owners
+  std::size_t next_closely_ = 0;               // the first piece that this turn of close looks has not come to
+  std::uint32_t rings_wanted_ = 0;             // at the last check
   std::atomic<bool> stop_{false};
   std::atomic<TimeNs> attached_{0};
   std::optional<Mode> first_mode_;

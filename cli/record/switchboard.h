@@ -26,8 +26,8 @@ class Switchboard {
   /// Requests a change for the whole program without waiting. Returns the sequence number for applied().
   std::uint32_t request(WantedWait wanted, WaitSide side = WaitSide::both);
 
-  /// Requests a change and waits until every process that has a place has applied it. Errors: the program has no wic runtime, has no wait
-  /// sites, does not know the site, ended, or did not apply the change within 2 s.
+  /// Requests a change and waits until every process that has a place has applied it. Errors: the program has no wic
+  /// runtime, has no wait sites, does not know the site, ended, or did not apply the change within 2 s.
   Result<ToggleReply> toggle(const ToggleRequest& request);
 
   /// The mode and strategy requested for the whole program; before any request, the runtime's own choice.

@@ -12,8 +12,8 @@ namespace wicprof::collector {
 
 namespace {
 
-// How often the thread reads waits. A ring of 16,384 records has room for the waits of 10 ms of a chain of 132 blocks on
-// an H200, which record 1.8 million per second.
+// How often the thread reads waits. A ring of 16,384 records has room for the waits of 10 ms of a chain of 132 blocks
+// on an H200, which record 1.8 million per second.
 constexpr TimeNs kReadInterval = 5 * kMillisecond;
 constexpr TimeNs kClockInterval = 500 * kMillisecond;
 

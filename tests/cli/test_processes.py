@@ -122,7 +122,7 @@ class Runtimes(harness.Case):
         tasks = pathlib.Path(f"/proc/{stopped}/task")
         states = lambda: {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()}
         self.until(lambda: states() == {"T"}, "all of its threads to stop")
-        self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not apply the change")
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, f"process {stopped} of the app did not apply the change")
         os.kill(stopped, signal.SIGCONT)
         self.until(lambda: len(self.query("t.wicprof", "SELECT DISTINCT process_id FROM intervention")) == 2, "both")
         self.end(process)

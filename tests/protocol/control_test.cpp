@@ -269,7 +269,8 @@ TEST_F(ControlTest, ConcurrentJoinsGetPlacesOfTheirOwn) {
   const auto take_turns = [this](std::atomic<bool>& good) {
     for (int i = 0; i < kTurns; ++i) {
       PartControl* const part = join_session(*control_, control_, 7);
-      if (part == nullptr || part->owner.load() != static_cast<std::uint32_t>(getpid()) || part->applied_sequence != 7) {
+      if (part == nullptr || part->owner.load() != static_cast<std::uint32_t>(getpid()) ||
+          part->applied_sequence != 7) {
         good = false;
         return;
       }

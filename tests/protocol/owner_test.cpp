@@ -166,7 +166,8 @@ TEST_F(OwnerTest, TakeBackRefusesANewOwner) {
 class Consumer {
  public:
   explicit Consumer(const SessionOwner& session) : session_(session) {
-    for (std::size_t i = 0; i < session.map().header().rings[0].count; ++i) readers_.emplace_back(session.map().ring(i));
+    for (std::size_t i = 0; i < session.map().header().rings[0].count; ++i)
+      readers_.emplace_back(session.map().ring(i));
     session.map().header().reclaims_rings = 1;
   }
 

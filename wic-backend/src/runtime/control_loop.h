@@ -34,7 +34,7 @@ class ControlLoop final : wicprof::Applier {
  private:
   // Site 0: the whole program.
   struct SiteState {
-    std::uint32_t number = 0;                    // in the control block; 0: none
+    std::uint32_t number = 0;                  // in the control block; 0: none
     std::uint32_t own = WantedWait::kNothing;  // WantedWait::pack(), as the program itself requested it
   };
 
