@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace wicprof {
 
@@ -21,12 +22,18 @@ std::string SessionMember::join() {
 
 bool SessionMember::claim_place() {
   PartControl* const place = join_session(control_, session_, sequence_);
-  if ((place == nullptr) != refused_) {
-    refused_ = place == nullptr;
-    control_.parts_refused.fetch_add(refused_ ? 1 : std::uint32_t(-1), std::memory_order_relaxed);
+  if (place == nullptr) {
+    refuse();
+    return false;
   }
+  if (std::exchange(refused_, false)) control_.parts_refused.fetch_sub(1, std::memory_order_relaxed);
   place_.store(place, std::memory_order_release);
-  return place != nullptr;
+  return true;
+}
+
+void SessionMember::refuse() {
+  if (!std::exchange(refused_, true)) control_.parts_refused.fetch_add(1, std::memory_order_relaxed);
+  if (PartControl* const place = place_.exchange(nullptr)) leave_session(control_, *place);
 }
 
 void SessionMember::leave() {
@@ -40,8 +47,7 @@ void SessionMember::leave() {
     thread_.join();
   }
   if (PartControl* const place = place_.exchange(nullptr)) leave_session(control_, *place);
-  if (refused_) control_.parts_refused.fetch_sub(1, std::memory_order_relaxed);
-  refused_ = false;
+  if (std::exchange(refused_, false)) control_.parts_refused.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void SessionMember::run() {

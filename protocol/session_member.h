@@ -75,14 +75,16 @@ class SessionMember {
   /// toggle may come at once. Empty, or a warning: the session had no place.
   std::string join();
 
-  /// After join(). `start(body)` starts a thread; `prepare` runs on it first. False: it did not, and the member leaves.
+  /// After join(). `start(body)` starts a thread; `prepare` runs on it first. False: the system refused it. The part
+  /// must then wait in the program's own way, since nobody would notice that the recorder is gone, and counts as
+  /// refused.
   template <class Start, class Prepare>
   bool begin(Start&& start, Prepare prepare) {
     thread_ = start([this, prepare] {
       prepare();
       run();
     });
-    if (!thread_.joinable()) leave();
+    if (!thread_.joinable()) refuse();
     return thread_.joinable();
   }
 
@@ -97,6 +99,7 @@ class SessionMember {
  private:
   void run();
   bool claim_place();
+  void refuse();
   void apply_changes(std::uint32_t sequence);
   void change(SiteId site, WantedWait before, WantedWait after, std::uint32_t sequence);
   std::uint32_t wanted_of_program() const;

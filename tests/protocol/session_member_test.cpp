@@ -220,10 +220,13 @@ TEST_F(SessionMemberTest, ItsThreadNoticesThatTheRecorderIsGone) {
   EXPECT_EQ(changes(), (Changes{{0, StrategyId::poll}}));
 }
 
-TEST_F(SessionMemberTest, ARefusedThreadLeaves) {
+TEST_F(SessionMemberTest, WithoutAThreadItCountsAsRefused) {
   member.join();
   EXPECT_FALSE(member.begin([](auto) { return std::thread(); }, [] {}));
   EXPECT_EQ(attached_processes(*control), 0u);
+  EXPECT_EQ(control->parts_refused, 1u);
+  member.leave();
+  EXPECT_EQ(control->parts_refused, 0u);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "src/runtime/control_loop.h"
 
+#include <utility>
+
+#include "protocol/thread.h"
 #include "src/device/own_thread.h"
 
 namespace wic {
@@ -13,8 +16,11 @@ Result<std::string> ControlLoop::start() {
     control().own.store(own, std::memory_order_relaxed);  // `wic-prof sessions` shows it
   }
   std::string warning = member_.join();
-  member_.begin([](auto run) { return std::thread(std::move(run)); }, [] { enter_own_thread("wic-control"); });
-  return warning;
+  const auto start = [](auto run) { return wicprof::start_thread(std::move(run)); };
+  if (member_.begin(start, [] { enter_own_thread("wic-control"); })) return warning;
+  recorder_gone_ = true;  // nobody would notice
+  if (Result<> set = board_.want(0, WantedWait::unpack(own)); !set) return set.error();
+  return wicprof::refused_thread("toggles do not reach this runtime, which keeps the program's own way of waiting");
 }
 
 void ControlLoop::add_site(SiteId site, const std::string& name) {

@@ -21,8 +21,8 @@ class ControlLoop final : wicprof::Applier {
       : board_(board), trace_(trace), member_(control(), &trace.session().header(), *this) {}
 
   /// Applies the strategy that the session requests already, joins the session, starts the thread. Returns a warning
-  /// where the session has no free slot for this runtime, else an empty text. Error: the devices did not take the
-  /// strategy.
+  /// where the session has no place for this process, or the system no thread, else an empty text. Error: the devices
+  /// did not take the strategy.
   Result<std::string> start();
 
   /// Registers a site of the board by its name, and applies the strategy that the session requests there. Any thread.
