@@ -2,6 +2,8 @@
 #include "wic/runtime.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -227,8 +229,17 @@ TEST_F(RuntimeInSession, ASiteDeclaredAfterItsToggleIsNoInterventionAtTheNext) {
   EXPECT_EQ(interventions[0].site, site);
 }
 
-TEST_F(RuntimeInSession, WithoutARecorderStrategiesAreTheProgramsOwn) {
+TEST_F(RuntimeInSession, WhenTheRecorderIsKilledStrategiesAreTheProgramsOwn) {
   control().heartbeat = 1;
+  const pid_t recorder = fork();
+  ASSERT_GE(recorder, 0);
+  if (recorder == 0) {
+    alarm(60);
+    for (;;) {
+      ++control().heartbeat;
+      usleep(50'000);
+    }
+  }
   wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
   start(Mode::poll);
   const auto other = runtime->add_site({"other", wicprof::WordMemory::device, wicprof::Pollers::each_thread, false});
@@ -241,6 +252,10 @@ TEST_F(RuntimeInSession, WithoutARecorderStrategiesAreTheProgramsOwn) {
     return runtime->strategy(site) == strategy;
   };
   ASSERT_TRUE(comes_to(StrategyId::shared_watch));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch);
+  kill(recorder, SIGKILL);
+  waitpid(recorder, nullptr, 0);
   EXPECT_TRUE(comes_to(StrategyId::poll));
   EXPECT_EQ(runtime->strategy(*other), StrategyId::backoff);  // the program has asked for that itself
   const auto late = runtime->add_site({"late", wicprof::WordMemory::device, wicprof::Pollers::each_thread, false});
