@@ -233,10 +233,10 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
   close(fd);
   if (memory == MAP_FAILED) return unavailable("cannot map the session " + path + ": " + std::strerror(errno));
   SessionMap map(memory, bytes);
-  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic ||
-      map.header().total_bytes != bytes) {
+  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic) {
     return bad_input(path + " is not a wic-prof session");
   }
+  // Before all that another version may have elsewhere.
   if (map.header().version != kSessionVersion) {
     return bad_input("the session " + path + " has version " + std::to_string(map.header().version) +
                      ", this build has version " + std::to_string(kSessionVersion) +
@@ -246,7 +246,8 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
   const auto fits = [&](const RingClass& each) {
     return each.count == 0 || (is_ring_capacity(each.capacity) && each.count <= bytes / each.capacity);
   };
-  const bool possible = std::all_of(layout.rings.begin(), layout.rings.end(), fits) &&
+  const bool possible = map.header().total_bytes == bytes &&
+                        std::all_of(layout.rings.begin(), layout.rings.end(), fits) &&
                         layout == SessionMap::Layout::of(layout.rings) && layout.total() == bytes;
   if (!possible) return bad_input("the session " + path + " is damaged; end its wic-prof and start it again");
   map.layout_ = layout;
