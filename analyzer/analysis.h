@@ -37,6 +37,7 @@
 #include "analyzer/work/crowded_kernels.h"
 #include "analyzer/work/dependent_kernels.h"
 #include "analyzer/work/device_busy.h"
+#include "analyzer/work/graph_stats.h"
 #include "analyzer/work/interference.h"
 #include "analyzer/work/kernels.h"
 #include "analyzer/work/overlap.h"
@@ -64,6 +65,7 @@ struct Analysis {
   std::vector<Loss> loss;
   std::vector<KernelStats> kernels;  ///< this list and the next two: most time first
   std::vector<HostWaitStats> host_waits;
+  std::vector<GraphStats> graphs;  ///< what is inside graphs that were recorded as a whole
   std::vector<HostPolling> host_polling;
   std::optional<Gain> host_park_gain;          ///< of `wic-prof toggle park --side host`
   std::vector<HostWaitParts> host_wait_parts;  ///< of calls whose awaited work is known

@@ -51,6 +51,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.add([&] {
     analysis.kernels = kernel_stats(model);
+    analysis.graphs = graph_stats(model);
     analysis.devices = device_busy(model);
   });
   tasks.add([&] { analysis.host_waits = host_wait_stats(model); });

@@ -10,12 +10,12 @@ inline constexpr char kCudaInjectionVariable[] = "CUDA_INJECTION64_PATH";
 /// Read by the NVTX headers at their first call: the library that receives the ranges. Name the collector here too: it
 /// passes them to the very libcupti that it loads. (Naming that libcupti directly works as well.)
 inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
-/// Eager loading: a kernel that spins must not block the first launch of another kernel.
+/// The program's own choice, which `run` leaves as it is: LAZY, the default since CUDA 12.2, or EAGER.
 inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
 inline constexpr char kLaunchBlockingVariable[] = "CUDA_LAUNCH_BLOCKING";
 /// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls,
-/// host_waits, syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The collector
-/// ignores the tool's own words (host).
+/// host_waits, syncs, events, overhead, graphs), nvtx, uvm, graphs, nodes, pcsampling, or single sources by name. The
+/// collector ignores the tool's own words (host).
 inline constexpr char kTraceVariable[] = "WICPROF_TRACE";
 /// The folder for sampled modules (cubins), one file <crc>.cubin per module.
 inline constexpr char kModulesVariable[] = "WICPROF_MODULES";

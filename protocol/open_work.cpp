@@ -19,16 +19,9 @@ static_assert(kFront % sizeof(std::uint64_t) == 0);
 
 bool process_is_gone(std::uint32_t pid) { return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
-OwnOpenCall& OwnOpenCall::of_thread() {
-  thread_local OwnOpenCall own;
-  return own;
-}
-
 OwnOpenCall::~OwnOpenCall() {
-  if (entry_ == nullptr) return;
-  entry_->give_back();
-  // The thread's last calls may come after this. Without volatile, the compiler removes the store.
-  *const_cast<OpenEntry<OpenCall>* volatile*>(&entry_) = nullptr;
+  // In the child of a fork the entry is still the parent's.
+  if (entry_ != nullptr && entry_->pid() == static_cast<std::uint32_t>(getpid())) entry_->give_back();
 }
 
 void OwnOpenCall::begin(OpenWork* work, const OpenCall& call) {

@@ -190,12 +190,10 @@ OpenEntry<Value>* claim_entry(OpenEntry<Value> (&entries)[kCount], std::uint32_t
 /// Whether no process has that id. False in doubt.
 bool process_is_gone(std::uint32_t pid);
 
-/// The calling thread's entry for calls. Claimed at the first call, given back when the thread ends, so the session
-/// stays mapped as long as its threads. One session per process.
+/// A thread's entry for calls, made and used by that thread. Claimed at the first call, given back with the object, so
+/// the session stays mapped as long as that. One session per process.
 class OwnOpenCall {
  public:
-  /// The calling thread's, until it ends.
-  static OwnOpenCall& of_thread();
   OwnOpenCall() = default;
   OwnOpenCall(const OwnOpenCall&) = delete;
   OwnOpenCall& operator=(const OwnOpenCall&) = delete;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "analyzer/measure/sorting.h"
@@ -19,6 +20,7 @@ std::uint64_t sync_key(store::ProcessId process, std::uint32_t correlation) {
 }  // namespace
 
 std::uint64_t blocks_of(const store::KernelRow& kernel) {
+  if (kernel.is_graph()) return std::numeric_limits<std::uint64_t>::max();
   return std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
 }
 

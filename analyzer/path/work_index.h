@@ -19,7 +19,7 @@ struct WaitingCall {
   std::optional<std::uint32_t> correlation;
 };
 
-/// Number of blocks of a kernel.
+/// Number of blocks of a kernel; for a whole graph, which may have any block, more than there can be.
 std::uint64_t blocks_of(const store::KernelRow& kernel);
 
 /// Points into the model and the work, which must outlive it. Queries take a binary search each. Leaves out what the

@@ -61,8 +61,8 @@ RuleOutcome apply<struct DeadlineMissed>(const RuleInput& input) {
                     format_duration(missed.longest));
     finding.remedy =
         "check that the program sends the signal for that iteration and that the sender can run: waiting blocks that "
-        "fill the GPU keep the sender's kernel from starting, and without CUDA_MODULE_LOADING=EAGER so does loading "
-        "it; otherwise raise the deadline";
+        "fill the GPU keep the sender's kernel from starting, and so does its first launch, unless it is loaded before "
+        "(cudaFuncGetAttributes, or CUDA_MODULE_LOADING=EAGER); otherwise raise the deadline";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -67,8 +67,8 @@ RuleOutcome apply<struct ModuleLoading>(const RuleInput& input) {
   finding.evidence =
       fmt::format("loading took {} in all, at most {} at a time", format_duration(total), format_duration(longest));
   finding.remedy =
-      "set CUDA_MODULE_LOADING=EAGER (wic-prof run sets it unless the environment already does); or launch every "
-      "kernel once, or call cudaFuncGetAttributes for it, before the first kernel that waits";
+      "launch every kernel once, or call cudaFuncGetAttributes for it, before the first kernel that waits; or set "
+      "CUDA_MODULE_LOADING=EAGER, which loads the code of every library at start";
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

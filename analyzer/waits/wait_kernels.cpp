@@ -74,7 +74,8 @@ std::vector<Interval> WaitKernels::with_independent_blocks(const TraceModel& mod
   for (std::size_t k = 0; k < model.kernels.size(); ++k) {
     const store::KernelRow& kernel = model.kernels[k];
     const std::uint64_t blocks = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
-    if (kernel.device == device && blocks > blocks_that_waited_[k]) list.push_back({kernel.start, kernel.end});
+    if (kernel.device == device && (kernel.is_graph() || blocks > blocks_that_waited_[k]))
+      list.push_back({kernel.start, kernel.end});
   }
   return list;
 }

@@ -57,7 +57,7 @@ std::vector<CrowdedKernel> crowded_kernels(const TraceModel& model, const Follow
     return {};
   for (std::uint32_t k = 0; k < model.kernels.size(); ++k) {
     const store::KernelRow& kernel = model.kernels[k];
-    if (held[k] > 0 || kernel.start <= 0 || kernel.end < kernel.start) continue;
+    if (kernel.is_graph() || held[k] > 0 || kernel.start <= 0 || kernel.end < kernel.start) continue;
     if (followers.beside[k] == Followers::kAlone) {
       const std::uint32_t number = kernels.number(kernel);
       if (number >= alone.size()) alone.resize(number + 1);

@@ -41,6 +41,11 @@ Followers followers(const TraceModel& model, const DeviceWork& work) {
     bool copied = false;
     for (const WorkItem& item : items) {
       if (is_backend_work(item)) continue;
+      if (item.kernel != nullptr && item.kernel->is_graph()) {  // its first and last kernels are not known
+        before = nullptr;
+        copied = false;
+        continue;
+      }
       if (item.kernel == nullptr) {
         copied = true;
         continue;

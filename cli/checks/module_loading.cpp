@@ -1,4 +1,4 @@
-// Whether CUDA would load code lazily.
+// Whether CUDA loads all code at start, which the program's environment decides.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -12,14 +12,11 @@ namespace wicprof::cli {
 template <>
 std::vector<Check> run_check<struct ModuleLoading>(const Machine&) {
   const char* loading = std::getenv(kModuleLoadingVariable);
-  Check check{"module loading", CheckState::ok, fmt::format("run sets {}=EAGER", kModuleLoadingVariable), {}, false};
-  if (loading != nullptr && std::string(loading) != "EAGER") {
-    check.state = CheckState::missing;
-    check.detail = fmt::format("{} is set to {}: the first launch of a kernel can hang while another kernel waits",
-                               kModuleLoadingVariable, loading);
-    check.cure = fmt::format("unset {}", kModuleLoadingVariable);
-  }
-  return {check};
+  const bool eager = loading != nullptr && std::string(loading) == "EAGER";
+  const std::string detail =
+      eager ? fmt::format("{}=EAGER: programs load the code of all their libraries at start", kModuleLoadingVariable)
+            : "as the program has it";
+  return {{"module loading", CheckState::ok, detail, {}, false}};
 }
 
 }  // namespace wicprof::cli

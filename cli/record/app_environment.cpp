@@ -86,7 +86,6 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
   } else {
     variables[kModulesVariable] = modules_folder;
   }
-  variables.try_emplace(kModuleLoadingVariable, "EAGER");
   if (const auto blocking = variables.find(kLaunchBlockingVariable);
       blocking != variables.end() && !blocking->second.empty() && blocking->second != "0") {
     warn(

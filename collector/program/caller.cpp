@@ -1,6 +1,5 @@
 #include "collector/program/caller.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unwind.h>
 
@@ -9,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "collector/program/loaded_module.h"
 #include "collector/program/place_name.h"
 
 namespace wicprof::collector {
@@ -45,18 +45,13 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* to) {
   return _URC_NO_REASON;
 }
 
-/// Start of the module that holds an address; nullptr for none.
-const void* module_of(const void* address) {
-  Dl_info info{};
-  return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
+bool is_library_of_cuda(const LoadedModule& module) {
+  const std::string name = module.file_name();
+  return name.starts_with("libcuda.so") || name.starts_with("libcupti.so") || name.starts_with("libcudart.so");
 }
 
-bool is_library_of_cuda(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return false;
-  std::string_view path = info.dli_fname;
-  path = path.substr(path.rfind('/') + 1);
-  return path.starts_with("libcuda.so") || path.starts_with("libcupti.so") || path.starts_with("libcudart.so");
+bool same(const LoadedModule& one, const LoadedModule& other) {
+  return one.found && other.found && one.begin == other.begin;
 }
 
 /// Whether an address lies in the runtime that is linked into the program. Its functions keep the names of the calls;
@@ -82,19 +77,15 @@ struct Between {
 
 /// The first frame of the program; nullptr if the stack ends before.
 const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& between) {
-  const void* const own = module_of(reinterpret_cast<const void*>(&add_frame));
-  const void* const cupti = module_of(call.cupti);
+  const LoadedModule own = module_at(reinterpret_cast<const void*>(&add_frame)), cupti = module_at(call.cupti);
   bool runtime = false;  // its library's frames are skipped
   std::size_t at = 0;
   for (; at < stack.count; ++at) {
-    const void* const address = static_cast<const char*>(stack.frames[at].returns_to) - 1;  // within the call
-    const void* const module = module_of(address);
-    const bool of_cuda = module == cupti || is_library_of_cuda(address);
-    if (module == nullptr || (module != own && !of_cuda)) break;
-    Dl_info info{};
-    if (of_cuda && dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
-      runtime = runtime || std::string_view(info.dli_fname).find("libcudart.so") != std::string_view::npos;
-    }
+    const LoadedModule module =
+        module_at(static_cast<const char*>(stack.frames[at].returns_to) - 1);  // within the call
+    const bool of_cuda = same(module, cupti) || is_library_of_cuda(module);
+    if (!module.found || (!same(module, own) && !of_cuda)) break;
+    runtime = runtime || (of_cuda && module.file_name().starts_with("libcudart.so"));
   }
   const auto address_of = [&](std::size_t i) {
     return static_cast<const void*>(static_cast<const char*>(stack.frames[i].returns_to) - 1);
@@ -161,7 +152,7 @@ const void* Caller::callee_of(const void* caller) {
   for (std::size_t i = 1; i < stack.count; ++i) {
     if (stack.frames[i].returns_to != caller) continue;
     const void* const callee = static_cast<const char*>(stack.frames[i - 1].returns_to) - 1;  // within the call
-    return module_of(callee) == module_of(caller) ? function_around(callee) : nullptr;
+    return same(module_at(callee), module_at(caller)) ? function_around(callee) : nullptr;
   }
   return nullptr;
 }

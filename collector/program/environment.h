@@ -1,6 +1,6 @@
 // The collector's settings from environment variables. Their names, and which of them `wic-prof run` sets, are in
 // protocol/environment.h: CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH = the collector, WICPROF_SESSION = the
-// session file, CUDA_MODULE_LOADING=EAGER unless the user set it, WICPROF_TRACE if the user wants other sources than
+// session file, WICPROF_TRACE if the user wants other sources than
 // the default.
 #pragma once
 

@@ -1,6 +1,5 @@
 #include "collector/program/place_name.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collector/program/loaded_module.h"
 #include "collector/program/mapped_file.h"
 #include "collector/program/symbol_name.h"
 
@@ -15,8 +15,8 @@ namespace wicprof::collector {
 
 namespace {
 
-/// The function at an address of the file, by its full symbol table; empty without one.
-std::string symbol_in(const MappedFile& file, std::uint64_t address) {
+/// The function at an address of the file, by its symbol table of that type; empty without one.
+std::string symbol_in(const MappedFile& file, std::uint64_t address, unsigned type) {
   const auto* header = file.at<ElfW(Ehdr)>(0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_shentsize != sizeof(ElfW(Shdr)))
@@ -25,7 +25,7 @@ std::string symbol_in(const MappedFile& file, std::uint64_t address) {
   if (sections == nullptr) return {};
   for (unsigned i = 0; i < header->e_shnum; ++i) {
     const ElfW(Shdr)& table = sections[i];
-    if (table.sh_type != SHT_SYMTAB || table.sh_link >= header->e_shnum) continue;
+    if (table.sh_type != type || table.sh_link >= header->e_shnum) continue;
     const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
     const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
     const ElfW(Shdr)& names = sections[table.sh_link];
@@ -71,22 +71,18 @@ std::string without_brackets(std::string_view name) {
 
 FunctionAt function_at(const void* address) {
   FunctionAt function;
-  Dl_info info{};
-  const link_map* map = nullptr;
-  if (dladdr1(address, &info, reinterpret_cast<void**>(const_cast<link_map**>(&map)), RTLD_DL_LINKMAP) == 0 ||
-      map == nullptr)
-    return function;
-  function.offset = reinterpret_cast<std::uintptr_t>(address) - map->l_addr;
-  // The program itself has an empty name in the list of modules.
-  const bool program = map->l_name == nullptr || *map->l_name == '\0';
-  const char* path = program ? "/proc/self/exe" : map->l_name;
+  const LoadedModule module = module_at(address);
+  if (!module.found) return function;
+  function.offset = reinterpret_cast<std::uintptr_t>(address) - module.begin;
+  const char* const path = module.is_program() ? "/proc/self/exe" : module.path.c_str();
   char target[4096] = {};
   const char* shown = path;
-  if (program && readlink(path, target, sizeof target - 1) > 0) shown = target;
+  if (module.is_program() && readlink(path, target, sizeof target - 1) > 0) shown = target;
   const char* slash = std::strrchr(shown, '/');
   function.module = slash == nullptr ? shown : slash + 1;
-  function.name = symbol_in(MappedFile(path), function.offset);
-  if (function.name.empty() && info.dli_sname != nullptr) function.name = info.dli_sname;
+  const MappedFile file(path);
+  function.name = symbol_in(file, function.offset, SHT_SYMTAB);
+  if (function.name.empty()) function.name = symbol_in(file, function.offset, SHT_DYNSYM);
   return function;
 }
 

@@ -48,15 +48,19 @@ std::optional<Value> load_safely(const void* object, int offset) {
 }  // namespace
 
 const PythonFrames& PythonFrames::of_process() {
-  static const PythonFrames* const instance = [] {
-    const auto* const made = new PythonFrames;  // never destroyed: threads may use it until the end
-    none_.store(made->layout_ == nullptr, std::memory_order_relaxed);
-    return made;
-  }();
-  return *instance;
+  static const PythonFrames none;
+  const PythonFrames* const found = found_.load(std::memory_order_acquire);
+  return found == nullptr ? none : *found;
 }
 
-PythonFrames::PythonFrames() {
+void PythonFrames::look() {
+  if (!none()) return;
+  auto* const frames = new PythonFrames;
+  const PythonFrames* expected = nullptr;
+  if (!frames->find_interpreter() || !found_.compare_exchange_strong(expected, frames)) delete frames;
+}
+
+bool PythonFrames::find_interpreter() {
   const auto find = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
   const void* const version = find("Py_Version");
   this_thread_ = reinterpret_cast<void* (*)()>(find("PyGILState_GetThisThreadState"));
@@ -67,11 +71,12 @@ PythonFrames::PythonFrames() {
   text_type_ = find("PyUnicode_Type");
   if (version == nullptr || this_thread_ == nullptr || finalizing_ == nullptr || code_type_ == nullptr ||
       text_type_ == nullptr)
-    return;
+    return false;
   const auto number = load<unsigned long>(version, 0);
   for (const Layout& layout : kLayouts) {
     if (number >> 24 == 3 && (number >> 16 & 0xff) == layout.minor) layout_ = &layout;
   }
+  return layout_ != nullptr;
 }
 
 /// Whether the calling thread's frames are as the layout says. Only a thread that is in a Python function can tell.

@@ -35,12 +35,15 @@ class PythonFrames {
     std::array<Known, 64> functions_;
   };
 
-  /// Looks for the interpreter at the first call.
+  /// Looks for the interpreter, unless it is known. Takes the loader's lock, which a thread in dlopen() may hold until
+  /// the program's other threads have waited: call it within cuInit() and on threads of wic-prof only.
+  static void look();
+
+  /// As look() has found it last. Takes no lock.
   static const PythonFrames& of_process();
 
-  /// Whether the process has no interpreter that is known, as of_process() has found out: innermost() says nothing
-  /// then.
-  static bool none() { return none_.load(std::memory_order_relaxed); }
+  /// Whether no interpreter is known: innermost() says nothing then.
+  static bool none() { return found_.load(std::memory_order_relaxed) == nullptr; }
 
   /// The innermost function of the calling thread that belongs to the program, not to a library (the standard one, and
   /// what is installed beside it); the innermost of all if there is none. Takes some 20 ns.
@@ -62,13 +65,14 @@ class PythonFrames {
   };
 
  private:
-  PythonFrames();
+  PythonFrames() = default;
+  bool find_interpreter();
   bool check() const;
   Function function_of(const char* frame) const;
   bool of_library(Function function, Cache& cache) const;
   std::string text_at(const void* object, int offset) const;
 
-  static inline std::atomic<bool> none_{false};
+  static inline std::atomic<const PythonFrames*> found_{nullptr};  // never freed: threads may use it until the end
 
   const Layout* layout_ = nullptr;
   void* (*this_thread_)() = nullptr;

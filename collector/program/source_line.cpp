@@ -3,7 +3,6 @@
 #ifdef WICPROF_HAS_BACKTRACE
 
 #include <backtrace.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
@@ -13,12 +12,13 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/program/loaded_module.h"
 #include "collector/program/mapped_file.h"
 
 namespace {
 
 /// The module that libbacktrace sees while this thread asks it; nullptr: all of them, for whoever else asks.
-thread_local const link_map* only_module = nullptr;
+thread_local const wicprof::collector::LoadedModule* only_module = nullptr;
 
 struct Visit {
   int (*visit)(dl_phdr_info*, size_t, void*);
@@ -27,8 +27,7 @@ struct Visit {
 
 int visit_only(dl_phdr_info* info, size_t bytes, void* to) {
   const auto& visit = *static_cast<const Visit*>(to);
-  const bool wanted =
-      info->dlpi_addr == only_module->l_addr && std::string_view(info->dlpi_name) == only_module->l_name;
+  const bool wanted = info->dlpi_addr == only_module->begin && std::string_view(info->dlpi_name) == only_module->path;
   return wanted ? visit.visit(info, bytes, visit.data) : 0;
 }
 
@@ -87,20 +86,16 @@ int keep_last(void* to, std::uintptr_t, const char* file, int line, const char*)
 std::string source_line(const void* address) {
   using Module = std::pair<std::string, std::uintptr_t>;  // its file and where it is loaded
   static auto* const states = new std::map<Module, backtrace_state*>;
-  Dl_info info{};
-  const link_map* module = nullptr;
-  if (dladdr1(address, &info, reinterpret_cast<void**>(const_cast<link_map**>(&module)), RTLD_DL_LINKMAP) == 0 ||
-      module == nullptr || module->l_name == nullptr)
-    return {};
-  const auto [found, first] = states->try_emplace(Module(module->l_name, module->l_addr), nullptr);
+  const LoadedModule module = module_at(address);
+  if (!module.found) return {};
+  const auto [found, first] = states->try_emplace(Module(module.path, module.begin), nullptr);
   if (first) {
-    const bool program = *module->l_name == '\0';
-    if (debug_bytes(program ? "/proc/self/exe" : module->l_name) > kMostDebugBytes) return {};
+    if (debug_bytes(module.is_program() ? "/proc/self/exe" : module.path.c_str()) > kMostDebugBytes) return {};
     found->second = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
   }
   if (found->second == nullptr) return {};
   std::string line;
-  only_module = module;
+  only_module = &module;
   backtrace_pcinfo(found->second, reinterpret_cast<std::uintptr_t>(address), keep_last, ignore_error, &line);
   only_module = nullptr;
   return line;

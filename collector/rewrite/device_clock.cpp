@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "collector/rewrite/own_modules.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::uint32_t kExchanges = 16;
 constexpr TimeNs kAnswerTimeout = 2 * kMillisecond;
+// A kernel begins some 10 us after its launch where the device has a place for it.
+constexpr TimeNs kAtOnce = 200 * kMicrosecond;
 
 static_assert(offsetof(ClockWords, ping) == 4 && offsetof(ClockWords, pong) == 8);
 static_assert(offsetof(ClockWords, device_ns) == 16 && kExchanges == 16);
@@ -34,11 +37,17 @@ bool DeviceClock::open(CUstream stream) {
 void DeviceClock::request() {
   if (requested_ || kernel_ == nullptr) return;
   void* arguments[] = {&address_, &next_ping_};
+  taken_.reset();
   requested_ = driver_.launch(reinterpret_cast<CUfunction>(kernel_), 1, 1, 1, 1, 1, 1, 0, stream_, arguments,
                               nullptr) == CUDA_SUCCESS;
+  taken_ = answer(kAtOnce);
 }
 
 std::optional<ClockEvent> DeviceClock::take(TimeNs patience) {
+  return taken_ ? std::exchange(taken_, std::nullopt) : answer(patience);
+}
+
+std::optional<ClockEvent> DeviceClock::answer(TimeNs patience) {
   if (!requested_) return std::nullopt;
   const TimeNs until = now_ns() + patience;
   while (load(words_->started) != next_ping_) {

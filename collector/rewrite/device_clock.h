@@ -27,12 +27,14 @@ class DeviceClock {
 
   /// Loads the kernel. What it needs stays with the context. False: there will be no readings.
   bool open(CUstream stream);
-  /// Starts the kernel unless it still waits for its place on the device.
+  /// Starts the kernel unless it still waits for its place on the device, and reads the clock at once if it has one: a
+  /// thread of the program that waits for its device waits for the kernel, too.
   void request();
-  /// A reading if the kernel runs by now; waits up to `patience` for its start and 2 ms per answer.
+  /// The reading, if the kernel runs by now; waits up to `patience` for its start and 2 ms per answer.
   std::optional<ClockEvent> take(TimeNs patience);
 
  private:
+  std::optional<ClockEvent> answer(TimeNs patience);
   std::optional<ClockEvent> exchange();
 
   const RewriteDriver& driver_;
@@ -43,6 +45,7 @@ class DeviceClock {
   CUdeviceptr address_ = 0;
   std::uint32_t next_ping_ = 1;
   bool requested_ = false;
+  std::optional<ClockEvent> taken_;  // by request()
 };
 
 }  // namespace wicprof::collector

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include "collector/program/symbol_name.h"
+#include "collector/rewrite/load_functions.h"
 #include "protocol/events/device.h"
 #include "protocol/events/polled_word.h"
 #include "protocol/events/site.h"
@@ -97,12 +100,29 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
     sink.write_or_hold(word);
   }
   any_ = true;
-  bound_in_ = nullptr;
+  look_again();
   return names;
 }
 
+void PatchedModules::add_beside(CUlibrary library, CUmodule module, CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  Module& added = modules_.emplace_back();
+  added.library = library;
+  added.module = module;
+  added.context = context;
+  look_again();
+}
+
+std::unique_lock<std::mutex> PatchedModules::lock_bind(TimeNs patience) {
+  std::unique_lock lock(bind_mutex_, std::try_to_lock);
+  for (const TimeNs until = now_ns() + patience; !lock && now_ns() < until; static_cast<void>(lock.try_lock())) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return lock;
+}
+
 void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
-  const std::lock_guard bind_lock(bind_mutex_);
+  const std::unique_lock bind_lock = lock_bind(kEndPatience);
   const std::lock_guard lock(mutex_);
   for (Module& each : modules_) {
     if ((library != nullptr && each.library == library) || (module != nullptr && each.module == module)) {
@@ -115,11 +135,11 @@ void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
 void PatchedModules::context_begins(CUcontext context) {
   const std::lock_guard lock(mutex_);
   contexts_.push_back(context);
-  bound_in_ = nullptr;
+  look_again();
 }
 
 void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
-  const std::lock_guard bind_lock(bind_mutex_);
+  const std::unique_lock bind_lock = lock_bind(kEndPatience);
   read_waits(sink);
   const std::lock_guard lock(mutex_);
   std::erase(contexts_, context);
@@ -133,7 +153,7 @@ void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
     if (std::erase_if(each.bound, of_context) != 0 && each.module != nullptr) each.module = nullptr;  // ends as well
   }
   ended_.push_back(context);
-  bound_in_ = nullptr;
+  look_again();
 }
 
 std::optional<PatchedModules::Memory> PatchedModules::memory_of(const RewriteDriver& driver, CUcontext context,
@@ -230,6 +250,8 @@ std::string PatchedModules::bind_in(const RewriteDriver& driver, CUcontext conte
   }
   std::string problem;
   for (const Unbound& each : unbound) {
+    load_functions(driver, each.library, each.module);
+    if (each.table.empty()) continue;
     const std::optional<Memory> memory = memory_of(driver, context, sink, problem);
     if (!memory) continue;
     std::unique_ptr<WaitRecords> records = bind_module(driver, each, *memory, problem);
@@ -246,7 +268,8 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
   CUcontext current = nullptr;
   if (driver.current_context(&current) != CUDA_SUCCESS || current == nullptr) return {};
   const OutsideOfCaptures outside(driver);
-  const std::lock_guard bind_lock(bind_mutex_);
+  const std::unique_lock bind_lock = lock_bind(kBindPatience);
+  if (!bind_lock) return {};
   std::vector<CUcontext> others;
   std::size_t modules = 0;
   {
@@ -255,16 +278,25 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
     others = contexts_;
   }
   std::string problem = bind_in(driver, current, sink);
+  std::vector<CUcontext> bound{current};
   for (const CUcontext context : others) {
     if (context == current || driver.push_context(context) != CUDA_SUCCESS) continue;
     const std::string of_other = bind_in(driver, context, sink);
     if (problem.empty()) problem = of_other;
     CUcontext popped = nullptr;
     driver.pop_context(&popped);
+    bound.push_back(context);
   }
   const std::lock_guard lock(mutex_);
-  if (modules_.size() == modules && contexts_.size() == others.size()) bound_in_ = current;
+  if (modules_.size() == modules && contexts_ == others) {
+    look_again();
+    for (std::size_t i = 0; i < std::min(bound.size(), bound_in_.size()); ++i) bound_in_[i] = bound[i];
+  }
   return problem;
+}
+
+void PatchedModules::look_again() {
+  for (std::atomic<CUcontext>& bound : bound_in_) bound = nullptr;
 }
 
 std::uint32_t PatchedModules::control_word(const Site& site) const {

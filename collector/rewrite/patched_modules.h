@@ -1,6 +1,8 @@
 // The patched modules that the program has loaded, and the memory that their loops share with this process.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -39,6 +41,8 @@ class PatchedModules {
   /// `module`. Returns the names of its sites in the session, which are declared in the trace.
   std::vector<std::string> add(const rewriter::Replacement& replacement, CUlibrary library, CUmodule module,
                                EventSink& sink, CUcontext context = nullptr);
+  /// A module of the program without patched loops, whose kernels may run beside those that have some.
+  void add_beside(CUlibrary library, CUmodule module, CUcontext context);
   void unloaded(CUlibrary library, CUmodule module);
   void context_begins(CUcontext context);
   /// A context ends, and with it the memory that its kernels use. Call before it ends. Writes the waits so far.
@@ -48,13 +52,22 @@ class PatchedModules {
   bool any() const { return any_.load(std::memory_order_relaxed); }
   /// Whether a module may still need its memory in this context; fast.
   bool unbound(CUcontext context) const {
-    return any_.load(std::memory_order_relaxed) && bound_in_.load(std::memory_order_relaxed) != context;
+    if (!any_.load(std::memory_order_relaxed)) return false;
+    return std::none_of(bound_in_.begin(), bound_in_.end(),
+                        [&](const auto& bound) { return bound.load(std::memory_order_relaxed) == context; });
   }
-  /// Gives the modules their memory in the current context, then in all others that have begun, and takes a first
-  /// reading of the devices' clocks. In the others, too, since the driver may make a later call wait for a kernel that
-  /// polls by then, and which the program's next launch, in another context, should release. Empty: done, or there is
-  /// no context; else what failed, and the modules go on polling.
+  /// Gives the modules their memory in the current context, then in all others that have begun, loads their kernels and
+  /// those beside them (load_functions.h), and takes a first reading of the devices' clocks. In the others, too, since
+  /// the driver may make a later call wait for a kernel that polls by then, and which the program's next launch, in
+  /// another context, should release. Empty: done, or there is no context; else what failed, and the modules go on
+  /// polling.
+  /// While another thread binds, waits for it up to kBindPatience and then lets the program go on, which may be about
+  /// to launch what that thread's call of the driver waits for.
   std::string bind(const RewriteDriver& driver, EventSink& sink);
+  static constexpr TimeNs kBindPatience = 100 * kMillisecond;
+  /// How long the end of a context or module waits for a thread that binds, which may wait for a lock of the driver
+  /// that the ending thread holds.
+  static constexpr TimeNs kEndPatience = 2 * kSecond;
 
   /// Writes what the session wants, and whether waits are recorded, into the words of all sites. True: something has
   /// changed.
@@ -92,8 +105,8 @@ class PatchedModules {
   struct Module {
     CUlibrary library = nullptr;  // both nullptr: unloaded
     CUmodule module = nullptr;
-    CUcontext context = nullptr;  // the only one that has `module`
-    std::string table;
+    CUcontext context = nullptr;       // the only one that has `module`
+    std::string table;                 // empty: it has no patched loops
     std::size_t first = 0, count = 0;  // in sites_
     std::vector<Bound> bound;
   };
@@ -128,6 +141,10 @@ class PatchedModules {
   /// In the current context. Empty, or what failed.
   std::string bind_in(const RewriteDriver& driver, CUcontext context, EventSink& sink);
   std::uint32_t control_word(const Site& site) const;
+  /// Under mutex_: a module or context has come or gone.
+  void look_again();
+  /// bind_mutex_, or nothing after that time.
+  std::unique_lock<std::mutex> lock_bind(TimeNs patience);
 
   std::vector<LastingWait> lasting_waits();
 
@@ -149,7 +166,7 @@ class PatchedModules {
   std::mutex clocks_mutex_;          // after mutex_, if both are held
   std::vector<Clock> clocks_;
   std::atomic<bool> any_{false};
-  std::atomic<CUcontext> bound_in_{nullptr};  // where all modules had their memory at the last look
+  std::array<std::atomic<CUcontext>, 16> bound_in_{};  // where all modules had their memory at the last look
 };
 
 }  // namespace wicprof::collector

@@ -44,6 +44,16 @@ std::optional<Value> attribute(const RewriteDriver& driver, CUpointer_attribute 
   return value;
 }
 
+/// Whether a copy from there reads memory of a device: the program may have freed the word since its kernel began to
+/// poll, and a copy from nowhere would end its context.
+bool is_on_device(const RewriteDriver& driver, std::uint64_t address, std::size_t bytes) {
+  if (attribute<unsigned>(driver, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CU_MEMORYTYPE_DEVICE) return false;
+  if (attribute<unsigned>(driver, CU_POINTER_ATTRIBUTE_MAPPED, address) == 0u) return false;  // of a reserved range
+  const auto begin = attribute<CUdeviceptr>(driver, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address);
+  const auto size = attribute<std::size_t>(driver, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address);
+  return begin && size && address - *begin + bytes <= *size;
+}
+
 }  // namespace
 
 void PolledWords::hide() {
@@ -171,6 +181,7 @@ void PolledWords::read_words(const RewriteDriver& driver, const std::vector<Last
       const std::size_t bytes = words_[address].front().polled.is_64_bit ? 8 : 4;
       std::uint64_t& to = reader->words[reader->addresses.size()];
       to = 0;
+      if (!is_on_device(driver, address, bytes)) continue;
       if (driver.copy_to_host(&to, static_cast<CUdeviceptr>(address), bytes, reader->stream) != CUDA_SUCCESS) continue;
       reader->addresses.push_back(address);
     }

@@ -38,6 +38,13 @@ RewriteDriver find_all() {
   find("cuMemcpyDtoHAsync_v2", api.copy_to_host);
   find("cuStreamQuery", api.query);
   find("cuStreamIsCapturing", api.is_capturing);
+  find("cuDevicePrimaryCtxGetState", api.primary_state);
+  find("cuLibraryGetKernelCount", api.library_kernel_count);
+  find("cuLibraryEnumerateKernels", api.library_kernels);
+  find("cuKernelGetFunction", api.kernel_function);
+  find("cuModuleGetFunctionCount", api.module_function_count);
+  find("cuModuleEnumerateFunctions", api.module_functions);
+  find("cuFuncLoad", api.load_function);
   find("cuDriverGetVersion", api.driver_version);
   return api;
 }

@@ -40,6 +40,17 @@ struct RewriteDriver {
   CUresult (*query)(CUstream) = nullptr;
   CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
 
+  // Which devices the program uses already.
+  CUresult (*primary_state)(CUdevice, unsigned*, int*) = nullptr;
+
+  // To load kernels before their first launch; since CUDA 12.4.
+  CUresult (*library_kernel_count)(unsigned*, CUlibrary) = nullptr;
+  CUresult (*library_kernels)(CUkernel*, unsigned, CUlibrary) = nullptr;
+  CUresult (*kernel_function)(CUfunction*, CUkernel) = nullptr;
+  CUresult (*module_function_count)(unsigned*, CUmodule) = nullptr;
+  CUresult (*module_functions)(CUfunction*, unsigned, CUmodule) = nullptr;
+  CUresult (*load_function)(CUfunction) = nullptr;
+
   CUresult (*driver_version)(int*) = nullptr;
 
   bool complete() const;

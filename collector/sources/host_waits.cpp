@@ -9,6 +9,8 @@
 
 #include "collector/cupti/call_names.h"
 #include "collector/program/counter_clock.h"
+#include "collector/program/loaded_module.h"
+#include "collector/program/python_frames.h"
 #include "collector/program/short_slices.h"
 #include "collector/sources/list.h"
 #include "collector/waits/call_places.h"
@@ -19,12 +21,11 @@
 #include "collector/waits/noted_calls.h"
 #include "collector/waits/open_kernels.h"
 #include "collector/waits/own_calls.h"
-#include "collector/waits/parking.h"
+#include "collector/waits/parker.h"
 #include "collector/waits/range_names.h"
 #include "collector/waits/short_waits.h"
 #include "collector/waits/wait_sites.h"
 #include "collector/waits/waiting_calls.h"
-#include "collector/waits/waiting_here.h"
 #include "collector/waits/waiting_thread.h"
 #include "collector/waits/watched_launches.h"
 #include "protocol/events/host_wait.h"
@@ -34,10 +35,6 @@
 namespace wicprof::collector {
 
 namespace {
-
-/// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
-/// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
-constexpr std::uint32_t kShortWaits = 16;
 
 class HostWaits final : public Source {
  public:
@@ -49,6 +46,13 @@ class HostWaits final : public Source {
     // Ranges are always on, too: a thread may enter one before recording starts.
     for (const CUpti_CallbackId id : RangeNames::callbacks())
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_NVTX, id);
+    const auto context_ends = CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
+    cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, context_ends);
+    PythonFrames::look();
+    parker_.on_watching([cupti](bool on) {
+      for (const CUpti_CallbackId id : kRecordCalls)
+        cupti.api.enable_callback(on ? 1 : 0, cupti.subscriber, kDriverCall, id);
+    });
     control_.on_hybrid([this, cupti](bool on) {
       // The source `launches` needs these callbacks for itself.
       if (!on && work_ != nullptr && work_->watches_launches.load(std::memory_order_relaxed) != 0) return;
@@ -71,6 +75,7 @@ class HostWaits final : public Source {
     }
     places_.set_cupti(reinterpret_cast<const void*>(cupti.api.activity_flush_all));
     if (work_ != nullptr) work_->watches_calls.store(1, std::memory_order_relaxed);
+    recording_.fetch_add(1, std::memory_order_relaxed);
     subscriber_ = cupti.subscriber;
     enabled_ = &cupti.api;
     return missing.empty() ? ok() : unavailable(missing);
@@ -87,9 +92,11 @@ class HostWaits final : public Source {
   __attribute__((noinline)) void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                           const CUpti_CallbackData& data, EventSink& sink) override {
     WaitingThread& thread = of_thread();
-    if (thread.calling_driver) return;
+    if (thread.calling_driver) return tried_here(thread, id, data);
     const std::uint8_t number = number_of(domain, id);
-    if (number == kNoNumber) return note(domain, id, data);
+    if (number == kNoNumber) return note(thread, domain, id, data);
+    // The end of a wait in an earlier recording came without a callback.
+    if (thread.wait.recording != recording_.load(std::memory_order_relaxed)) thread.wait.depth = 0;
     if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return;  // no wait has begun
     if (kWaitingCalls[number].copy != CopyCall::none && !copy_waits(thread, number, data)) return;
     const void* const frame = __builtin_frame_address(0);
@@ -101,8 +108,17 @@ class HostWaits final : public Source {
     }
   }
 
+  void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink&) override {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) parker_.context_ends(data.context);
+  }
+
   void tick(EventBatch& batch) override {
     ticks_.store(true, std::memory_order_relaxed);
+    parker_.tick();
+    if (const std::uint64_t modules = modules_loaded(); modules != modules_) {
+      modules_ = modules;
+      PythonFrames::look();
+    }
     clock_.follow();
     ShortSlices::of_process().mend();
     ShortWaitsOfThreads::of_process().each([&](ShortWaits& waits) {
@@ -152,6 +168,7 @@ class HostWaits final : public Source {
     if (!PythonFrames::none() && PythonFrames::of_process().innermost(thread.python) != known->function) return false;
     ThreadWait& wait = thread.wait;
     wait.depth = 1;
+    wait.recording = recording_.load(std::memory_order_relaxed);
     wait.place = {known->event.site, known->place->waits++, known->place};
     wait.strategy = StrategyId::poll;
     wait.polls = wait.naps = 0;
@@ -201,6 +218,7 @@ class HostWaits final : public Source {
     // The end of the outer call came without a callback, which has been disabled meanwhile.
     if (wait.depth > 0 && data.correlationId != wait.correlation && places_.ids_nest()) wait.depth = 0;
     if (wait.depth++ == 0) {
+      wait.recording = recording_.load(std::memory_order_relaxed);
       wait.outer = number;
       wait.correlation = data.correlationId;
       wait.frame = frame;
@@ -212,7 +230,9 @@ class HostWaits final : public Source {
     }
     const std::optional<Awaitable> what = awaitable_of(number, data.functionParams);
     if (work_ != nullptr) show(thread, number, what, data);
-    if (what) park_here(thread, *what, sink);
+    // CUPTI hands out its copy of the arguments, which the driver reads after the callback.
+    if (what)
+      parker_.wait_in_place(thread, *what, {kWaitingCalls[number].id, const_cast<void*>(data.functionParams)}, sink);
   }
 
   __attribute__((noinline)) void leave(WaitingThread& thread, std::uint8_t number, const CUpti_CallbackData& data,
@@ -277,11 +297,17 @@ class HostWaits final : public Source {
   }
 
   /// A call in which no thread waits.
-  __attribute__((noinline)) void note(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+  __attribute__((noinline)) void note(WaitingThread& thread, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                       const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
-    if (!is_launch(id)) return noted_.note(id, data);
-    if (data.callbackSite == CUPTI_API_ENTER) add_launch(experience().work, id, data.functionParams);
+    if (!is_launch(id)) return parker_.note(id, data);
+    if (data.callbackSite == CUPTI_API_ENTER) add_launch(thread.experienced().work, id, data.functionParams);
+  }
+
+  /// A call of ours.
+  static void tried_here(const WaitingThread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    if (thread.tries_replacing && data.callbackSite == CUPTI_API_ENTER)
+      ReplacedArguments::replace_by_nothing(id, const_cast<void*>(data.functionParams));
   }
 
   void begin(WaitingThread& thread, PlaceOfWait place, EventSink& sink) {
@@ -295,68 +321,6 @@ class HostWaits final : public Source {
     thread.cpu_meter.begin(meter_place(place));
     wait.begin = std::max(now_ns(), wait.last_end);
   }
-
-  void park_here(WaitingThread& thread, const Awaitable& what, EventSink& sink) {
-    ThreadWait& wait = thread.wait;
-    const std::uint32_t site = sites_.session_number(wait.place.site);
-    const StrategyId strategy = control_.wanted(site);
-    if (strategy != StrategyId::hybrid) thread.time_slice.restore();
-    if (strategy == StrategyId::poll) return;
-    if (what.kind == Awaited::event && !noted_.events().contains(what.event)) return;
-    wait.strategy = strategy;
-    thread.known_waits.forget();
-    if (thread.experience == nullptr) thread.experience = &experience();
-    Experience& known = *thread.experience;
-    if (strategy == StrategyId::hybrid && known.short_waits > 0 && known.short_place == wait.place.site) {
-      --known.short_waits;
-      wait.learns = false;
-      wait.strategy = strategy;
-      wait.forecast = known.short_forecast;
-      wait.way = HybridWay::polls;
-      return;
-    }
-    learning_.learn_past(known, sink);
-    SleepCosts costs = control_.costs();
-    costs.late = known.sleeps.late(costs.late);
-    costs.contended = known.contention.contended();
-    // It stays short while `hybrid` is in force: the waits without a CPU that it spares say nothing about others.
-    if (known.computing < 0 || !TimeSlice::fits(known.computing)) {
-      thread.time_slice.restore();
-    } else if (strategy == StrategyId::hybrid && costs.contended) {
-      thread.time_slice.shorten();
-    }
-    wait.forecast = known.predictor.forecast(wait.place.site, known.work, wait.begin);
-    const auto plan_for = [&](StrategyId of) {
-      wait.strategy = of;
-      const WaitPlan plan = plan_of(of, wait.forecast, costs);
-      wait.way = way_of(wait.forecast, plan);
-      return plan;
-    };
-    if (const WaitPlan plan = plan_for(strategy); plan.to_driver && plan.sleep == 0) {
-      if (wait.forecast && wait.way == HybridWay::polls && is_short(wait.forecast->left)) {
-        known.short_place = wait.place.site;
-        known.short_waits = kShortWaits - 1;
-        known.short_forecast = *wait.forecast;
-      }
-      return;  // a short one: costs nothing
-    }
-    const CallingDriver guard(thread);
-    const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
-    const DriverApi& driver = DriverApi::loaded();
-    if (may_park(driver, what)) {
-      WaitingHere waiting(control_, site, known.sleeps);
-      const Parked parked = park(driver, what, strategy, plan_for, waiting, wait.begin);
-      wait.polls += parked.polls;
-      wait.naps += parked.naps;
-      if (parked.naps > 0 && !parked.done) thread.cpu_meter.woke();
-    } else {
-      wait.strategy = StrategyId::poll;
-      wait.forecast.reset();
-    }
-  }
-
-  /// Too short to sleep in, by far.
-  static bool is_short(TimeNs length) { return length < kWorthWatching / 2; }
 
   /// Room for the thread's wait, which has ended now, among those that are kept; nullptr: it is none of them, or there
   /// is no room.
@@ -464,11 +428,13 @@ class HostWaits final : public Source {
   WaitSites sites_;
   CallPlaces places_{sites_};
   HostControl control_;
-  Learning learning_{control_};
   OpenWork* const work_;
   NotedCalls noted_;
+  Parker parker_{control_, sites_, noted_};
   CounterClock clock_{CounterClock::system_uses_counter()};
   std::atomic<std::uint64_t> texts_[std::size(kWaitingCalls)] = {};  // the sink's generation and one, and the number
+  std::atomic<std::uint32_t> recording_{0};                          // how often recording has begun
+  std::uint64_t modules_ = 0;                                        // of the thread that ticks
   std::atomic<bool> ticks_{false};                                   // waits that are kept will be passed on
   std::atomic<const CuptiApi*> enabled_{nullptr};
   CUpti_SubscriberHandle subscriber_ = nullptr;

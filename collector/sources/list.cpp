@@ -8,47 +8,66 @@ namespace wicprof::collector {
 
 namespace {
 
+/// What sources share with each other, and with the tool.
+struct Parts {
+  ControlBlock* control;
+  OpenWork* work;
+  std::shared_ptr<GraphNodes> nodes;  // nullptr: the words choose
+};
+
 struct Entry {
   std::string_view name;
-  bool cuda;                                                  // selected by the word "cuda"
-  bool on_devices;                                            // its events refer to devices
-  std::unique_ptr<Source> (*make)(ControlBlock*, OpenWork*);  // nullptr: recorded by the tool, not by the collector
+  bool cuda;                                      // selected by the word "cuda"
+  bool on_devices;                                // its events refer to devices
+  std::unique_ptr<Source> (*make)(const Parts&);  // nullptr: recorded by the tool, or a choice between others
 };
 
 template <std::unique_ptr<Source> (*kMake)()>
-std::unique_ptr<Source> without_control(ControlBlock*, OpenWork*) {
+std::unique_ptr<Source> plain(const Parts&) {
   return kMake();
 }
+std::unique_ptr<Source> kernels_of(const Parts& parts) { return make_kernels(parts.nodes); }
+std::unique_ptr<Source> graphs_of(const Parts& parts) { return make_graphs(parts.nodes); }
+std::unique_ptr<Source> host_waits_of(const Parts& parts) { return make_host_waits(parts.control, parts.work); }
+std::unique_ptr<Source> launches_of(const Parts& parts) { return make_launches(parts.work); }
+std::unique_ptr<Source> rewrite_of(const Parts& parts) { return make_rewrite(parts.control, parts.work); }
 
-std::unique_ptr<Source> launches_of_process(ControlBlock*, OpenWork* work) { return make_launches(work); }
+constexpr std::string_view kNodes = "nodes";
 
 // `devices` comes first, and is selected with every source that refers to devices: a device must be declared before the
 // first event on it.
 constexpr Entry kSources[] = {
-    {"devices", true, true, without_control<make_devices>},
-    {"kernels", true, true, without_control<make_kernels>},
-    {"copies", true, true, without_control<make_copies>},
-    {"calls", true, false, without_control<make_calls>},
-    {"host_waits", true, false, make_host_waits},
-    {"syncs", true, false, without_control<make_syncs>},
-    {"events", true, true, without_control<make_events>},
-    {"overhead", true, false, without_control<make_overhead>},
-    {"nvtx", false, false, without_control<make_nvtx>},
-    {"uvm", false, true, without_control<make_uvm>},
-    {"graphs", false, true, without_control<make_graphs>},
-    {"pcsampling", false, true, without_control<make_pc_sampling>},
-    {"rewrite", false, true, make_rewrite},
-    {"launches", false, false, launches_of_process},
+    {"devices", true, true, plain<make_devices>},
+    {"kernels", true, true, kernels_of},
+    {"copies", true, true, plain<make_copies>},
+    {"calls", true, false, plain<make_calls>},
+    {"host_waits", true, false, host_waits_of},
+    {"syncs", true, false, plain<make_syncs>},
+    {"events", true, true, plain<make_events>},
+    {"overhead", true, false, plain<make_overhead>},
+    {"nvtx", false, false, plain<make_nvtx>},
+    {"uvm", false, true, plain<make_uvm>},
+    {"graphs", true, true, graphs_of},
+    {kNodes, false, true, nullptr},
+    {"pcsampling", false, true, plain<make_pc_sampling>},
+    {"rewrite", false, true, rewrite_of},
+    {"launches", false, false, launches_of},
     {"host", false, false, nullptr},
 };
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }
 
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 // `syncs` needs `events`: a wait for an event names the event, and only the event's record has the stream on which the
 // event was recorded. Since CUDA 12.9, CUPTI delivers these records only where their own kind is enabled.
 bool requests(const std::vector<std::string>& words, const Entry& entry) {
+  if (entry.make == graphs_of && contains(words, kNodes)) return false;
+  const bool of_graphs = entry.make == kernels_of || entry.make == plain<make_copies>;
   return std::any_of(words.begin(), words.end(), [&](const auto& word) {
-    return names(word, entry) || (word == "syncs" && entry.make == without_control<make_events>);
+    return names(word, entry) || (word == "syncs" && entry.make == plain<make_events>) || (word == kNodes && of_graphs);
   });
 }
 
@@ -56,12 +75,14 @@ bool requests(const std::vector<std::string>& words, const Entry& entry) {
 
 Selection select_sources(const std::vector<std::string>& words, ControlBlock* control, OpenWork* work) {
   Selection selection;
+  Parts parts{control, work, nullptr};
+  if (!contains(words, "graphs")) parts.nodes = std::make_shared<GraphNodes>();
   const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
                                       [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
   for (const Entry& entry : kSources) {
     if (entry.make == nullptr) continue;
-    if (requests(words, entry) || (on_devices && entry.make == without_control<make_devices>))
-      selection.sources.push_back(entry.make(control, work));
+    if (requests(words, entry) || (on_devices && entry.make == plain<make_devices>))
+      selection.sources.push_back(entry.make(parts));
   }
   for (const std::string& word : words) {
     const bool known =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/rewrite/rewrite_driver.h"
+#include "collector/sources/graph_nodes.h"
 #include "collector/sources/source.h"
 #include "protocol/control.h"
 #include "protocol/open_work.h"
@@ -17,7 +18,9 @@ struct Selection {
   std::vector<std::string> unknown;  ///< words that name no source
 };
 
-/// `words`: names of sources, "none", or "cuda" for all sources that the list marks as part of it.
+/// `words`: names of sources, "none", "cuda" for all sources that the list marks as part of it, or "nodes" for the
+/// kernels and copies of CUDA graphs. Launches of graphs are recorded as a whole with "graphs", and never with "nodes";
+/// with "cuda" alone, their nodes are recorded now and then (graph_nodes.h).
 /// `control` and `work`: the session's; nullptr: none.
 Selection select_sources(const std::vector<std::string>& words, ControlBlock* control = nullptr,
                          OpenWork* work = nullptr);
@@ -26,7 +29,8 @@ Selection select_sources(const std::vector<std::string>& words, ControlBlock* co
 std::string known_words();
 
 std::unique_ptr<Source> make_devices();
-std::unique_ptr<Source> make_kernels();
+/// `nodes`: told of kernels in graphs; nullptr: nobody is.
+std::unique_ptr<Source> make_kernels(std::shared_ptr<GraphNodes> nodes = nullptr);
 std::unique_ptr<Source> make_copies();
 std::unique_ptr<Source> make_calls();
 std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr, OpenWork* work = nullptr);
@@ -36,7 +40,8 @@ std::unique_ptr<Source> make_events();
 std::unique_ptr<Source> make_overhead();
 std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
-std::unique_ptr<Source> make_graphs();
+/// `nodes`: says when launches are recorded as a whole; nullptr: always.
+std::unique_ptr<Source> make_graphs(std::shared_ptr<GraphNodes> nodes = nullptr);
 std::unique_ptr<Source> make_pc_sampling();
 std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr, OpenWork* work = nullptr);
 /// With a driver of a test.

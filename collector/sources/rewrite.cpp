@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "collector/program/environment.h"
+#include "collector/program/executable.h"
 #include "collector/program/notice.h"
+#include "collector/program/per_thread.h"
 #include "collector/program/symbol_name.h"
 #include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"
@@ -59,7 +61,10 @@ struct OpenLoad {
   std::string file;  // of the patched code, if the load names one
   LoadSteps steps;
 };
-thread_local OpenLoad open_load;
+OpenLoad& open_load() {
+  static auto* const of_threads = new PerThread<OpenLoad>;  // never destroyed, as its threads may outlive it
+  return of_threads->here();
+}
 
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{256}
                                         << 20;  // a program loads no larger one by its name (chosen)
@@ -96,9 +101,11 @@ class Rewrite final : public Source {
     if (const void** const image = image_of(id, data.functionParams); image != nullptr) {
       if (data.callbackSite == CUPTI_API_ENTER) {
         enter(*image, changes_code(id, data.functionParams), sink);
-      } else if (open_load.replacement != nullptr && !OwnCode::runs()) {
-        *image = open_load.original;
+      } else if (open_load().replacement != nullptr && !OwnCode::runs()) {
+        *image = open_load().original;
         leave(id, data, sink);
+      } else if (!OwnCode::runs() && in_executable(*image)) {
+        loaded_beside(id, data, sink);
       }
       return;
     }
@@ -106,8 +113,8 @@ class Rewrite final : public Source {
       if (OwnCode::runs()) return;
       if (data.callbackSite == CUPTI_API_ENTER) {
         enter_file(*file, changes_code(id, data.functionParams), sink);
-      } else if (open_load.replacement != nullptr) {
-        *file = static_cast<const char*>(open_load.original);
+      } else if (open_load().replacement != nullptr) {
+        *file = static_cast<const char*>(open_load().original);
         leave(id, data, sink);
       }
       return;
@@ -217,20 +224,20 @@ class Rewrite final : public Source {
       return;
     }
     if (OwnCode::runs()) return;
-    open_load = {};
+    open_load() = {};
     LoadSteps steps;
     const OwnCode own;
     if (!door_is_open(sink)) return;
     steps.done("door");
     const rewriter::Replacement* const replacement = replace(image, image_at(image), with_options, sink, steps);
     if (replacement == nullptr) return;
-    if (!recompile_only_) open_load = {replacement, image, {}, std::move(steps)};
+    if (!recompile_only_) open_load() = {replacement, image, {}, std::move(steps)};
     image = recompile_only_ ? replacement->unpatched.c_str() : replacement->text.c_str();
   }
 
   /// A load that names a file gets the file in the cache.
   void enter_file(const char*& file, bool with_options, EventSink& sink) {
-    open_load = {};
+    open_load() = {};
     if (file == nullptr) return;
     LoadSteps steps;
     const OwnCode own;
@@ -247,8 +254,8 @@ class Rewrite final : public Source {
     if (recompile_only_ || !std::filesystem::exists(patched, error)) {
       return report(sink, "a module stays as it is: a load of a file needs the cache, $XDG_CACHE_HOME or ~/.cache");
     }
-    open_load = {replacement, file, patched, std::move(steps)};
-    file = open_load.file.c_str();
+    open_load() = {replacement, file, patched, std::move(steps)};
+    file = open_load().file.c_str();
   }
 
   bool door_is_open(EventSink& sink) {
@@ -305,7 +312,7 @@ class Rewrite final : public Source {
   }
 
   void leave(CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink& sink) {
-    OpenLoad load = std::exchange(open_load, {});
+    OpenLoad load = std::exchange(open_load(), {});
     load.steps.done("driver");
     const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
     if (result == nullptr || *result != CUDA_SUCCESS) {
@@ -329,10 +336,30 @@ class Rewrite final : public Source {
     if (reports) write_notice(sink, NoticeSeverity::info, "rewrite: the load took " + load.steps.text());
   }
 
+  /// The program has loaded a module of its own that stays as it is.
+  void loaded_beside(CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink& sink) {
+    const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
+    if (result == nullptr || *result != CUDA_SUCCESS) return;
+    const LoadedHandles handles = handles_of(id, data.functionParams);
+    modules_.add_beside(handles.library, handles.module, handles.module != nullptr ? data.context : nullptr);
+    bind(sink);
+  }
+
   void bind(EventSink& sink) {
     const OwnCode own;
     const std::string problem = modules_.bind(driver(), sink);
     if (!problem.empty()) report(sink, "patched loops poll as they did: " + problem);
+  }
+
+  /// A device that the program uses already: the trial would open a context on another one, and so would all ranks on
+  /// the first.
+  static CUdevice used_device(const RewriteDriver& driver, int count) {
+    for (CUdevice device = 0; driver.primary_state != nullptr && device < count; ++device) {
+      unsigned flags = 0;
+      int active = 0;
+      if (driver.primary_state(device, &flags, &active) == CUDA_SUCCESS && active != 0) return device;
+    }
+    return 0;
   }
 
   /// The device that a load is for, with its architecture; nothing where that is not known.
@@ -350,7 +377,7 @@ class Rewrite final : public Source {
       if (architecture(device) != architecture(0)) return std::nullopt;
     }
     CUdevice current = 0;
-    if (driver.current_device(&current) != CUDA_SUCCESS) current = 0;
+    if (driver.current_device(&current) != CUDA_SUCCESS) current = used_device(driver, count);
     return CodeTarget{current, architecture(current)};
   }
 

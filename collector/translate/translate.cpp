@@ -260,6 +260,19 @@ std::optional<GraphEvent> translate(const GraphRecord& record) {
   return event;
 }
 
+KernelEvent as_work(const GraphEvent& launch, TextId name) {
+  KernelEvent event = make_event<KernelEvent>();
+  event.device = launch.device;
+  event.name = name;
+  event.start_ns = launch.start_ns;
+  event.end_ns = launch.end_ns;
+  event.context = launch.context;
+  event.stream = launch.stream;
+  event.correlation = launch.correlation;
+  event.graph = launch.graph;
+  return event;
+}
+
 std::string_view overhead_name(std::uint32_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:

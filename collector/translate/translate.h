@@ -43,6 +43,8 @@ std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layo
 /// `now`: the translation omits a device time later than this, because such a time is from another clock.
 std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts, TimeNs now);
 std::optional<GraphEvent> translate(const GraphRecord& record);
+/// The launch as one kernel without blocks: it keeps its device busy like kernels.
+KernelEvent as_work(const GraphEvent& launch, TextId name);
 /// `what`: the id of the text overhead_name(kind).
 std::optional<OverheadEvent> translate(const OverheadRecord& record, const Layouts& layouts, TextId what);
 std::string_view overhead_name(std::uint32_t kind);

@@ -1,5 +1,5 @@
-// The driver's functions that waiting in a call's place needs. They are the exported ones, to which the callbacks of
-// CUPTI belong as well: whoever calls them from a callback sees no callbacks of its own.
+// The driver's functions that waiting in a call's place needs. They are the exported ones, whose calls have callbacks
+// and records as the program's have: whoever calls them says so (CallingDriver, OwnCalls).
 #pragma once
 
 #include <cuda.h>
@@ -10,21 +10,41 @@ namespace wicprof::collector {
 struct DriverApi {
   // The names with one definition per default stream are called with explicit streams only.
   CUresult (*stream_query)(CUstream) = nullptr;
-  CUresult (*event_query)(CUevent) = nullptr;
+  CUresult (*stream_synchronize)(CUstream) = nullptr;
+  CUresult (*stream_wait_event)(CUstream, CUevent, unsigned) = nullptr;
   CUresult (*stream_is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
   CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;  ///< of a default stream: the current one
   CUresult (*stream_get_attribute)(CUstream, CUstreamAttrID, CUstreamAttrValue*) = nullptr;
-  CUresult (*exchange_capture_mode)(CUstreamCaptureMode*) = nullptr;
-  CUresult (*context_flags)(unsigned*) = nullptr;  ///< of the current context
-  CUresult (*current_context)(CUcontext*) = nullptr;
-  CUresult (*push_context)(CUcontext) = nullptr;
-  CUresult (*pop_context)(CUcontext*) = nullptr;
+  CUresult (*create_stream)(CUstream*, unsigned) = nullptr;
+  CUresult (*destroy_stream)(CUstream) = nullptr;
+  CUresult (*event_query)(CUevent) = nullptr;
+  CUresult (*event_synchronize)(CUevent) = nullptr;
+  CUresult (*event_record)(CUevent, CUstream) = nullptr;
   CUresult (*create_event)(CUevent*, unsigned) = nullptr;
   CUresult (*destroy_event)(CUevent) = nullptr;
+  CUresult (*exchange_capture_mode)(CUstreamCaptureMode*) = nullptr;
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
+  CUresult (*context_flags)(unsigned*) = nullptr;  ///< of the current context
+  CUresult (*context_device)(CUdevice*) = nullptr;
+  CUresult (*current_context)(CUcontext*) = nullptr;
+  CUresult (*set_context)(CUcontext) = nullptr;
+  CUresult (*push_context)(CUcontext) = nullptr;
+  CUresult (*pop_context)(CUcontext*) = nullptr;
   CUresult (*record_context)(CUcontext, CUevent) = nullptr;  ///< all work of a context; since CUDA 12.5
+  CUresult (*synchronize_context)(CUcontext) = nullptr;      ///< cuCtxSynchronize_v2
+  CUresult (*primary_state)(CUdevice, unsigned*, int*) = nullptr;
+  CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
+  CUresult (*release_primary)(CUdevice) = nullptr;
+  // Green contexts, since CUDA 12.4.
+  CUresult (*device_resource)(CUdevice, CUdevResource*, CUdevResourceType) = nullptr;
+  CUresult (*split_multiprocessors)(CUdevResource*, unsigned*, const CUdevResource*, CUdevResource*, unsigned,
+                                    unsigned) = nullptr;
+  CUresult (*describe_resources)(CUdevResourceDesc*, CUdevResource*, unsigned) = nullptr;
+  CUresult (*create_green)(CUgreenCtx*, CUdevResourceDesc, CUdevice, unsigned) = nullptr;
+  CUresult (*destroy_green)(CUgreenCtx) = nullptr;
+  CUresult (*green_as_context)(CUcontext*, CUgreenCtx) = nullptr;
 
-  /// Of the driver that the process has loaded.
+  /// Of the driver that the process has loaded. The first call takes the loader's lock: make it within cuInit().
   static const DriverApi& loaded();
 };
 

@@ -53,6 +53,9 @@ inline constexpr TimeNs kWatchedLaunch = 3 * kMicrosecond;
 /// With one launch each, waits longer than this become less than one percent longer.
 inline constexpr TimeNs kWorthWatching = 100 * kWatchedLaunch;
 
+/// Too short to sleep in, by far.
+inline bool is_short(TimeNs length) { return length < kWorthWatching / 2; }
+
 /// Any thread, each with its own experience.
 class Learning {
  public:

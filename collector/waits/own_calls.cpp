@@ -19,7 +19,17 @@ void OwnCalls::begin(std::uint32_t thread, TimeNs now) {
 
 void OwnCalls::end(std::uint32_t thread, TimeNs now) {
   const std::lock_guard lock(mutex_);
-  by_thread_[thread].back().end = now;
+  const auto found = by_thread_.find(thread);
+  if (found != by_thread_.end() && !found->second.empty()) found->second.back().end = now;
+}
+
+void OwnCalls::thread_ended(std::uint32_t thread) {
+  const std::lock_guard lock(mutex_);
+  if (!by_thread_.contains(thread)) return;
+  ended_.push_back(thread);
+  if (ended_.size() <= kKeptThreads) return;
+  by_thread_.erase(ended_.front());  // a later thread with that number loses its times, too
+  ended_.pop_front();
 }
 
 bool OwnCalls::made(std::uint32_t thread, TimeNs begin) const {

@@ -36,6 +36,9 @@ class OwnCalls {
   /// Whether wic-prof made the call that the thread began at that time.
   bool made(std::uint32_t thread, TimeNs begin) const;
 
+  /// Its times are kept until as many more threads with own calls have ended: the records of its calls come later.
+  void thread_ended(std::uint32_t thread);
+
  private:
   struct Times {
     TimeNs begin, end;
@@ -43,7 +46,10 @@ class OwnCalls {
   void begin(std::uint32_t thread, TimeNs now);
   void end(std::uint32_t thread, TimeNs now);
 
+  static constexpr std::size_t kKeptThreads = 64;  // not calibrated
+
   mutable std::mutex mutex_;
+  std::deque<std::uint32_t> ended_;
   std::unordered_map<std::uint32_t, std::deque<Times>> by_thread_;
 };
 

@@ -1,4 +1,5 @@
-// The CUDA events of the program that a host thread waits for by spinning, unlike those with cudaEventBlockingSync.
+// The CUDA events of the program that a host thread waits for by spinning, unlike those with cudaEventBlockingSync, and
+// that only calls of this process record, unlike those of other processes and of graphs.
 #pragma once
 
 #include <cuda.h>
@@ -13,13 +14,14 @@ class PlainEvents {
  public:
   void created(CUevent event, unsigned flags) {
     const std::lock_guard lock(mutex_);
-    if ((flags & CU_EVENT_BLOCKING_SYNC) == 0) {
+    if ((flags & (CU_EVENT_BLOCKING_SYNC | CU_EVENT_INTERPROCESS)) == 0) {
       events_.insert(event);
     } else {
       events_.erase(event);  // the driver uses addresses again
     }
   }
-  void destroyed(CUevent event) {
+  /// It is destroyed, or a graph will record it.
+  void removed(CUevent event) {
     const std::lock_guard lock(mutex_);
     events_.erase(event);
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "collector/program/per_thread.h"
+
 namespace wicprof::collector {
 
 namespace {
@@ -45,7 +47,10 @@ struct OpenRanges {
     }
   }
 };
-thread_local OpenRanges open_ranges;
+OpenRanges& open_ranges() {
+  static auto* const of_threads = new PerThread<OpenRanges>;  // never destroyed, as its threads may outlive it
+  return of_threads->here();
+}
 
 struct Registered {
   std::mutex mutex;
@@ -94,22 +99,22 @@ const std::array<CUpti_CallbackId, RangeNames::kCallbacks>& RangeNames::callback
 
 void RangeNames::callback(CUpti_CallbackId id, const CUpti_NvtxData& data) {
   const void* const params = data.functionParams;
-  if (id == CUPTI_CBID_NVTX_nvtxRangePop) return open_ranges.pop(nullptr);
+  if (id == CUPTI_CBID_NVTX_nvtxRangePop) return open_ranges().pop(nullptr);
   if (params == nullptr) return;
   any_.store(true, std::memory_order_relaxed);
   switch (id) {
     case CUPTI_CBID_NVTX_nvtxRangePushA: {
       const char* const name = static_cast<const nvtxRangePushA_params*>(params)->message;
-      return open_ranges.push(nullptr, name == nullptr ? "" : name);
+      return open_ranges().push(nullptr, name == nullptr ? "" : name);
     }
     case CUPTI_CBID_NVTX_nvtxRangePushEx:
-      return open_ranges.push(nullptr, name_of(static_cast<const nvtxRangePushEx_params*>(params)->eventAttrib));
+      return open_ranges().push(nullptr, name_of(static_cast<const nvtxRangePushEx_params*>(params)->eventAttrib));
     case CUPTI_CBID_NVTX_nvtxDomainRangePushEx: {
       const auto& push = *static_cast<const nvtxDomainRangePushEx_params*>(params);
-      return open_ranges.push(push.domain, name_of(push.core.eventAttrib));
+      return open_ranges().push(push.domain, name_of(push.core.eventAttrib));
     }
     case CUPTI_CBID_NVTX_nvtxDomainRangePop:
-      return open_ranges.pop(static_cast<const nvtxDomainRangePop_params*>(params)->domain);
+      return open_ranges().pop(static_cast<const nvtxDomainRangePop_params*>(params)->domain);
     case CUPTI_CBID_NVTX_nvtxDomainRegisterStringA: {
       const char* const text = static_cast<const nvtxDomainRegisterStringA_params*>(params)->string;
       if (text == nullptr || data.functionReturnValue == nullptr) return;
@@ -123,7 +128,7 @@ void RangeNames::callback(CUpti_CallbackId id, const CUpti_NvtxData& data) {
 }
 
 const RangeName* RangeNames::innermost_of_thread() {
-  const OpenRanges& open = open_ranges;
+  const OpenRanges& open = open_ranges();
   if (open.depth == 0 || open.ranges[open.depth - 1].name.length == 0) return nullptr;
   return &open.ranges[open.depth - 1].name;
 }

@@ -15,6 +15,7 @@ namespace wicprof::collector {
 /// A thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
 struct ThreadWait {
   int depth = 0;
+  std::uint32_t recording = 0;  // the recording in which it began (HostWaits): callbacks stop between two
   TimeNs begin = 0;
   TimeNs last_end = 0;  // of the wait before: the counter's time may be a little before the system's
   PlaceOfWait place;

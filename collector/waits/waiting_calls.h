@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "collector/waits/host_copy.h"
-#include "collector/waits/parking.h"
+#include "collector/waits/snapshot.h"
 #include "protocol/events/host_wait.h"
 
 namespace wicprof::collector {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "collector/program/pause.h"
+#include "collector/waits/cpu_meter.h"
 #include "collector/waits/host_control.h"
 #include "collector/waits/parking.h"
 #include "protocol/time.h"
@@ -13,8 +15,8 @@ namespace wicprof::collector {
 /// Sleeps on the word that a toggle wakes.
 class WaitingHere final : public Waiting {
  public:
-  WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps)
-      : control_(control), site_(site), sleeps_(sleeps) {}
+  WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps, CpuMeter& meter)
+      : control_(control), site_(site), sleeps_(sleeps), meter_(meter) {}
   StrategyId wanted() override {
     sequence_ = control_.sequence();  // before the question, so that no change is missed
     return control_.wanted(site_);
@@ -25,6 +27,11 @@ class WaitingHere final : public Waiting {
     control_.sleep(sequence_, time);
     const TimeNs late = now_ns() - begin - time;
     if (late >= 0) sleeps_.sleep_ended(late, control_.costs().late);
+    slept_ = true;
+  }
+  void pause() override { pause_briefly(); }
+  void leaves() override {
+    if (slept_) meter_.woke();
   }
   TimeNs now() override { return now_ns(); }
 
@@ -32,6 +39,8 @@ class WaitingHere final : public Waiting {
   const HostControl& control_;
   std::uint32_t site_;
   SleepLateness& sleeps_;
+  CpuMeter& meter_;
+  bool slept_ = false;
   std::uint32_t sequence_ = 0;
   std::optional<ExactSleeps> exact_;
 };

@@ -6,15 +6,17 @@
 
 #include <cstdint>
 #include <iterator>
-#include <optional>
+#include <memory>
 
 #include "collector/program/caller.h"
+#include "collector/program/per_thread.h"
 #include "collector/program/python_frames.h"
 #include "collector/program/time_slice.h"
 #include "collector/waits/cpu_meter.h"
 #include "collector/waits/experience.h"
 #include "collector/waits/host_memory.h"
 #include "collector/waits/known_waits.h"
+#include "collector/waits/own_calls.h"
 #include "collector/waits/short_waits.h"
 #include "collector/waits/thread_wait.h"
 #include "collector/waits/wait_sites.h"
@@ -37,15 +39,16 @@ struct LastCopy {
   bool waits = false;
 };
 
-/// In one block, since finding a variable of a thread costs a library that is loaded late a call.
+/// In one block, since finding what belongs to a thread costs a call.
 struct WaitingThread {
   // What every wait needs, side by side.
   ThreadWait wait;
   KnownWait* known = nullptr;           // that the current wait is like
   const KnownWait* shown_as = nullptr;  // that `shown` belongs to
-  OwnOpenCall& open_call = OwnOpenCall::of_thread();
-  ShortWaits* short_waits = ShortWaitsOfThreads::of_process().claim();
+  OwnOpenCall open_call;
+  ShortWaits* const short_waits = ShortWaitsOfThreads::of_process().claim();
   bool calling_driver = false;            // our own calls of the driver are not the program's
+  bool tries_replacing = false;           // and these show whether their arguments can be replaced
   bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
   std::uint8_t shown_number = kNoNumber;  // of the call whose name `shown` has
   OpenCall shown;                         // the wait, as the session's table of open calls has it
@@ -58,32 +61,24 @@ struct WaitingThread {
   LastCopy copy;
   HostMemory host_memory;
   TimeSlice time_slice;
-  Experience* experience = nullptr;  // once it has waited by wic-prof's strategies
+  std::unique_ptr<Experience> experience;  // once it has waited by wic-prof's strategies
   Caller caller;
   PythonFrames::Cache python;
-  std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  const std::uint32_t id = static_cast<std::uint32_t>(syscall(SYS_gettid));
 
+  Experience& experienced() {
+    if (experience == nullptr) experience = std::make_unique<Experience>();
+    return *experience;
+  }
   ~WaitingThread() {
     ShortWaitsOfThreads::of_process().give_back(short_waits);
-    // The thread's last calls may come after this. Without volatile, the compiler removes the store.
-    *const_cast<ShortWaits* volatile*>(&short_waits) = nullptr;
+    OwnCalls::of_process().thread_ended(id);
   }
 };
-__attribute__((noinline)) inline WaitingThread& state_of_thread() {
-  thread_local WaitingThread state;
-  return state;
-}
-/// By a pointer: with the state itself, the compiler would ask for the variable's address at each use, 25 times a wait.
-inline WaitingThread& of_thread() {
-  thread_local WaitingThread* found = nullptr;
-  if (found == nullptr) found = &state_of_thread();
-  return *found;
-}
 
-/// The calling thread's, which most threads never need.
-inline Experience& experience() {
-  thread_local Experience of_thread;
-  return of_thread;
+inline WaitingThread& of_thread() {
+  static auto* const of_threads = new PerThread<WaitingThread>;  // never destroyed, as its threads may outlive it
+  return of_threads->here();
 }
 
 /// The thread calls the driver for itself for as long as the object lives.

@@ -137,6 +137,7 @@ void add_facts(Facts& facts, const TraceModel& model, const store::KernelRow& ro
   facts.add("device", model.device_key(row.device) + " " + model.device_name(row.device));
   facts.number("stream", row.stream);
   facts.times(model, row.start, row.end);
+  if (row.is_graph()) return facts.add("is", "the launch of a whole graph");
   facts.add("grid", fmt::format("{} x {} x {}", row.grid[0], row.grid[1], row.grid[2]));
   facts.add("block", fmt::format("{} x {} x {}", row.block[0], row.block[1], row.block[2]));
   facts.number("registers", row.registers_per_thread);

@@ -28,7 +28,9 @@ std::string kernels_part(const TraceModel& model, const Analysis& analysis) {
                duration(k.p50_ns), duration(k.p99_ns), duration(k.max_ns), text_of(occupancy_text(k)),
                text_of(waves_text(k))});
   }
-  return section("kernels", "Kernels", table.str() + and_more(kernels.size(), shown, "kernel"), analyze_command(model));
+  std::string body = table.str() + and_more(kernels.size(), shown, "kernel");
+  for (const GraphStats& graph : analysis.graphs) body += remark(graph_text(graph));
+  return section("kernels", "Kernels", body, analyze_command(model));
 }
 
 std::string host_part(const TraceModel& model, const Analysis& analysis) {

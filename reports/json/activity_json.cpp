@@ -178,6 +178,15 @@ Json array_of(const Rows& rows, ToJson&& to_json) {
   return list;
 }
 
+Json graph_value(const GraphStats& graph) {
+  return {{"name", graph.name},
+          {"launches", graph.launches},
+          {"kernels_per_launch", graph.launches == 0 ? Json(nullptr) : Json(graph.kernels_per_launch)},
+          {"parts", array_of(graph.parts, [](const GraphPart& part) {
+             return Json{{"name", part.name}, {"share", part.share}};
+           })}};
+}
+
 /// Delays in the document, the latest ones: enough for minutes of a program that is late now and then.
 constexpr std::size_t kMostDelays = 1'000;
 
@@ -226,6 +235,7 @@ Json lateness_value(const TraceModel& model, const Analysis& analysis) {
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
+  value["graphs"] = array_of(analysis.graphs, graph_value);
   value["dependent_kernels"] = dependent_kernels_value(model, analysis.dependent_kernels);
   value["crowded_kernels"] = array_of(
       analysis.crowded_kernels, [&](const CrowdedKernel& crowded) { return crowded_kernel_value(model, crowded); });

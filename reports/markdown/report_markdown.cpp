@@ -150,6 +150,8 @@ std::string kernels_part(const Analysis& analysis) {
                  percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns), format_duration(k.max_ns),
                  occupancy_text(k), waves_text(k)});
   }
+  if (!analysis.graphs.empty()) text += "\n";
+  for (const GraphStats& graph : analysis.graphs) text += "- " + escape_markdown(graph_text(graph)) + "\n";
   return text + "\n";
 }
 

@@ -61,6 +61,23 @@ std::string waves_text(const KernelStats& kernel) {
   return fmt::format("{}, last {}", format_number(kernel.waves->waves), format_percent(kernel.waves->last_wave_fill));
 }
 
+std::string graph_text(const GraphStats& graph) {
+  if (graph.launches == 0)
+    return fmt::format("{}: its kernels are not known; --trace=cuda,nvtx,host,nodes records them",
+                       one_line(graph.name));
+  constexpr std::size_t kNamed = 5;
+  std::string parts;
+  const std::size_t shown = std::min(kNamed, graph.parts.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    parts += fmt::format("{}{} {}", i == 0 ? "" : ", ", function_name(one_line(graph.parts[i].name)),
+                         format_percent(graph.parts[i].share));
+  }
+  if (shown < graph.parts.size()) parts += fmt::format(", and {} more", count_of(graph.parts.size() - shown, "kernel"));
+  return fmt::format("{}: {} kernels per launch, of whose time {} (from {} recorded kernel by kernel)",
+                     one_line(graph.name), format_number(graph.kernels_per_launch), parts,
+                     count_of(graph.launches, "launch"));
+}
+
 std::string strategy_mix(const SiteStats& site) {
   if (site.strategies.empty()) return "-";
   if (site.strategies.size() == 1) return std::string(strategy_name(site.strategies.front().strategy));

@@ -26,6 +26,9 @@ std::string occupancy_text(const KernelStats& kernel);
 /// "2.25, last 25 %": waves of blocks, and how much of the device the last one fills; "-" as above.
 std::string waves_text(const KernelStats& kernel);
 
+/// "CUDA graph 9: 670 kernels per launch, of whose time gemm takes 41 %, ... (from 20 launches recorded by kernel)".
+std::string graph_text(const GraphStats& graph);
+
 /// "poll", "shared_watch 63 %, poll 37 %" of the waits; "-" if only host threads wait.
 std::string strategy_mix(const SiteStats& site);
 

@@ -147,8 +147,8 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
   std::string text = section(worst_findings_text(analysis, kWorst, screen));
   text += "\n" + run_text(model, analysis, screen);
   text += "\nWhere the time goes\n" + sites_in_words(model, analysis, screen) + kernels_in_words(analysis, screen) +
-          host_waits_in_words(analysis, screen) + path_in_words(analysis, screen) +
-          communication_in_words(analysis.classification, screen);
+          graphs_text(analysis, kNamedRows, screen) + host_waits_in_words(analysis, screen) +
+          path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += lateness_in_words(model, analysis, screen);
   if (analysis.sites.empty() && analysis.kernels.empty())
     text += section(threads_text(model, analysis, kNamedSites, screen));
@@ -170,6 +170,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(wakes_text(analysis, kSites, screen));
   text += section(models_text(model, analysis, kRows, screen));
   text += section(kernels_text(analysis, kRows, screen));
+  text += section(graphs_text(analysis, kRows, screen));
   text += section(filling_text(analysis, kRows, screen));
   text += section(pairs_text(analysis, kRows, screen));
   text += section(crowded_text(analysis, kRows, screen));

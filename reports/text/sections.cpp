@@ -120,6 +120,14 @@ std::string kernels_text(const Analysis& analysis, std::size_t most, const Scree
   return table.str(0, screen.width) + and_more(kernels.size(), shown, "kernel");
 }
 
+std::string graphs_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
+  const std::vector<GraphStats>& graphs = analysis.graphs;
+  std::string text;
+  const std::size_t shown = std::min(most, graphs.size());
+  for (std::size_t i = 0; i < shown; ++i) text += paragraph(screen, graph_text(graphs[i]), 2, 2);
+  return text + and_more(graphs.size(), shown, "graph");
+}
+
 std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
   TextTable table("lrrrrww", heads({column::kFilling, column::kBlocks, column::kThreads, column::kRegisters,
                                     column::kShared, column::kOccupancy, column::kWaves}));

@@ -19,6 +19,8 @@ std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const S
 std::string words_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 /// What `auto` chose at each site, and why.
 std::string choices_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
+/// What is inside graphs that were recorded as a whole.
+std::string graphs_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 std::string kernels_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Occupancy and waves; empty if no device's limits are known.
 std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen);

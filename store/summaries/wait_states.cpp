@@ -43,6 +43,8 @@ bool has_leader(StrategyId strategy) {
 }
 
 KernelShape shape_of(const KernelRow& kernel) {
+  // Any block may be of a whole graph, with an unknown number of warps.
+  if (kernel.is_graph()) return {kernel.device, kernel.start, kernel.end, ~std::uint64_t{0}, 0};
   return {kernel.device, kernel.start, kernel.end, product(kernel.grid),
           static_cast<std::uint32_t>((product(kernel.block) + kWarp - 1) / kWarp)};
 }

@@ -19,8 +19,8 @@ class KernelsInOrder {
  public:
   explicit KernelsInOrder(RowSource& source)
       : source_(source),
-        rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z "
-                             "FROM kernel ORDER BY start_ns")) {}
+        rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
+                             "graph, graph_node FROM kernel ORDER BY start_ns")) {}
 
   /// Passes the kernels that began up to `time` to `to`. Times of successive calls do not decrease.
   void up_to(TimeNs time, WaitStates& to) {
@@ -39,6 +39,10 @@ class KernelsInOrder {
     for (int i = 0; i < 3; ++i) {
       kernel.grid[i] = static_cast<std::uint32_t>(rows_.integer(3 + i));
       kernel.block[i] = static_cast<std::uint32_t>(rows_.integer(6 + i));
+    }
+    if (!rows_.is_null(9)) {
+      kernel.graph = static_cast<std::uint32_t>(rows_.integer(9));
+      kernel.graph_node = static_cast<std::uint64_t>(rows_.integer(10));
     }
     return true;
   }

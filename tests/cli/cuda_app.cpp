@@ -4,6 +4,7 @@
 //   context                  create the first context
 //   kernels N                launch N kernels
 //   stream SECONDS           launch a kernel every ms for that time
+//   graphs SECONDS           launch a graph of three kernels every ms for that time
 //   range NAME SECONDS       the same within an NVTX range
 //   in_range NAME WORDS... end  what follows, within an NVTX range, of which CUPTI has only the callbacks
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
@@ -88,6 +89,39 @@ void stream(double seconds) {
   }
 }
 
+// As CUPTI: a launch as a whole where that kind is enabled, else its kernels.
+void graph() {
+  ++correlation;
+  if (cupti->records(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+    GraphRecord record{};
+    record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    record.correlationId = correlation;
+    record.graphId = 9;
+    record.start = now();
+    record.end = record.start + 3'000;
+    return cupti->add(&record, sizeof record);
+  }
+  for (int node = 0; node < 3; ++node) {
+    KernelRecord record{};
+    record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    record.correlationId = correlation;
+    record.graphId = 9;
+    record.graphNodeId = 1 + static_cast<std::uint64_t>(node);
+    record.start = now();
+    record.end = record.start + 1'000;
+    record.name = node == 0 ? "_Z4workPf" : "_Z5tightPf";
+    cupti->add(&record, sizeof record);
+  }
+}
+
+void graphs(double seconds) {
+  const std::uint64_t end = now() + static_cast<std::uint64_t>(seconds * 1e9);
+  while (now() < end) {
+    graph();
+    usleep(1000);
+  }
+}
+
 void marker(CUpti_ActivityFlag flag, const char* name) {
   MarkerRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_MARKER;
@@ -108,19 +142,21 @@ std::atomic<std::uint64_t> kernel_ends{0};  // of wait_until
 const void* const kPinned = reinterpret_cast<const void*>(64);
 const void* const kOnDevice = reinterpret_cast<const void*>(4096 + 64);
 
-// The driver's own way: it spins until the work is done. `until`: 0 = until kernel_ends.
+// A copy in the driver: it spins until the work is done.
 void wait_in_driver(CUpti_CallbackId id, const void* params, std::uint64_t until) {
   cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, id, ++correlation, params);
-  while (now() < (until == 0 ? kernel_ends.load() : until)) {
+  while (now() < until) {
   }
   cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, id, correlation, params);
 }
 
 // In place of the runtime's functions: those that are linked into a program have these names.
-void wait_in_runtime(CUpti_CallbackId runtime, CUpti_CallbackId id, const void* params, std::uint64_t until) {
+template <class... Argument>
+__attribute__((noinline, noclone)) void wait_in_runtime(CUpti_CallbackId runtime, const char* call,
+                                                        Argument... argument) {
   cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, ++correlation);
   const std::uint32_t outer = correlation;
-  wait_in_driver(id, params, until);
+  driver<CUresult (*)(Argument...)>(call)(argument...);
   cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, outer);
 }
 
@@ -187,12 +223,6 @@ __attribute__((noinline)) void copy_memory(const Copy& copy, std::uint64_t until
   cupti->leave_with(CUPTI_CB_DOMAIN_RUNTIME_API, id, outer, params);
 }
 
-void create_event(CUevent event, unsigned flags) {
-  const cuEventCreate_params params{&event, flags};
-  cupti->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventCreate, ++correlation, &params);
-  cupti->leave_with(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventCreate, correlation, &params);
-}
-
 void set_busy(bool other, std::uint64_t until) {
   driver<void (*)(long long)>(other ? "fake_cuda_other_busy_until"
                                     : "fake_cuda_busy_until")(static_cast<long long>(until));
@@ -216,8 +246,10 @@ std::uint64_t launch(double milliseconds, bool other) {
 }
 
 __attribute__((noinline)) void wait_for_work(const std::string& what, int times, double milliseconds) {
-  const auto event = reinterpret_cast<CUevent>(16);
-  if (what.ends_with("event")) create_event(event, what == "event" ? 0 : CU_EVENT_BLOCKING_SYNC);
+  CUevent event = nullptr;
+  if (what.ends_with("event")) {
+    driver<CUresult (*)(CUevent*, unsigned)>("cuEventCreate")(&event, what == "event" ? 0 : CU_EVENT_BLOCKING_SYNC);
+  }
   driver<void (*)(unsigned)>("fake_cuda_context_flags")(
       what == "blocking_context" || what == "stream_from_blocking_context" ? CU_CTX_SCHED_BLOCKING_SYNC : 0);
   driver<void (*)(unsigned)>("fake_cuda_other_context_flags")(
@@ -230,16 +262,13 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
     const bool of_other = what.ends_with("other_context") || what.starts_with("stream_");
     const std::uint64_t end = launch(milliseconds, of_other);
     if (what.ends_with("event")) {
-      const cuEventSynchronize_params params{event};
-      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
-                      &params, end);
+      driver<CUresult (*)(CUevent, CUstream)>("cuEventRecord")(event, nullptr);
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, "cuEventSynchronize", event);
     } else if (what.ends_with("other_context") && !what.starts_with("stream")) {
-      const cuCtxSynchronize_v2_params params{reinterpret_cast<CUcontext>(77)};
-      wait_in_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, &params, end);
+      driver<CUresult (*)(CUcontext)>("cuCtxSynchronize_v2")(reinterpret_cast<CUcontext>(77));
     } else if (what == "per_thread_stream") {
-      const cuStreamSynchronize_ptsz_params params{nullptr};
-      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
-                      CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, &params, end);
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000, "cuStreamSynchronize_ptsz",
+                      CUstream{nullptr});
     } else if (what == "pinned_later") {
       const Copy copy{"", &kernel_ends, kOnDevice, cudaMemcpyDeviceToHost, true, i % 2 == 0};
       driver<void (*)(const void*)>("fake_cuda_pin")(copy.waits ? nullptr : copy.to);
@@ -252,12 +281,10 @@ __attribute__((noinline)) void wait_for_work(const std::string& what, int times,
       copy_memory(*copy, end);
       if (captured) driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
     } else if (what == "device") {
-      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
-                      nullptr, end);
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cuCtxSynchronize");
     } else {
-      const cuStreamSynchronize_params params{of_other ? reinterpret_cast<CUstream>(78) : nullptr};
-      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-                      &params, end);
+      wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, "cuStreamSynchronize",
+                      of_other ? reinterpret_cast<CUstream>(78) : nullptr);
     }
   }
 }
@@ -284,9 +311,7 @@ void wait_until(const std::string& file) {
     }
     busy_until(now());
   });
-  const cuStreamSynchronize_params params{nullptr};
-  wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-                  &params, 0);
+  wait_in_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, "cuStreamSynchronize", CUstream{nullptr});
   device.join();
 }
 
@@ -331,6 +356,7 @@ int run(const std::string& program, const Words& words) {
     if (word == "kernels") {
       for (int i = std::stoi(next()); i > 0; --i) kernel();
     }
+    if (word == "graphs") graphs(std::stod(next()));
     if (word == "stream") stream(std::stod(next()));
     if (word == "range") {
       const std::string name = next();

@@ -1,11 +1,8 @@
 // A minimal CUDA driver: cuInit() loads the library that CUDA_INJECTION64_PATH names
 // and calls its InitializeInjection(), once per process. It has a GPU for each letter in WICPROF_FAKE_GPUS, whose uuid
-// is of that letter. It has two contexts, as if each was another GPU's, and all work of each is one kernel, which runs
-// until the time that the program sets. Its modules are PTX texts; with WICPROF_FAKE_DOOR=closed it takes the image
-// that the program named, whatever a callback puts there.
+// is of that letter. Streams, events, contexts and captures: fake_gpu.h and fake_calls.cpp. Its modules are PTX texts;
+// with WICPROF_FAKE_DOOR=closed it takes the image that the program named, whatever a callback puts there.
 #include <dlfcn.h>
-
-#include <time.h>
 
 #include <atomic>
 #include <cstdio>
@@ -15,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "tests/cli/fake_calls.h"
 #include "tests/cli/fake_load.h"
 
 namespace {
@@ -24,31 +22,7 @@ const char* gpus() {
   return letters == nullptr ? "" : letters;
 }
 
-constexpr int kNotReady = 600;
-
-std::atomic<long long> busy_until{0}, other_busy_until{0};  // on CLOCK_MONOTONIC; the other context's GPU has its own
-std::atomic<int> queries{0};
-std::atomic<unsigned> context_flags{0};
-std::atomic<unsigned> other_context_flags{0};
-thread_local void* pushed_context = nullptr;  // at most one
-void* other_context() { return reinterpret_cast<void*>(77); }
-void* stream_of_other_context() { return reinterpret_cast<void*>(78); }
-std::atomic<int> capture_status{0};
-std::atomic<int> stream_policy{0};
-std::atomic<int> query_error{0};  // in place of an answer
 std::atomic<const void*> pinned{nullptr};
-std::atomic<void*> asked_of{nullptr};  // the stream or context of the last question
-
-int query(bool other) {
-  ++queries;
-  if (query_error != 0) return query_error;
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1'000'000'000LL + t.tv_nsec < (other ? other_busy_until : busy_until) ? kNotReady : 0;
-}
-
-// One event of each context.
-int event = 0, event_of_other_context = 0;
 
 bool exists(int device) { return device >= 0 && device < static_cast<int>(std::strlen(gpus())); }
 
@@ -61,7 +35,9 @@ extern "C" int cuInit(unsigned) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return 0;
     const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
-    return initialize == nullptr ? 0 : initialize();
+    const int result = initialize == nullptr ? 0 : initialize();
+    find_fake_cupti();
+    return result;
   }();
   (void)started;
   return 0;
@@ -94,33 +70,8 @@ extern "C" int cuDeviceGetAttribute(int* value, int attribute, int device) {
   return exists(device) ? 0 : 101;
 }
 
-// For the program under test.
-extern "C" void fake_cuda_busy_until(long long time) { busy_until = time; }
-extern "C" void fake_cuda_other_busy_until(long long time) { other_busy_until = time; }
-extern "C" int fake_cuda_queries() { return queries; }
-extern "C" void fake_cuda_context_flags(unsigned flags) { context_flags = flags; }
-extern "C" void fake_cuda_other_context_flags(unsigned flags) { other_context_flags = flags; }
-extern "C" void fake_cuda_capture_status(int status) { capture_status = status; }
-
-extern "C" void fake_cuda_stream_policy(int policy) { stream_policy = policy; }
-extern "C" void fake_cuda_query_error(int error) { query_error = error; }
-
 extern "C" void fake_cuda_pin(const void* address) { pinned = address; }
-extern "C" void* fake_cuda_asked_of() { return asked_of; }
 
-extern "C" int cuStreamQuery(void* stream) {
-  asked_of = stream;
-  return query(stream == stream_of_other_context());
-}
-extern "C" int cuEventQuery(void* of) { return query(of == &event_of_other_context); }
-extern "C" int cuStreamIsCapturing(void*, int* status) {
-  *status = capture_status;
-  return 0;
-}
-extern "C" int cuStreamGetAttribute(void*, int, int* value) {
-  *value = stream_policy;
-  return 0;
-}
 // Memory at addresses below 4096 is the host's and pinned, that below 8192 the device's; the driver knows no other but
 // the one that the program pins.
 extern "C" int cuPointerGetAttribute(void* value, int, unsigned long long address) {
@@ -128,48 +79,6 @@ extern "C" int cuPointerGetAttribute(void* value, int, unsigned long long addres
   *static_cast<int*>(value) = address < 4096 || address >= 8192 ? 1 : 2;
   return 0;
 }
-extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {
-  thread_local int current = 0;
-  const int before = current;
-  current = *mode;
-  *mode = before;
-  return 0;
-}
-extern "C" int cuCtxGetFlags(unsigned* flags) {
-  *flags = pushed_context == other_context() ? other_context_flags : context_flags;
-  return 0;
-}
-extern "C" int cuCtxGetCurrent(void** context) {
-  static int one = 0;
-  *context = pushed_context != nullptr ? pushed_context : &one;
-  return 0;
-}
-extern "C" int cuCtxPushCurrent_v2(void* context) {
-  if (context != other_context()) return 801;
-  pushed_context = context;
-  return 0;
-}
-extern "C" int cuCtxPopCurrent_v2(void** context) {
-  if (pushed_context == nullptr) return 801;
-  *context = pushed_context;
-  pushed_context = nullptr;
-  return 0;
-}
-extern "C" int cuStreamGetCtx(void* stream, void** context) {
-  if (stream != stream_of_other_context()) return cuCtxGetCurrent(context);
-  *context = other_context();
-  return 0;
-}
-extern "C" int cuEventCreate(void** made, unsigned) {
-  *made = pushed_context == other_context() ? &event_of_other_context : &event;
-  return 0;
-}
-extern "C" int cuEventDestroy_v2(void*) { return 0; }
-extern "C" int cuCtxRecordEvent(void* context, void* of) {
-  asked_of = context;
-  return (context == other_context()) == (of == &event_of_other_context) ? 0 : 400;
-}
-
 // What `wic-prof doctor` asks.
 extern "C" int cuGetErrorString(int, const char** text) {
   *text = "an error of the test";
@@ -230,10 +139,7 @@ extern "C" int cuModuleGetGlobal_v2() { return 801; }
 extern "C" int cuKernelGetAttribute() { return 801; }
 extern "C" int cuMemHostAlloc() { return 801; }
 extern "C" int cuMemHostGetDevicePointer_v2() { return 801; }
-extern "C" int cuStreamCreate() { return 801; }
 extern "C" int cuMemcpyHtoDAsync_v2() { return 801; }
-extern "C" int cuStreamSynchronize() { return 801; }
 extern "C" int cuCtxGetDevice() { return 801; }
 extern "C" int cuDevicePrimaryCtxRetain() { return 801; }
 extern "C" int cuDevicePrimaryCtxRelease_v2() { return 801; }
-extern "C" int cuLaunchKernel() { return 801; }

@@ -1,5 +1,6 @@
 """Recording a part of a run: sources, times, NVTX ranges, --keep-last and --max-size."""
 
+import json
 import re
 import signal
 
@@ -13,7 +14,37 @@ class Words(harness.Case):
         self.assertEqual(self.traces(), [])
 
     def test_unknown_source(self):
-        self.refused("--trace", "cuda,osrt", words=("'osrt'", "cuda, nvtx, uvm, pcsampling, graphs, launches, host"))
+        known = "cuda, nvtx, uvm, pcsampling, graphs, nodes, launches, host"
+        self.refused("--trace", "cuda,osrt", words=("'osrt'", known))
+
+    def test_graphs(self):
+        """(kernels in graphs, launches as a whole) by the words."""
+        def recorded(trace):
+            result = self.run_cuda("load", "context", "graphs", "0.5", options=("--trace", trace))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(self.losses(), [])
+            nodes, whole, named = self.query("t.wicprof", "SELECT count(*) FILTER (WHERE graph_node > 0), "
+                                             "count(*) FILTER (WHERE graph_node = 0), "
+                                             "count(*) FILTER (WHERE value = 'CUDA graph 9') "
+                                             "FROM kernel JOIN string ON string.id = name_id")[0]
+            self.assertEqual(whole, self.number("t.wicprof", "SELECT count(*) FROM graph"))
+            self.assertEqual(whole, named)
+            return nodes, whole
+        nodes, whole = recorded("cuda")
+        self.assertGreater(nodes, 0)
+        self.assertGreater(whole, 0)
+        graph, = json.loads(self.wic_prof("analyze", "t.wicprof", "--format=json").stdout)["graphs"]
+        self.assertEqual((graph["name"], graph["launches"]), ("CUDA graph 9", nodes / 3))
+        self.assertEqual([part["name"] for part in graph["parts"]], ["tight(float*)", "work(float*)"])
+        self.assertIn("CUDA graph 9: 3 kernels per launch, of whose time tight 66.7 %, work 33.3 %",
+                      " ".join(self.wic_prof("analyze", "t.wicprof").stdout.split()))
+        nodes, whole = recorded("cuda,nodes")
+        self.assertGreater(nodes, 0)
+        self.assertEqual(whole, 0)
+        nodes, whole = recorded("cuda,graphs")
+        self.assertEqual(nodes, 0)
+        self.assertGreater(whole, 0)
+        self.assertIn("its kernels are not known", " ".join(self.wic_prof("analyze", "t.wicprof").stdout.split()))
 
     def test_no_source(self):
         self.refused("--trace", ",", words=("--trace names nothing",))

@@ -144,7 +144,7 @@ class HostWaits(harness.Case):
     def test_a_wait_within_a_callback_is_left_to_the_call(self):
         self.record("wait", "within_callback", "3", "20", options=("--mode", "park", "--side=host", "--strategy=block"))
         waits = self.waits()
-        self.assertEqual([(wait[2], wait[3]) for wait in waits], [(1, None)] * 3)  # one question, no sleep
+        self.assertEqual([(wait[2], wait[3]) for wait in waits], [(None, None)] * 3)
 
     def test_each_thread_waits_for_itself(self):
         self.record("threads", "4", "wait", "event", "5", "20", "end",
@@ -155,9 +155,9 @@ class HostWaits(harness.Case):
 
     def test_default_streams_and_contexts_are_the_calls_own(self):
         legacy, per_thread, context = "1", "2", "77"  # CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, the call's argument
-        self.record("wait", "stream", "1", "5", "asked_of", legacy, "wait", "per_thread_stream", "1", "5", "asked_of",
-                    per_thread, "wait", "other_context", "1", "5", "asked_of", context, "wait",
-                    "stream_of_other_context", "1", "5", "asked_of", "78",
+        self.record("wait", "stream", "1", "60", "asked_of", legacy, "wait", "per_thread_stream", "1", "60", "asked_of",
+                    per_thread, "wait", "other_context", "1", "60", "asked_of", context, "wait",
+                    "stream_of_other_context", "1", "60", "asked_of", "78",
                     options=("--mode", "park", "--side=host", "--strategy=block"))
         self.assertEqual([wait[1] for wait in self.waits()], [BLOCK] * 4)
 

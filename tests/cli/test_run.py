@@ -112,9 +112,6 @@ class Program(harness.Case):
     def test_environment(self):
         result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "env")
         self.assertRegex(result.stdout, r"(?m)^WICPROF_SESSION=.*/env\.session$")
-        self.assertRegex(result.stdout, r"(?m)^CUDA_MODULE_LOADING=EAGER$")
-        result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "env", env={"CUDA_MODULE_LOADING": "LAZY"})
-        self.assertRegex(result.stdout, r"(?m)^CUDA_MODULE_LOADING=LAZY$")
 
     def test_only_the_program_prints_in_a_quiet_run(self):
         result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "echo", "hello")

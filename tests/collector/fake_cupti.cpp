@@ -113,19 +113,18 @@ void add(const void* record, std::size_t bytes) {
 }
 
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, CUpti_ApiCallbackSite site,
-          const void* params = nullptr, const char* symbol = nullptr) {
-  static const CUresult succeeded = CUDA_SUCCESS;
+          const void* params = nullptr, const char* symbol = nullptr, CUresult result = CUDA_SUCCESS) {
   if (callback == nullptr || !is_enabled(domain, id)) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.correlationId = correlation;
   data.functionParams = params;
   if (site == CUPTI_API_EXIT && domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    data.functionReturnValue = const_cast<CUresult*>(&succeeded);
+    data.functionReturnValue = &result;
   }
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
     data.symbolName = symbol != nullptr ? symbol : "_Z4workPf";
-  callback(callback_data, domain, id, &data);
+  callback(callback_data, domain, id, &data);  // whose own calls have callbacks, too, as seen on an H200
 }
 
 constexpr FakeCuptiControls kControls = {
@@ -140,6 +139,9 @@ constexpr FakeCuptiControls kControls = {
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_EXIT); },
     [](auto domain, auto id, auto correlation, const void* params) {
       call(domain, id, correlation, CUPTI_API_EXIT, params);
+    },
+    [](auto id, auto correlation, const void* params, CUresult result) {
+      call(CUPTI_CB_DOMAIN_DRIVER_API, id, correlation, CUPTI_API_EXIT, params, nullptr, result);
     },
     [] {
       CUpti_ResourceData data{};
@@ -161,6 +163,10 @@ constexpr FakeCuptiControls kControls = {
     },
     [] { return subscribed; },
     is_enabled,
+    [](CUpti_ActivityKind kind) {
+      const std::lock_guard lock(mutex);
+      return kinds.contains(kind);
+    },
 };
 
 }  // namespace
@@ -226,10 +232,12 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   // CUPTI's contract for managed memory: first a context, then the counters, then the kind.
   if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !counters_configured) return CUPTI_ERROR_NOT_READY;
   if (option("fail_kind") == std::to_string(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  const std::lock_guard lock(mutex);
   kinds.insert(kind);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
   kinds.erase(kind);
   return CUPTI_SUCCESS;
 }

@@ -11,6 +11,7 @@
 /// sizes of that version.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
+/// A callback's own calls of the driver have no callbacks.
 struct FakeCuptiControls {
   void (*add)(const void* record, std::size_t bytes);  ///< adds a record if its kind is enabled
   void (*enter)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
@@ -20,6 +21,8 @@ struct FakeCuptiControls {
                    const void* params);
   void (*leave)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
   void (*leave_with)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, const void* params);
+  /// Of a call of the driver that returned `result`.
+  void (*leave_returning)(CUpti_CallbackId id, std::uint32_t correlation, const void* params, CUresult result);
   void (*context_created)();
   int (*flushes)();         ///< number of completed cuptiActivityFlushAll(0)
   int (*forced_flushes)();  ///< like flushes(), with the forced flag
@@ -28,5 +31,6 @@ struct FakeCuptiControls {
   void (*nvtx)(CUpti_CallbackId id, const void* params, const void* result);  ///< a callback of the domain NVTX
   bool (*subscribed)();                                               ///< the collector holds the only subscription
   bool (*enabled)(CUpti_CallbackDomain domain, CUpti_CallbackId id);  ///< its callbacks arrive
+  bool (*records)(CUpti_ActivityKind kind);                           ///< its records are kept
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

@@ -266,7 +266,8 @@ void expect_everything(const Delivered& delivered) {
   EXPECT_EQ(delivered.text(devices[0].name), "Test GPU");
   EXPECT_EQ(devices[0].sm_count, 132u);
   EXPECT_EQ(delivered.text(devices[0].uuid), "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
-  const auto kernels = delivered.all<KernelEvent>();
+  auto kernels = delivered.all<KernelEvent>();
+  std::erase_if(kernels, [](const KernelEvent& kernel) { return kernel.graph != 0; });
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(delivered.text(kernels[0].name), "work(float*)");
   EXPECT_EQ(kernels[0].start_ns, 1'200);
@@ -424,6 +425,13 @@ TEST_F(Inject, ReadsEveryKindOfRecordInEveryLayout) {
     ASSERT_EQ(graphs.size(), 1u);
     EXPECT_EQ(graphs[0].graph, 9u);
     EXPECT_EQ(graphs[0].end_ns, 3'500);
+    const auto kernels = delivered.all<KernelEvent>();
+    EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(),
+                            [&](const KernelEvent& kernel) {
+                              return kernel.graph == 9 && kernel.graph_node == 0 && kernel.end_ns == 3'500 &&
+                                     delivered.text(kernel.name) == "CUDA graph 9";
+                            }),
+              1);
     const auto overheads = delivered.all<OverheadEvent>();
     ASSERT_EQ(overheads.size(), 1u);
     EXPECT_EQ(delivered.text(overheads[0].what), "command buffer full");

@@ -10,6 +10,7 @@
 extern "C" __attribute__((visibility("default"))) unsigned long long probe(char* to) {
   using wicprof::collector::PythonFrames;
   thread_local PythonFrames::Cache cache;
+  PythonFrames::look();
   const PythonFrames& frames = PythonFrames::of_process();
   const PythonFrames::Function function = frames.innermost(cache);
   const std::string text = function ? frames.name(function) + " " + frames.place(function) : "none";

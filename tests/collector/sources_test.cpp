@@ -19,6 +19,7 @@
 #include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/kernel.h"
+#include "protocol/events/loss.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/events/overhead.h"
 #include "protocol/events/sync.h"
@@ -39,7 +40,7 @@ std::vector<std::string> names(const Selection& selection) {
 TEST(Sources, TheDefaultExcludesSourcesThatCostTimeOrOtherRecords) {
   const Selection selection = select_sources(split_list("cuda,nvtx"));
   EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "syncs",
-                                                        "events", "overhead", "nvtx"}));
+                                                        "events", "overhead", "nvtx", "graphs"}));
   EXPECT_TRUE(selection.unknown.empty());
 }
 
@@ -48,6 +49,7 @@ TEST(Sources, AreSelectedOnceByNameAndUnknownWordsAreReported) {
   EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "nvtx"}));
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
   EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"devices", "uvm", "graphs"}));
+  EXPECT_EQ(names(select_sources({"nodes"})), (std::vector<std::string>{"devices", "kernels", "copies"}));
   EXPECT_EQ(names(select_sources({"nvtx", "calls"})), (std::vector<std::string>{"calls", "nvtx"}));
   EXPECT_EQ(names(select_sources({"syncs"})), (std::vector<std::string>{"devices", "syncs", "events"}));
   EXPECT_TRUE(select_sources({"host"}).sources.empty());  // recorded by the tool
@@ -120,6 +122,68 @@ CuptiApi api_with(decltype(&cuptiGetCallbackName) get_callback_name) {
   api.enable_callback = enable_callback;
   api.activity_configure_unified_memory_counter = configure_counters;
   return api;
+}
+
+// How CUPTI records graphs: as a whole while their kind is enabled.
+bool records_whole_graphs = false;
+CUptiResult graphs_result = CUPTI_SUCCESS;
+
+/// What a program with these words records of graphs, at the start and after the first launches of one.
+std::pair<bool, bool> whole_graphs(const std::vector<std::string>& words, PlainRing& memory) {
+  records_whole_graphs = false;
+  CuptiApi api = api_with(no_name);
+  api.activity_enable = [](CUpti_ActivityKind kind) {
+    if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return CUPTI_SUCCESS;
+    records_whole_graphs = graphs_result == CUPTI_SUCCESS;
+    return graphs_result;
+  };
+  api.activity_disable = [](CUpti_ActivityKind kind) {
+    if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) records_whole_graphs = false;
+    return CUPTI_SUCCESS;
+  };
+  const Selection selection = select_sources(words);
+  EventSink sink(memory.ring());
+  EventBatch batch(sink);
+  for (const auto& source : selection.sources) static_cast<void>(source->enable({api, nullptr}));
+  const bool at_start = records_whole_graphs;
+  KernelRecord node{};
+  node.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  node.start = 1;
+  node.end = 2;
+  node.graphId = 5;
+  node.graphNodeId = 6;
+  for (const auto& source : selection.sources) {
+    if (source->name() == "kernels" && !at_start) source->record(Raw(node).activity(), batch);
+  }
+  for (int period = 0; period < 3; ++period) {
+    for (const auto& source : selection.sources) source->tick(batch);
+  }
+  const bool later = records_whole_graphs;
+  for (const auto& source : selection.sources) source->disable({api, nullptr});
+  EXPECT_FALSE(records_whole_graphs);
+  for (const auto& source : selection.sources) source->tick(batch);
+  EXPECT_FALSE(records_whole_graphs) << "while nothing is recorded";
+  return {at_start, later};
+}
+
+TEST(Sources, GraphsAreRecordedAsAWholeOnceTheirKernelsAreKnown) {
+  PlainRing memory;
+  EXPECT_EQ(whole_graphs({"cuda"}, memory), std::pair(false, true));
+  EXPECT_EQ(whole_graphs({"graphs", "kernels"}, memory), std::pair(true, true));
+  EXPECT_EQ(whole_graphs({"cuda", "graphs"}, memory), std::pair(true, true));
+  EXPECT_EQ(whole_graphs({"cuda", "nodes"}, memory), std::pair(false, false));
+  EXPECT_EQ(whole_graphs({"kernels"}, memory), std::pair(false, false));
+  EXPECT_TRUE(memory.read().all<LossEvent>().empty());
+}
+
+TEST(Sources, GraphsStayRecordedKernelByKernelWhereCuptiRefusesThemAsAWhole) {
+  PlainRing memory;
+  graphs_result = CUPTI_ERROR_INVALID_KIND;
+  EXPECT_EQ(whole_graphs({"cuda"}, memory), std::pair(false, false));
+  graphs_result = CUPTI_SUCCESS;
+  const Delivered delivered = memory.read();
+  ASSERT_EQ(delivered.all<LossEvent>().size(), 1u);
+  EXPECT_NE(delivered.text(delivered.all<LossEvent>()[0].reason).find("kernel by kernel"), std::string::npos);
 }
 
 TEST(Sources, ACallWithoutANameIsNamedByItsNumber) {

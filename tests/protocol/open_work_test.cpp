@@ -43,21 +43,22 @@ TEST(OpenWork, AThreadShowsItsCallWhileItLasts) {
   const auto work = std::make_unique<OpenWork>();
   std::atomic<int> step{0};
   std::thread waiting([&] {
+    OwnOpenCall own;
     OpenCall call;
     call.begin = 5;
     call.stream = 7;
     copy_name(call.name, "cudaStreamSynchronize");
-    OwnOpenCall::of_thread().begin(work.get(), call);
+    own.begin(work.get(), call);
     step = 1;
     while (step != 2) std::this_thread::yield();
-    OwnOpenCall::of_thread().end();
+    own.end();
     step = 3;
     while (step != 4) std::this_thread::yield();
-    OwnOpenCall::of_thread().again(9);
+    own.again(9);
     step = 41;
     while (step != 42) std::this_thread::yield();
     copy_name(call.name, "cudaEventSynchronize");
-    OwnOpenCall::of_thread().begin(work.get(), call);
+    own.begin(work.get(), call);
     step = 5;
     while (step != 6) std::this_thread::yield();
   });

@@ -13,9 +13,9 @@
 #include "cuda/driver_function.h"
 #include "cuda/end_stream.h"
 #include "cuda/kept_memory.h"
+#include "cuda/load_kernels.h"
 #include "cuda/stream_memory.h"
 #include "protocol/uuid.h"
-#include "src/device/gpu_entries.h"
 #include "src/device/own_thread.h"
 
 namespace wic::cuda {
@@ -23,14 +23,6 @@ namespace wic::cuda {
 using wicprof::ok;
 
 namespace {
-
-// Loads all kernels of wic/launch.h now, in the current context (src/device/gpu_entries.h).
-void load_kernels() {
-  for (const void* entry : detail::gpu_entries()) {
-    cudaFuncAttributes unused{};
-    if (cudaFuncGetAttributes(&unused, entry) != cudaSuccess) cudaGetLastError();  // not compiled for this GPU
-  }
-}
 
 // Lets the calling thread's calls pass while a thread of the program captures a stream: without this, a call that might
 // disturb a capture ends it with an error.

@@ -17,8 +17,10 @@ struct KernelRow {
   std::uint32_t local_bytes_per_thread = 0;
   std::uint32_t cluster[3] = {};  ///< 0 = no clusters
   std::uint32_t graph = 0;        ///< 0 = not part of a graph
-  std::uint64_t graph_node = 0;
+  std::uint64_t graph_node = 0;   ///< 0 with a graph: the launch of the whole graph, whose blocks are not known
   ProcessId process = 0;
+
+  bool is_graph() const { return graph != 0 && graph_node == 0; }
 };
 
 struct KernelTable {

@@ -1,8 +1,7 @@
-#!/ usr / bin / env python3
-""
-    "What a program has asked of its waits itself stays as it was, while host threads are parked; on a GPU.
+#!/usr/bin/env python3
+"""What a program has asked of its waits itself stays as it was, while host threads are parked; on a GPU.
 
-    host_manners.py BUILD[CASE...] at most 110 s; needs BUILD/bin/wic-prof and BUILD/bin/host_manners_app
+    host_manners.py BUILD [CASE...]      at most 110 s; needs BUILD/bin/wic-prof and BUILD/bin/host_manners_app
 
 Each case, or each that is named, runs by itself, and parked with block, hybrid and spin: the program prints the same.
 In the cases that keep their waits for themselves, wic-prof waits in no call's place; in the others it does. Cases with
@@ -20,7 +19,7 @@ import tempfile
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 WIC_PROF, APP = BUILD / "bin" / "wic-prof", BUILD / "bin" / "host_manners_app"
-#Cases that share a process, and whether wic - prof waits in their calls' place (None: in some).
+# Cases that share a process, and whether wic-prof waits in their calls' place (None: in some).
 CASES = [(("flags", "capture", "per_thread", "threads", "fork"), True), (("callback", "captured"), None),
          (("copies", "other_copies"), True), (("contexts",), None), (("failed",), None), (("blocking_flags",), False),
          (("blocking_event", "blocking_stream"), False), (("two_gpus",), True), (("gpu_threads",), True),

@@ -102,6 +102,24 @@ RewriteDriver functions() {
     *kernel = reinterpret_cast<CUkernel>(&fake->kernels.emplace_back(library, name));
     return unless("kernel");
   };
+  api.library_kernel_count = [](unsigned* count, CUlibrary library) {
+    *count = 0;
+    const std::string text = text_of(library);
+    for (std::size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos; ++at) ++*count;
+    return unless("kernel_count");
+  };
+  api.library_kernels = [](CUkernel* kernels, unsigned count, CUlibrary library) {
+    for (unsigned i = 0; i < count; ++i) kernels[i] = reinterpret_cast<CUkernel>(library);
+    return unless("kernels");
+  };
+  api.kernel_function = [](CUfunction* function, CUkernel kernel) {
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return unless("kernel_function");
+  };
+  api.load_function = [](CUfunction function) {
+    fake->loaded_functions.emplace_back(current_context(), reinterpret_cast<CUlibrary>(function));
+    return CUDA_SUCCESS;
+  };
   api.kernel_attribute = [](int* value, CUfunction_attribute which, CUkernel kernel, CUdevice) {
     const auto& [library, name] = *reinterpret_cast<const std::pair<CUlibrary, std::string>*>(kernel);
     std::string text = text_of(library);
@@ -156,18 +174,23 @@ RewriteDriver functions() {
   };
   api.current_device = [](CUdevice* device) {
     *device = 0;
+    return current_context() == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+  };
+  api.primary_state = [](CUdevice device, unsigned*, int* active) {
+    *active = fake->used_devices.contains(device) ? 1 : 0;
     return CUDA_SUCCESS;
   };
   api.device_count = [](int* count) {
-    *count = 1;
+    *count = fake->devices;
     return CUDA_SUCCESS;
   };
   api.device_attribute = [](int* value, CUdevice_attribute, CUdevice) {
     *value = 9;
     return CUDA_SUCCESS;
   };
-  api.retain_primary = [](CUcontext* context, CUdevice) {
+  api.retain_primary = [](CUcontext* context, CUdevice device) {
     ++fake->retained;
+    fake->retained_devices.insert(device);
     *context = reinterpret_cast<CUcontext>(0x20);
     return unless("retain");
   };

@@ -41,10 +41,14 @@ struct FakeDriver {
   std::vector<std::string> images;  // all that was loaded
   std::map<CUlibrary, std::string> libraries;
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
-  std::uint64_t table[2] = {0, 0};       // ModuleWords::sites and records
-  std::deque<std::vector<char>> memory;  // of the host, in the order of the allocations
-  std::vector<CUcontext> given_memory;   // in which modules got their memory
+  std::uint64_t table[2] = {0, 0};                                // ModuleWords::sites and records
+  std::deque<std::vector<char>> memory;                           // of the host, in the order of the allocations
+  std::vector<CUcontext> given_memory;                            // in which modules got their memory
+  std::vector<std::pair<CUcontext, CUlibrary>> loaded_functions;  // one per kernel that was loaded, in order
   int loads = 0, unloads = 0, retained = 0;
+  int devices = 1;
+  std::set<CUdevice> used_devices;      // whose primary contexts exist
+  std::set<CUdevice> retained_devices;  // at any time
   std::atomic<int> loads_with_options{0};
   std::chrono::milliseconds patched_takes{0};  // to be compiled
   std::mutex mutex;  // what a program loads is compiled on several threads; never held during callbacks

@@ -100,6 +100,46 @@ TEST_F(RewriteTest, AllContextsGetTheirMemoryBeforeOneLaunches) {
   EXPECT_EQ(driver.given_memory, (std::vector{first, second, second, third}));
 }
 
+TEST_F(RewriteTest, LaunchesThatAlternateContextsBindOnce) {
+  auto* const second = reinterpret_cast<CUcontext>(0x11);
+  PatchedModules modules(nullptr);
+  for (CUcontext context : {driver.context, second}) modules.context_begins(context);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_TRUE(modules.unbound(driver.context));
+  EXPECT_TRUE(modules.unbound(second));
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_FALSE(modules.unbound(driver.context));
+  EXPECT_FALSE(modules.unbound(second));
+  EXPECT_TRUE(modules.unbound(reinterpret_cast<CUcontext>(0x12)));
+  modules.context_ends(second, sink_);
+  EXPECT_TRUE(modules.unbound(second)) << "a context may come again under its number";
+}
+
+// A kernel that polls may make a call of the driver wait, until another thread launches what it polls for.
+TEST_F(RewriteTest, ALaunchGoesOnWhileAnotherThreadBinds) {
+  static std::atomic<bool> binds, launched;
+  binds = launched = false;
+  RewriteDriver waiting = api;
+  waiting.synchronize = [](CUstream) {
+    binds = true;
+    for (const TimeNs until = now_ns() + 20'000 * kMillisecond; !launched;) {
+      if (now_ns() > until) return CUDA_ERROR_LAUNCH_TIMEOUT;
+      std::this_thread::yield();
+    }
+    return CUDA_SUCCESS;
+  };
+  PatchedModules modules(nullptr);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  std::string problem = "not bound";
+  std::thread binding([&] { problem = modules.bind(waiting, sink_); });
+  while (!binds) std::this_thread::yield();
+  EXPECT_EQ(modules.bind(waiting, sink_), "");
+  launched = true;
+  binding.join();
+  EXPECT_EQ(problem, "");
+  EXPECT_FALSE(modules.unbound(driver.context));
+}
+
 // Rounds of the thread that reads the waits and takes readings of the clock.
 std::atomic<int> rounds{0};
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,50 @@ TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
   EXPECT_EQ(attached_processes(control_), 1u);
   source_->finish(sink_);
   EXPECT_EQ(attached_processes(control_), 0u);
+}
+
+// In the executable of the test, as a program's own modules are in its executable.
+constexpr char kWithoutWaits[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry first()\n{\nret;\n}\n"
+    ".visible .entry second()\n{\nret;\n}\n";
+
+TEST_F(RewriteSource, KernelsAreLoadedBeforeOneOfThemCanWait) {
+  CUlibrary without = nullptr, with = nullptr, foreign = nullptr;
+  ASSERT_EQ(load_under_cupti(&without, kWithoutWaits), CUDA_SUCCESS);
+  EXPECT_TRUE(driver.loaded_functions.empty());  // nothing waits in this program so far
+  const std::string elsewhere = kWithoutWaits;   // as of a library
+  ASSERT_EQ(load_under_cupti(&foreign, elsewhere.c_str()), CUDA_SUCCESS);
+  ASSERT_EQ(load_under_cupti(&with, ptx.c_str()), CUDA_SUCCESS);
+  using Loaded = std::vector<std::pair<CUcontext, CUlibrary>>;
+  EXPECT_EQ(driver.loaded_functions,
+            (Loaded{{driver.context, without}, {driver.context, without}, {driver.context, with}}));
+
+  driver.loaded_functions.clear();
+  CUlibrary later = nullptr;
+  ASSERT_EQ(load_under_cupti(&later, kWithoutWaits), CUDA_SUCCESS);
+  EXPECT_EQ(driver.loaded_functions, (Loaded{{driver.context, later}, {driver.context, later}}));
+  source_->finish(sink_);
+}
+
+TEST_F(RewriteSource, KernelsThatCannotBeLoadedAreLeftToTheirLaunch) {
+  for (const char* step : {"kernel_count", "kernels", "kernel_function"}) {
+    driver.failing = {step};
+    driver.loaded_functions.clear();
+    source_ = make_rewrite(&control_, api);
+    driver.source = source_.get();
+    EXPECT_EQ(loaded(ptx), patched()) << step;
+    EXPECT_TRUE(driver.loaded_functions.empty()) << step;
+    source_->finish(sink_);
+  }
+}
+
+TEST_F(RewriteSource, NoDeviceIsOpenedThatTheProgramDoesNotUse) {
+  driver.context = nullptr;
+  driver.devices = 4;
+  driver.used_devices = {2};
+  EXPECT_EQ(loaded(ptx), patched());
+  EXPECT_EQ(driver.retained_devices, std::set<CUdevice>{2});
+  source_->finish(sink_);
 }
 
 TEST_F(RewriteSource, WithoutAContextTheMemoryComesBeforeTheFirstLaunch) {

@@ -1,4 +1,4 @@
-// Registers a kernel for loading when a GPU is opened (src/device/gpu_entries.h).
+// Registers a kernel, and with it its module, for loading when a GPU is opened (src/device/gpu_entries.h).
 #pragma once
 
 namespace wic::detail {

@@ -9,6 +9,7 @@
 
 #include <type_traits>
 
+#include "wic/own_module.h"
 #include "wic/signal.h"
 #include "wic/types.h"
 #include "wic/wait.h"

@@ -1,5 +1,6 @@
-// The kernels that a program may launch with wic/launch.h. Opening a GPU loads them all: with CUDA's lazy loading, the
-// first launch of a kernel waits for running kernels, a deadlock if those wait for the new one.
+// The kernels that a program may launch with wic/launch.h, and one of each source that can wait. Opening a GPU loads
+// them and all others of their modules: with CUDA's lazy loading, the first launch of a kernel can wait for running
+// kernels, a deadlock if those wait for the new one.
 #pragma once
 
 #include <vector>

@@ -1,0 +1,72 @@
+// Waits in the place of the program's calls, as the session wants it.
+#pragma once
+
+#include <cupti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "collector/waits/awaited_events.h"
+#include "collector/waits/experience.h"
+#include "collector/waits/host_control.h"
+#include "collector/waits/noted_calls.h"
+#include "collector/waits/own_handles.h"
+#include "collector/waits/parking.h"
+#include "collector/waits/replaced_arguments.h"
+#include "collector/waits/snapshot.h"
+#include "collector/waits/wait_sites.h"
+#include "collector/waits/waiting_thread.h"
+#include "protocol/event_sink.h"
+#include "protocol/time.h"
+
+namespace wicprof::collector {
+
+/// A call of the driver whose entry a callback reports.
+struct CallEntry {
+  CUpti_CallbackId id;
+  void* params;  ///< the call's arguments, which may be replaced
+};
+
+/// Any thread, each with its own state. Nothing here throws but for lack of memory.
+class Parker {
+ public:
+  Parker(HostControl& control, const WaitSites& sites, NotedCalls& noted);
+  Parker(const Parker&) = delete;
+  Parker& operator=(const Parker&) = delete;
+
+  /// At the entry of a call that waits for `what`: waits for it in the call's place, if the session wants that, and has
+  /// the call return at once then. `thread.wait` says how.
+  void wait_in_place(WaitingThread& thread, const Awaitable& what, const CallEntry& call, EventSink& sink);
+
+  /// A call of NotedCalls or kRecordCalls.
+  void note(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  /// The context is about to be destroyed.
+  void context_ends(CUcontext context) { handles_.context_ends(context); }
+
+  /// `change(on)`: enables or disables the callbacks of kRecordCalls. Any thread.
+  void on_watching(std::function<void(bool)> change);
+  /// Every 100 ms or so. One thread.
+  void tick();
+
+ private:
+  void settle(Snapshot& snapshot, const Awaitable& what, const CallEntry& call);
+  /// Whether work has come since, or a capture has begun, that the call would meet, too.
+  bool fed(const Awaitable& what);
+
+  HostControl& control_;
+  const WaitSites& sites_;
+  NotedCalls& noted_;
+  const DriverApi& driver_ = DriverApi::loaded();
+  OwnHandles handles_{driver_};
+  AwaitedEvents events_{driver_, handles_};
+  ReplacedArguments replaced_{driver_, handles_};
+  ParkTools tools_;
+  Learning learning_{control_};
+  std::function<void(bool)> watch_;
+  int idle_ticks_ = 0;
+  // Until then such calls wait by themselves: work came in while wic-prof waited in the place of one.
+  std::atomic<TimeNs> copies_wait_until_{0}, devices_wait_until_{0};
+};
+
+}  // namespace wicprof::collector

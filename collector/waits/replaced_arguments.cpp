@@ -1,0 +1,101 @@
+#include "collector/waits/replaced_arguments.h"
+
+#include <cstddef>
+#include <thread>
+
+#include "collector/program/own_thread.h"
+#include "collector/waits/own_calls.h"
+#include "collector/waits/waiting_thread.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+template <class Argument>
+Argument argument_of(CUresult (*)(Argument));  // for its type
+
+void write_argument(void* params, void* argument) { *static_cast<void**>(params) = argument; }
+static_assert(offsetof(cuStreamSynchronize_params, hStream) == 0 && offsetof(cuEventSynchronize_params, hEvent) == 0 &&
+              offsetof(cuCtxSynchronize_v2_params, ctx) == 0);
+
+}  // namespace
+
+ReplacedArguments::Kind ReplacedArguments::kind_of(CUpti_CallbackId id) {
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz:
+      return Kind::stream;
+    case CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize:
+      return Kind::event;
+    case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2:
+      return Kind::context;
+    default:
+      return Kind::none;
+  }
+}
+
+bool ReplacedArguments::taken(CUpti_CallbackId id, CUcontext context) {
+  const Kind kind = kind_of(id);
+  if (kind == Kind::none) return false;
+  bool& taken = taken_[static_cast<int>(kind)];
+  std::call_once(tried_[static_cast<int>(kind)], [&] {
+    void* const idle = idle_one(kind, context, true);
+    if (idle == nullptr) return;
+    if (std::thread thread = start_own_thread([&] { taken = try_call(kind, idle); }); thread.joinable()) thread.join();
+  });
+  return taken;
+}
+
+bool ReplacedArguments::try_call(Kind kind, void* idle) {
+  const auto call = [&]() -> CUresult {
+    const auto with = [&](auto function) {
+      return function == nullptr ? CUDA_ERROR_NOT_SUPPORTED
+                                 : function(static_cast<decltype(argument_of(function))>(idle));
+    };
+    switch (kind) {
+      case Kind::stream:
+        return with(driver_.stream_synchronize);
+      case Kind::event:
+        return with(driver_.event_synchronize);
+      default:
+        return with(driver_.synchronize_context);
+    }
+  };
+  WaitingThread& thread = of_thread();
+  const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
+  const CallingDriver calling(thread);
+  // Else the default stream would be one with the program's work.
+  if (driver_.set_context == nullptr || driver_.set_context(nullptr) != CUDA_SUCCESS) return false;
+  if (call() != CUDA_SUCCESS) return false;
+  thread.tries_replacing = true;
+  const CUresult with_nothing = call();
+  thread.tries_replacing = false;
+  return with_nothing != CUDA_SUCCESS;
+}
+
+void ReplacedArguments::replace_by_nothing(CUpti_CallbackId id, void* params) {
+  if (params != nullptr && kind_of(id) != Kind::none) write_argument(params, nullptr);
+}
+
+void* ReplacedArguments::idle_one(Kind kind, CUcontext context, bool make) {
+  switch (kind) {
+    case Kind::stream:
+      return handles_.idle_stream(context);
+    case Kind::event:
+      return handles_.ready_event(context);
+    case Kind::context:
+      return handles_.idle_context(context, make);
+    case Kind::none:
+      break;
+  }
+  return nullptr;
+}
+
+bool ReplacedArguments::replace(CUpti_CallbackId id, void* params, CUcontext context) {
+  void* const idle = idle_one(kind_of(id), context, false);
+  if (idle == nullptr) return false;
+  write_argument(params, idle);
+  return true;
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,66 @@
+#include "collector/waits/snapshot.h"
+
+#include <utility>
+
+#include "collector/program/pause.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+Answer answer_of(CUresult result) {
+  return result == CUDA_SUCCESS ? Answer::done : result == CUDA_ERROR_NOT_READY ? Answer::pending : Answer::unknown;
+}
+
+}  // namespace
+
+Snapshot::Snapshot(ParkTools& tools, const Awaitable& what) : tools_(tools), what_(what) {
+  const OpenCaptures::Pause pause(tools_.captures);
+  if (pause) take();
+}
+
+void Snapshot::take() {
+  const DriverApi& driver = tools_.driver;
+  if (driver.event_query == nullptr || driver.event_record == nullptr || driver.current_context == nullptr) return;
+  context_ = what_.context;
+  const bool of_stream = what_.kind == Awaited::stream || what_.kind == Awaited::copy;
+  if (of_stream && (driver.stream_context == nullptr || driver.stream_context(what_.stream, &context_) != CUDA_SUCCESS))
+    return;
+  if (context_ == nullptr && driver.current_context(&context_) != CUDA_SUCCESS) return;
+  if (context_ == nullptr) return;
+  if (what_.kind == Awaited::event) {
+    // The event may be one of a capture that has ended, for which the call reports an error.
+    if (driver.event_query(what_.event) == CUDA_ERROR_NOT_READY) wait_.emplace(tools_.events, what_.event, context_);
+    return;
+  }
+  OwnHandles::Event event = tools_.handles.event(context_);
+  if (event.get() == nullptr) return;
+  CUresult recorded = CUDA_ERROR_NOT_SUPPORTED;
+  if (what_.kind == Awaited::device || legacy()) {
+    if (driver.record_context != nullptr) recorded = driver.record_context(context_, event.get());
+  } else {
+    recorded = driver.event_record(event.get(), what_.stream);
+  }
+  if (recorded == CUDA_SUCCESS) event_ = std::move(event);
+}
+
+Answer Snapshot::ask() {
+  if (wait_) return answer_of(wait_->query());
+  const Answer answer = answer_of(tools_.driver.event_query(event_.get()));
+  if (answer != Answer::pending || !legacy() || tools_.driver.stream_query == nullptr) return answer;
+  const OpenCaptures::Pause pause(tools_.captures);
+  return pause ? answer_of(tools_.driver.stream_query(CU_STREAM_LEGACY)) : answer;
+}
+
+Answer Snapshot::wait() {
+  if (legacy()) {  // the event of the context may stand for work that the call does not wait for
+    Answer answer = Answer::pending;
+    while ((answer = ask()) == Answer::pending) pause_briefly();
+    return answer;
+  }
+  const CUevent event = wait_ ? wait_->instead() : event_.get();
+  if (event == nullptr || tools_.driver.event_synchronize == nullptr) return Answer::pending;
+  return answer_of(tools_.driver.event_synchronize(event));
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,90 @@
+#include "collector/waits/replaced_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include "collector/waits/waiting_thread.h"
+
+namespace wicprof::collector {
+namespace {
+
+const auto kContext = reinterpret_cast<CUcontext>(7);
+const auto kIdle = reinterpret_cast<CUstream>(8);
+const auto kReady = reinterpret_cast<CUevent>(9);
+constexpr auto kStreamCall = CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize;
+constexpr auto kEventCall = CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize;
+constexpr auto kDeviceCall = CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2;
+
+bool takes = true;  // the driver reads its arguments after the callback
+int calls = 0;
+
+/// A call of the driver, with CUPTI's callback at its entry.
+template <class Argument>
+CUresult call(CUpti_CallbackId id, Argument argument) {
+  ++calls;
+  Argument params = argument;
+  if (of_thread().tries_replacing) ReplacedArguments::replace_by_nothing(id, &params);
+  return (takes ? params : argument) == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+}
+
+DriverApi fake_driver() {
+  DriverApi api;
+  api.current_context = [](CUcontext* context) {
+    *context = kContext;
+    return CUDA_SUCCESS;
+  };
+  api.set_context = [](CUcontext) { return CUDA_SUCCESS; };
+  api.create_stream = [](CUstream* stream, unsigned) {
+    *stream = kIdle;
+    return CUDA_SUCCESS;
+  };
+  api.create_event = [](CUevent* event, unsigned) {
+    *event = kReady;
+    return CUDA_SUCCESS;
+  };
+  api.stream_synchronize = [](CUstream stream) { return call(kStreamCall, stream); };
+  api.event_synchronize = [](CUevent event) { return call(kEventCall, event); };
+  return api;
+}
+
+class Replacing : public testing::Test {
+ protected:
+  void SetUp() override {
+    takes = true;
+    calls = 0;
+  }
+  DriverApi api_ = fake_driver();
+  OwnHandles handles_{api_};
+  ReplacedArguments replaced_{api_, handles_};
+};
+
+TEST_F(Replacing, ACallGetsSomethingIdleInPlaceOfItsArgument) {
+  ASSERT_TRUE(replaced_.taken(kStreamCall, kContext));
+  cuStreamSynchronize_params of_stream{reinterpret_cast<CUstream>(70)};
+  EXPECT_TRUE(replaced_.replace(kStreamCall, &of_stream, kContext));
+  EXPECT_EQ(of_stream.hStream, kIdle);
+  ASSERT_TRUE(replaced_.taken(kEventCall, kContext));
+  cuEventSynchronize_params of_event{reinterpret_cast<CUevent>(71)};
+  EXPECT_TRUE(replaced_.replace(kEventCall, &of_event, kContext));
+  EXPECT_EQ(of_event.hEvent, kReady);
+  EXPECT_EQ(calls, 4);  // each tried once, with and without
+  EXPECT_TRUE(replaced_.taken(kStreamCall, kContext));
+  EXPECT_EQ(calls, 4);
+}
+
+TEST_F(Replacing, ADriverThatReadsItsArgumentsBeforeTheCallbackIsLeftAlone) {
+  takes = false;
+  EXPECT_FALSE(replaced_.taken(kStreamCall, kContext));
+  EXPECT_FALSE(replaced_.taken(kEventCall, kContext));
+}
+
+TEST_F(Replacing, ACallWithoutSuchAnArgumentIsLeftAlone) {
+  EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kContext));
+  EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kContext));
+  EXPECT_FALSE(replaced_.taken(kDeviceCall, kContext));  // a driver without green contexts
+  cuCtxSynchronize_v2_params params{kContext};
+  EXPECT_FALSE(replaced_.replace(kDeviceCall, &params, kContext));
+  EXPECT_EQ(params.ctx, kContext);
+}
+
+}  // namespace
+}  // namespace wicprof::collector

@@ -1,0 +1,222 @@
+// Many threads, short ones, small ones, fibers, and libraries that wait while they are loaded.
+#include "tests/guest/gpu.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <ucontext.h>
+
+using namespace guest;
+
+namespace {
+
+long resident_kb() {
+  long pages = 0, resident = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    std::fclose(file);
+  }
+  return resident * 4;
+}
+
+void on_a_stack_of(std::size_t bytes) {
+  static cudaStream_t one = stream();
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  OK(pthread_attr_setstacksize(&attributes, bytes));
+  pthread_t thread{};
+  OK(pthread_create(&thread, &attributes, [](void*) -> void* {
+    for (int i = 0; i < 3; ++i) {
+      busy(one, 4);
+      OK(cudaStreamSynchronize(one));
+    }
+    return nullptr;
+  }, nullptr));
+  pthread_join(thread, nullptr);
+}
+
+}  // namespace
+
+void sixty_four_wait_at_once() {
+  std::atomic<int> failed{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < 64; ++i) {
+    all.emplace_back([&] {
+      const cudaStream_t one = stream();
+      for (int k = 0; k < 5; ++k) {
+        busy(one, 1);
+        failed += cudaStreamSynchronize(one) != cudaSuccess;
+        failed += cudaStreamQuery(one) != cudaSuccess;
+      }
+    });
+  }
+  for (std::thread& each : all) each.join();
+  IS(failed.load(), 0);
+}
+void all_wait_for_one_stream() {
+  const cudaStream_t one = stream();
+  const Word word;
+  hold(one, word);
+  std::atomic<int> failed{0}, done{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < 32; ++i) {
+    all.emplace_back([&] {
+      failed += cudaStreamSynchronize(one) != cudaSuccess;
+      ++done;
+    });
+  }
+  pause_ms(30);
+  IS(done.load(), 0);
+  word.set();
+  for (std::thread& each : all) each.join();
+  IS(failed.load(), 0);
+}
+// A thread per request: what each leaves behind must not grow.
+void four_thousand_short_threads() {
+  static cudaStream_t one = stream();
+  void* memory = nullptr;
+  OK(cudaMalloc(&memory, 4096));
+  int failed = 0;
+  long before = 0;
+  for (int i = 0; i < 4000; ++i) {
+    if (i == 500) before = resident_kb();
+    std::thread([&] {
+      char to[4096];
+      failed += cudaMemcpyAsync(to, memory, sizeof to, cudaMemcpyDeviceToHost, one) != cudaSuccess;
+      failed += cudaStreamSynchronize(one) != cudaSuccess;
+    }).join();
+  }
+  IS(failed, 0);
+  say("GREW resident_kb %ld 1024", resident_kb() - before);
+}
+void launches_beside_waiters() {
+  const Word word;
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) {
+    all.emplace_back([&] {
+      const cudaStream_t one = stream();
+      hold(one, word);
+      cudaStreamSynchronize(one);
+    });
+  }
+  pause_ms(20);
+  const cudaStream_t mine = stream();
+  {
+    const Timed timed("5000 launches", 2);
+    for (int i = 0; i < 5000; ++i) busy_kernel<<<1, 1, 0, mine>>>(0);
+  }
+  OK(cudaGetLastError());
+  word.set();
+  for (std::thread& each : all) each.join();
+}
+void counts_its_threads() {
+  const cudaStream_t one = stream();
+  const int before = entries("/proc/self/task");
+  for (int i = 0; i < 50; ++i) {
+    std::thread([&] {
+      busy(one, 0.5);
+      cudaStreamSynchronize(one);
+    }).join();
+  }
+  IS(entries("/proc/self/task") - before <= 2, 1);  // a profiler's own are few, and known
+}
+void stack_of_64_kb() { on_a_stack_of(64 * 1024); }
+void stack_of_32_kb() { on_a_stack_of(32 * 1024); }
+
+// Fibers: a wait on a stack of the program's own, and one that another thread ends.
+namespace {
+ucontext_t thread_context, fiber_context;
+cudaStream_t fibers_stream = nullptr;
+void fiber() {
+  for (int i = 0; i < 3; ++i) {
+    busy(fibers_stream, 4);
+    OK(cudaStreamSynchronize(fibers_stream));
+    swapcontext(&fiber_context, &thread_context);
+  }
+}
+}  // namespace
+void fibers() {
+  static char stack[256 * 1024];
+  fibers_stream = stream();
+  getcontext(&fiber_context);
+  fiber_context.uc_stack.ss_sp = stack;
+  fiber_context.uc_stack.ss_size = sizeof stack;
+  fiber_context.uc_link = &thread_context;
+  makecontext(&fiber_context, fiber, 0);
+  for (int i = 0; i < 3; ++i) {
+    swapcontext(&thread_context, &fiber_context);
+    busy(fibers_stream, 2);
+    OK(cudaStreamSynchronize(fibers_stream));
+  }
+}
+void a_fiber_on_two_threads() {
+  static char stack[256 * 1024];
+  fibers_stream = stream();
+  getcontext(&fiber_context);
+  fiber_context.uc_stack.ss_sp = stack;
+  fiber_context.uc_stack.ss_size = sizeof stack;
+  fiber_context.uc_link = &thread_context;
+  makecontext(&fiber_context, fiber, 0);
+  for (int i = 0; i < 3; ++i) std::thread([] { swapcontext(&thread_context, &fiber_context); }).join();
+  OK(cudaGetLastError());
+}
+
+// The constructor of a library that is being loaded joins a thread that waits in CUDA, while the first thread makes its
+// first call that a profiler watches.
+void library_whose_constructor_waits() {
+  static cudaStream_t one = nullptr;
+  static std::atomic<int> loading{0};
+  one = stream();
+  busy(one, 5);
+  setenv("GUEST_LOADED", "1", 1);
+  std::thread loader([] {
+    loading = 1;
+    void* const library = dlopen(LOADED_LIBRARY, RTLD_NOW);
+    IS(library != nullptr, 1);
+  });
+  until([] { return loading == 1; });
+  pause_ms(5);
+  const cudaError_t code = cudaStreamSynchronize(one);
+  loader.join();
+  OK(code);
+}
+void library_that_used_cuda_is_closed() {
+  setenv("GUEST_LOADED", "1", 1);
+  for (int i = 0; i < 3; ++i) {
+    void* const library = dlopen(LOADED_LIBRARY, RTLD_NOW);
+    IS(library != nullptr, 1);
+    OK(dlclose(library));
+  }
+  const cudaStream_t one = stream();
+  busy(one, 5);
+  OK(cudaStreamSynchronize(one));
+}
+void contexts_in_threads_that_have_none() {
+  CUcontext context = nullptr;
+  std::thread([&] {
+    IS(cuCtxGetCurrent(&context), 0);
+    IS(context != nullptr, 0);
+    IS(cuStreamSynchronize(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+    IS(cuCtxGetCurrent(&context), 0);
+    IS(context != nullptr, 0);
+  }).join();
+}
+void affinity_stays() {
+  cpu_set_t one, after;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  OK(pthread_setaffinity_np(pthread_self(), sizeof one, &one));
+  const cudaStream_t waited = stream();
+  busy(waited, 5);
+  OK(cudaStreamSynchronize(waited));
+  OK(pthread_getaffinity_np(pthread_self(), sizeof after, &after));
+  IS(CPU_EQUAL(&one, &after), 1);
+}
+
+#define Q(name) \
+  { #name, name }
+QUESTIONS({Q(sixty_four_wait_at_once), Q(all_wait_for_one_stream),
+           {"four_thousand_short_threads", four_thousand_short_threads, 0, true},
+           {"launches_beside_waiters", launches_beside_waiters, 0, true}, Q(counts_its_threads), Q(stack_of_64_kb),
+           Q(stack_of_32_kb), Q(fibers), Q(a_fiber_on_two_threads), Q(library_whose_constructor_waits),
+           Q(library_that_used_cuda_is_closed), Q(contexts_in_threads_that_have_none), Q(affinity_stays)})
