@@ -220,8 +220,7 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
   // Without a session, the window would assume that the recorder was killed.
   SessionOptions session_options;
   session_options.name = "bench_gui_trace_" + std::to_string(getpid());
-  session_options.ring_count = 1;
-  session_options.ring_capacity = std::size_t{64} << 10;
+  session_options.rings[0] = {1, std::size_t{64} << 10};
   const Result<SessionOwner> session = SessionOwner::create(session_options);
   if (!session) return false;
   options.meta["session"] = session_options.name;

@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,41 +73,108 @@ std::uint32_t register_site(ControlBlock& control, const char* name) {
   return 0;
 }
 
-RuntimeControl* join_runtime(ControlBlock& control, const void* session, std::uint32_t sequence) {
-  for (RuntimeControl& runtime : control.runtimes) {
-    if (!runtime.owner.claim(session)) continue;
-    runtime.effective_ns.store(0, std::memory_order_relaxed);
-    runtime.applied_sequence.store(sequence, std::memory_order_release);
-    control.applications.fetch_add(1, std::memory_order_release);
-    futex_wake_all(control.applications);
-    return &runtime;
+namespace {
+
+constexpr std::uint64_t kCountOfParts = 0xff;
+
+// The calling process as MemberControl::state has it, without parts. The kernel gives each program that a process runs
+// 16 random bytes, which all of its libraries see: what is left of a program that has ended, or has run exec, is not
+// taken for this one's. The namespace tells processes of different containers apart.
+std::uint64_t this_process() {
+  std::uint64_t program = pid_namespace_of_this_process();
+  if (const auto* random = reinterpret_cast<const void*>(getauxval(AT_RANDOM)); random != nullptr) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, random, sizeof bytes);
+    program ^= bytes;
+  }
+  program *= 0x9e3779b97f4a7c15u;
+  return static_cast<std::uint64_t>(getpid()) << 32 | (program >> 40) << 8;
+}
+
+// Adds a part to the place, if it is `process`'s or can become so.
+bool add_part(MemberControl& member, std::uint64_t process, bool take_free) {
+  std::uint64_t state = member.state.load();
+  for (;;) {
+    const bool is_own = (state & ~kCountOfParts) == process;
+    if (!is_own && (state != 0 || !take_free)) return false;
+    if (is_own && (state & kCountOfParts) >= kMaxParts) return false;
+    if (member.state.compare_exchange_weak(state, (is_own ? state : process) + 1)) return true;
+  }
+}
+
+void remove_part(MemberControl& member) {
+  std::uint64_t state = member.state.load();
+  while ((state & kCountOfParts) != 0 &&
+         !member.state.compare_exchange_weak(state, (state & kCountOfParts) == 1 ? 0 : state - 1)) {
+  }
+}
+
+MemberControl& member_of(ControlBlock& control, const PartControl& part) {
+  const auto offset = reinterpret_cast<const std::byte*>(&part) - reinterpret_cast<const std::byte*>(control.members);
+  return control.members[static_cast<std::size_t>(offset) / sizeof(MemberControl)];
+}
+
+void tell_tool(ControlBlock& control) {
+  control.applications.fetch_add(1, std::memory_order_release);
+  futex_wake_all(control.applications);
+}
+
+// Calls visit(part, pid of its holder) for each part that is held, until that returns false.
+template <class Visit>
+bool for_each_part(const ControlBlock& control, Visit&& visit) {
+  for (const MemberControl& member : control.members) {
+    if (member.state.load(std::memory_order_acquire) == 0) continue;
+    for (const PartControl& part : member.parts) {
+      const std::uint32_t holder = part.owner.load(std::memory_order_acquire);
+      if (holder != 0 && !visit(part, holder)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+PartControl* join_session(ControlBlock& control, const void* session, std::uint32_t sequence) {
+  const std::uint64_t process = this_process();
+  // Two parts that join at one time may take two places; nothing but the number of processes depends on that.
+  for (const bool take_free : {false, true}) {
+    for (MemberControl& member : control.members) {
+      if (!add_part(member, process, take_free)) continue;
+      for (PartControl& part : member.parts) {
+        if (!part.owner.claim(session)) continue;
+        part.effective_ns.store(0, std::memory_order_relaxed);
+        part.applied_sequence.store(sequence, std::memory_order_release);
+        tell_tool(control);
+        return &part;
+      }
+      remove_part(member);  // its parts are still held by an earlier process
+    }
   }
   return nullptr;
 }
 
-void leave_runtime(ControlBlock& control, RuntimeControl& runtime) {
-  runtime.owner.give_back();
-  control.applications.fetch_add(1, std::memory_order_release);
-  futex_wake_all(control.applications);
+void leave_session(ControlBlock& control, PartControl& part) {
+  part.owner.give_back();
+  remove_part(member_of(control, part));
+  tell_tool(control);
 }
 
-void drop_runtime(ControlBlock& control, RuntimeControl& runtime, std::uint32_t gone) {
-  if (!runtime.owner.take_back(gone)) return;
-  control.applications.fetch_add(1, std::memory_order_release);
-  futex_wake_all(control.applications);
+void drop_part(ControlBlock& control, PartControl& part, std::uint32_t gone) {
+  if (!part.owner.take_back(gone)) return;
+  remove_part(member_of(control, part));
+  tell_tool(control);
 }
 
-std::uint32_t attached_runtimes(const ControlBlock& control) {
+std::uint32_t attached_processes(const ControlBlock& control) {
   std::uint32_t count = 0;
-  for (const RuntimeControl& runtime : control.runtimes) count += runtime.owner.load(std::memory_order_acquire) != 0;
+  for (const MemberControl& member : control.members) count += member.state.load(std::memory_order_acquire) != 0;
   return count;
 }
 
-void report_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence) {
-  runtime.effective_ns.store(now_ns(), std::memory_order_relaxed);
-  runtime.applied_sequence.store(sequence, std::memory_order_release);
-  control.applications.fetch_add(1, std::memory_order_release);
-  futex_wake_all(control.applications);
+void report_applied(ControlBlock& control, PartControl& part, std::uint32_t sequence) {
+  part.effective_ns.store(now_ns(), std::memory_order_relaxed);
+  part.applied_sequence.store(sequence, std::memory_order_release);
+  tell_tool(control);
 }
 
 WantedWait program_wait(const ControlBlock& control) {
@@ -151,35 +219,36 @@ bool wait_for_applications(const ControlBlock& control, TimeNs timeout, Done&& d
   }
 }
 
-bool has_applied(const RuntimeControl& runtime, std::uint32_t sequence) {
-  return reached(runtime.applied_sequence.load(std::memory_order_acquire), sequence);
+bool has_applied(const PartControl& part, std::uint32_t sequence) {
+  return reached(part.applied_sequence.load(std::memory_order_acquire), sequence);
 }
 
 }  // namespace
 
-bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout) {
-  return wait_for_applications(control, timeout, [&] {
-    bool any = false;
-    for (const RuntimeControl& runtime : control.runtimes) {
-      if (runtime.owner.load(std::memory_order_acquire) == 0) continue;
-      any = true;
-      if (!has_applied(runtime, sequence) && gone_owner(runtime.owner, "", OwnerLook::quick) == 0) return false;
-    }
-    return any;
+std::uint32_t first_without(const ControlBlock& control, std::uint32_t sequence) {
+  std::uint32_t late = 0;
+  for_each_part(control, [&](const PartControl& part, std::uint32_t holder) {
+    if (!has_applied(part, sequence) && gone_owner(part.owner, "", OwnerLook::quick) == 0) late = holder;
+    return late == 0;
   });
+  return late;
 }
 
-bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence,
-                     TimeNs timeout) {
-  return wait_for_applications(control, timeout, [&] { return has_applied(runtime, sequence); });
+bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout) {
+  return wait_for_applications(
+      control, timeout, [&] { return attached_processes(control) != 0 && first_without(control, sequence) == 0; });
+}
+
+bool wait_applied_by(const ControlBlock& control, const PartControl& part, std::uint32_t sequence, TimeNs timeout) {
+  return wait_for_applications(control, timeout, [&] { return has_applied(part, sequence); });
 }
 
 TimeNs last_effective(const ControlBlock& control) {
   TimeNs last = 0;
-  for (const RuntimeControl& runtime : control.runtimes) {
-    if (runtime.owner.load(std::memory_order_acquire) == 0) continue;
-    last = std::max(last, runtime.effective_ns.load(std::memory_order_acquire));
-  }
+  for_each_part(control, [&](const PartControl& part, std::uint32_t) {
+    last = std::max(last, part.effective_ns.load(std::memory_order_acquire));
+    return true;
+  });
   return last;
 }
 

@@ -1,8 +1,9 @@
 // The control block of a session: what the tool requests of the running program, and what the program has applied.
 //
-// It holds state, not messages: the tool writes the wanted state, increments `sequence` and wakes it as a futex; the
-// control thread of each runtime applies the whole state and stores the sequence that it applied in the runtime's own
-// place. A reader that misses an intermediate state has missed nothing that still holds.
+// It holds state, not messages: the tool writes the wanted state, increments `sequence` and wakes it as a futex; each
+// part of each process applies the whole state and stores the sequence that it applied in its own place. A reader that
+// misses an intermediate state has missed nothing that still holds. SessionMember (session_member.h) is the program's
+// side.
 #pragma once
 
 #include <atomic>
@@ -57,13 +58,26 @@ struct SiteControl {
   static constexpr std::uint32_t kNamed = 1;
 };
 
-/// One wic runtime's place. A session may have several runtimes, in one process or many.
-struct RuntimeControl {
-  alignas(64) Owner owner;
+/// The place of one part of a process: of a wic runtime, of its host threads or of its patched loops. They are in
+/// different libraries, which share no code: each maps the session for itself and applies changes in its own time.
+struct PartControl {
+  Owner owner;
   std::atomic<std::uint32_t> applied_sequence;
   std::atomic<std::int64_t> effective_ns;  ///< when its new words were confirmed in every device's memory
 };
-inline constexpr std::uint32_t kMaxRuntimes = 16;  ///< each also needs its own ring
+inline constexpr std::uint32_t kMaxParts = 4;  ///< of one place
+
+/// The place of one process; one that has more parts takes another.
+///
+///   free: state is 0 --first join: compare-and-swap--> pid, program and 1 part --joins and leaves--> 0 parts: free
+///
+/// A part joins by adding 1 to the state of its process, so that there is a free part for it, and leaves by giving the
+/// part back before it takes 1 away. The tool does the same for a part whose process has gone.
+struct MemberControl {
+  alignas(64) std::atomic<std::uint64_t> state;  ///< pid, 24 bits that tell programs of one pid apart, number of parts
+  PartControl parts[kMaxParts];
+};
+inline constexpr std::uint32_t kMaxMembers = 512;  ///< processes of a session
 
 struct ControlBlock {
   // Written by the tool.
@@ -73,16 +87,19 @@ struct ControlBlock {
   std::atomic<std::int64_t> requested_ns;           ///< when the last change was requested
   std::atomic<std::uint32_t> capturing{1};          ///< a futex. 0: collectors record nothing now
   std::atomic<std::uint32_t> capture_changes;       ///< 1: the tool will change `capturing` while the program runs
+  std::atomic<std::uint32_t> heartbeat;             ///< incremented every kHeartbeat; 0: the tool has no heartbeat
 
-  // Written by the runtimes.
-  alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: incremented when a runtime has applied a state
+  // Written by the program.
+  alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: incremented when a part has applied a state
   std::atomic<std::uint32_t> own;                       ///< how a runtime waits while nothing is requested
+  std::atomic<std::uint32_t> parts_refused;             ///< parts of processes that have no place now
   std::atomic<std::uint32_t> site_count;                ///< sites 1..site_count may have names
   std::atomic<std::int64_t> host_wake_ns;  ///< from the end of a sleep until the thread runs, as measured there
 
-  RuntimeControl runtimes[kMaxRuntimes];
+  MemberControl members[kMaxMembers];
   alignas(64) SiteControl sites[kMaxSites];
 };
+inline constexpr TimeNs kHeartbeat = 100 * kMillisecond;
 
 /// Waits while *word == expected, until woken or until `timeout` has passed. Works across processes.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimeNs timeout);
@@ -95,19 +112,19 @@ std::uint32_t find_site(const ControlBlock& control, const char* name);
 /// thread of any process; a process that dies during the call delays the others only briefly.
 std::uint32_t register_site(ControlBlock& control, const char* name);
 
-/// Claims a place for a runtime of the calling process, which has the session mapped at `session` and has applied
-/// `sequence`. nullptr: all places are taken. leave_runtime() frees the place; if the process ends first, the tool
-/// does.
-RuntimeControl* join_runtime(ControlBlock& control, const void* session, std::uint32_t sequence);
-void leave_runtime(ControlBlock& control, RuntimeControl& runtime);
-/// For the tool: frees the place of a runtime that ended without leave_runtime(). `gone`: from gone_owner().
-void drop_runtime(ControlBlock& control, RuntimeControl& runtime, std::uint32_t gone);
+/// Claims a place for a part of the calling process, which has the session mapped at `session` and has applied
+/// `sequence`. nullptr: the session has no place for a further process. leave_session() frees the place; if the process
+/// ends first, the tool does. Any thread.
+PartControl* join_session(ControlBlock& control, const void* session, std::uint32_t sequence);
+void leave_session(ControlBlock& control, PartControl& part);
+/// For the tool: frees the place of a part that ended without leave_session(). `gone`: from gone_owner().
+void drop_part(ControlBlock& control, PartControl& part, std::uint32_t gone);
 
-/// Number of runtimes in the program now.
-std::uint32_t attached_runtimes(const ControlBlock& control);
+/// Number of processes that have joined and not left.
+std::uint32_t attached_processes(const ControlBlock& control);
 
-/// For a runtime that has just applied the state of `sequence`: publishes that and wakes the waiting tool.
-void report_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence);
+/// For a part that has just applied the state of `sequence`: publishes that and wakes the waiting tool.
+void report_applied(ControlBlock& control, PartControl& part, std::uint32_t sequence);
 
 /// How the whole program waits: the requested way, else the way that a runtime reported.
 WantedWait program_wait(const ControlBlock& control);
@@ -120,14 +137,15 @@ WantedWait host_wait(const ControlBlock& control);
 std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted,
                            WaitSide side = WaitSide::both);
 
-/// Waits until every runtime of the session has applied `sequence`. False: `timeout` passed first, or the session has
-/// no runtime. Does not wait for a runtime whose process has ended.
+/// Waits until every part of every process has applied `sequence`. False: `timeout` passed first, or no process has
+/// joined. Does not wait for a process that has ended.
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout);
-/// Same for one runtime.
-bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence,
-                     TimeNs timeout);
+/// Same for one part.
+bool wait_applied_by(const ControlBlock& control, const PartControl& part, std::uint32_t sequence, TimeNs timeout);
+/// The pid of a living process of which a part has not applied `sequence`; 0: none.
+std::uint32_t first_without(const ControlBlock& control, std::uint32_t sequence);
 
-/// When the last runtime had applied its words (host time).
+/// When the last part had applied its words (host time).
 TimeNs last_effective(const ControlBlock& control);
 
 }  // namespace wicprof

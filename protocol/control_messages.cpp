@@ -35,6 +35,8 @@ Json to_json(const SessionStatus& s) {
           {"stopped", s.stopped},
           {"ab", s.ab},
           {"ab_running", s.ab_running},
+          {"unrecorded", s.unrecorded},
+          {"unreached", s.unreached},
           {"started_ns", s.started},
           {"started_utc", s.started_utc},
           {"folder", s.folder},
@@ -56,7 +58,8 @@ Json to_json(const ToggleReply& r) {
           {"site", r.site},
           {"side", side_name(r.side)},
           {"requested_ns", r.requested},
-          {"effective_ns", r.effective}};
+          {"effective_ns", r.effective},
+          {"unreached", r.unreached}};
 }
 
 Json error_answer(const Error& error) {
@@ -120,6 +123,8 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   s.stopped = json.at("stopped");
   s.ab = json.at("ab");
   s.ab_running = json.at("ab_running");
+  s.unrecorded = json.value("unrecorded", 0u);
+  s.unreached = json.value("unreached", 0u);
   s.started = json.value("started_ns", TimeNs{0});
   s.started_utc = json.value("started_utc", std::string());
   s.folder = json.value("folder", std::string());
@@ -140,6 +145,7 @@ Result<ToggleReply> read_toggle_answer(const std::string& line, const std::strin
   reply.side = side_of(json);
   reply.requested = json.at("requested_ns");
   reply.effective = json.at("effective_ns");
+  reply.unreached = json.value("unreached", 0u);
   for (const Json& item : json.value("before", Json::array())) {
     WayOfWaiting way;
     if (!read_wait(item, way)) return bad_answer(socket_path);

@@ -34,6 +34,8 @@ struct SessionStatus {
   std::string stopped;  ///< why nothing more is recorded; empty while all is well
   std::string ab;       ///< what the comparison of both modes does; empty if none was begun
   bool ab_running = false;
+  std::uint32_t unrecorded = 0;  ///< producers that found no free ring
+  std::uint32_t unreached = 0;   ///< producers that toggles may not reach, those included
   // The next five are unknown (0 or empty) if the session belongs to an older wic-prof.
   TimeNs started = 0;                 ///< when the recording began (host time)
   std::string started_utc;            ///< the same for people: 2026-01-31T23:59:59Z
@@ -67,6 +69,7 @@ struct ToggleReply {
   /// change of the whole program clears. Empty if the session belongs to an older wic-prof.
   std::vector<WayOfWaiting> before = {};
   WaitSide side = WaitSide::both;
+  std::uint32_t unreached = 0;  ///< parts of processes without room in the session: they may not have heard of it
 };
 
 /// Compares both modes in the running program, in turn (cli/record/ab_schedule.h).

@@ -13,11 +13,6 @@ namespace wicprof {
 
 namespace {
 
-std::uint64_t this_pid_namespace() {
-  struct stat info {};
-  return stat("/proc/self/ns/pid", &info) == 0 ? static_cast<std::uint64_t>(info.st_ino) : 0;
-}
-
 // Whether one line of /proc/PID/maps ("begin-end ... path") shows the session's file at that address.
 bool shows(std::string_view line, std::uint64_t address, std::string_view file_name) {
   std::uint64_t begin = 0, end = 0;
@@ -41,10 +36,15 @@ Mapped mapped(std::uint32_t pid, std::uint64_t address, const std::string& sessi
 
 }  // namespace
 
+std::uint64_t pid_namespace_of_this_process() {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 ? static_cast<std::uint64_t>(info.st_ino) : 0;
+}
+
 bool Owner::claim(const void* session) {
   std::uint32_t free = 0;
   if (!pid.compare_exchange_strong(free, static_cast<std::uint32_t>(getpid()))) return false;
-  pid_namespace.store(this_pid_namespace(), std::memory_order_relaxed);
+  pid_namespace.store(pid_namespace_of_this_process(), std::memory_order_relaxed);
   mapping.store(reinterpret_cast<std::uintptr_t>(session), std::memory_order_release);
   return true;
 }
@@ -73,7 +73,7 @@ std::uint32_t gone_owner(const Owner& owner, const std::string& session_path, Ow
   const std::uint64_t address = owner.mapping.load(std::memory_order_acquire);
   if (pid == 0 || address == 0) return 0;
   if (address == Owner::kLetGo) return pid;
-  static const std::uint64_t own_namespace = this_pid_namespace();
+  static const std::uint64_t own_namespace = pid_namespace_of_this_process();
   const std::uint64_t of_owner = owner.pid_namespace.load(std::memory_order_relaxed);
   if (of_owner == 0 || of_owner != own_namespace) return 0;
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return pid;

@@ -1,12 +1,12 @@
-// Which process holds a part of a session (a ring, or a runtime's place in the control block), so that the part can be
-// reused after its holder.
+// Which process holds a piece of a session (a ring, or the place of a part in the control block), so that the piece can
+// be reused after its holder.
 //
 //   free --claim(): compare-and-swap on pid--> held --give_back(): the holder--> free
 //                                              held --take_back(): the tool--> free
 //
-// Only the tool takes a part back, and only when its holder can no longer use it: the holder's process has ended, has
+// Only the tool takes a piece back, and only when its holder can no longer use it: the holder's process has ended, has
 // let go, or no longer maps the session at the address of its claim (it ran exec). While pid is not 0, only the holder
-// uses the part. `mapping` is set when claim() returns.
+// uses the piece. `mapping` is set when claim() returns.
 #pragma once
 
 #include <atomic>
@@ -39,6 +39,9 @@ struct Owner {
   /// holds the part.
   bool take_back(std::uint32_t gone);
 };
+
+/// The inode of the calling process's pid namespace; 0: not known.
+std::uint64_t pid_namespace_of_this_process();
 
 /// How much effort a check of an owner takes.
 enum class OwnerLook {

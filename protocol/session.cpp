@@ -116,18 +116,50 @@ void remove_session(const std::string& path) {
 
 }  // namespace
 
-SessionMap::Layout SessionMap::Layout::of(std::size_t ring_count, std::size_t ring_capacity) {
+RingClasses divide_among_rings(std::size_t bytes) {
+  constexpr std::size_t kSmallest = 2 * kMaxEventSize;
+  struct Share {
+    std::size_t count, part;
+  };
+  constexpr Share kShares[] = {{8, 16}, {16, 64}, {32, 256}, {456, 4096}};
+  RingClasses rings;
+  std::size_t left = bytes;
+  for (std::size_t i = 0; i < rings.size(); ++i) {
+    const std::size_t capacity = std::max(std::bit_floor(bytes / kShares[i].part), kSmallest);
+    const std::size_t count = std::min(kShares[i].count, left / capacity);
+    rings[i] = {count, capacity};
+    left -= count * capacity;
+  }
+  if (rings[0].count == 0) rings[0].count = 1;
+  return rings;
+}
+
+SessionMap::Layout SessionMap::Layout::of(const RingClasses& rings) {
   constexpr std::size_t kPage = 4096;
   const std::size_t control = round_up(sizeof(SessionHeader), kPage);
   const std::size_t open_work = round_up(control + sizeof(ControlBlock), kPage);
-  return {ring_count, ring_capacity, control, open_work, round_up(open_work + sizeof(OpenWork), kPage)};
+  return {rings, control, open_work, round_up(open_work + sizeof(OpenWork), kPage)};
 }
 
 SessionMap::Layout SessionMap::Layout::in(const SessionHeader& header) {
-  return {header.ring_count, header.ring_capacity, header.control_offset, header.open_work_offset, header.rings_offset};
+  return {header.rings, header.control_offset, header.open_work_offset, header.rings_offset};
 }
 
-std::size_t SessionMap::Layout::total() const { return rings_offset + ring_count * ring_bytes(ring_capacity); }
+std::size_t SessionMap::Layout::ring_count() const {
+  std::size_t count = 0;
+  for (const RingClass& each : rings) count += each.count;
+  return count;
+}
+
+SessionMap::Layout::Place SessionMap::Layout::place_of(std::size_t ring) const {
+  std::size_t offset = rings_offset;
+  for (const RingClass& each : rings) {
+    if (ring < each.count) return {offset + ring * ring_bytes(each.capacity), each.capacity};
+    offset += each.count * ring_bytes(each.capacity);
+    ring -= each.count;
+  }
+  return {offset, 0};
+}
 
 SessionMap::SessionMap(SessionMap&& other) noexcept
     : memory_(std::exchange(other.memory_, nullptr)),
@@ -143,7 +175,7 @@ SessionMap& SessionMap::operator=(SessionMap&& other) noexcept {
 
 SessionMap::~SessionMap() {
   if (memory_ == nullptr) return;
-  for (std::size_t i = 0; i < ring_count(); ++i) ring(i)->owner.let_go(memory_);
+  for (std::size_t i = 0; i < rings_used(); ++i) ring(i)->owner.let_go(memory_);
   munmap(memory_, bytes_);
 }
 
@@ -156,8 +188,11 @@ OpenWork& SessionMap::open_work() const {
 }
 
 RingHeader* SessionMap::ring(std::size_t index) const {
-  const std::size_t stride = ring_bytes(layout_.ring_capacity);
-  return reinterpret_cast<RingHeader*>(static_cast<std::byte*>(memory_) + layout_.rings_offset + index * stride);
+  return reinterpret_cast<RingHeader*>(static_cast<std::byte*>(memory_) + layout_.place_of(index).offset);
+}
+
+std::size_t SessionMap::rings_used() const {
+  return std::min<std::size_t>(header().rings_used.load(std::memory_order_acquire), ring_count());
 }
 
 RingHeader* SessionMap::claim_ring() const {
@@ -167,7 +202,12 @@ RingHeader* SessionMap::claim_ring() const {
   for (;;) {
     for (std::size_t i = 0; i < ring_count(); ++i) {
       if (!ring(i)->owner.claim(memory_)) continue;
-      ring(i)->capacity = ring_capacity();  // in case that something has overwritten it
+      ring(i)->capacity = ring_capacity(i);  // in case that something has overwritten it
+      std::atomic<std::uint32_t>& used = header().rings_used;
+      const auto number = static_cast<std::uint32_t>(i);
+      std::uint32_t before = used.load(std::memory_order_relaxed);
+      while (before <= number && !used.compare_exchange_weak(before, number + 1, std::memory_order_release)) {
+      }
       return ring(i);
     }
     if (header().reclaims_rings.load(std::memory_order_acquire) == 0 || now_ns() >= end) break;
@@ -193,19 +233,22 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
   close(fd);
   if (memory == MAP_FAILED) return unavailable("cannot map the session " + path + ": " + std::strerror(errno));
   SessionMap map(memory, bytes);
-  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic ||
-      map.header().total_bytes != bytes) {
+  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic) {
     return bad_input(path + " is not a wic-prof session");
   }
+  // Before all that another version may have elsewhere.
   if (map.header().version != kSessionVersion) {
     return bad_input("the session " + path + " has version " + std::to_string(map.header().version) +
                      ", this build has version " + std::to_string(kSessionVersion) +
                      "; use the wic-prof and the libraries of one release");
   }
   const SessionMap::Layout layout = SessionMap::Layout::in(map.header());
-  const bool possible = is_ring_capacity(layout.ring_capacity) && layout.ring_count <= bytes / layout.ring_capacity &&
-                        layout == SessionMap::Layout::of(layout.ring_count, layout.ring_capacity) &&
-                        layout.total() == bytes;
+  const auto fits = [&](const RingClass& each) {
+    return each.count == 0 || (is_ring_capacity(each.capacity) && each.count <= bytes / each.capacity);
+  };
+  const bool possible = map.header().total_bytes == bytes &&
+                        std::all_of(layout.rings.begin(), layout.rings.end(), fits) &&
+                        layout == SessionMap::Layout::of(layout.rings) && layout.total() == bytes;
   if (!possible) return bad_input("the session " + path + " is damaged; end its wic-prof and start it again");
   map.layout_ = layout;
   return map;
@@ -228,10 +271,10 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     return bad_input("the session name '" + options.name +
                      "' must be 1 to 63 letters, digits, '.', '_' or '-', not starting with '.'");
   }
-  if (!is_ring_capacity(options.ring_capacity)) {
-    return bad_input("a ring of " + std::to_string(options.ring_capacity) +
-                     " bytes is not possible; --buffer-size must be " + std::to_string(2 * kMaxEventSize) +
-                     " or a larger power of two");
+  for (const RingClass& rings : options.rings) {
+    if (rings.count == 0 || is_ring_capacity(rings.capacity)) continue;
+    return bad_input("a ring of " + std::to_string(rings.capacity) + " bytes is not possible; it must be " +
+                     std::to_string(2 * kMaxEventSize) + " or a larger power of two");
   }
   Result<std::string> directory = session_directory();
   if (!directory) return directory.error();
@@ -256,11 +299,12 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   owner.lock_fd_ = fd;
   directory_lock.reset();
 
-  const SessionMap::Layout layout = SessionMap::Layout::of(options.ring_count, options.ring_capacity);
+  const SessionMap::Layout layout = SessionMap::Layout::of(options.rings);
   // Refuse impossible sizes before their sum overflows.
   constexpr std::size_t kMaxBytes = std::size_t{1} << 47;
-  const bool absurd =
-      options.ring_capacity > kMaxBytes || options.ring_count > kMaxBytes / ring_bytes(options.ring_capacity);
+  const bool absurd = std::any_of(options.rings.begin(), options.rings.end(), [](const RingClass& rings) {
+    return rings.capacity > kMaxBytes || rings.count > kMaxBytes / ring_bytes(rings.capacity);
+  });
   const std::size_t total = absurd ? kMaxBytes : layout.total();
   if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
     return unavailable(
@@ -278,8 +322,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
 
   auto* header = new (memory) SessionHeader{};
   header->version = kSessionVersion;
-  header->ring_count = static_cast<std::uint32_t>(options.ring_count);
-  header->ring_capacity = options.ring_capacity;
+  header->rings = options.rings;
   header->control_offset = layout.control_offset;
   header->open_work_offset = layout.open_work_offset;
   header->rings_offset = layout.rings_offset;
@@ -290,7 +333,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   copy_text(header->app, sizeof header->app, options.app);
   new (&owner.map_.control()) ControlBlock{};
   new (&owner.map_.open_work()) OpenWork{};
-  for (std::size_t i = 0; i < options.ring_count; ++i) make_ring(owner.map_.ring(i), options.ring_capacity);
+  for (std::size_t i = 0; i < layout.ring_count(); ++i) make_ring(owner.map_.ring(i), layout.place_of(i).capacity);
   header->magic.store(SessionHeader::kMagic, std::memory_order_release);
   return owner;
 }

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,14 +26,27 @@
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 9;
+inline constexpr std::uint32_t kSessionVersion = 10;
+
+/// So many rings of one size, in the order in which they are claimed.
+struct RingClass {
+  std::uint64_t count = 0;
+  std::uint64_t capacity = 0;  ///< bytes per ring; a power of two
+  bool operator==(const RingClass&) const = default;
+};
+using RingClasses = std::array<RingClass, 4>;
+
+/// Divides that much memory among 512 rings, so that 256 processes of two producers can record: 8 of a sixteenth each
+/// for the first producers, then 16 of a 64th, 32 of a 256th, and 456 of a 4096th. Below 32 MiB, as many as there is
+/// room for: none is smaller than 8 KiB.
+RingClasses divide_among_rings(std::size_t bytes);
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"
   std::atomic<std::uint64_t> magic;                            ///< stored last
   std::uint32_t version;
-  std::uint32_t ring_count;
-  std::uint64_t ring_capacity;
+  std::uint32_t reserved;
+  RingClasses rings;
   std::uint64_t control_offset;
   std::uint64_t open_work_offset;
   std::uint64_t rings_offset;
@@ -44,6 +58,7 @@ struct SessionHeader {
   std::atomic<std::uint32_t>
       rings_wanted;  ///< incremented by a producer that waits for a ring, so that the tool checks all owners
   std::atomic<std::uint32_t> rings_refused;  ///< producers that got no ring
+  std::atomic<std::uint32_t> rings_used;     ///< no further ring was ever claimed
   char name[64];
   char app[256];
 };
@@ -52,8 +67,7 @@ struct SessionOptions {
   std::string name;              ///< letters, digits, '.', '_' and '-'; at most 63
   bool number_if_taken = false;  ///< if NAME is in use, try NAME-2, NAME-3 and so on; else report an error
   std::string app;               ///< the program's file name, for display
-  std::size_t ring_count = 16;   ///< one per producer
-  std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes per ring; a power of two
+  RingClasses rings{RingClass{16, std::uint64_t{16} << 20}};  ///< one ring per producer
 };
 
 /// One mapping of a session's shared memory. Move-only; unmaps on destruction.
@@ -72,22 +86,30 @@ class SessionMap {
   SessionHeader& header() const { return *static_cast<SessionHeader*>(memory_); }
   ControlBlock& control() const;
   OpenWork& open_work() const;
-  std::size_t ring_count() const { return layout_.ring_count; }
-  std::size_t ring_capacity() const { return layout_.ring_capacity; }
+  std::size_t ring_count() const { return layout_.ring_count(); }
+  std::size_t ring_capacity(std::size_t index) const { return layout_.place_of(index).capacity; }
   RingHeader* ring(std::size_t index) const;
+  /// Rings from this number on were never claimed.
+  std::size_t rings_used() const;
 
-  /// Claims a free ring for this process. If all are taken and the tool reclaims rings, waits up to half a second.
-  /// nullptr: no ring became free, which `rings_refused` counts. Any thread.
+  /// Claims the first free ring for this process: the larger ones come first. If all are taken and the tool reclaims
+  /// rings, waits up to half a second. nullptr: no ring became free, which `rings_refused` counts. Any thread.
   RingHeader* claim_ring() const;
 
  private:
   friend class SessionOwner;
   // The layout, kept outside the shared memory.
   struct Layout {
-    std::size_t ring_count = 0, ring_capacity = 0, control_offset = 0, open_work_offset = 0, rings_offset = 0;
-    static Layout of(std::size_t ring_count, std::size_t ring_capacity);
+    struct Place {
+      std::size_t offset = 0, capacity = 0;
+    };
+    RingClasses rings{};
+    std::size_t control_offset = 0, open_work_offset = 0, rings_offset = 0;
+    static Layout of(const RingClasses& rings);
     static Layout in(const SessionHeader& header);
-    std::size_t total() const;
+    std::size_t ring_count() const;
+    Place place_of(std::size_t ring) const;  // of a ring behind the last: the session's end
+    std::size_t total() const { return place_of(ring_count()).offset; }
     bool operator==(const Layout&) const = default;
   };
 

@@ -5,12 +5,25 @@
 
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "store/format/stat_list.h"
 
 namespace wicprof::analyzer {
 namespace {
 
 /// Above one lost record in a hundred, even the ranking of sites may be wrong. Not calibrated.
 constexpr double kCriticalShare = 0.01;
+
+Finding no_room(std::uint64_t producers) {
+  Finding finding;
+  finding.severity = Severity::critical;
+  finding.text = producers == 1 ? "1 part of the program is not recorded: the session had no room for it"
+                                : format_count(producers) +
+                                      " parts of the program are not recorded: the session had no room for them";
+  finding.evidence = "a collector and a wic runtime in each process need a ring of their own; no ring was free";
+  finding.remedy =
+      "record with --buffer-size 32 or more, which has room for 512, or record fewer processes in one session";
+  return finding;
+}
 
 }  // namespace
 
@@ -22,6 +35,10 @@ RuleOutcome apply<struct DataLost>(const RuleInput& input) {
   std::string where;
   for (const store::StatRow& stat : model.stats) {
     if (stat.severity != store::StatRow::Severity::data_loss || stat.value <= 0) continue;
+    if (stat.name == store::stat_info(store::Stat::producers_refused).name) {
+      outcome.findings.push_back(no_room(static_cast<std::uint64_t>(stat.value)));
+      continue;
+    }
     lost += static_cast<std::uint64_t>(stat.value);
     const std::string detail = stat.detail.empty() ? "" : fmt::format(" ({})", one_line(stat.detail));
     where += fmt::format("{}{}{}: {}", where.empty() ? "" : "; ", one_line(stat.name), detail,

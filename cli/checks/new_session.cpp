@@ -13,8 +13,7 @@ std::vector<Check> run_check<struct NewSession>(const Machine& machine) {
   SessionOptions options;
   options.name = fmt::format("doctor-{}", getpid());
   options.app = "doctor";
-  options.ring_count = 1;
-  options.ring_capacity = 2 * kMaxEventSize;
+  options.rings[0] = {1, 2 * kMaxEventSize};
   const Result<SessionOwner> session = SessionOwner::create(options);
   if (session) return {{"session", CheckState::ok, "created one and removed it", {}, true}};
   return {{"session", CheckState::missing, session.error().message, "see the line above", true}};

@@ -318,7 +318,7 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
                   "the session's name for toggle and sessions; default: the program's name")
       ->type_name("NAME");
   verb.add_option("--buffer-size", options->buffer_mib,
-                  "shared memory between the program and wic-prof in MiB, divided among 16 rings, one per producer")
+                  "shared memory between the program and wic-prof in MiB, divided among 512 rings, one per producer")
       ->type_name("MIB")
       ->check(CLI::Range(1ULL, 1ULL << 40))
       ->capture_default_str();

@@ -35,6 +35,8 @@ Json to_json(const SessionAnswer& answer) {
           {"drops", s.lost},
           {"sites", s.sites},
           {"wic_runtime", s.runtime_attached},
+          {"unrecorded", s.unrecorded},
+          {"unreached", s.unreached},
           {"trace", s.output},
           {"started_utc", s.started_utc.empty() ? Json(nullptr) : Json(s.started_utc)},
           {"folder", s.folder.empty() ? Json(nullptr) : Json(s.folder)},

@@ -124,6 +124,10 @@ std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed
     text += fmt::format(", {:.3f} s after the start of the recording",
                         static_cast<double>(reply.effective - status.started) / kSecond);
   }
+  if (reply.unreached > 0) {
+    text += fmt::format(", but not known to be in {} for which the session had no room: see wic-prof sessions",
+                        analyzer::count_of(reply.unreached, "part") + " of the program");
+  }
   text += "\n";
   if (changes_nothing(reply)) return text + "they waited this way before, so there is nothing to undo\n";
   const std::vector<std::string> undo = undo_commands(reply, changed.session.name);
@@ -148,6 +152,7 @@ std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed
       {"requested_ns", reply.requested},
       {"effective_ns", reply.effective},
       {"took_ns", reply.effective - reply.requested},
+      {"unreached", reply.unreached},
       {"pid", changed.status.app_pid},
       {"app", changed.status.app},
       {"trace", changed.status.output},

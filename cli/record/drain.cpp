@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -14,9 +15,11 @@ namespace wicprof::cli {
 namespace {
 // Bytes read from one ring per round, so that a busy ring does not delay the others.
 constexpr std::size_t kBytesPerRound = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kIdle{1};                  // pause after a round without records
-constexpr TimeNs kQuickCheckInterval = 10 * kMillisecond;      // between quick checks of the ring owners
-constexpr TimeNs kThoroughCheckInterval = 250 * kMillisecond;  // between thorough checks of the ring owners
+constexpr std::chrono::milliseconds kIdle{1};              // pause after a round without records
+constexpr TimeNs kQuickCheckInterval = 10 * kMillisecond;  // between quick checks of the owners
+constexpr TimeNs kCloseTurn = 250 * kMillisecond;          // in which each owner is looked at closely once, at best
+// Per quick check: reading the maps of hundreds of large processes takes seconds, in which small rings would overflow.
+constexpr TimeNs kCloseLooks = kMillisecond;
 }  // namespace
 
 Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
@@ -27,7 +30,7 @@ Drain::Drain(const SessionMap& session, const std::string& session_path, store::
       meter_(meter),
       each_round_(std::move(each_round)) {
   for (std::size_t i = 0; i < session.ring_count(); ++i) {
-    rings_.push_back({session.ring(i), RingReader(session.ring(i), session.ring_capacity())});
+    rings_.push_back({session.ring(i), RingReader(session.ring(i), session.ring_capacity(i))});
   }
   if (own != nullptr) rings_.push_back({own, RingReader(own)});
 }
@@ -76,13 +79,16 @@ void Drain::give_up(const char* reason) noexcept try {
 
 std::size_t Drain::round(std::size_t max_bytes) {
   const ControlBlock& control = session_.control();
-  if (attached() == 0 && attached_runtimes(control) != 0) {
+  if (attached() == 0 && attached_processes(control) != 0) {
     first_mode_ = program_wait(control).mode;
     attached_.store(now_ns(), std::memory_order_relaxed);
   }
   std::size_t records = 0;
-  for (std::size_t i = 0; i < rings_.size(); ++i) records += read(i, max_bytes);
-  reclaim_rings();
+  // The program may have overwritten the number of rings in use, which only grows.
+  used_ = std::max(used_, session_.rings_used());
+  for (std::size_t i = 0; i < used_; ++i) records += read(i, max_bytes);
+  for (std::size_t i = session_.ring_count(); i < rings_.size(); ++i) records += read(i, max_bytes);
+  reclaim();
   if (const std::uint32_t refused = session_.header().rings_refused.load(std::memory_order_acquire); refused != 0) {
     recorder_.set_stat(store::Stat::producers_refused, "", refused);
   }
@@ -111,32 +117,49 @@ std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
   return records;
 }
 
-// Reclaims the rings and runtimes of processes that are gone (protocol/ring.h states the order of steps).
-void Drain::reclaim_rings() {
+// Takes back the rings and places of processes that are gone (protocol/ring.h states the order of steps). A quick check
+// looks at all of them, a close look at some.
+void Drain::reclaim() {
   const TimeNs now = now_ns();
-  SessionHeader& header = session_.header();
-  const std::uint32_t wanted = header.rings_wanted.load(std::memory_order_acquire);
-  const bool thorough = wanted != rings_wanted_ || now - checked_thoroughly_ns_ >= kThoroughCheckInterval;
-  if (!thorough && now - checked_ns_ < kQuickCheckInterval) return;
+  const std::uint32_t wanted = session_.header().rings_wanted.load(std::memory_order_acquire);
+  const bool all_closely = wanted != rings_wanted_;
+  if (!all_closely && now - checked_ns_ < kQuickCheckInterval) return;
   rings_wanted_ = wanted;
   checked_ns_ = now;
-  if (thorough) checked_thoroughly_ns_ = now;
-  const OwnerLook look = thorough ? OwnerLook::thorough : OwnerLook::quick;
-  for (std::size_t i = 0; i < session_.ring_count(); ++i) {
-    RingHeader& ring = *rings_[i].ring;
-    const std::uint32_t gone = gone_owner(ring.owner, session_path_, look);
-    if (gone == 0) continue;
-    read(i, SIZE_MAX);
-    recorder_.forget_ring(i);
-    rings_[i].reader = RingReader(&ring, session_.ring_capacity());
-    reset_ring(ring);
-    ring.owner.take_back(gone);
+  for (std::size_t i = 0; i < pieces(); ++i) {
+    take_back(i, all_closely && i < used_ ? OwnerLook::thorough : OwnerLook::quick);
   }
-  ControlBlock& control = session_.control();
-  for (RuntimeControl& runtime : control.runtimes) {
-    const std::uint32_t gone = gone_owner(runtime.owner, session_path_, look);
-    if (gone != 0) drop_runtime(control, runtime, gone);
+  if (next_closely_ == pieces() && now - turn_began_ns_ >= kCloseTurn) {
+    next_closely_ = 0;
+    turn_began_ns_ = now;
   }
+  for (; next_closely_ < pieces() && now_ns() - now < kCloseLooks; ++next_closely_) {
+    take_back(next_closely_, OwnerLook::thorough);
+  }
+}
+
+// Pieces: the rings in use, then the members.
+std::size_t Drain::pieces() const { return used_ + kMaxMembers; }
+
+void Drain::take_back(std::size_t piece, OwnerLook look) {
+  if (piece >= used_) {
+    ControlBlock& control = session_.control();
+    MemberControl& member = control.members[piece - used_];
+    if (member.state.load(std::memory_order_relaxed) == 0) return;
+    for (PartControl& part : member.parts) {
+      if (const std::uint32_t gone = gone_owner(part.owner, session_path_, look); gone != 0)
+        drop_part(control, part, gone);
+    }
+    return;
+  }
+  RingHeader& ring = *rings_[piece].ring;
+  const std::uint32_t gone = gone_owner(ring.owner, session_path_, look);
+  if (gone == 0) return;
+  read(piece, SIZE_MAX);
+  recorder_.forget_ring(piece);
+  rings_[piece].reader = RingReader(&ring, session_.ring_capacity(piece));
+  reset_ring(ring);
+  ring.owner.take_back(gone);
 }
 
 }  // namespace wicprof::cli

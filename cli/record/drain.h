@@ -54,16 +54,20 @@ class Drain {
   void give_up(const char* reason) noexcept;
   std::size_t round(std::size_t max_bytes);
   std::size_t read(std::size_t index, std::size_t max_bytes);
-  void reclaim_rings();
+  void reclaim();
+  std::size_t pieces() const;
+  void take_back(std::size_t piece, OwnerLook look);
 
   const SessionMap& session_;
   std::string session_path_;
   store::Recorder& recorder_;
   IterationMeter& meter_;
   std::function<void()> each_round_;
-  std::vector<Source> rings_;                          // the session's, then wic-prof's own
-  TimeNs checked_ns_ = 0, checked_thoroughly_ns_ = 0;  // last checks of the ring owners
-  std::uint32_t rings_wanted_ = 0;                     // at the last check
+  std::size_t used_ = 0;                       // rings that a producer had
+  std::vector<Source> rings_;                  // the session's, then wic-prof's own
+  TimeNs checked_ns_ = 0, turn_began_ns_ = 0;  // last checks of the owners
+  std::size_t next_closely_ = 0;               // the first piece that this turn of close looks has not come to
+  std::uint32_t rings_wanted_ = 0;             // at the last check
   std::atomic<bool> stop_{false};
   std::atomic<TimeNs> attached_{0};
   std::optional<Mode> first_mode_;

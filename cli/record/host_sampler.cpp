@@ -175,7 +175,7 @@ void HostSampler::work() {
 // Ring owners, the program, this process, and the descendants of all of these.
 void HostSampler::find_processes() {
   std::set<pid_t> found{app_, getpid()};
-  for (std::size_t i = 0; i < session_.ring_count(); ++i) {
+  for (std::size_t i = 0; i < session_.rings_used(); ++i) {
     const std::uint32_t owner = session_.ring(i)->owner.load(std::memory_order_acquire);
     if (owner != 0 && owner < 0x80000000u) found.insert(static_cast<pid_t>(owner));
   }
@@ -215,7 +215,7 @@ void HostSampler::sample() {
 
 // Writes the process event of a process without a ring; ring owners write their own.
 void HostSampler::write_process(pid_t pid) {
-  for (std::size_t i = 0; i < session_.ring_count(); ++i) {
+  for (std::size_t i = 0; i < session_.rings_used(); ++i) {
     if (session_.ring(i)->owner.load(std::memory_order_acquire) == static_cast<std::uint32_t>(pid)) return;
   }
   auto event = make_event<ProcessEvent>();

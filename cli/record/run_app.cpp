@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +23,7 @@
 #include "cli/record/find_program.h"
 #include "cli/record/finishing.h"
 #include "cli/record/guarded.h"
+#include "cli/record/heartbeat.h"
 #include "cli/record/host_sampler.h"
 #include "cli/record/modules_folder.h"
 #include "cli/record/other_root.h"
@@ -47,8 +47,6 @@ constexpr TimeNs kFollowQuota = 50 * kMillisecond;
 
 /// How often to look whether the program has moved to another root.
 constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
-
-constexpr std::size_t kRings = 16;
 
 // The program's name, with the characters that a session name may not contain replaced.
 std::string session_name(const std::string& program) {
@@ -123,13 +121,12 @@ Result<RunOutcome> record(const RunPlan& plan) {
   options.name = plan.name.empty() ? session_name(*program) : plan.name;
   options.number_if_taken = plan.name.empty();
   options.app = base_name(*program);
-  options.ring_count = kRings;
-  options.ring_capacity = std::bit_floor(std::max<std::size_t>(plan.buffer_bytes / kRings, 2 * kMaxEventSize));
+  options.rings = divide_among_rings(plan.buffer_bytes);
   const Result<SessionOwner> session = SessionOwner::create(options);
   if (!session) return session.error();
   SessionHeader& header = session->map().header();
   const std::string name = header.name;
-  Switchboard switchboard(session->map().control());
+  Switchboard switchboard(session->map());
   if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait, plan.side);
   const CapturePlan& capture = plan.capture;
   CaptureWindow window(session->map().control(), capture);
@@ -258,7 +255,9 @@ Result<RunOutcome> record(const RunPlan& plan) {
     s.events = progress.events;
     s.waits = progress.waits;
     s.lost = progress.lost;
-    s.runtime_attached = attached_runtimes(session->map().control()) != 0;
+    s.runtime_attached = attached_processes(session->map().control()) != 0;
+    s.unreached = switchboard.unreached();
+    s.unrecorded = header.rings_refused.load(std::memory_order_relaxed);
     s.sites = switchboard.site_names();
     s.stopped = progress.stopped;
     s.ab = ab.doing();
@@ -303,6 +302,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
     if (capture.duration != 0) recorder->set_meta("capture_until_ns", std::to_string(window.until()));
   }
   if (segments) segments->set_window(window.from(), window.until());
+  std::optional<Heartbeat> heartbeat(std::in_place, session->map().control());
   drain.start();  // until finish(), only the drain uses the recorder
   if (const Result<> begun = app->start(); !begun) {
     sampler.reset();
@@ -327,6 +327,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   outcome.timed_out = supervision.timed_out();
   outcome.ended_as_planned = supervision.ended_as_planned();
   switchboard.close();
+  heartbeat.reset();  // what is left of the program waits in its own way
   sampler.reset();
   drain.finish();
   if (const std::string news = other_root.news(); !news.empty()) warn(news);

@@ -37,7 +37,7 @@ std::vector<std::string> Switchboard::site_names() const {
 
 Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   const std::lock_guard lock(mutex_);
-  if (attached_runtimes(control_) == 0) {
+  if (attached_processes(control_) == 0) {
     return unavailable(
         "this app has no wic runtime (or has not started it yet), and no host thread of it has waited in a call of "
         "CUDA "
@@ -68,13 +68,19 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
       return unavailable("the app ended before it applied the change");
     }
     if (now_ns() >= deadline) {
-      return unavailable(
-          "the app did not apply the change within 2 s; is it stopped (Ctrl-Z, a debugger)? The request stays "
-          "pending and takes effect as soon as the app continues");
+      return unavailable(fmt::format(
+          "process {} of the app did not apply the change within 2 s; is it stopped (Ctrl-Z, a debugger)? The request "
+          "stays pending and takes effect as soon as the process continues",
+          first_without(control_, sequence)));
     }
   }
   return ToggleReply{request.mode,      request.strategy, request.site, requested, last_effective(control_),
-                     std::move(before), request.side};
+                     std::move(before), request.side,     unreached()};
+}
+
+std::uint32_t Switchboard::unreached() const {
+  return control_.parts_refused.load(std::memory_order_relaxed) +
+         session_.header().rings_refused.load(std::memory_order_relaxed);
 }
 
 std::vector<WayOfWaiting> Switchboard::ways_before(std::uint32_t site, const ToggleRequest& request) const {

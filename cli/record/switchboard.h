@@ -10,13 +10,15 @@
 #include "protocol/control.h"
 #include "protocol/control_messages.h"
 #include "protocol/result.h"
+#include "protocol/session.h"
 
 namespace wicprof::cli {
 
 /// Functions may be called from any thread.
 class Switchboard {
  public:
-  explicit Switchboard(ControlBlock& control) : control_(control) {}
+  /// `session` must outlive it.
+  explicit Switchboard(const SessionMap& session) : session_(session), control_(session.control()) {}
 
   /// Sets the mode and strategy that the program starts with.
   void start_with(WantedWait wanted, WaitSide side = WaitSide::both);
@@ -24,8 +26,8 @@ class Switchboard {
   /// Requests a change for the whole program without waiting. Returns the sequence number for applied().
   std::uint32_t request(WantedWait wanted, WaitSide side = WaitSide::both);
 
-  /// Requests a change and waits until the program has applied it. Errors: the program has no wic runtime, has no wait
-  /// sites, does not know the site, ended, or did not apply the change within 2 s.
+  /// Requests a change and waits until every process that has a place has applied it. Errors: the program has no wic
+  /// runtime, has no wait sites, does not know the site, ended, or did not apply the change within 2 s.
   Result<ToggleReply> toggle(const ToggleRequest& request);
 
   /// The mode and strategy requested for the whole program; before any request, the runtime's own choice.
@@ -34,6 +36,8 @@ class Switchboard {
   /// When the last change that was applied took effect.
   TimeNs effective() const { return last_effective(control_); }
   std::vector<std::string> site_names() const;
+  /// Parts of processes that no toggle is known to reach: the session had no ring or no place for them.
+  std::uint32_t unreached() const;
 
   /// Ends waiting toggles with an error; call when the program has ended.
   void close() { closed_.store(true, std::memory_order_relaxed); }
@@ -42,6 +46,7 @@ class Switchboard {
   /// What a change of the site, or of the whole program for 0, replaces (ToggleReply::before).
   std::vector<WayOfWaiting> ways_before(std::uint32_t site, const ToggleRequest& request) const;
 
+  const SessionMap& session_;
   ControlBlock& control_;
   std::mutex mutex_;  // request_wait() takes one caller at a time
   std::atomic<bool> closed_{false};

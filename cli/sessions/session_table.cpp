@@ -52,6 +52,15 @@ std::string table_text(const std::vector<SessionAnswer>& all, std::size_t indent
       continue;
     }
     if (!with_traces) text += below + "trace " + analyzer::one_line(path_from(folder, answer.status->output)) + "\n";
+    if (const std::uint32_t count = answer.status->unrecorded; count > 0) {
+      text += below + analyzer::count_of(count, "part") +
+              " of the program not recorded, since no ring was free: raise run's --buffer-size, or record in more "
+              "sessions\n";
+    }
+    if (const std::uint32_t count = answer.status->unreached; count > 0) {
+      text += below + "toggles may not reach " + analyzer::count_of(count, "part") +
+              " of the program: the session has no room for more\n";
+    }
     if (!answer.status->stopped.empty()) {
       text += below + "recording stopped: " + analyzer::one_line(answer.status->stopped) + "\n";
     }

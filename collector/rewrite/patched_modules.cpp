@@ -301,7 +301,7 @@ void PatchedModules::look_again() {
 
 std::uint32_t PatchedModules::control_word(const Site& site) const {
   std::uint32_t wanted = WantedWait::kNothing;
-  if (control_ != nullptr) {
+  if (control_ != nullptr && !recorder_gone_) {
     if (site.session_number != 0) {
       wanted = control_->sites[site.session_number].wanted.load(std::memory_order_relaxed);
     }
@@ -309,6 +309,16 @@ std::uint32_t PatchedModules::control_word(const Site& site) const {
   }
   const bool park = wanted != WantedWait::kNothing && WantedWait::unpack(wanted).mode == Mode::park;
   return (park ? rewriter::kLongestPause : 0) | (recording_.load() ? rewriter::kRecord : 0);
+}
+
+std::size_t PatchedModules::site_count() const {
+  const std::lock_guard lock(mutex_);
+  return sites_.size();
+}
+
+std::uint32_t PatchedModules::session_number(std::size_t index) const {
+  const std::lock_guard lock(mutex_);
+  return sites_[index].session_number;
 }
 
 bool PatchedModules::follow_session() {

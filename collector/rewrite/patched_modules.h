@@ -73,6 +73,13 @@ class PatchedModules {
   /// changed.
   bool follow_session();
   void record(bool on);
+  /// From now on the loops are to wait in the program's own way; false: as the session wants again. Takes effect with
+  /// the next follow_session().
+  void recorder_gone(bool gone) { recorder_gone_ = gone; }
+
+  std::size_t site_count() const;
+  /// The number of a site in the control block; 0: none. `index`: below site_count().
+  std::uint32_t session_number(std::size_t index) const;
 
   /// Writes the waits that have ended since the last call. True: there are contexts whose waits may be recorded.
   bool read_waits(EventSink& sink);
@@ -147,7 +154,7 @@ class PatchedModules {
   std::map<SiteId, SiteCode> codes_;
   std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
   TimeNs next_show_ = 0;
-  std::atomic<bool> recording_{false};
+  std::atomic<bool> recording_{false}, recorder_gone_{false};
   // Held for calls of the driver, which may wait for a kernel, and before the two below. While it is held, the modules
   // and contexts that are being bound stay.
   std::mutex bind_mutex_;

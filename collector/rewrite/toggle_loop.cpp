@@ -2,89 +2,73 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 #include "collector/program/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/rewrite/own_code.h"
-#include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
 
 namespace {
 
-// How often the thread looks without being woken. A ring of 16,384 records has room for the waits of 10 ms of a chain
-// of 132 blocks on an H200, which record 1.8 million per second.
-constexpr TimeNs kReadInterval = 5 * kMillisecond, kIdleInterval = 200 * kMillisecond;
+// How often the thread reads waits. A ring of 16,384 records has room for the waits of 10 ms of a chain of 132 blocks
+// on an H200, which record 1.8 million per second.
+constexpr TimeNs kReadInterval = 5 * kMillisecond;
 constexpr TimeNs kClockInterval = 500 * kMillisecond;
-
-Mode mode_of(std::uint32_t word) { return word == WantedWait::kNothing ? Mode::poll : WantedWait::unpack(word).mode; }
-
-// Whatever strategy is asked for: patched loops have one.
-StrategyId strategy_of(std::uint32_t word) {
-  return mode_of(word) == Mode::park ? StrategyId::backoff : StrategyId::poll;
-}
 
 }  // namespace
 
 void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   const std::lock_guard lock(mutex_);
-  if (begun_ || stopped_ || control_ == nullptr) return;
-  begun_ = true;
+  if (member_ || stopped_ || control_ == nullptr) return;
   driver_ = &driver;
   sink_ = &sink;
-  const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
-  program_ = control_->wanted.load(std::memory_order_relaxed);  // before the thread runs: a toggle may come first
+  member_.emplace(*control_, control_, static_cast<Applier&>(*this));
+  member_->join();
+  modules_.follow_session();  // what has been wanted since the modules came
+  const auto start = [](auto run) {
+    return start_own_thread([run = std::move(run)] {
+      const OwnCode own;
+      run();
+    });
+  };
+  if (member_->begin(start, [] { pthread_setname_np(pthread_self(), "wicprof-loops"); })) return;
+  modules_.recorder_gone(true);  // nobody would notice
   modules_.follow_session();
-  place_ = join_runtime(*control_, control_, sequence);
-  if (place_ == nullptr) return;  // the session has too many runtimes
-  thread_ = start_own_thread([this, sequence] { run(sequence); });
-  if (thread_.joinable()) return;
-  leave_runtime(*control_, *place_);
-  write_notice(sink, NoticeSeverity::warning,
-               refused_thread("patched loops keep the way of waiting that they have now, and their waits are read at "
-                              "the end, as far as the ring still holds them"));
-}
-
-void ToggleLoop::run(std::uint32_t sequence) {
-  pthread_setname_np(pthread_self(), "wicprof-loops");
-  const OwnCode own;
-  TimeNs next_clock = 0;
-  bool reads = true;  // a module has just been loaded
-  while (!stopped_.load()) {
-    futex_wait(control_->sequence, sequence, reads ? kReadInterval : kIdleInterval);
-    if (const std::uint32_t now = control_->sequence.load(std::memory_order_acquire); now != sequence) {
-      follow(now);
-      sequence = now;
-    }
-    modules_.take_clocks(*sink_);
-    reads = modules_.read_waits(*sink_);
-    if (reads) modules_.look_at_words(driver_, *sink_);
-    if (!reads) continue;
-    if (now_ns() < next_clock) continue;
-    modules_.request_clocks(*driver_);
-    next_clock = now_ns() + kClockInterval;
-  }
-}
-
-void ToggleLoop::follow(std::uint32_t sequence) {
-  const std::uint32_t wanted = control_->wanted.load(std::memory_order_relaxed);
-  modules_.follow_session();
-  if (mode_of(wanted) != mode_of(program_)) report(program_, wanted, sequence);
-  program_ = wanted;
-  report_applied(*control_, *place_, sequence);
+  write_notice(NoticeSeverity::warning,
+               refused_thread("patched loops keep the program's own way of waiting, and their waits are read at the "
+                              "end, as far as the ring still holds them"));
 }
 
 void ToggleLoop::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  if (!thread_.joinable()) return;
-  futex_wake_all(control_->sequence);
-  thread_.join();
-  leave_runtime(*control_, *place_);
+  if (member_) member_->leave();
 }
 
-void ToggleLoop::report(std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence) {
-  sink_->write_or_hold(intervention({WaitSide::device, 0, sequence}, {mode_of(old_word), strategy_of(old_word)},
-                                    {mode_of(new_word), strategy_of(new_word)}, *control_));
+Applier::Site ToggleLoop::site(std::size_t index) const {
+  return {PatchedModules::kFirstSite + static_cast<SiteId>(index), modules_.session_number(index)};
+}
+
+// Whatever strategy is asked for: patched loops have one.
+WantedWait ToggleLoop::way(WantedWait wanted) const {
+  return {wanted.mode, wanted.mode == Mode::park ? StrategyId::backoff : StrategyId::poll};
+}
+
+void ToggleLoop::write_notice(NoticeSeverity severity, const std::string& text) {
+  collector::write_notice(*sink_, severity, text);
+}
+
+TimeNs ToggleLoop::between_looks() {
+  modules_.take_clocks(*sink_);
+  if (!modules_.read_waits(*sink_)) return SessionMember::kInterval;
+  modules_.look_at_words(driver_, *sink_);
+  if (now_ns() >= next_clock_) {
+    modules_.request_clocks(*driver_);
+    next_clock_ = now_ns() + kClockInterval;
+  }
+  return kReadInterval;
 }
 
 }  // namespace wicprof::collector

@@ -2,43 +2,46 @@
 // loops record.
 #pragma once
 
-#include <atomic>
 #include <mutex>
-#include <thread>
+#include <optional>
+#include <string>
 
 #include "collector/rewrite/patched_modules.h"
 #include "protocol/control.h"
 #include "protocol/event_sink.h"
+#include "protocol/session_member.h"
 
 namespace wicprof::collector {
 
-class ToggleLoop {
+class ToggleLoop final : Applier {
  public:
   /// `control`: the session's; nullptr: nothing is ever wanted. `modules` must outlive it.
   ToggleLoop(ControlBlock* control, PatchedModules& modules) : control_(control), modules_(modules) {}
-  ~ToggleLoop() { stop(); }
-  ToggleLoop(const ToggleLoop&) = delete;
-  ToggleLoop& operator=(const ToggleLoop&) = delete;
 
-  /// Joins the session as a runtime and starts the thread; once. Not within cuInit().
+  /// Joins the session and starts the thread; once. Not within cuInit().
   void begin(const RewriteDriver& driver, EventSink& sink);
   void stop();
 
  private:
-  void run(std::uint32_t sequence);
-  void follow(std::uint32_t sequence);
-  void report(std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence);
+  WaitSide side() const override { return WaitSide::device; }
+  std::size_t most_sites() const override { return PatchedModules::kMostSites; }
+  std::size_t sites_now() const override { return modules_.site_count(); }
+  Site site(std::size_t index) const override;
+  WantedWait way(WantedWait wanted) const override;
+  void recorder_gone(bool gone) override { modules_.recorder_gone(gone); }
+  void follow() override { modules_.follow_session(); }
+  void write(const InterventionEvent& event) override { sink_->write_or_hold(event); }
+  void write_notice(NoticeSeverity severity, const std::string& text) override;
+  TimeNs between_looks() override;
 
   ControlBlock* control_;
   PatchedModules& modules_;
   const RewriteDriver* driver_ = nullptr;
   EventSink* sink_ = nullptr;
-  std::uint32_t program_ = WantedWait::kNothing;  // what the session wanted last of the whole program
-  RuntimeControl* place_ = nullptr;
-  std::mutex mutex_;
-  bool begun_ = false;
-  std::atomic<bool> stopped_{false};
-  std::thread thread_;
+  TimeNs next_clock_ = 0;  // of the thread
+  std::mutex mutex_;       // of begin() and stop()
+  bool stopped_ = false;
+  std::optional<SessionMember> member_;  // the last: its thread uses the others
 };
 
 }  // namespace wicprof::collector

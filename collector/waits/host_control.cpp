@@ -5,24 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <utility>
 
 #include "collector/program/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/program/time_slice.h"
-#include "collector/waits/intervention.h"
 
 namespace wicprof::collector {
 
 namespace {
 
-constexpr TimeNs kCheckInterval = 200 * kMillisecond;  // how often the thread looks without being woken
-
-StrategyId strategy_of(std::uint32_t word) { return host_strategy(word); }
-
-WaitedHow how_of(std::uint32_t word) {
-  const StrategyId strategy = strategy_of(word);
-  return {strategy == StrategyId::poll ? Mode::poll : Mode::park, strategy};
+bool is_hybrid(const std::atomic<std::uint32_t>& word) {
+  return host_strategy(word.load(std::memory_order_relaxed)) == StrategyId::hybrid;
 }
 
 }  // namespace
@@ -57,79 +51,56 @@ void HostControl::begin_once(EventSink& sink) {
   const std::lock_guard lock(mutex_);
   if (begun_.exchange(true) || control_ == nullptr || stopped_) return;
   sink_ = &sink;
-  // What is in force now, before the thread runs: a toggle may come first.
-  Applied applied;
-  applied.sequence = control_->sequence.load(std::memory_order_acquire);
-  applied.program = control_->host_wanted.load(std::memory_order_relaxed);
-  place_ = join_runtime(*control_, control_, applied.sequence);
-  if (place_ == nullptr) return;  // the session has too many runtimes: waits follow the words, and nobody reports
-  thread_ = start_own_thread([this, applied]() mutable {
+  member_.emplace(*control_, control_, static_cast<Applier&>(*this));
+  member_->join();
+  const auto prepare = [this] {
     pthread_setname_np(pthread_self(), "wicprof-hosts");
     usual_time_slice();  // so that no waiting thread has to look it up
     const SleepCosts measured = measure_sleeps();
     wake_.store(measured.wake, std::memory_order_relaxed);
     late_.store(measured.late, std::memory_order_relaxed);
-    control_->host_wake_ns.store(wake_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    follow_hybrid();
-    while (!stopped_.load()) {
-      futex_wait(control_->sequence, applied.sequence, kCheckInterval);
-      follow_hybrid();
-      apply(applied);
-    }
-    ended_ = true;
-  });
-  if (thread_.joinable()) return;
-  leave_runtime(*control_, *place_);
-  write_notice(sink, NoticeSeverity::warning,
-               refused_thread("the trace does not say when waits of host threads follow a toggle, and what a sleep "
-                              "costs is not measured"));
+    control_->host_wake_ns.store(measured.wake, std::memory_order_relaxed);
+  };
+  if (member_->begin([](auto run) { return start_own_thread(std::move(run)); }, prepare)) return;
+  recorder_gone_ = true;  // nobody would notice
+  write_notice(NoticeSeverity::warning, refused_thread("host threads keep the program's own way of waiting"));
 }
 
 void HostControl::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  if (!thread_.joinable()) return;
-  // The thread may have looked at stopped_ before, and begin its sleep only after the first wake-up.
-  while (!ended_) {
-    futex_wake_all(control_->sequence);
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  thread_.join();
-  leave_runtime(*control_, *place_);
+  if (member_) member_->leave();
 }
 
-void HostControl::apply(Applied& applied) {
-  const std::uint32_t sequence = control_->sequence.load(std::memory_order_acquire);
-  if (sequence == applied.sequence) return;
-  const std::uint32_t program = control_->host_wanted.load(std::memory_order_relaxed);
-  if (program != applied.program) {
-    report(0, applied.program, program, sequence);
-    std::fill(std::begin(applied.sites), std::end(applied.sites), WantedWait::kNothing);
-  }
-  for (SiteId i = 0; i < WaitSites::kMost; ++i) {
-    const std::uint32_t number = sites_.session_number(WaitSites::kFirst + i);
-    if (number == 0) continue;
-    const std::uint32_t word = control_->sites[number].wanted.load(std::memory_order_relaxed);
-    if (word == applied.sites[i]) continue;
-    if (word != WantedWait::kNothing) {
-      report(WaitSites::kFirst + i, applied.sites[i] == WantedWait::kNothing ? program : applied.sites[i], word,
-             sequence);
-    }
-    applied.sites[i] = word;
-  }
-  applied.program = program;
-  applied.sequence = sequence;
-  report_applied(*control_, *place_, sequence);
+Applier::Site HostControl::site(std::size_t index) const {
+  const auto id = WaitSites::kFirst + static_cast<SiteId>(index);
+  return {id, wait_sites_.session_number(id)};
+}
+
+void HostControl::recorder_gone(bool gone) {
+  recorder_gone_ = gone;
+  // Threads that sleep in a call's place look anew, also one that is about to sleep.
+  control_->sequence.fetch_add(1, std::memory_order_release);
+  futex_wake_all(control_->sequence);
+}
+
+void HostControl::write_notice(NoticeSeverity severity, const std::string& text) {
+  collector::write_notice(*sink_, severity, text);
+}
+
+TimeNs HostControl::between_looks() {
+  follow_hybrid();
+  return SessionMember::kInterval;
 }
 
 /// Whether the whole program or any site is to wait by `hybrid`, which needs to know the launches.
 void HostControl::follow_hybrid() {
-  bool hybrid = strategy_of(control_->host_wanted.load(std::memory_order_relaxed)) == StrategyId::hybrid;
-  for (SiteId i = 0; i < WaitSites::kMost && !hybrid; ++i) {
-    const std::uint32_t number = sites_.session_number(WaitSites::kFirst + i);
-    hybrid = number != 0 &&
-             strategy_of(control_->sites[number].wanted.load(std::memory_order_relaxed)) == StrategyId::hybrid;
+  bool hybrid = is_hybrid(control_->host_wanted);
+  for (std::size_t i = 0; i < WaitSites::kMost && !hybrid; ++i) {
+    const std::uint32_t number = site(i).number;
+    hybrid = number != 0 && is_hybrid(control_->sites[number].wanted);
   }
+  hybrid = hybrid && !own_way();
   if (!hybrid) {
     change_launches(Launches::wanted, Launches::unasked);
     change_launches(Launches::needed, Launches::unasked);
@@ -139,10 +110,6 @@ void HostControl::follow_hybrid() {
   if (hybrid == hybrid_) return;
   hybrid_ = hybrid;
   if (of_hybrid_) of_hybrid_(hybrid);
-}
-
-void HostControl::report(SiteId site, std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence) {
-  sink_->write_or_hold(intervention({WaitSide::host, site, sequence}, how_of(old_word), how_of(new_word), *control_));
 }
 
 }  // namespace wicprof::collector

@@ -6,21 +6,23 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <thread>
+#include <optional>
+#include <string>
 
 #include "collector/waits/wait_plan.h"
 #include "collector/waits/wait_sites.h"
 #include "protocol/control.h"
 #include "protocol/event_sink.h"
+#include "protocol/session_member.h"
 
 namespace wicprof::collector {
 
 /// One per process. Waiting threads read the session's words themselves, so that a change is in effect as soon as the
 /// tool has written it: for the next wait, and for a wait in which wic-prof sleeps, which the change wakes.
-class HostControl {
+class HostControl final : Applier {
  public:
   /// `control`: the session's; nullptr: nothing is ever wanted. `sites` must outlive it.
-  HostControl(ControlBlock* control, const WaitSites& sites) : control_(control), sites_(sites) {}
+  HostControl(ControlBlock* control, const WaitSites& sites) : control_(control), wait_sites_(sites) {}
   HostControl(const HostControl&) = delete;
   HostControl& operator=(const HostControl&) = delete;
 
@@ -28,7 +30,7 @@ class HostControl {
   /// it no longer is. On the control's thread, within 200 ms.
   void on_hybrid(std::function<void(bool)> of_hybrid) { of_hybrid_ = std::move(of_hybrid); }
 
-  /// Joins the session as a runtime and starts the thread. Any thread, any number of times, but not within cuInit().
+  /// Joins the session and starts the thread. Any thread, any number of times, but not within cuInit().
   void begin(EventSink& sink) {
     if (!begun_.load(std::memory_order_acquire)) begin_once(sink);
   }
@@ -38,7 +40,7 @@ class HostControl {
 
   /// How to wait at a site now: `poll` is the program's own way.
   StrategyId wanted(std::uint32_t session_number) const {
-    if (control_ == nullptr || stopped_.load(std::memory_order_relaxed)) return StrategyId::poll;
+    if (control_ == nullptr || own_way()) return StrategyId::poll;
     std::uint32_t word = 0;
     if (session_number != 0) word = control_->sites[session_number].wanted.load(std::memory_order_relaxed);
     if (word == WantedWait::kNothing) word = control_->host_wanted.load(std::memory_order_relaxed);
@@ -65,31 +67,36 @@ class HostControl {
   SleepCosts costs() const { return {wake_.load(std::memory_order_relaxed), late_.load(std::memory_order_relaxed)}; }
 
  private:
-  struct Applied {
-    std::uint32_t sequence = 0, program = WantedWait::kNothing;
-    std::uint32_t sites[WaitSites::kMost] = {};
-  };
-
   enum class Launches : std::uint8_t { unasked, wanted, needed, given_up };
   void change_launches(Launches from, Launches to) {
     if (launches_.load(std::memory_order_relaxed) == from) launches_.compare_exchange_strong(from, to);
   }
 
   void begin_once(EventSink& sink);
-  void apply(Applied& applied);
+  bool own_way() const {
+    return stopped_.load(std::memory_order_relaxed) || recorder_gone_.load(std::memory_order_relaxed);
+  }
   void follow_hybrid();
-  void report(SiteId site, std::uint32_t old_word, std::uint32_t new_word, std::uint32_t sequence);
+
+  WaitSide side() const override { return WaitSide::host; }
+  std::size_t most_sites() const override { return WaitSites::kMost; }
+  std::size_t sites_now() const override { return WaitSites::kMost; }
+  Site site(std::size_t index) const override;
+  WantedWait way(WantedWait wanted) const override { return host_part(wanted); }
+  void recorder_gone(bool gone) override;
+  void write(const InterventionEvent& event) override { sink_->write_or_hold(event); }
+  void write_notice(NoticeSeverity severity, const std::string& text) override;
+  TimeNs between_looks() override;
 
   ControlBlock* control_;
-  const WaitSites& sites_;
+  const WaitSites& wait_sites_;
   std::function<void(bool)> of_hybrid_;
   EventSink* sink_ = nullptr;
-  RuntimeControl* place_ = nullptr;
+  std::optional<SessionMember> member_;
   std::mutex mutex_;  // of begin_once() and stop()
-  std::atomic<bool> begun_{false}, stopped_{false}, ended_{false};
+  std::atomic<bool> begun_{false}, stopped_{false}, recorder_gone_{false};
   std::atomic<Launches> launches_{Launches::unasked};
   std::atomic<TimeNs> wake_{SleepCosts{}.wake}, late_{SleepCosts{}.late};
-  std::thread thread_;
   bool hybrid_ = false;  // of the thread
 };
 

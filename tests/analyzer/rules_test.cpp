@@ -262,6 +262,19 @@ TEST(DataLost, CountsSamplesAmongTheKeptRecords) {
   EXPECT_EQ(find(analysis, "data_lost")->severity, Severity::warning) << find(analysis, "data_lost")->text;
 }
 
+TEST(DataLost, ProducersWithoutRoomAreNoRecords) {
+  TraceModel model = empty_program();
+  add_handoff(model, {});
+  model.stats.push_back({"producers_refused", "", store::StatRow::Severity::data_loss, 12});
+  settle(model);
+  const Analysis analysis = analyze(model);
+  const Finding* const finding = find(analysis, "data_lost");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("12 parts of the program are not recorded"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("--buffer-size"), std::string::npos);
+  EXPECT_EQ(analysis.loss.size(), 1u);
+}
+
 TEST(DataLost, ReportsAnUnfinishedTrace) {
   TraceModel model = empty_program();
   model.meta["state"] = "recording";

@@ -17,8 +17,8 @@
 //   busy_gpu NAME MS         the GPU of that context (own or other) has work for so many ms more
 //   threads N WORDS... end   N threads take these actions at the same time
 //   wait_until FILE          launch a kernel that runs until the file exists, and wait for it (stream); write
-//   FILE.asked
-//                            once wic-prof asks the driver for its end
+//                            FILE.asked once wic-prof asks the driver for its end, and FILE.left once the thread
+//                            has not slept for half a second after that: it asks nothing, or without a pause
 //   asked_of NUMBER          exit with status 97 unless wic-prof's last question was about the stream or context with
 //                            that handle
 //   unasked WORDS... end     take these actions; exit with status 96 if wic-prof asks the driver meanwhile
@@ -296,10 +296,18 @@ void busy_until(std::uint64_t time) { set_busy(false, kernel_ends = time); }
 void wait_until(const std::string& file) {
   busy_until(now() + 60'000'000'000);
   std::thread device([&file, before = asked()] {
-    const std::string answer = file + ".asked";
-    for (bool written = false; now() < kernel_ends && access(file.c_str(), F_OK) != 0; usleep(1000)) {
-      if (written || asked() == before) continue;
-      if (std::FILE* const made = std::fopen(answer.c_str(), "w")) written = std::fclose(made) == 0;
+    const auto write = [&](const char* what) {
+      std::FILE* const made = std::fopen((file + what).c_str(), "w");
+      return made != nullptr && std::fclose(made) == 0;
+    };
+    bool written = false, left = false;
+    int last = before, awake = 0;  // ms
+    for (; now() < kernel_ends && access(file.c_str(), F_OK) != 0; usleep(1000)) {
+      const int asked_now = asked();
+      awake = asked_now == last || asked_now - last > 100 ? awake + 1 : 0;  // a thread that naps asks now and then
+      last = asked_now;
+      if (!written && asked_now != before) written = write(".asked");
+      if (!left && written && awake == 500) left = write(".left");
     }
     busy_until(now());
   });

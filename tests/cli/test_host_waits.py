@@ -214,6 +214,22 @@ class HostWaits(harness.Case):
         self.assertGreater(compared["before"]["iterations"], 5)
         self.assertGreater(compared["after"]["iterations"], 5)
 
+    def test_a_killed_recorder_leaves_the_program_its_own_way(self):
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10", "WICPROF_TEST_CUPTI": ""})
+        run = self.start("run", "-q", "-o", "t.wicprof", "--mode", "park", "--side=host", "--strategy=block", "--",
+                         harness.CUDA_APP, "load", "context", "wait_until", "ended", "unasked", "wait", "stream", "3",
+                         "20", "end", "say", "its own way", "exit", "0")
+        self.until((self.work / "ended.asked").exists, "the wait in the call's place")
+        run.kill()
+        self.until((self.work / "ended.left").exists, "the driver's own wait")
+        (self.work / "ended").touch()
+        out, _ = run.communicate(timeout=harness.TIMEOUT)
+        self.assertIn("its own way", out)
+        self.until(lambda: self.processes() == [], "the program's end")
+        self.wic_prof("sessions")  # removes what the killed one left
+
     def test_toggle_in_the_middle_of_a_wait(self):
         if harness.CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")

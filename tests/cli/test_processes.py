@@ -56,11 +56,19 @@ class Processes(harness.Case):
         self.assertEqual(self.query("t.wicprof", KERNELS), [(int(self.meta("t.wicprof")["pid"]), 4)])
 
     def test_more_processes_than_rings_is_reported(self):
-        script = " & ".join([f"{harness.TRACED_APP} --seconds 3"] * 9) + " & wait"
-        result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", script)  # two rings each
+        """Each takes two rings, of which a mebibyte has room for 56."""
+        script = f"for i in $(seq 40); do {harness.TRACED_APP} --seconds 3 & done; wait"
+        process = self.start("run", "-o", "t.wicprof", "--buffer-size", "1", "--name", "many", "--", "sh", "-c", script)
+        self.until(lambda: any(s["answers"] and s["unrecorded"] > 0 for s in self.sessions()), "a refusal")
+        self.assertRegex(self.wic_prof("sessions").stdout, r"\d+ parts? of the program not recorded, since no ring was free")
+        answer = self.wic_prof("toggle", "park", "--session=many")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertRegex(answer.stdout, r"in effect .*, but not known to be in \d+ parts? of the program")
+        result = self.finish(process)
         self.assertEqual(result.returncode, 0, result.stderr)
         refused = self.stats("t.wicprof").get("producers_refused", 0)
         self.assertGreaterEqual(refused, 1)
+        self.assertIn("producers_refused", result.stdout + result.stderr)
 
 
 class Runtimes(harness.Case):
@@ -114,7 +122,7 @@ class Runtimes(harness.Case):
         tasks = pathlib.Path(f"/proc/{stopped}/task")
         states = lambda: {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()}
         self.until(lambda: states() == {"T"}, "all of its threads to stop")
-        self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not apply the change")
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, f"process {stopped} of the app did not apply the change")
         os.kill(stopped, signal.SIGCONT)
         self.until(lambda: len(self.query("t.wicprof", "SELECT DISTINCT process_id FROM intervention")) == 2, "both")
         self.end(process)

@@ -56,7 +56,7 @@ class RefusedThreads(harness.Case):
 
         texts = " ".join(self.refused(record))
         self.assertIn("records arrive when buffers are full and at the end", texts)
-        self.assertIn("the trace does not say when waits of host threads follow a toggle", texts)
+        self.assertIn("host threads keep the program's own way of waiting", texts)
 
     def test_of_patched_loops(self):
         def record(number):
@@ -70,7 +70,7 @@ class RefusedThreads(harness.Case):
 
         texts = " ".join(self.refused(record, statuses=(0, NOT_PATCHED)))
         self.assertIn("nobody asks whether this driver takes patched code", texts)
-        self.assertIn("patched loops keep the way of waiting that they have now, and their waits are read at the end",
+        self.assertIn("patched loops keep the program's own way of waiting, and their waits are read at the end",
                       texts)
 
     def test_of_the_analysis(self):

@@ -113,7 +113,7 @@ class Program {
     if (control.wanted.load() == WantedWait::kNothing) control.own.store(WantedWait{}.pack());
     current_ = program_wait(control);
     applied_ = control.sequence.load();
-    place_ = join_runtime(control, &session_.header(), applied_);
+    place_ = join_session(control, &session_.header(), applied_);
     if (!options.ignore_toggles) listener_ = std::thread([this] { listen(); });
   }
 
@@ -121,7 +121,7 @@ class Program {
     stop_ = true;
     futex_wake_all(session_.control().sequence);
     if (listener_.joinable()) listener_.join();
-    if (place_ != nullptr) leave_runtime(session_.control(), *place_);
+    if (place_ != nullptr) leave_session(session_.control(), *place_);
   }
 
   void iterate(std::uint32_t iteration, bool pause = true) {
@@ -212,7 +212,7 @@ class Program {
   RingWriter control_ring_;
   WantedWait current_;
   std::uint32_t applied_ = 0;
-  RuntimeControl* place_ = nullptr;
+  PartControl* place_ = nullptr;
   std::atomic<bool> stop_{false}, parked_{false};
   std::thread listener_;
 };

@@ -102,8 +102,7 @@ class Inject : public ::testing::Test {
     SessionOptions options;
     options.name = "inject";
     options.app = "guest";
-    options.ring_count = 2;
-    options.ring_capacity = std::size_t{4} << 20;
+    options.rings[0] = {2, std::size_t{4} << 20};
     Result<SessionOwner> session = SessionOwner::create(options);
     ASSERT_TRUE(session) << session.error().message;
     session_.emplace(*std::move(session));
@@ -500,8 +499,7 @@ TEST_F(Inject, ProgramExitWaitsForAFullRing) {
   SessionOptions options;
   options.name = "small";
   options.app = "guest";
-  options.ring_count = 1;
-  options.ring_capacity = 2 * kMaxEventSize;
+  options.rings[0] = {1, 2 * kMaxEventSize};
   Result<SessionOwner> session = SessionOwner::create(options);
   ASSERT_TRUE(session) << session.error().message;
   session_.emplace(*std::move(session));
@@ -529,8 +527,7 @@ TEST_F(Inject, ProgramExitDoesNotHangOnAnUnreadRing) {
   SessionOptions options;
   options.name = "unread";
   options.app = "guest";
-  options.ring_count = 1;
-  options.ring_capacity = 2 * kMaxEventSize;
+  options.rings[0] = {1, 2 * kMaxEventSize};
   Result<SessionOwner> session = SessionOwner::create(options);
   ASSERT_TRUE(session) << session.error().message;
   session_.emplace(*std::move(session));

@@ -12,7 +12,7 @@
 namespace wicprof::fuzz {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1 << 20;
+constexpr std::size_t kMaxBytes = 2 << 20;
 
 // A file in memory that keeps its pages from input to input.
 struct File {
@@ -35,14 +35,15 @@ void run(std::string_view text) {
   const std::size_t rings = input.take<std::uint8_t>() & 7;
   const std::size_t capacity = std::size_t{8192} << (input.take<std::uint8_t>() & 3);
   const std::size_t control = (sizeof(SessionHeader) + 4095) / 4096 * 4096;
-  const std::size_t first_ring = (control + sizeof(ControlBlock) + 4095) / 4096 * 4096;
+  const std::size_t open_work = (control + sizeof(ControlBlock) + 4095) / 4096 * 4096;
+  const std::size_t first_ring = (open_work + sizeof(OpenWork) + 4095) / 4096 * 4096;
   std::size_t total = first_ring + rings * ring_bytes(capacity);
   if (ftruncate(file.fd, 0) != 0 || ftruncate(file.fd, kMaxBytes) != 0) std::abort();  // all bytes are zero again
   auto* header = reinterpret_cast<SessionHeader*>(file.memory);
   header->version = kSessionVersion;
-  header->ring_count = static_cast<std::uint32_t>(rings);
-  header->ring_capacity = capacity;
+  header->rings[0] = {rings, capacity};
   header->control_offset = control;
+  header->open_work_offset = open_work;
   header->rings_offset = first_ring;
   header->total_bytes = total;
   header->magic = SessionHeader::kMagic;
@@ -61,15 +62,15 @@ void run(std::string_view text) {
     require(reinterpret_cast<const std::byte*>(&map->control() + 1) <= end, "the control block is inside the file");
     for (std::size_t i = 0; i < map->ring_count(); ++i) {
       RingHeader* const ring = map->ring(i);
-      require(reinterpret_cast<const std::byte*>(ring) >= begin && ring->data + map->ring_capacity() <= end,
+      require(reinterpret_cast<const std::byte*>(ring) >= begin && ring->data + map->ring_capacity(i) <= end,
               "each ring is inside the file");
-      RingReader(ring, map->ring_capacity()).read([](const EventHeader&) {});
+      RingReader(ring, map->ring_capacity(i)).read([](const EventHeader&) {});
     }
     const ControlBlock& block = map->control();
     (void)find_site(block, "left");
     (void)find_site(block, "");
     (void)program_wait(block);
-    (void)attached_runtimes(block);
+    (void)attached_processes(block);
     (void)last_effective(block);
     (void)wait_applied(block, 1, 0);
   }

@@ -28,6 +28,8 @@ ControlHandler handler() {
     status.runtime_attached = true;
     status.sites = {"halo", "flag"};
     status.stopped = "full";
+    status.unrecorded = 7;
+    status.unreached = 8;
     status.started = 123;
     status.started_utc = "2026-01-31T23:59:59Z";
     status.folder = "/home/u";
@@ -40,7 +42,8 @@ ControlHandler handler() {
     return ToggleReply{
         request.mode, request.strategy,
         request.site, 100,
-        200,          {{request.site, Mode::park, StrategyId::backoff}, {"flag", Mode::poll, StrategyId::poll}}};
+        200,          {{request.site, Mode::park, StrategyId::backoff}, {"flag", Mode::poll, StrategyId::poll}},
+        request.side, 9};
   };
   return h;
 }
@@ -73,6 +76,8 @@ TEST_F(ControlSocketTest, StatusArrivesComplete) {
   EXPECT_EQ(status->runtime_attached, expected.runtime_attached);
   EXPECT_EQ(status->sites, expected.sites);
   EXPECT_EQ(status->stopped, expected.stopped);
+  EXPECT_EQ(status->unrecorded, expected.unrecorded);
+  EXPECT_EQ(status->unreached, expected.unreached);
   EXPECT_EQ(status->started, expected.started);
   EXPECT_EQ(status->started_utc, expected.started_utc);
   EXPECT_EQ(status->folder, expected.folder);
@@ -109,6 +114,7 @@ TEST_F(ControlSocketTest, TogglesAndRefusals) {
   EXPECT_EQ(reply->site, "halo");
   EXPECT_EQ(reply->requested, 100);
   EXPECT_EQ(reply->effective, 200);
+  EXPECT_EQ(reply->unreached, 9u);
   ASSERT_EQ(reply->before.size(), 2u);
   EXPECT_EQ(reply->before[0].site, "halo");
   EXPECT_EQ(reply->before[0].mode, Mode::park);

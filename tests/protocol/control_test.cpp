@@ -2,6 +2,7 @@
 #include "protocol/control.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -28,8 +30,8 @@ class ControlTest : public testing::Test {
 
   void add_site(const char* name) { ASSERT_NE(register_site(*control_, name), 0u); }
 
-  RuntimeControl& join() {
-    RuntimeControl* runtime = join_runtime(*control_, control_, control_->sequence.load());
+  PartControl& join() {
+    PartControl* runtime = join_session(*control_, control_, control_->sequence.load());
     if (runtime == nullptr) std::abort();
     return *runtime;
   }
@@ -75,28 +77,28 @@ TEST_F(ControlTest, ProgramRequestReplacesSiteRequests) {
 }
 
 TEST_F(ControlTest, WaitForAnUnappliedSequenceTimesOut) {
-  RuntimeControl& runtime = join();
+  PartControl& part = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_FALSE(wait_applied(*control_, sequence, 5 * kMillisecond));
-  report_applied(*control_, runtime, sequence);
+  report_applied(*control_, part, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
 TEST_F(ControlTest, LaterStatesCountAsApplied) {
-  RuntimeControl& runtime = join();
+  PartControl& part = join();
   const std::uint32_t first = request_wait(*control_, 0, {});
   const std::uint32_t second = request_wait(*control_, 0, {});
-  report_applied(*control_, runtime, second);
+  report_applied(*control_, part, second);
   EXPECT_TRUE(wait_applied(*control_, first, 0));
 }
 
 TEST_F(ControlTest, SequencesMayWrap) {
   control_->sequence.store(0xffffffff);
-  RuntimeControl& runtime = join();
+  PartControl& part = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_EQ(sequence, 0u);
   EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
-  report_applied(*control_, runtime, sequence);
+  report_applied(*control_, part, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
@@ -154,10 +156,10 @@ TEST_F(ControlTest, ConcurrentNamingSharesSites) {
     EXPECT_NE(find_site(*control_, ("site " + std::to_string(i)).c_str()), 0u) << i;
 }
 
-TEST_F(ControlTest, AppliedMeansAppliedByEveryRuntime) {
-  RuntimeControl& one = join();
-  RuntimeControl& two = join();
-  EXPECT_EQ(attached_runtimes(*control_), 2u);
+TEST_F(ControlTest, AppliedMeansAppliedByEveryPart) {
+  PartControl& one = join();
+  PartControl& two = join();
+  EXPECT_EQ(attached_processes(*control_), 1u);
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   report_applied(*control_, one, sequence);
   EXPECT_TRUE(wait_applied_by(*control_, one, sequence, 0));
@@ -167,41 +169,139 @@ TEST_F(ControlTest, AppliedMeansAppliedByEveryRuntime) {
   EXPECT_EQ(last_effective(*control_), two.effective_ns.load());
 }
 
-TEST_F(ControlTest, DoesNotWaitForARuntimeThatLeft) {
-  RuntimeControl& one = join();
-  RuntimeControl& two = join();
+TEST_F(ControlTest, DoesNotWaitForAPartThatLeft) {
+  PartControl& one = join();
+  PartControl& two = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   report_applied(*control_, one, sequence);
-  std::thread leaves([&] { leave_runtime(*control_, two); });
+  std::thread leaves([&] { leave_session(*control_, two); });
   EXPECT_TRUE(wait_applied(*control_, sequence, 60 * kSecond));
   leaves.join();
-  leave_runtime(*control_, one);
-  EXPECT_EQ(attached_runtimes(*control_), 0u);
+  leave_session(*control_, one);
+  EXPECT_EQ(attached_processes(*control_), 0u);
   EXPECT_FALSE(wait_applied(*control_, sequence, 0));
 }
 
-TEST_F(ControlTest, DoesNotWaitForARuntimeWhoseProcessEnded) {
-  RuntimeControl& one = join();
+TEST_F(ControlTest, DoesNotWaitForAProcessThatEnded) {
+  PartControl& one = join();
   const pid_t child = fork();
   if (child == 0) {
     join();
     _exit(0);
   }
   waitpid(child, nullptr, 0);
-  EXPECT_EQ(attached_runtimes(*control_), 2u);
+  EXPECT_EQ(attached_processes(*control_), 2u);
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   report_applied(*control_, one, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
-  RuntimeControl& dead = control_->runtimes[1];
+  PartControl& dead = control_->members[1].parts[0];
   const std::uint32_t gone = gone_owner(dead.owner, "", OwnerLook::quick);
   EXPECT_EQ(gone, static_cast<std::uint32_t>(child));
-  drop_runtime(*control_, dead, gone);
-  EXPECT_EQ(attached_runtimes(*control_), 1u);
+  drop_part(*control_, dead, gone);
+  EXPECT_EQ(attached_processes(*control_), 1u);
 }
 
-TEST_F(ControlTest, FullRuntimeTableReturnsNull) {
-  for (std::uint32_t i = 0; i < kMaxRuntimes; ++i) join();
-  EXPECT_EQ(join_runtime(*control_, control_, 0), nullptr);
+TEST_F(ControlTest, AToggleIsNotAppliedWhileOnePartOfAProcessLags) {
+  PartControl& hosts = join();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    report_applied(*control_, join(), control_->sequence.load() + 1);
+    PartControl& lags = join();
+    while (control_->sequence.load() != 2) sched_yield();
+    report_applied(*control_, lags, 1);
+    for (;;) pause();
+  }
+  const TimeNs end = now_ns() + 60 * kSecond;
+  const MemberControl& other = control_->members[1];
+  while (other.parts[1].owner.load() == 0 && now_ns() < end) sched_yield();
+  EXPECT_EQ(attached_processes(*control_), 2u);
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  report_applied(*control_, hosts, sequence);
+  EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
+  EXPECT_EQ(first_without(*control_, sequence), static_cast<std::uint32_t>(child));
+  request_wait(*control_, 0, {});
+  EXPECT_TRUE(wait_applied(*control_, sequence, 60 * kSecond));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(ControlTest, AProcessHasOnePlace) {
+  std::vector<PartControl*> parts;
+  for (std::uint32_t i = 0; i < kMaxParts; ++i) parts.push_back(&join());
+  EXPECT_EQ(attached_processes(*control_), 1u);
+  leave_session(*control_, *parts[3]);
+  EXPECT_EQ(&join(), parts[3]);
+  parts.push_back(&join());  // more parts than a place has room for
+  EXPECT_EQ(parts.back(), &control_->members[1].parts[0]);
+  for (PartControl* part : parts) leave_session(*control_, *part);
+  EXPECT_EQ(attached_processes(*control_), 0u);
+}
+
+TEST_F(ControlTest, AFurtherProcessIsRefused) {
+  constexpr std::uint64_t kNobodys = std::uint64_t{1} << 40 | 1;
+  for (std::uint32_t i = 1; i < kMaxMembers; ++i) control_->members[i].state = kNobodys;
+  join();
+  const auto joins = [&] {
+    const pid_t child = fork();
+    if (child == 0) _exit(join_session(*control_, control_, 0) != nullptr ? 1 : 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status) == 1;
+  };
+  EXPECT_FALSE(joins());
+  EXPECT_EQ(attached_processes(*control_), kMaxMembers);
+  control_->members[300].state = 0;
+  EXPECT_TRUE(joins());
+}
+
+// The pid is the same, but not the program: what ran before exec has not let go of its place.
+TEST_F(ControlTest, AnotherProgramOfTheProcessHasItsOwnPlace) {
+  join();
+  control_->members[0].state ^= std::uint64_t{0xff} << 8;
+  join();
+  EXPECT_EQ(attached_processes(*control_), 2u);
+}
+
+// Threads of several processes join and leave at the same time.
+TEST_F(ControlTest, ConcurrentJoinsGetPlacesOfTheirOwn) {
+  constexpr int kProcesses = 4, kThreads = 3, kTurns = 300;
+  const auto take_turns = [this](std::atomic<bool>& good) {
+    for (int i = 0; i < kTurns; ++i) {
+      PartControl* const part = join_session(*control_, control_, 7);
+      if (part == nullptr || part->owner.load() != static_cast<std::uint32_t>(getpid()) ||
+          part->applied_sequence != 7) {
+        good = false;
+        return;
+      }
+      part->applied_sequence = 8;
+      sched_yield();
+      if (part->applied_sequence != 8) good = false;
+      leave_session(*control_, *part);
+    }
+  };
+  std::vector<pid_t> children;
+  for (int p = 0; p < kProcesses; ++p) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      std::atomic<bool> good{true};
+      std::vector<std::thread> threads;
+      for (int t = 0; t < kThreads; ++t) threads.emplace_back([&] { take_turns(good); });
+      for (std::thread& thread : threads) thread.join();
+      _exit(good ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  for (const MemberControl& member : control_->members) {
+    ASSERT_EQ(member.state, 0u);
+    for (const PartControl& part : member.parts) ASSERT_EQ(part.owner.load(), 0u);
+  }
 }
 
 TEST_F(ControlTest, RequestOverridesTheRuntimesOwnMode) {
@@ -212,7 +312,7 @@ TEST_F(ControlTest, RequestOverridesTheRuntimesOwnMode) {
 }
 
 // A minimal control thread of the program: applies each state that it sees, until backoff is requested.
-void serve(ControlBlock* control, RuntimeControl* runtime) {
+void serve(ControlBlock* control, PartControl* runtime) {
   std::uint32_t applied = 0;
   for (;;) {
     const std::uint32_t sequence = control->sequence.load(std::memory_order_acquire);
@@ -252,7 +352,7 @@ TEST_F(ControlTest, RequestsAcrossProcesses) {
     _exit(0);
   }
   const TimeNs end = now_ns() + 60 * kSecond;
-  while (attached_runtimes(*control_) == 0 && now_ns() < end) sched_yield();
+  while (attached_processes(*control_) == 0 && now_ns() < end) sched_yield();
   ask(control_);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

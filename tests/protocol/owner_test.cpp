@@ -26,8 +26,7 @@ SessionOptions options(std::size_t rings) {
   SessionOptions o;
   o.name = "owners";
   o.app = "test";
-  o.ring_count = rings;
-  o.ring_capacity = 2 * kMaxEventSize;
+  o.rings[0] = {rings, 2 * kMaxEventSize};
   return o;
 }
 
@@ -167,7 +166,8 @@ TEST_F(OwnerTest, TakeBackRefusesANewOwner) {
 class Consumer {
  public:
   explicit Consumer(const SessionOwner& session) : session_(session) {
-    for (std::size_t i = 0; i < session.map().header().ring_count; ++i) readers_.emplace_back(session.map().ring(i));
+    for (std::size_t i = 0; i < session.map().header().rings[0].count; ++i)
+      readers_.emplace_back(session.map().ring(i));
     session.map().header().reclaims_rings = 1;
   }
 

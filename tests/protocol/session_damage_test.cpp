@@ -22,8 +22,7 @@ class SessionDamage : public testing::Test {
   SessionOwner make() {
     SessionOptions options;
     options.name = "one";
-    options.ring_count = 3;
-    options.ring_capacity = 64 << 10;
+    options.rings[0] = {3, 64 << 10};
     Result<SessionOwner> owner = SessionOwner::create(options);
     EXPECT_TRUE(owner) << owner.error().message;
     return *std::move(owner);
@@ -38,11 +37,10 @@ TEST_F(SessionDamage, TheLayoutIsKeptOutsideTheSharedMemory) {
   const RingHeader* const ring = owner.map().ring(2);
   const ControlBlock* const control = &owner.map().control();
   SessionHeader& header = program->header();
-  header.ring_count = 1'000'000;
-  header.ring_capacity = std::uint64_t{1} << 60;
+  header.rings[0] = {1'000'000, std::uint64_t{1} << 60};
   header.control_offset = header.rings_offset = header.total_bytes = ~std::uint64_t{0};
   EXPECT_EQ(owner.map().ring_count(), 3u);
-  EXPECT_EQ(owner.map().ring_capacity(), std::size_t{64} << 10);
+  EXPECT_EQ(owner.map().ring_capacity(0), std::size_t{64} << 10);
   EXPECT_EQ(owner.map().ring(2), ring);
   EXPECT_EQ(&owner.map().control(), control);
 }  // unmapping visits every ring
@@ -70,10 +68,10 @@ TEST_F(SessionDamage, AnImpossibleLayoutIsRefused) {
     field = before;
     return !program;
   };
-  EXPECT_TRUE(refused(header.ring_count, 2u));
-  EXPECT_TRUE(refused(header.ring_count, ~0u));
-  EXPECT_TRUE(refused(header.ring_capacity, std::uint64_t{0}));
-  EXPECT_TRUE(refused(header.ring_capacity, std::uint64_t{1} << 63));
+  EXPECT_TRUE(refused(header.rings[0].count, 2u));
+  EXPECT_TRUE(refused(header.rings[0].count, ~0u));
+  EXPECT_TRUE(refused(header.rings[0].capacity, std::uint64_t{0}));
+  EXPECT_TRUE(refused(header.rings[0].capacity, std::uint64_t{1} << 63));
   EXPECT_TRUE(refused(header.control_offset, ~std::uint64_t{0}));
   EXPECT_TRUE(refused(header.rings_offset, std::uint64_t{8}));
   EXPECT_TRUE(SessionMap::attach(owner.path()));
@@ -83,7 +81,7 @@ TEST_F(SessionDamage, AnImpossibleLayoutIsRefused) {
 [[noreturn]] void overwrite(const std::string& path) {
   const Result<SessionMap> program = SessionMap::attach(path);
   if (!program) _exit(1);
-  const std::size_t count = program->ring_count(), data_words = program->ring_capacity() / 8;
+  const std::size_t count = program->ring_count(), data_words = program->ring_capacity(0) / 8;
   std::mt19937_64 random(7);
   const auto record = [&] { return (random() % 40) | (random() % 80 * 8) << 16; };  // of some kind and length
   for (;;) {
@@ -113,7 +111,7 @@ TEST_F(SessionDamage, AProgramThatOverwritesEverythingIsReadWithinBounds) {
   if (program == 0) overwrite(owner.path());
   ASSERT_GT(program, 0);
   std::vector<RingReader> readers;
-  for (std::size_t i = 0; i < 3; ++i) readers.emplace_back(owner.map().ring(i), owner.map().ring_capacity());
+  for (std::size_t i = 0; i < 3; ++i) readers.emplace_back(owner.map().ring(i), owner.map().ring_capacity(0));
   std::uint64_t sum = 0, records = 0, corrupt = 0;
   const TimeNs patience = now_ns() + 60 * kSecond;
   while ((records < 50'000 || corrupt < 1000) && now_ns() < patience) {
@@ -142,7 +140,7 @@ TEST_F(SessionDamage, AProgramThatOverwritesEverythingIsReadWithinBounds) {
 TEST_F(SessionDamage, ATruncatedFileIsSurvived) {
   const SessionOwner owner = make();
   EXPECT_FALSE(is_mapping_lost(&owner.map().header()));
-  RingReader reader(owner.map().ring(1), owner.map().ring_capacity());
+  RingReader reader(owner.map().ring(1), owner.map().ring_capacity(0));
   ASSERT_EQ(truncate(owner.path().c_str(), 0), 0);
   EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
   EXPECT_TRUE(is_mapping_lost(&owner.map().header()));

@@ -24,8 +24,7 @@ class SessionTest : public testing::Test {
     SessionOptions o;
     o.name = name;
     o.app = "hot_flag";
-    o.ring_count = 3;
-    o.ring_capacity = 64 << 10;
+    o.rings[0] = {3, 64 << 10};
     return o;
   }
   std::set<std::string> files() const {
@@ -45,7 +44,7 @@ TEST_F(SessionTest, AttachSeesTheSession) {
   EXPECT_STREQ(map->header().name, "one");
   EXPECT_STREQ(map->header().app, "hot_flag");
   EXPECT_EQ(map->header().tool_pid, getpid());
-  EXPECT_EQ(map->header().ring_count, 3u);
+  EXPECT_EQ(map->header().rings[0].count, 3u);
   // One memory, mapped twice.
   owner->map().control().requested_ns.store(77);
   EXPECT_EQ(map->control().requested_ns.load(), 77);
@@ -83,6 +82,47 @@ TEST_F(SessionTest, EachProducerClaimsItsOwnRing) {
   EXPECT_EQ(rings.size(), 3u);
   EXPECT_EQ(map->claim_ring(), nullptr);
   EXPECT_EQ(owner->map().claim_ring(), nullptr);
+}
+
+TEST_F(SessionTest, LargerRingsAreClaimedFirst) {
+  SessionOptions o = options("classes");
+  o.rings = {RingClass{1, 64 << 10}, RingClass{2, 16 << 10}, RingClass{}, RingClass{1, 8 << 10}};
+  const Result<SessionOwner> owner = SessionOwner::create(o);
+  ASSERT_TRUE(owner) << owner.error().message;
+  const Result<SessionMap> map = SessionMap::attach(owner->path());
+  ASSERT_TRUE(map) << map.error().message;
+  ASSERT_EQ(map->ring_count(), 4u);
+  const std::size_t capacities[] = {64 << 10, 16 << 10, 16 << 10, 8 << 10};
+  std::byte* end = nullptr;
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(owner->map().rings_used(), i);
+    EXPECT_EQ(map->ring_capacity(i), capacities[i]);
+    RingHeader* const ring = map->claim_ring();
+    ASSERT_EQ(ring, map->ring(i));
+    EXPECT_EQ(ring->capacity, capacities[i]);
+    EXPECT_GE(reinterpret_cast<std::byte*>(ring), end);
+    end = ring->data + ring->capacity;
+  }
+  EXPECT_EQ(end - reinterpret_cast<std::byte*>(&map->header()), static_cast<std::ptrdiff_t>(map->header().total_bytes));
+  EXPECT_EQ(map->claim_ring(), nullptr);
+}
+
+TEST(RingClassesTest, MemoryIsDividedAmong256ProcessesOfTwoProducers) {
+  for (const std::size_t mib : {1, 2, 8, 32, 64, 127, 128, 1024}) {
+    const std::size_t bytes = mib << 20;
+    std::size_t count = 0, total = 0, last = SIZE_MAX;
+    for (const RingClass& rings : divide_among_rings(bytes)) {
+      EXPECT_TRUE(rings.count == 0 || rings.capacity <= last) << mib;
+      last = rings.capacity;
+      count += rings.count;
+      total += rings.count * rings.capacity;
+    }
+    EXPECT_LE(total, bytes) << mib;
+    EXPECT_GE(total, bytes / 4) << mib;
+    EXPECT_GE(count, mib >= 32 ? 512u : 56u) << mib;
+  }
+  EXPECT_EQ(divide_among_rings(std::size_t{128} << 20)[0], (RingClass{8, std::size_t{8} << 20}));
+  EXPECT_EQ(divide_among_rings(0)[0], (RingClass{1, 2 * kMaxEventSize}));
 }
 
 TEST_F(SessionTest, EventsCrossMappings) {
@@ -140,8 +180,7 @@ TEST_F(SessionTest, NamesAreChecked) {
 TEST_F(SessionTest, TooLittleMemoryIsAnErrorAndLeavesNoFiles) {
   for (const int bits : {46, 50, 61, 63}) {
     SessionOptions o = options("huge");
-    o.ring_count = 8;
-    o.ring_capacity = std::size_t{1} << bits;
+    o.rings[0] = {8, std::size_t{1} << bits};
     const Result<SessionOwner> owner = SessionOwner::create(o);
     ASSERT_FALSE(owner) << bits;
     EXPECT_EQ(owner.error().kind, ErrorKind::unavailable);
@@ -154,7 +193,7 @@ TEST_F(SessionTest, TooLittleMemoryIsAnErrorAndLeavesNoFiles) {
 TEST_F(SessionTest, RefusesImpossibleRingSizes) {
   for (const std::size_t capacity : {std::size_t{0}, std::size_t{4096}, std::size_t{100'000}}) {
     SessionOptions o = options("odd");
-    o.ring_capacity = capacity;
+    o.rings[0].capacity = capacity;
     const Result<SessionOwner> owner = SessionOwner::create(o);
     ASSERT_FALSE(owner) << capacity;
     EXPECT_EQ(owner.error().kind, ErrorKind::bad_input);
@@ -181,6 +220,7 @@ TEST_F(SessionTest, AttachRefusesAnotherVersion) {
   const Result<SessionOwner> owner = SessionOwner::create(options("versions"));
   ASSERT_TRUE(owner);
   owner->map().header().version = kSessionVersion + 1;
+  owner->map().header().total_bytes = 1;  // which another version may have elsewhere
   const Result<SessionMap> map = SessionMap::attach(owner->path());
   ASSERT_FALSE(map);
   EXPECT_NE(map.error().message.find("version " + std::to_string(kSessionVersion + 1)), std::string::npos)

@@ -2,6 +2,8 @@
 #include "wic/runtime.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -80,7 +82,7 @@ class RuntimeInSession : public testing::Test {
     wicprof::SessionOptions options;
     options.name = "runtime-test-" + std::to_string(getpid());
     // Nobody reads the ring before the test's end: the waits until `auto` has chosen took 0.8 MiB on a busy machine.
-    options.ring_capacity = std::size_t{1} << 24;
+    options.rings[0].capacity = std::size_t{1} << 24;
     auto made = wicprof::SessionOwner::create(options);
     ASSERT_TRUE(made) << made.error().message;
     session.emplace(*std::move(made));
@@ -149,7 +151,7 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
   EXPECT_EQ(got.all<wicprof::HostWaitEvent>().size(), 10u);
   ASSERT_EQ(got.all<wicprof::SiteEvent>().size(), 1u);
   EXPECT_EQ(got.text(got.all<wicprof::SiteEvent>()[0].name), "test.word");
-  EXPECT_EQ(wicprof::attached_runtimes(control()), 0u);
+  EXPECT_EQ(wicprof::attached_processes(control()), 0u);
 }
 
 TEST_F(RuntimeInSession, ADeviceIsIdentifiedAcrossProcesses) {
@@ -225,6 +227,43 @@ TEST_F(RuntimeInSession, ASiteDeclaredAfterItsToggleIsNoInterventionAtTheNext) {
   const auto interventions = ring().all<wicprof::InterventionEvent>();
   ASSERT_EQ(interventions.size(), 1u);
   EXPECT_EQ(interventions[0].site, site);
+}
+
+TEST_F(RuntimeInSession, WhenTheRecorderIsKilledStrategiesAreTheProgramsOwn) {
+  control().heartbeat = 1;
+  const pid_t recorder = fork();
+  ASSERT_GE(recorder, 0);
+  if (recorder == 0) {
+    alarm(60);
+    for (;;) {
+      ++control().heartbeat;
+      usleep(50'000);
+    }
+  }
+  wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
+  start(Mode::poll);
+  const auto other = runtime->add_site({"other", wicprof::WordMemory::device, wicprof::Pollers::each_thread, false});
+  ASSERT_TRUE(other);
+  ASSERT_TRUE(runtime->set_wait(*other, {Mode::park, StrategyId::backoff}));
+  const auto comes_to = [&](StrategyId strategy) {
+    const TimeNs end = now_ns() + kDeadline;
+    while (runtime->strategy(site) != strategy && now_ns() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return runtime->strategy(site) == strategy;
+  };
+  ASSERT_TRUE(comes_to(StrategyId::shared_watch));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch);
+  kill(recorder, SIGKILL);
+  waitpid(recorder, nullptr, 0);
+  EXPECT_TRUE(comes_to(StrategyId::poll));
+  EXPECT_EQ(runtime->strategy(*other), StrategyId::backoff);  // the program has asked for that itself
+  const auto late = runtime->add_site({"late", wicprof::WordMemory::device, wicprof::Pollers::each_thread, false});
+  ASSERT_TRUE(late);
+  ASSERT_TRUE(runtime->set_wait(*late, {Mode::park, StrategyId::backoff}));
+  EXPECT_EQ(runtime->strategy(*late), StrategyId::backoff);
+  ++control().heartbeat;  // it was only stopped
+  EXPECT_TRUE(comes_to(StrategyId::shared_watch));
 }
 
 TEST_F(RuntimeInSession, AutoFollowsObservationsAndTellsTheTraceWhy) {

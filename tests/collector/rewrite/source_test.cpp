@@ -51,9 +51,9 @@ TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
   EXPECT_EQ(loaded(ptx), patched());
   EXPECT_EQ(driver.table[0], reinterpret_cast<std::uint64_t>(driver.memory.front().data()));
   EXPECT_EQ(driver.loads - driver.unloads, 2);  // the program's own, and the clock's
-  EXPECT_EQ(attached_runtimes(control_), 1u);
+  EXPECT_EQ(attached_processes(control_), 1u);
   source_->finish(sink_);
-  EXPECT_EQ(attached_runtimes(control_), 0u);
+  EXPECT_EQ(attached_processes(control_), 0u);
 }
 
 // In the executable of the test, as a program's own modules are in its executable.
@@ -148,7 +148,7 @@ TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
     EXPECT_EQ(loaded(image), image) << step;
     EXPECT_EQ(driver.loads - driver.unloads, 1) << step;
     driver.loads = driver.unloads = 0;
-    EXPECT_EQ(attached_runtimes(control_), 0u) << step;
+    EXPECT_EQ(attached_processes(control_), 0u) << step;
     source_->finish(sink_);
   };
   for (const char* step : {"load_patched", "kernel", "attribute"}) {

@@ -3,26 +3,26 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <string>
-#include <thread>
 
 #include "protocol/control.h"
+#include "protocol/session_member.h"
 #include "src/runtime/guarded.h"
 #include "src/runtime/trace_link.h"
 #include "src/strategy/strategy_board.h"
 
 namespace wic {
 
-/// Only where the trace is attached.
-class ControlLoop {
+/// Only where the trace is attached. Its end leaves the session.
+class ControlLoop final : wicprof::Applier {
  public:
-  ControlLoop(StrategyBoard& board, TraceLink& trace) : board_(board), trace_(trace) {}
-  ControlLoop(const ControlLoop&) = delete;
-  ~ControlLoop();  ///< ends the thread; the session then no longer counts this runtime
+  ControlLoop(StrategyBoard& board, TraceLink& trace)
+      : board_(board), trace_(trace), member_(control(), &trace.session().header(), *this) {}
 
   /// Applies the strategy that the session requests already, joins the session, starts the thread. Returns a warning
-  /// where the session has no free slot for this runtime, else an empty text. Error: the devices did not take the
-  /// strategy.
+  /// where the session has no place for this process, or the system no thread, else an empty text. Error: the devices
+  /// did not take the strategy.
   Result<std::string> start();
 
   /// Registers a site of the board by its name, and applies the strategy that the session requests there. Any thread.
@@ -32,27 +32,36 @@ class ControlLoop {
   Result<> request(SiteId site, WantedWait wanted);
 
  private:
-  using SiteWords = std::array<std::uint32_t, kMaxSites>;
-
-  // The state of the control block that was applied last. Local to the thread.
-  struct Applied {
-    std::uint32_t sequence = 0;
-    SiteWords sites{};  // WantedWait::pack() per site
+  // Site 0: the whole program.
+  struct SiteState {
+    std::uint32_t number = 0;                  // in the control block; 0: none
+    std::uint32_t own = WantedWait::kNothing;  // WantedWait::pack(), as the program itself requested it
   };
 
-  void run(Applied applied);
-  void apply_news(Applied& applied);
-  void change(SiteId site, std::uint32_t wanted_word, std::uint32_t sequence, TimeNs requested);
-  void report_failure(const wicprof::Error& error);
-  SiteWords wanted_sites();
+  wicprof::WaitSide side() const override { return wicprof::WaitSide::both; }
+  std::size_t most_sites() const override { return kMaxSites - 1; }
+  std::size_t sites_now() const override { return kMaxSites - 1; }
+  Site site(std::size_t index) const override;
+  WantedWait own() const override { return WantedWait::unpack(state(0).own); }
+  std::uint32_t own(const Site& site) const override { return state(site.id).own; }
+  WantedWait now(SiteId site, WantedWait) const override { return board_.wanted(site); }
+  void recorder_gone(bool gone) override { recorder_gone_ = gone; }
+  Result<> apply(SiteId site, WantedWait way) override { return board_.want(site, way); }
+  void write(const wicprof::InterventionEvent& event) override;
+  void write_notice(wicprof::NoticeSeverity severity, const std::string& text) override {
+    trace_.write_notice(severity, text);
+  }
+
+  SiteState state(SiteId site) const {
+    return sites_.with([&](const auto& sites) { return sites[site]; });
+  }
   wicprof::ControlBlock& control() const { return trace_.session().control(); }
 
   StrategyBoard& board_;
   TraceLink& trace_;
-  wicprof::RuntimeControl* place_ = nullptr;  // in the control block; written by start() alone
-  Guarded<SiteWords> numbers_;                // the control block's number of each site, 0 = none
-  std::atomic<bool> stop_{false}, ended_{false};
-  std::thread thread_;
+  mutable Guarded<std::array<SiteState, kMaxSites>> sites_;
+  std::atomic<bool> recorder_gone_{false};
+  wicprof::SessionMember member_;  // the last: its thread uses the others
 };
 
 }  // namespace wic
