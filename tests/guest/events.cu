@@ -7,22 +7,24 @@ using namespace guest;
 void recorded_anew() {
   const cudaStream_t one = stream();
   const cudaEvent_t awaited = event();
-  const Word word;
-  busy(one, 20);
-  OK(cudaEventRecord(awaited, one));
-  std::thread other([&] {
-    pause_ms(5);
-    hold(one, word);
+  for (unsigned i = 1; i <= 3; ++i) {
+    static const Word word;
+    busy(one, 40);
     OK(cudaEventRecord(awaited, one));
-  });
-  {
-    const Timed timed("wait", 2);
+    std::thread other([&] {
+      pause_ms(20);
+      hold(one, word, i);
+      OK(cudaEventRecord(awaited, one));
+    });
+    {
+      const Timed timed("wait");
+      OK(cudaEventSynchronize(awaited));
+    }
+    other.join();
+    IS(cudaEventQuery(awaited), cudaErrorNotReady);
+    word.set(i);
     OK(cudaEventSynchronize(awaited));
   }
-  other.join();
-  IS(cudaEventQuery(awaited), cudaErrorNotReady);
-  word.set();
-  OK(cudaEventSynchronize(awaited));
 }
 void never_recorded() {
   const cudaEvent_t one = event();

@@ -92,6 +92,8 @@ void four_thousand_short_threads() {
   say("GREW resident_kb %ld 1024", resident_kb() - before);
 }
 void launches_beside_waiters() {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the launches must not share a queue with a kernel that is held
+  prepare();
   const Word word;
   std::vector<std::thread> all;
   for (int i = 0; i < 8; ++i) {
@@ -221,7 +223,7 @@ void affinity_stays() {
 QUESTIONS({Q(sixty_four_wait_at_once),
            Q(all_wait_for_one_stream),
            {"four_thousand_short_threads", four_thousand_short_threads, 0, true},
-           {"launches_beside_waiters", launches_beside_waiters, 0, true},
+           {"launches_beside_waiters", launches_beside_waiters, 0, true, 0},
            Q(counts_its_threads),
            Q(stack_of_64_kb),
            Q(stack_of_32_kb),

@@ -85,9 +85,9 @@ void work(double ms = 3) {
 void fed_by_another() {
   const CUstream fed = stream();
   std::atomic<bool> stop{false};
-  busy(fed, 3);
+  busy(fed, 30);
   std::thread feeder([&] {
-    for (const double end = now_ms() + 1500; !stop && now_ms() < end; pause_ms(0.5)) busy(fed, 5);
+    for (const double end = now_ms() + 500; !stop && now_ms() < end; pause_ms(2)) busy(fed, 5);
   });
   OK(wait(fed));
   IS(query(fed), CUDA_ERROR_NOT_READY);
@@ -101,7 +101,7 @@ void fed_until_the_wait_ends() {
   std::atomic<int> beyond{0};
   busy(fed, 3);
   std::thread feeder([&] {
-    for (const double end = now_ms() + 1500; !done && beyond == 0; pause_ms(0.2)) {
+    for (const double end = now_ms() + 1000; !done && beyond == 0; pause_ms(0.2)) {
       busy(fed, 0.5);
       beyond = now_ms() > end;
     }
@@ -199,10 +199,10 @@ void recorded_anew() {
   const CUstream one = stream();
   const CUevent awaited = event();
   Word word;
-  busy(one, 20);
+  busy(one, 80);
   OK(record(awaited, one));
   std::thread other([&] {
-    pause_ms(5);
+    pause_ms(40);  // the first wait at a place takes longer to begin: its place gets a name
     launch(one, {0, &word.value});
     OK(record(awaited, one));
   });
