@@ -1,4 +1,6 @@
 // Events: whose record a wait waits for, what they say, and what they measure.
+#include <sys/wait.h>
+
 #include "tests/guest/gpu.h"
 
 using namespace guest;
@@ -142,6 +144,35 @@ void interprocess_event() {
     OK(cudaEventQuery(shared));
   }
 }
+// A process that began before either used CUDA waits for the other's event.
+void event_of_another_process() {
+  int pipes[2] = {};
+  OK(pipe(pipes));
+  const pid_t child = fork();
+  if (child == 0) {
+    cudaIpcEventHandle_t handle{};
+    cudaEvent_t shared = nullptr;
+    if (read(pipes[0], &handle, sizeof handle) != sizeof handle) _exit(2);
+    prepare();
+    if (cudaIpcOpenEventHandle(&shared, handle) != cudaSuccess) _exit(3);
+    if (cudaEventSynchronize(shared) != cudaSuccess) _exit(4);
+    _exit(cudaEventQuery(shared) == cudaSuccess ? 5 : 6);
+  }
+  prepare();
+  const cudaStream_t one = stream();
+  const cudaEvent_t shared = event(cudaEventDisableTiming | cudaEventInterprocess);
+  cudaIpcEventHandle_t handle{};
+  OK(cudaIpcGetEventHandle(&handle, shared));
+  busy(one, 100);
+  OK(cudaEventRecord(shared, one));
+  IS(write(pipes[1], &handle, sizeof handle), static_cast<long>(sizeof handle));
+  OK(cudaEventSynchronize(shared));
+  int status = 0;
+  IS(waitpid(child, &status, 0) == child, 1);
+  IS(WEXITSTATUS(status), 5);
+  close(pipes[0]);
+  close(pipes[1]);
+}
 // One thread waits for the event in the middle of a stream; the stream goes on.
 void in_the_middle() {
   const cudaStream_t one = stream();
@@ -206,6 +237,7 @@ QUESTIONS({
     {"destroyed_while_pending", destroyed_while_pending},
     {"many_events", many_events},
     {"interprocess_event", interprocess_event},
+    {"event_of_another_process", event_of_another_process, 0, false, 0},
     {"in_the_middle", in_the_middle},
     {"from_eight_threads", from_eight_threads},
     {"flags_that_are_none", flags_that_are_none},
