@@ -11,18 +11,20 @@ void recorded_anew() {
   const cudaEvent_t awaited = event();
   for (unsigned i = 1; i <= 3; ++i) {
     static const Word word;
+    cudaError_t code = cudaSuccess;
     busy(one, 40);
     OK(cudaEventRecord(awaited, one));
     std::thread other([&] {
       pause_ms(20);
       hold(one, word, i);
-      OK(cudaEventRecord(awaited, one));
+      code = cudaEventRecord(awaited, one);
     });
     {
       const Timed timed("wait");
       OK(cudaEventSynchronize(awaited));
     }
     other.join();
+    OK(code);
     IS(cudaEventQuery(awaited), cudaErrorNotReady);
     word.set(i);
     OK(cudaEventSynchronize(awaited));
