@@ -93,15 +93,16 @@ void work(double ms = 3) {
 // Streams.
 void fed_by_another() {
   const CUstream fed = stream();
-  std::atomic<bool> stop{false};
-  busy(fed, 30);
+  Word word;
+  busy(fed, 60);
   std::thread feeder([&] {
-    for (const double end = now_ms() + 500; !stop && now_ms() < end; pause_ms(2)) busy(fed, 5);
+    pause_ms(20);
+    launch(fed, {0, &word.value});
   });
-  OK(wait(fed));
-  IS(query(fed), CUDA_ERROR_NOT_READY);
-  stop = true;
+  OK(wait(fed));  // for what was there at its entry
   feeder.join();
+  IS(query(fed), CUDA_ERROR_NOT_READY);
+  word.value = 1;
   OK(wait(fed));
 }
 void fed_until_the_wait_ends() {
