@@ -1,6 +1,6 @@
 // The GPUs of the test's driver: streams are queues of work, as the driver's are, and the work takes time without a
-// GPU. One thread of the process makes them go on, and calls host functions. What is answered and in which order work
-// may begin is what the driver's documents say; where they are silent, what was seen on an H100 (driver 580).
+// GPU. One thread of the process makes them go on, and calls host functions. What is answered, and in which order work
+// may begin, is what the driver's documents say; the same questions are asked of a GPU (tests/guest/*.cu).
 #pragma once
 
 #include <cuda.h>

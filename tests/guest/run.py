@@ -91,8 +91,9 @@ def run(build, question, way, longest=LONGEST):
         words = [str(build / "bin/wic-prof"), "run", "-q", "-f", "-o", str(folder / "trace/t.wicprof"), *WAYS[way], "--",
                  *words]
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}
-    process = subprocess.Popen(words, cwd=folder / "work", env=environment, text=True, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(words, cwd=folder / "work", env=environment, text=True, errors="replace",
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
     try:
         text, errors = process.communicate(timeout=longest)
         status = process.returncode if process.returncode >= 0 else 128 - process.returncode
