@@ -169,7 +169,8 @@ class HostWaits final : public Source {
     KnownWait* const known =
         thread.known_waits.find(number, frame, object_of(number, data.functionParams), data.context);
     if (known == nullptr || known->text_generation != sink.text_generation() || known->place->key != known->key ||
-        control_.wanted(sites_.session_number(known->event.site)) != StrategyId::poll || RangeNames::innermost() != nullptr) {
+        control_.wanted(sites_.session_number(known->event.site)) != StrategyId::poll ||
+        RangeNames::innermost() != nullptr) {
       return false;
     }
     if (!PythonFrames::none() && PythonFrames::of_process().innermost(thread.python) != known->function) return false;

@@ -63,6 +63,13 @@ void OthersWork::begins(std::uint32_t thread) {
   for (const TimeNs until = now_ns() + kReachesDriver; now_ns() < until;) pause_briefly();
 }
 
+bool OthersWork::surely_quiet() {
+  if (watching_.load()) return quiet();
+  ticks_ = 0;
+  watch(true);
+  return false;
+}
+
 void OthersWork::watch(bool on) {
   if (watching_.exchange(on) != on && watch_) watch_(on);
 }

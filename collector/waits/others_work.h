@@ -37,8 +37,10 @@ class OthersWork {
     wake_ = std::move(wake);
   }
 
-  /// Whether nobody has begun work lately while another thread waited.
+  /// Whether nobody has begun work lately while another thread waited, as far as is known.
   bool quiet() const { return now_ns() >= noisy_until_.load(std::memory_order_relaxed); }
+  /// The same where launches are watched; false where they are not, and they are from now on.
+  bool surely_quiet();
 
   /// A thread's wait, from its begin until the thread's call goes on.
   class Wait {

@@ -123,12 +123,13 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
     return;
   }
   const bool is_copy = what.kind == Awaited::copy, is_device = what.kind == Awaited::device;
-  const OthersWork::Wait others(others_, thread.id, is_copy || is_device || what.stream == CU_STREAM_LEGACY);
+  const bool gives_way = is_copy || is_device || (what.kind == Awaited::stream && what.stream == CU_STREAM_LEGACY);
+  const OthersWork::Wait others(others_, thread.id, gives_way);
   Snapshot snapshot(tools_, what);
   if (!snapshot) return;  // done already, or the driver's to wait for
   if (is_device) handles_.idle_context(snapshot.context(), true);
   replaced_.taken(call.id, snapshot.context());  // tries it while the thread waits anyway
-  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, &others);
+  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, gives_way ? &others : nullptr);
   const Parked parked = park(snapshot, strategy, plan_for, waiting, wait.begin);
   wait.polls += parked.polls;
   wait.naps += parked.naps;
@@ -159,7 +160,7 @@ bool Parker::fed(const Awaitable& what) {
     if (noted_.captures().any()) return true;
     pause_briefly();
   }
-  return !others_.quiet();
+  return !others_.surely_quiet();
 }
 
 }  // namespace wicprof::collector

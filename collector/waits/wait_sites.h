@@ -89,8 +89,8 @@ class WaitSites {
     places.at(key) = {key, call, 0};
   }
 
-  /// The place, which name_places() declares to the trace if it is new. `call`: the call's name. `caller`: the address to
-  /// which it returns; nullptr: not known.
+  /// The place, which name_places() declares to the trace if it is new. `call`: the call's name. `caller`: the address
+  /// to which it returns; nullptr: not known.
   PlaceOfWait enter(ThreadsPlaces& places, std::uint32_t number, std::string_view call, const void* caller);
 
   /// The same for a wait within an NVTX range, wherever the call stands. Nothing for a further range once kMostRanges
