@@ -101,7 +101,7 @@ class HostWaits final : public Source {
     if (thread.wait.recording != recording_.load(std::memory_order_relaxed)) thread.wait.depth = 0;
     if (data.callbackSite == CUPTI_API_EXIT && thread.wait.depth == 0) return;  // no wait has begun
     if (kWaitingCalls[number].copy != CopyCall::none) {
-      if (data.callbackSite == CUPTI_API_ENTER && !OwnCode::runs()) parker_.begins_work(thread);
+      if (data.callbackSite == CUPTI_API_ENTER && !OwnCode::runs()) begins_copy(thread, number, data);
       if (!copy_waits(thread, number, data)) return;
     }
     const void* const frame = __builtin_frame_address(0);
@@ -147,6 +147,12 @@ class HostWaits final : public Source {
   }
 
  private:
+  void begins_copy(const WaitingThread& thread, std::uint8_t number, const CUpti_CallbackData& data) {
+    const WaitingCall& call = kWaitingCalls[number];
+    if (const auto copy = host_copy(call.domain, call.id, data.functionParams, call.default_stream()))
+      parker_.begins_work(thread, copy->stream);
+  }
+
   /// Whether a copy waits.
   __attribute__((noinline)) bool copy_waits(WaitingThread& thread, std::uint8_t number,
                                             const CUpti_CallbackData& data) const {
@@ -312,7 +318,7 @@ class HostWaits final : public Source {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
     if (!is_launch(id)) return parker_.note(id, data);
     if (data.callbackSite != CUPTI_API_ENTER || OwnCode::runs()) return;
-    parker_.begins_work(thread);
+    parker_.begins_work(thread, stream_of_launch(id, data.functionParams));
     add_launch(thread.experienced().work, id, data.functionParams);
   }
 

@@ -19,9 +19,10 @@ constexpr int kFirstTicks = 10, kEveryTicks = 10, kIdleTicks = 20;
 
 }  // namespace
 
-OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, bool gives_way)
+OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, CUstream stream, bool gives_way)
     : others_(others), entry_(std::make_shared<Entry>()) {
   entry_->thread = thread;
+  entry_->stream = stream;
   entry_->gives_way = gives_way;
   {
     const std::lock_guard lock(others_.mutex_);
@@ -40,14 +41,15 @@ OthersWork::Wait::~Wait() {
   entry_->gone.store(true, std::memory_order_release);
 }
 
-void OthersWork::begins(std::uint32_t thread) {
+void OthersWork::begins(std::uint32_t thread, CUstream stream) {
   if (count_.load() == 0) return;
   std::vector<std::shared_ptr<Entry>> giving_way;
   {
     const std::lock_guard lock(mutex_);
     for (const std::shared_ptr<Entry>& wait : waits_) {
-      if (wait->thread == thread) continue;
-      noisy_until_.store(now_ns() + kNoisy, std::memory_order_relaxed);
+      const bool concerns = wait->stream == nullptr || (wait->stream == stream && stream != CU_STREAM_PER_THREAD);
+      if (wait->thread == thread || !concerns) continue;
+      if (wait->stream == nullptr) noisy_until_.store(now_ns() + kNoisy, std::memory_order_relaxed);
       wait->interrupted.store(true, std::memory_order_release);
       if (wait->gives_way) giving_way.push_back(wait);
     }
@@ -61,13 +63,6 @@ void OthersWork::begins(std::uint32_t thread) {
     usleep(10);
   }
   for (const TimeNs until = now_ns() + kReachesDriver; now_ns() < until;) pause_briefly();
-}
-
-bool OthersWork::surely_quiet() {
-  if (watching_.load()) return quiet();
-  ticks_ = 0;
-  watch(true);
-  return false;
 }
 
 void OthersWork::watch(bool on) {

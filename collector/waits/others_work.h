@@ -1,7 +1,7 @@
-// Whether other threads begin work while a thread waits in wic-prof for all that is in front of it: for the legacy
-// default stream, for a device, or in a copy. For these no event of ours can stand without ordering the program's other
-// streams behind it, so wic-prof waits in their place only while nobody else begins work, and gives way to whoever
-// does.
+// Whether other threads begin work that a thread's call would wait for, too, if it went on later: into its stream, or
+// anywhere where the call waits for the legacy default stream or a device. There wic-prof waits in the call's place
+// only while nobody else begins work, and gives way to whoever does, since no event of ours can stand for what is in
+// front of the call without the driver putting it in front of other streams' work.
 #pragma once
 
 #include <cupti.h>
@@ -21,6 +21,7 @@ namespace wicprof::collector {
 class OthersWork {
   struct Entry {
     std::uint32_t thread = 0;
+    CUstream stream = nullptr;  // nullptr: all
     bool gives_way = false;
     std::atomic<bool> interrupted{false}, gone{false};
   };
@@ -37,16 +38,14 @@ class OthersWork {
     wake_ = std::move(wake);
   }
 
-  /// Whether nobody has begun work lately while another thread waited, as far as is known.
+  /// Whether nobody has begun work lately while another thread waited for all, as far as is known.
   bool quiet() const { return now_ns() >= noisy_until_.load(std::memory_order_relaxed); }
-  /// The same where launches are watched; false where they are not, and they are from now on.
-  bool surely_quiet();
 
   /// A thread's wait, from its begin until the thread's call goes on.
   class Wait {
    public:
-    /// `gives_way`: the call has to go on before others begin work.
-    Wait(OthersWork& others, std::uint32_t thread, bool gives_way);
+    /// `stream`: whose work matters; nullptr: that of all. `gives_way`: the call has to go on before others begin it.
+    Wait(OthersWork& others, std::uint32_t thread, CUstream stream, bool gives_way);
     ~Wait();
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
@@ -57,9 +56,10 @@ class OthersWork {
     std::shared_ptr<Entry> entry_;
   };
 
-  /// The thread is about to begin work or a capture. Waits until the calls that have to go on before have done so, a
-  /// tenth of a millisecond, at most one; once, since nobody waits in wic-prof like that for the next seconds.
-  void begins(std::uint32_t thread);
+  /// The thread is about to begin work in the stream, or a capture. CU_STREAM_PER_THREAD is the thread's own. Waits
+  /// until the calls that have to go on before have done so, a tenth of a millisecond, at most one; once, since nobody
+  /// waits in wic-prof like that for the next seconds.
+  void begins(std::uint32_t thread, CUstream stream);
 
   /// Every 100 ms or so: watches the launches for a second, and then for a tenth of each second, since a callback takes
   /// a launch 0.4 us. One thread.

@@ -12,10 +12,8 @@ namespace {
 /// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
 /// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
 constexpr std::uint32_t kShortWaits = 16;
-/// Where nothing has come since, the driver says so sooner, also on a slow machine, unless the GPU is another process's
-/// meanwhile. Not calibrated.
+/// An event behind no work is reached sooner. Not calibrated.
 constexpr TimeNs kNothingTakes = 300 * kMicrosecond;
-constexpr int kNothingTurns = 8;
 /// So many waits of a thread for a device are the program's own before wic-prof waits in the place of one. Not
 /// calibrated.
 constexpr std::uint32_t kDevicesBefore = 3;
@@ -55,7 +53,7 @@ bool Parker::alone(WaitingThread& thread, const Awaitable& what) {
   if (!others_.quiet()) return false;
   if (what.kind != Awaited::device || thread.device_waits >= kDevicesBefore) return true;
   ++thread.device_waits;
-  thread.others_wait.emplace(others_, thread.id, false);  // shows whether others begin work meanwhile
+  thread.others_wait.emplace(others_, thread.id, nullptr, false);  // shows whether others begin work meanwhile
   return false;
 }
 
@@ -63,7 +61,7 @@ void Parker::note(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool begins = data.callbackSite == CUPTI_API_ENTER;
   if (begins) {
     const CallingDriver calling(of_thread());
-    if (NotedCalls::begins_capture(id)) others_.begins(of_thread().id);
+    if (NotedCalls::begins_capture(id)) others_.begins(of_thread().id, nullptr);
     if (NotedCalls::ends_primary_context(id)) return handles_.primary_context_may_end();
     if (const CUevent changed = NotedCalls::changed_event(id, data.functionParams)) events_.changes(changed);
   }
@@ -123,44 +121,36 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
     return;
   }
   const bool is_copy = what.kind == Awaited::copy, is_device = what.kind == Awaited::device;
-  const bool gives_way = is_copy || is_device || (what.kind == Awaited::stream && what.stream == CU_STREAM_LEGACY);
-  const OthersWork::Wait others(others_, thread.id, gives_way);
+  const bool is_legacy = what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY;
+  const bool for_all = is_device || is_legacy, gives_way = for_all || is_copy;
+  std::optional<OthersWork::Wait> others;
+  if (what.kind != Awaited::event) others.emplace(others_, thread.id, for_all ? nullptr : what.stream, gives_way);
   Snapshot snapshot(tools_, what);
   if (!snapshot) return;  // done already, or the driver's to wait for
   if (is_device) handles_.idle_context(snapshot.context(), true);
   replaced_.taken(call.id, snapshot.context());  // tries it while the thread waits anyway
-  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, gives_way ? &others : nullptr);
+  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, gives_way ? &*others : nullptr);
   const Parked parked = park(snapshot, strategy, plan_for, waiting, wait.begin);
   wait.polls += parked.polls;
   wait.naps += parked.naps;
-  if (parked.done && !is_copy) settle(thread, snapshot, what, call, relaxed);
+  if (!parked.done || is_copy) return;
+  // The call of an idle stream or device returns at once by itself, and does all that it does. The driver takes a
+  // stream for idle a little later than an event behind its work for reached.
+  const bool idle = !noted_.captures().any() && (is_device ? !fed(what) : others && !others->interrupted());
+  if (!idle) settle(thread, snapshot.context(), call, relaxed);
 }
 
-void Parker::settle(WaitingThread& thread, Snapshot& snapshot, const Awaitable& what, const CallEntry& call,
-                    RelaxedCapture& relaxed) {
-  // The call of an idle stream or device returns at once by itself, and does all that it does.
-  if (what.kind != Awaited::event && !fed(what)) return;
-  const CUcontext context = snapshot.context();
+void Parker::settle(WaitingThread& thread, CUcontext context, const CallEntry& call, RelaxedCapture& relaxed) {
   if (!replaced_.taken(call.id, context) || !replaced_.replace(call.id, call.params, context)) return;
   if (noted_.captures().any()) thread.capture_mode = relaxed.keep();  // else the capture would forbid the call
 }
 
-bool Parker::fed(const Awaitable& what) {
-  // The driver knows of the end of a stream's work a little later than of an event behind that work.
-  const TimeNs until = now_ns() + kNothingTakes;
-  for (int turn = 0; turn < kNothingTurns || now_ns() < until; ++turn) {
-    if (what.kind == Awaited::device) {
-      Snapshot now(tools_, what);
-      while (now && now.ask() == Answer::pending && now_ns() < until) pause_briefly();
-      if (now && now.ask() == Answer::done) return false;
-    } else {
-      const OpenCaptures::Pause pause(noted_.captures());
-      if (pause && driver_.stream_query(what.stream) == CUDA_SUCCESS) return false;
-    }
-    if (noted_.captures().any()) return true;
-    pause_briefly();
+bool Parker::fed(const Awaitable& device) {
+  Snapshot now(tools_, device);
+  for (const TimeNs until = now_ns() + kNothingTakes; now && now.ask() == Answer::pending; pause_briefly()) {
+    if (now_ns() >= until) return true;
   }
-  return !others_.surely_quiet();
+  return !now || now.ask() != Answer::done;
 }
 
 }  // namespace wicprof::collector

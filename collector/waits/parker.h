@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "collector/waits/awaited_events.h"
 #include "collector/waits/driver_scopes.h"
@@ -48,8 +49,8 @@ class Parker {
   /// The call of wait_in_place() has returned.
   void returned(WaitingThread& thread);
 
-  /// The calling thread is about to begin work: a launch, a copy, or a capture.
-  void begins_work(const WaitingThread& thread) { others_.begins(thread.id); }
+  /// The calling thread is about to launch or to copy in that stream.
+  void begins_work(const WaitingThread& thread, CUstream stream) { others_.begins(thread.id, stream); }
 
   /// `records(on)`, `launches(on)`: enable or disable the callbacks of kRecordCalls, or of kLaunches. Any thread.
   void on_watching(std::function<void(bool)> records, std::function<void(bool)> launches);
@@ -59,10 +60,10 @@ class Parker {
  private:
   /// Whether wic-prof may wait in the place of such a call, whose end it cannot tell from what comes later.
   bool alone(WaitingThread& thread, const Awaitable& what);
-  void settle(WaitingThread& thread, Snapshot& snapshot, const Awaitable& what, const CallEntry& call,
-              RelaxedCapture& relaxed);
-  /// Whether work has come since, or a capture has begun, that the call would meet, too.
-  bool fed(const Awaitable& what);
+  /// Has the call wait for nothing.
+  void settle(WaitingThread& thread, CUcontext context, const CallEntry& call, RelaxedCapture& relaxed);
+  /// Whether the device has work now.
+  bool fed(const Awaitable& device);
 
   HostControl& control_;
   const WaitSites& sites_;

@@ -48,6 +48,40 @@ inline bool is_launch(CUpti_CallbackId id) {
   return std::find(std::begin(kLaunches), std::end(kLaunches), id) != std::end(kLaunches);
 }
 
+/// The stream of a launch: explicit, CU_STREAM_LEGACY or CU_STREAM_PER_THREAD in place of the default stream.
+inline CUstream stream_of_launch(CUpti_CallbackId id, const void* params) {
+  CUstream stream = nullptr;
+  bool per_thread = false;
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+      per_thread = true;
+      [[fallthrough]];
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+      stream = static_cast<const cuLaunchKernel_params*>(params)->hStream;
+      break;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+      per_thread = true;
+      [[fallthrough]];
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+      stream = static_cast<const cuLaunchCooperativeKernel_params*>(params)->hStream;
+      break;
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
+      per_thread = true;
+      [[fallthrough]];
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
+      stream = static_cast<const cuGraphLaunch_params*>(params)->hStream;
+      break;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+      per_thread = true;
+      [[fallthrough]];
+    default:
+      stream = static_cast<const cuLaunchKernelEx_params*>(params)->config->hStream;
+      break;
+  }
+  if (stream != nullptr) return stream;
+  return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
 inline void add_launch(AwaitedWork& work, CUpti_CallbackId id, const void* params) {
   if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz) {
     const auto& p = *static_cast<const cuLaunchKernel_params*>(params);

@@ -10,16 +10,31 @@ namespace wicprof::collector {
 namespace {
 
 constexpr std::uint32_t kWaits = 1, kLaunches = 2;
+const auto kStream = reinterpret_cast<CUstream>(16), kOther = reinterpret_cast<CUstream>(17);
+
+TEST(OthersWork, InOtherStreamsConcernsNoWaitForOne) {
+  OthersWork others;
+  OthersWork::Wait wait(others, kWaits, kStream, false);
+  OthersWork::Wait of_own(others, kWaits, CU_STREAM_PER_THREAD, false);
+  others.begins(kLaunches, kOther);
+  others.begins(kLaunches, CU_STREAM_LEGACY);
+  others.begins(kLaunches, CU_STREAM_PER_THREAD);  // of that thread
+  EXPECT_FALSE(wait.interrupted());
+  EXPECT_FALSE(of_own.interrupted());
+  others.begins(kLaunches, kStream);
+  EXPECT_TRUE(wait.interrupted());
+  EXPECT_TRUE(others.quiet());  // for those who wait for all
+}
 
 TEST(OthersWork, IsNoticedOnlyWhileAnotherThreadWaits) {
   OthersWork others;
-  others.begins(kLaunches);
+  others.begins(kLaunches, kStream);
   EXPECT_TRUE(others.quiet());
-  OthersWork::Wait wait(others, kWaits, false);
-  others.begins(kWaits);  // its own, such as the copy that it is in
+  OthersWork::Wait wait(others, kWaits, nullptr, false);
+  others.begins(kWaits, kStream);  // its own, such as the copy that it is in
   EXPECT_TRUE(others.quiet());
   EXPECT_FALSE(wait.interrupted());
-  others.begins(kLaunches);
+  others.begins(kLaunches, kStream);
   EXPECT_FALSE(others.quiet());
   EXPECT_TRUE(wait.interrupted());
 }
@@ -29,14 +44,14 @@ TEST(OthersWork, ComesAfterTheCallsThatHaveToGoOn) {
   std::atomic<int> woken{0};
   others.on_watching([](bool) {}, [&] { ++woken; });
   std::optional<OthersWork::Wait> wait;
-  wait.emplace(others, kWaits, true);
+  wait.emplace(others, kWaits, nullptr, true);
   std::atomic<bool> gone{false};
   std::thread waiting([&] {
     while (!wait->interrupted()) std::this_thread::yield();
     gone = true;
     wait.reset();
   });
-  others.begins(kLaunches);
+  others.begins(kLaunches, kStream);
   EXPECT_TRUE(gone);
   EXPECT_EQ(woken, 1);
   waiting.join();
@@ -44,8 +59,8 @@ TEST(OthersWork, ComesAfterTheCallsThatHaveToGoOn) {
 
 TEST(OthersWork, DoesNotComeAtAllLateWhereACallDoesNotGoOn) {
   OthersWork others;
-  const OthersWork::Wait wait(others, kWaits, true);
-  others.begins(kLaunches);  // returns
+  const OthersWork::Wait wait(others, kWaits, nullptr, true);
+  others.begins(kLaunches, kStream);  // returns
   EXPECT_TRUE(wait.interrupted());
 }
 
@@ -59,7 +74,7 @@ TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
         ++changes;
       },
       [] {});
-  const auto wait = [&] { const OthersWork::Wait one(others, kWaits, true); };
+  const auto wait = [&] { const OthersWork::Wait one(others, kWaits, nullptr, true); };
   wait();
   EXPECT_TRUE(watched);
   std::vector<bool> seen;
