@@ -78,7 +78,7 @@ void wait_for_the_captured_stream() {
     OK(cudaStreamBeginCapture(captured, mode));
     busy(captured, 0.1);
     IS(cudaStreamSynchronize(captured), cudaErrorStreamCaptureUnsupported);
-    IS(cudaStreamSynchronize(captured), cudaErrorStreamCaptureInvalidated);
+    IS(cudaStreamSynchronize(captured), cudaErrorStreamCaptureUnsupported);
     ends(captured, cudaErrorStreamCaptureInvalidated, 0);
     IS(cudaGetLastError(), cudaErrorStreamCaptureInvalidated);
     OK(cudaStreamSynchronize(captured));
@@ -171,8 +171,8 @@ void wait_for_a_captured_event() {
   OK(cudaEventRecord(inside, captured));
   IS(cudaEventSynchronize(inside), cudaErrorCapturedEvent);
   ends(captured, cudaErrorStreamCaptureInvalidated, 0);
-  IS(cudaEventSynchronize(inside), cudaErrorCapturedEvent);
-  IS(cudaEventQuery(inside), cudaErrorCapturedEvent);
+  IS(cudaEventSynchronize(inside), cudaErrorInvalidValue);
+  IS(cudaEventQuery(inside), cudaErrorInvalidValue);
   cudaGetLastError();
 }
 

@@ -13,7 +13,7 @@ void all_answer(int code) {
   IS(cudaMalloc(&memory, 64), code);
   IS(cudaStreamQuery(none), code);
   IS(cudaGetLastError(), code);
-  IS(cudaPeekAtLastError(), code);
+  OK(cudaPeekAtLastError());  // as seen on an H100 and an H200
 }
 }  // namespace
 
@@ -76,10 +76,10 @@ void launch_that_cannot_be() {
   const cudaStream_t one = stream();
   busy_kernel<<<1, 4096, 0, one>>>(1);
   OK(cudaStreamSynchronize(one));
-  IS(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
+  IS(cudaPeekAtLastError(), cudaErrorInvalidValue);
   busy(one, 5);
   OK(cudaStreamSynchronize(one));
-  IS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  IS(cudaGetLastError(), cudaErrorInvalidValue);
   OK(cudaGetLastError());
 }
 void too_much_shared_memory() {
@@ -119,9 +119,9 @@ void sticky_in_the_driver() {
   IS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   IS(cuStreamSynchronize(nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
   IS(cudaDeviceReset(), 0);
-  IS(cudaGetLastError(), cudaErrorIllegalAddress);
+  OK(cudaGetLastError());  // the runtime made none of these calls
   void* memory = nullptr;
-  IS(cudaMalloc(&memory, 64), 0);
+  IS(cudaMalloc(&memory, 64), cudaErrorDevicesUnavailable);
 }
 void exits_three_after_a_trap() {
   trap_kernel<<<1, 1>>>();
