@@ -12,7 +12,6 @@ namespace {
 
 // None of these is calibrated.
 constexpr TimeNs kNoisy = 10 * kSecond;
-constexpr TimeNs kLongestStep = kMillisecond;
 /// From the end of its callback until a call has reached its wait.
 constexpr TimeNs kReachesDriver = 30'000;
 constexpr int kFirstTicks = 10, kEveryTicks = 10, kIdleTicks = 20;
@@ -56,7 +55,7 @@ void OthersWork::begins(std::uint32_t thread, CUstream stream) {
   }
   if (giving_way.empty()) return;
   if (wake_) wake_();
-  for (const TimeNs until = now_ns() + kLongestStep; now_ns() < until;) {
+  for (const TimeNs until = now_ns() + longest_step_; now_ns() < until;) {
     const bool all_gone = std::all_of(giving_way.begin(), giving_way.end(),
                                       [](const auto& wait) { return wait->gone.load(std::memory_order_acquire); });
     if (all_gone) break;

@@ -27,7 +27,8 @@ class OthersWork {
   };
 
  public:
-  OthersWork() = default;
+  /// `longest_step`: for so long at most whoever begins work waits for calls to go on.
+  explicit OthersWork(TimeNs longest_step = kMillisecond) : longest_step_(longest_step) {}
   OthersWork(const OthersWork&) = delete;
   OthersWork& operator=(const OthersWork&) = delete;
 
@@ -68,6 +69,7 @@ class OthersWork {
  private:
   void watch(bool on);
 
+  const TimeNs longest_step_;
   std::function<void(bool)> watch_;
   std::function<void()> wake_;
   std::atomic<int> count_{0};

@@ -40,7 +40,7 @@ TEST(OthersWork, IsNoticedOnlyWhileAnotherThreadWaits) {
 }
 
 TEST(OthersWork, ComesAfterTheCallsThatHaveToGoOn) {
-  OthersWork others;
+  OthersWork others(60 * kSecond);
   std::atomic<int> woken{0};
   others.on_watching([](bool) {}, [&] { ++woken; });
   std::optional<OthersWork::Wait> wait;

@@ -353,6 +353,47 @@ TEST(Sources, ASynchronousCopyIsAHostWait) {
   EXPECT_NE(events[0].involuntary_switches, HostWaitEvent::kUnknownSwitches);
 }
 
+TEST(Sources, AWaitInWhichRecordingStopsIsForgotten) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  const CuptiApi api = api_with(a_name);
+  const auto waits = make_host_waits();
+  const auto send = [&](CUpti_CallbackId id, std::uint32_t correlation, const void* params,
+                        CUpti_ApiCallbackSite site) {
+    CUpti_CallbackData data{};
+    data.correlationId = correlation;
+    data.functionParams = params;
+    data.callbackSite = site;
+    waits->callback(CUPTI_CB_DOMAIN_RUNTIME_API, id, data, sink);
+  };
+  ASSERT_TRUE(waits->enable({api, nullptr}));
+  int to = 0;
+  const cudaMemcpy_v3020_params copy{&to, nullptr, sizeof to, cudaMemcpyDeviceToHost};
+  send(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, 1, &copy, CUPTI_API_ENTER);
+  waits->disable({api, nullptr});  // its end comes without a callback
+  ASSERT_TRUE(waits->enable({api, nullptr}));
+  for (const std::uint32_t correlation : {2u, 3u}) {
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT})
+      send(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, correlation, nullptr, site);
+  }
+  const auto events = memory.read().all<HostWaitEvent>();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].correlation, 2u);
+}
+
+TEST(Sources, CallsOfThreadsThatHaveEndedAreKeptForSomeOfThem) {
+  OwnCalls& own = OwnCalls::of_process();
+  constexpr std::uint32_t kFirst = 1'000'000, kThreads = 200;
+  TimeNs first = 0, last = 0;
+  for (std::uint32_t thread = kFirst; thread < kFirst + kThreads; ++thread) {
+    const OwnCalls::Span span(own, thread);
+    (thread == kFirst ? first : last) = now_ns();
+    own.thread_ended(thread);
+  }
+  EXPECT_FALSE(own.made(kFirst, first));
+  EXPECT_TRUE(own.made(kFirst + kThreads - 1, last));
+}
+
 TEST(Sources, AnOpenRangeEndsWithTheRecording) {
   PlainRing memory;
   EventSink sink(memory.ring());
