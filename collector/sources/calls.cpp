@@ -90,8 +90,7 @@ constexpr CUpti_CallbackId kOwnDriverCalls[] = {
 
 class Calls final : public Source {
  public:
-  explicit Calls(std::shared_ptr<GraphNodes> nodes)
-      : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}), nodes_(std::move(nodes)) {}
+  Calls() : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {}
 
   Result<> enable(const Cupti& cupti) override {
     api_ = &cupti.api;
@@ -112,7 +111,6 @@ class Calls final : public Source {
     if (is_own(record)) return true;
     const auto event = translate(record, name_of(record, batch));
     if (event) batch.write(*event);
-    if (nodes_ != nullptr && launches_graph(record)) nodes_->call_seen();
     return event.has_value();
   }
 
@@ -123,11 +121,6 @@ class Calls final : public Source {
         record.kind == CUPTI_ACTIVITY_KIND_DRIVER &&
         std::find(std::begin(kOwnDriverCalls), std::end(kOwnDriverCalls), record.cbid) != std::end(kOwnDriverCalls);
     return asks && OwnCalls::of_process().made(record.threadId, static_cast<TimeNs>(record.start));
-  }
-
-  static bool launches_graph(const CallRecord& record) {
-    return record.kind == CUPTI_ACTIVITY_KIND_DRIVER && (record.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch ||
-                                                         record.cbid == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz);
   }
 
   TextId name_of(const CallRecord& record, EventBatch& batch) {
@@ -147,7 +140,6 @@ class Calls final : public Source {
   // By callback number; 0: text not sent yet. There are some 1,000 calls of each kind.
   using Names = std::array<TextId, 2048>;
 
-  const std::shared_ptr<GraphNodes> nodes_;
   const CuptiApi* api_ = nullptr;
   Names driver_names_{};
   Names runtime_names_{};
@@ -156,8 +148,6 @@ class Calls final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_calls(std::shared_ptr<GraphNodes> nodes) {
-  return std::make_unique<Calls>(std::move(nodes));
-}
+std::unique_ptr<Source> make_calls() { return std::make_unique<Calls>(); }
 
 }  // namespace wicprof::collector

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "collector/program/symbol_name.h"
-#include "collector/sources/graph_nodes.h"
 #include "collector/sources/list.h"
 #include "collector/translate/text_cache.h"
 #include "collector/translate/translate.h"
@@ -15,8 +14,7 @@ namespace {
 
 class Kernels final : public Source {
  public:
-  explicit Kernels(std::shared_ptr<GraphNodes> nodes)
-      : Source("kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}), nodes_(std::move(nodes)) {}
+  Kernels() : Source("kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) {}
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const KernelRecord&>(any);
@@ -24,7 +22,6 @@ class Kernels final : public Source {
     if (record.name != nullptr && std::string_view(record.name).starts_with(kOwnKernels)) return true;
     const auto event = translate(record, names_.find(record.name, batch, readable_symbol));
     if (event) batch.write(*event);
-    if (nodes_ != nullptr && record.graphId != 0) nodes_->node_seen(record.graphId);
     return event.has_value();
   }
 
@@ -32,14 +29,11 @@ class Kernels final : public Source {
   // Of collector/rewrite/device_clock.cpp.
   static constexpr std::string_view kOwnKernels = "__wic_";
 
-  const std::shared_ptr<GraphNodes> nodes_;
   TextCache names_;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> make_kernels(std::shared_ptr<GraphNodes> nodes) {
-  return std::make_unique<Kernels>(std::move(nodes));
-}
+std::unique_ptr<Source> make_kernels() { return std::make_unique<Kernels>(); }
 
 }  // namespace wicprof::collector

@@ -12,7 +12,6 @@ namespace {
 struct Parts {
   ControlBlock* control;
   OpenWork* work;
-  std::shared_ptr<GraphNodes> nodes;  // nullptr: the words choose
 };
 
 struct Entry {
@@ -26,9 +25,6 @@ template <std::unique_ptr<Source> (*kMake)()>
 std::unique_ptr<Source> plain(const Parts&) {
   return kMake();
 }
-std::unique_ptr<Source> kernels_of(const Parts& parts) { return make_kernels(parts.nodes); }
-std::unique_ptr<Source> calls_of(const Parts& parts) { return make_calls(parts.nodes); }
-std::unique_ptr<Source> graphs_of(const Parts& parts) { return make_graphs(parts.nodes); }
 std::unique_ptr<Source> host_waits_of(const Parts& parts) { return make_host_waits(parts.control, parts.work); }
 std::unique_ptr<Source> launches_of(const Parts& parts) { return make_launches(parts.work); }
 std::unique_ptr<Source> rewrite_of(const Parts& parts) { return make_rewrite(parts.control, parts.work); }
@@ -39,16 +35,16 @@ constexpr std::string_view kNodes = "nodes";
 // first event on it.
 constexpr Entry kSources[] = {
     {"devices", true, true, plain<make_devices>},
-    {"kernels", true, true, kernels_of},
+    {"kernels", true, true, plain<make_kernels>},
     {"copies", true, true, plain<make_copies>},
-    {"calls", true, false, calls_of},
+    {"calls", true, false, plain<make_calls>},
     {"host_waits", true, false, host_waits_of},
     {"syncs", true, false, plain<make_syncs>},
     {"events", true, true, plain<make_events>},
     {"overhead", true, false, plain<make_overhead>},
     {"nvtx", false, false, plain<make_nvtx>},
     {"uvm", false, true, plain<make_uvm>},
-    {"graphs", true, true, graphs_of},
+    {"graphs", true, true, plain<make_graphs>},
     {kNodes, false, true, nullptr},
     {"pcsampling", false, true, plain<make_pc_sampling>},
     {"rewrite", false, true, rewrite_of},
@@ -65,8 +61,8 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 // `syncs` needs `events`: a wait for an event names the event, and only the event's record has the stream on which the
 // event was recorded. Since CUDA 12.9, CUPTI delivers these records only where their own kind is enabled.
 bool requests(const std::vector<std::string>& words, const Entry& entry) {
-  if (entry.make == graphs_of && contains(words, kNodes)) return false;
-  const bool of_graphs = entry.make == kernels_of || entry.make == plain<make_copies>;
+  if (entry.make == plain<make_graphs> && contains(words, kNodes)) return false;
+  const bool of_graphs = entry.make == plain<make_kernels> || entry.make == plain<make_copies>;
   return std::any_of(words.begin(), words.end(), [&](const auto& word) {
     return names(word, entry) || (word == "syncs" && entry.make == plain<make_events>) || (word == kNodes && of_graphs);
   });
@@ -76,8 +72,7 @@ bool requests(const std::vector<std::string>& words, const Entry& entry) {
 
 Selection select_sources(const std::vector<std::string>& words, ControlBlock* control, OpenWork* work) {
   Selection selection;
-  Parts parts{control, work, nullptr};
-  if (!contains(words, "graphs")) parts.nodes = std::make_shared<GraphNodes>();
+  const Parts parts{control, work};
   const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
                                       [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
   for (const Entry& entry : kSources) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "collector/rewrite/rewrite_driver.h"
-#include "collector/sources/graph_nodes.h"
 #include "collector/sources/source.h"
 #include "protocol/control.h"
 #include "protocol/open_work.h"
@@ -19,8 +18,7 @@ struct Selection {
 };
 
 /// `words`: names of sources, "none", "cuda" for all sources that the list marks as part of it, or "nodes" for the
-/// kernels and copies of CUDA graphs. Launches of graphs are recorded as a whole with "graphs", and never with "nodes";
-/// with "cuda" alone, their nodes are recorded now and then (graph_nodes.h).
+/// kernels and copies of CUDA graphs, whose launches are recorded as a whole otherwise.
 /// `control` and `work`: the session's; nullptr: none.
 Selection select_sources(const std::vector<std::string>& words, ControlBlock* control = nullptr,
                          OpenWork* work = nullptr);
@@ -29,11 +27,9 @@ Selection select_sources(const std::vector<std::string>& words, ControlBlock* co
 std::string known_words();
 
 std::unique_ptr<Source> make_devices();
-/// `nodes`: told of kernels in graphs; nullptr: nobody is.
-std::unique_ptr<Source> make_kernels(std::shared_ptr<GraphNodes> nodes = nullptr);
+std::unique_ptr<Source> make_kernels();
 std::unique_ptr<Source> make_copies();
-/// `nodes`: told of calls that launch graphs; nullptr: nobody is.
-std::unique_ptr<Source> make_calls(std::shared_ptr<GraphNodes> nodes = nullptr);
+std::unique_ptr<Source> make_calls();
 std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr, OpenWork* work = nullptr);
 std::unique_ptr<Source> make_launches(OpenWork* work = nullptr);
 std::unique_ptr<Source> make_syncs();
@@ -41,8 +37,7 @@ std::unique_ptr<Source> make_events();
 std::unique_ptr<Source> make_overhead();
 std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
-/// `nodes`: says when launches are recorded as a whole; nullptr: always.
-std::unique_ptr<Source> make_graphs(std::shared_ptr<GraphNodes> nodes = nullptr);
+std::unique_ptr<Source> make_graphs();
 std::unique_ptr<Source> make_pc_sampling();
 std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr, OpenWork* work = nullptr);
 /// With a driver of a test.

@@ -13,11 +13,17 @@ import mmap, os, random, struct, sys
 random.seed(int(sys.argv[1]))
 with open(os.environ["WICPROF_SESSION"], "r+b") as file:
     memory = mmap.mmap(file.fileno(), 0)
-    rings, capacity, _, _, offset = struct.unpack_from("<IQQQQ", memory, 12)
+    classes = struct.unpack_from("<8Q", memory, 16)  # count and capacity of each
+    offset, = struct.unpack_from("<Q", memory, 96)
+    rings, begin = [], offset
+    for count, capacity in zip(classes[::2], classes[1::2]):
+        for _ in range(count):
+            rings.append((begin, min(capacity, 16384)))
+            begin += 256 + capacity
     for _ in range(60000):
-        ring = offset + random.randrange(rings) * (256 + capacity)
+        ring, room = random.choice(rings[:16])
         at = random.choice((random.randrange(0, offset, 8), ring + random.randrange(0, 256, 8),
-                            ring + 256 + random.randrange(0, 16384, 8)))
+                            ring + 256 + random.randrange(0, room, 8)))
         value = random.choice((random.getrandbits(64), random.randrange(0, 65536, 8), 0, 2**63,
                                random.randrange(40) | random.randrange(0, 600) * 8 << 16,
                                (os.getpid() if random.random() < 0.5 else random.getrandbits(31))))

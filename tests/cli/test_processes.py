@@ -60,7 +60,8 @@ class Processes(harness.Case):
         script = f"for i in $(seq 40); do {harness.TRACED_APP} --seconds 3 & done; wait"
         process = self.start("run", "-o", "t.wicprof", "--buffer-size", "1", "--name", "many", "--", "sh", "-c", script)
         self.until(lambda: any(s["answers"] and s["unrecorded"] > 0 for s in self.sessions()), "a refusal")
-        self.assertRegex(self.wic_prof("sessions").stdout, r"\d+ parts? of the program not recorded, since no ring was free")
+        self.assertRegex(self.wic_prof("sessions").stdout,
+                         r"\d+ parts? of the program not recorded, since no ring was free")
         answer = self.wic_prof("toggle", "park", "--session=many")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertRegex(answer.stdout, r"in effect .*, but not known to be in \d+ parts? of the program")
@@ -122,7 +123,8 @@ class Runtimes(harness.Case):
         tasks = pathlib.Path(f"/proc/{stopped}/task")
         states = lambda: {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()}
         self.until(lambda: states() == {"T"}, "all of its threads to stop")
-        self.assert_refused(self.wic_prof("toggle", "park"), 3, f"process {stopped} of the app did not apply the change")
+        self.assert_refused(self.wic_prof("toggle", "park"), 3,
+                            f"process {stopped} of the app did not apply the change")
         os.kill(stopped, signal.SIGCONT)
         self.until(lambda: len(self.query("t.wicprof", "SELECT DISTINCT process_id FROM intervention")) == 2, "both")
         self.end(process)

@@ -464,7 +464,7 @@ TEST_F(Inject, RecordsManagedMemoryWithoutAllocations) {  // as for __managed__ 
 TEST_F(Inject, ReportsUnsupportedManagedMemoryOnce) {
   const Delivered delivered = deliver("every kind", with_fake("no_uvm", {{kTraceVariable, "cuda,uvm"}}));
   EXPECT_TRUE(delivered.all<UvmEvent>().empty());
-  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
+  EXPECT_EQ(delivered.all<KernelEvent>().size(), 2u);  // and a graph
   ASSERT_EQ(reasons(delivered).size(), 1u);
   EXPECT_EQ(reasons(delivered)[0].find("uvm not recorded"), 0u) << reasons(delivered)[0];
   EXPECT_NE(reasons(delivered)[0].find("leave uvm out"), std::string::npos) << reasons(delivered)[0];

@@ -125,66 +125,57 @@ CuptiApi api_with(decltype(&cuptiGetCallbackName) get_callback_name) {
   return api;
 }
 
-// How CUPTI records graphs: as a whole while their kind is enabled.
-bool records_whole_graphs = false;
-CUptiResult graphs_result = CUPTI_SUCCESS;
+int graphs_enabled = 0, graphs_disabled = 0;
 
-/// What a program with these words records of graphs, at the start and after the first launches of one.
-std::pair<bool, bool> whole_graphs(const std::vector<std::string>& words, PlainRing& memory) {
-  records_whole_graphs = false;
+/// How often a program with these words has whole launches of graphs enabled, before it runs and while it does.
+std::pair<int, int> whole_graphs(const std::vector<std::string>& words) {
+  graphs_enabled = graphs_disabled = 0;
   CuptiApi api = api_with(no_name);
   api.activity_enable = [](CUpti_ActivityKind kind) {
-    if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return CUPTI_SUCCESS;
-    records_whole_graphs = graphs_result == CUPTI_SUCCESS;
-    return graphs_result;
+    graphs_enabled += kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    return CUPTI_SUCCESS;
   };
   api.activity_disable = [](CUpti_ActivityKind kind) {
-    if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) records_whole_graphs = false;
+    graphs_disabled += kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
     return CUPTI_SUCCESS;
   };
   const Selection selection = select_sources(words);
+  for (const auto& source : selection.sources) static_cast<void>(source->prepare({api, nullptr}));
+  const int at_start = graphs_enabled;
+  for (int window = 0; window < 2; ++window) {
+    for (const auto& source : selection.sources) static_cast<void>(source->enable({api, nullptr}));
+    for (const auto& source : selection.sources) source->disable({api, nullptr});
+  }
+  EXPECT_EQ(graphs_disabled, 0);
+  return {at_start, graphs_enabled - at_start};
+}
+
+// CUPTI may end a program with graphs in which that changes while it runs.
+TEST(Sources, GraphsAreRecordedAsAWholeFromTheStartUnlessTheirNodesAreWanted) {
+  EXPECT_EQ(whole_graphs({"cuda"}), std::pair(1, 0));
+  EXPECT_EQ(whole_graphs({"graphs", "kernels"}), std::pair(1, 0));
+  EXPECT_EQ(whole_graphs({"cuda", "nodes"}), std::pair(0, 0));
+  EXPECT_EQ(whole_graphs({"kernels"}), std::pair(0, 0));
+}
+
+TEST(Sources, LaunchesOfGraphsAreRecordedWhileRecordingIsOn) {
+  PlainRing memory;
   EventSink sink(memory.ring());
-  EventBatch batch(sink);
-  for (const auto& source : selection.sources) static_cast<void>(source->enable({api, nullptr}));
-  const bool at_start = records_whole_graphs;
-  KernelRecord node{};
-  node.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  node.start = 1;
-  node.end = 2;
-  node.graphId = 5;
-  node.graphNodeId = 6;
-  for (const auto& source : selection.sources) {
-    if (source->name() == "kernels" && !at_start) source->record(Raw(node).activity(), batch);
+  const CuptiApi api = api_with(no_name);
+  const auto graphs = make_graphs();
+  GraphRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  record.start = 1;
+  record.end = 2;
+  {
+    EventBatch batch(sink);
+    EXPECT_TRUE(graphs->record(Raw(record).activity(), batch));
+    ASSERT_TRUE(graphs->enable({api, nullptr}));
+    EXPECT_TRUE(graphs->record(Raw(record).activity(), batch));
+    graphs->disable({api, nullptr});
+    EXPECT_TRUE(graphs->record(Raw(record).activity(), batch));
   }
-  for (int period = 0; period < 3; ++period) {
-    for (const auto& source : selection.sources) source->tick(batch);
-  }
-  const bool later = records_whole_graphs;
-  for (const auto& source : selection.sources) source->disable({api, nullptr});
-  EXPECT_FALSE(records_whole_graphs);
-  for (const auto& source : selection.sources) source->tick(batch);
-  EXPECT_FALSE(records_whole_graphs) << "while nothing is recorded";
-  return {at_start, later};
-}
-
-TEST(Sources, GraphsAreRecordedAsAWholeOnceTheirKernelsAreKnown) {
-  PlainRing memory;
-  EXPECT_EQ(whole_graphs({"cuda"}, memory), std::pair(false, true));
-  EXPECT_EQ(whole_graphs({"graphs", "kernels"}, memory), std::pair(true, true));
-  EXPECT_EQ(whole_graphs({"cuda", "graphs"}, memory), std::pair(true, true));
-  EXPECT_EQ(whole_graphs({"cuda", "nodes"}, memory), std::pair(false, false));
-  EXPECT_EQ(whole_graphs({"kernels"}, memory), std::pair(false, false));
-  EXPECT_TRUE(memory.read().all<LossEvent>().empty());
-}
-
-TEST(Sources, GraphsStayRecordedKernelByKernelWhereCuptiRefusesThemAsAWhole) {
-  PlainRing memory;
-  graphs_result = CUPTI_ERROR_INVALID_KIND;
-  EXPECT_EQ(whole_graphs({"cuda"}, memory), std::pair(false, false));
-  graphs_result = CUPTI_SUCCESS;
-  const Delivered delivered = memory.read();
-  ASSERT_EQ(delivered.all<LossEvent>().size(), 1u);
-  EXPECT_NE(delivered.text(delivered.all<LossEvent>()[0].reason).find("kernel by kernel"), std::string::npos);
+  EXPECT_EQ(memory.read().all<GraphEvent>().size(), 1u);
 }
 
 TEST(Sources, ACallWithoutANameIsNamedByItsNumber) {

@@ -2,8 +2,8 @@
 
 run.py BUILD_DIR [-o OUT.json] [NAME...]: at most 8 minutes on a GPU; needs BUILD_DIR/bin with wic-prof and the programs
 of the target `guest`. NAME: a theme (streams), a question (streams.fed_by_another) or a way (hybrid); by default all.
-run.py BUILD_DIR --without-gpu PROGRAM CUPTI [NAME...]: the same for the program whose driver is the tests' own, with the
-tests' CUPTI; of its questions, those that do not ask about an end share a process.
+run.py BUILD_DIR --without-gpu PROGRAM CUPTI [NAME...]: the same for the program whose driver is the tests' own, with
+the tests' CUPTI; of its questions, those that do not ask about an end share a process.
 Prints a line per question and way that differs, with what was expected and what was seen, then the counts. A question
 whose answer is not what its program states when it runs bare is a wrong question, and is listed apart.
 """
@@ -88,8 +88,8 @@ def run(build, question, way, longest=LONGEST):
         (folder / name).mkdir(mode=0o700)
     words = [str(question.program), *question.words]
     if WAYS[way] is not None:
-        words = [str(build / "bin/wic-prof"), "run", "-q", "-f", "-o", str(folder / "trace/t.wicprof"), *WAYS[way], "--",
-                 *words]
+        words = [str(build / "bin/wic-prof"), "run", "-q", "-f", "-o", str(folder / "trace/t.wicprof"), *WAYS[way],
+                 "--", *words]
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}
     process = subprocess.Popen(words, cwd=folder / "work", env=environment, text=True, errors="replace",
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -174,7 +174,8 @@ class Suite:
         names = set(options.names)
         self.ways = [way for way in WAYS if way != "bare" and (not names & set(WAYS) or way in names)]
         names -= set(WAYS)
-        gpus = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout.count("GPU ")
+        gpus = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True,
+                              check=False).stdout.count("GPU ")
         self.at_once = AT_ONCE
         if options.without_gpu:
             program, cupti = (str(pathlib.Path(word).resolve()) for word in options.without_gpu)
@@ -252,7 +253,8 @@ def main():
     began = time.monotonic()
     suite = Suite(options)
     suite.run()
-    print(f"{len(suite.rows)} questions in {len(suite.ways)} ways: {suite.failures} differ, {suite.wrong} questions wrong, "
+    print(f"{len(suite.rows)} questions in {len(suite.ways)} ways: {suite.failures} differ, "
+          f"{suite.wrong} questions wrong, "
           f"{suite.skipped} skipped for lack of GPUs, {len(suite.late)} for lack of time, "
           f"{time.monotonic() - began:.0f} s")
     result_file.name_gpu(options)

@@ -3,8 +3,8 @@
 
     recorder_killed.py BUILD    about 20 s; needs BUILD/bin/wic-prof and BUILD/bin/host_waits_app
 
-A thread that spins in its wait uses a CPU, and one that is parked next to nothing: compares the program's CPU time before
-the kill with that from one second after it. Prints both, then PASS or FAIL.
+A thread that spins in its wait uses a CPU, and one that is parked next to nothing: compares the program's CPU time
+before the kill with that from one second after it. Prints both, then PASS or FAIL.
 """
 
 import os
