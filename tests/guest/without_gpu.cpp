@@ -472,10 +472,10 @@ void library_whose_constructor_waits() {
   initialize();
   static const auto waits = CU(cuStreamSynchronize);
   static const auto made = stream();
-  static std::atomic<int> loading{0}, state{-1};
+  static std::atomic<int> loading{0}, waited{0}, state{-1};
   const auto constructor = +[] {
     loading = 1;
-    pause_ms(20);
+    until([] { return waited == 1; });
     std::thread([] { state = waits(made); }).join();
   };
   char address[32];
@@ -483,8 +483,8 @@ void library_whose_constructor_waits() {
   setenv("GUEST_CONSTRUCTOR", address, 1);
   std::thread loader([] { IS(dlopen(GUEST_LIBRARY, RTLD_NOW) != nullptr, 1); });
   until([] { return loading == 1; });
-  pause_ms(5);
   OK(waits(made));
+  waited = 1;
   loader.join();
   OK(state.load());
 }
