@@ -181,8 +181,8 @@ def rows_of(program, found):
             more = statistics.median(one["gpu_mb"] for one in all_) - statistics.median(one["gpu_mb"] for one in bare)
             claimed = way == "default"
             rows.append({"name": f"{program}_memory_{way}", "params": {}, "value": round(more, 1), "unit": "MB",
-                         "compared_to": "bare", "ratio": None, "bar": MOST_MEMORY if claimed else None,
-                         "holds": more <= MOST_MEMORY if claimed else None})
+                         "compared_to": f"{MOST_MEMORY} MB more than bare", "ratio": more / MOST_MEMORY,
+                         "bar": 1 if claimed else None, "holds": more <= MOST_MEMORY if claimed else None})
     return rows
 
 
