@@ -14,10 +14,18 @@ class Graphs final : public Source {
  public:
   Graphs() : Source("graphs", {CUPTI_ACTIVITY_KIND_GRAPH_TRACE}) {}
 
-  // Once and for all: a program with graphs died within CUPTI when this kind was enabled while it ran (CUDA 13.0).
-  Result<> prepare(const Cupti& cupti) override { return Source::enable(cupti); }
-  Result<> enable(const Cupti&) override { return records_ = true, ok(); }
+  // Before the first context, once and for all: a program with graphs died within CUPTI when this kind was enabled
+  // while it ran (CUDA 13.0).
+  Result<> enable(const Cupti& cupti) override {
+    if (!enabled_ && has_context_) return ok();  // their kernels are recorded one by one, as with `nodes`
+    if (!enabled_) {
+      if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
+    }
+    enabled_ = records_ = true;
+    return ok();
+  }
   void disable(const Cupti&) override { records_ = false; }
+  Result<> context_created(const Cupti&) override { return has_context_ = true, ok(); }
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto event = translate(reinterpret_cast<const GraphRecord&>(any));
@@ -29,7 +37,7 @@ class Graphs final : public Source {
   }
 
  private:
-  std::atomic<bool> records_{false};
+  std::atomic<bool> has_context_{false}, enabled_{false}, records_{false};
 };
 
 }  // namespace

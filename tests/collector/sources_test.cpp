@@ -127,8 +127,9 @@ CuptiApi api_with(decltype(&cuptiGetCallbackName) get_callback_name) {
 
 int graphs_enabled = 0, graphs_disabled = 0;
 
-/// How often a program with these words has whole launches of graphs enabled, before it runs and while it does.
-std::pair<int, int> whole_graphs(const std::vector<std::string>& words) {
+/// How often a program with these words has whole launches of graphs enabled; `running`: if recording begins while the
+/// program runs.
+int whole_graphs(const std::vector<std::string>& words, bool running = false) {
   graphs_enabled = graphs_disabled = 0;
   CuptiApi api = api_with(no_name);
   api.activity_enable = [](CUpti_ActivityKind kind) {
@@ -140,22 +141,24 @@ std::pair<int, int> whole_graphs(const std::vector<std::string>& words) {
     return CUPTI_SUCCESS;
   };
   const Selection selection = select_sources(words);
-  for (const auto& source : selection.sources) static_cast<void>(source->prepare({api, nullptr}));
-  const int at_start = graphs_enabled;
   for (int window = 0; window < 2; ++window) {
-    for (const auto& source : selection.sources) static_cast<void>(source->enable({api, nullptr}));
+    for (const auto& source : selection.sources) {
+      if (running) static_cast<void>(source->context_created({api, nullptr}));
+      static_cast<void>(source->enable({api, nullptr}));
+    }
     for (const auto& source : selection.sources) source->disable({api, nullptr});
   }
   EXPECT_EQ(graphs_disabled, 0);
-  return {at_start, graphs_enabled - at_start};
+  return graphs_enabled;
 }
 
 // CUPTI may end a program with graphs in which that changes while it runs.
 TEST(Sources, GraphsAreRecordedAsAWholeFromTheStartUnlessTheirNodesAreWanted) {
-  EXPECT_EQ(whole_graphs({"cuda"}), std::pair(1, 0));
-  EXPECT_EQ(whole_graphs({"graphs", "kernels"}), std::pair(1, 0));
-  EXPECT_EQ(whole_graphs({"cuda", "nodes"}), std::pair(0, 0));
-  EXPECT_EQ(whole_graphs({"kernels"}), std::pair(0, 0));
+  EXPECT_EQ(whole_graphs({"cuda"}), 1);
+  EXPECT_EQ(whole_graphs({"graphs", "kernels"}), 1);
+  EXPECT_EQ(whole_graphs({"cuda", "nodes"}), 0);
+  EXPECT_EQ(whole_graphs({"kernels"}), 0);
+  EXPECT_EQ(whole_graphs({"cuda"}, true), 0);
 }
 
 TEST(Sources, LaunchesOfGraphsAreRecordedWhileRecordingIsOn) {
