@@ -2,6 +2,8 @@
 
 #include <link.h>
 
+#include <cstddef>
+
 namespace wicprof::collector {
 
 namespace {
