@@ -44,7 +44,7 @@ enum class Answer : std::uint8_t { pending, done, unknown };
 ///   an event                  AwaitedEvents
 class Snapshot {
  public:
-  /// Takes it, while no capture is open. What it costs is in docs/host-waits.md.
+  /// Takes it, while no capture is open.
   Snapshot(ParkTools& tools, const Awaitable& what);
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
