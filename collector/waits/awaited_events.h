@@ -31,8 +31,8 @@ class AwaitedEvents {
 
   /// `watch`: called at the first wait, and again after stop_watching(); enables the callbacks of kRecordCalls.
   void on_first_wait(std::function<void()> watch) { watch_ = std::move(watch); }
-  /// Whether nobody has waited since the last call of this function. One thread.
-  bool idle() { return !used_.exchange(false) && watching_; }
+  /// Whether nobody waits, nor has waited since the last call of this function. One thread.
+  bool idle() { return !used_.exchange(false) && count_.load() == 0 && watching_; }
   /// The callbacks have been disabled.
   void stopped_watching() { watching_ = false; }
 

@@ -69,7 +69,7 @@ void OthersWork::watch(bool on) {
 }
 
 void OthersWork::tick() {
-  idle_ticks_ = used_.exchange(false) ? 0 : idle_ticks_ + 1;
+  idle_ticks_ = used_.exchange(false) || count_.load() > 0 ? 0 : idle_ticks_ + 1;
   if (idle_ticks_ >= kIdleTicks) {
     ticks_ = 0;  // the next wait begins anew
     return watch(false);

@@ -85,6 +85,15 @@ TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
   }
   EXPECT_EQ(std::count(seen.begin(), seen.begin() + 10, true), 10);
   EXPECT_EQ(std::count(seen.begin() + 10, seen.end(), true), 3);
+  {
+    const OthersWork::Wait lasts(others, kWaits, nullptr, true);
+    int watching = 0;
+    for (int i = 0; i < 40; ++i) {
+      others.tick();
+      watching += watched;
+    }
+    EXPECT_EQ(watching, 4);
+  }
   for (int i = 0; i < 30; ++i) others.tick();  // nobody waits
   EXPECT_FALSE(watched);
   const int before = changes;

@@ -288,6 +288,11 @@ TEST_F(Parking, RecordingsAreWatchedWhileEventsAreWaitedFor) {
   }
   EXPECT_EQ(watched, 1);
   EXPECT_FALSE(events_.idle());
+  {
+    const AwaitedEvents::Wait lasts(events_, kPlain, kOwn);
+    EXPECT_FALSE(events_.idle());
+    EXPECT_FALSE(events_.idle());  // also where it has begun long ago
+  }
   EXPECT_TRUE(events_.idle());
   events_.stopped_watching();
   gpu.recorded[kPlain] = gpu.now + kWork;
