@@ -10,7 +10,7 @@ namespace wicprof::analyzer {
 namespace {
 
 struct Graph {
-  std::string_view name;
+  std::string name;
   TimeNs whole_ns = 0, parts_ns = 0;
   std::uint64_t whole = 0, kernels = 0;
   std::set<std::uint32_t> launches;  ///< correlations of those with kernels
@@ -19,7 +19,6 @@ struct Graph {
 
 using Graphs = std::map<std::pair<store::ProcessId, std::uint32_t>, Graph>;
 
-/// Those with launches as a whole.
 Graphs graphs_of(const TraceModel& model) {
   Graphs graphs;
   for (const store::KernelRow& kernel : model.kernels) {
@@ -29,12 +28,10 @@ Graphs graphs_of(const TraceModel& model) {
     ++graph.whole;
     graph.whole_ns += std::max<TimeNs>(0, kernel.end - kernel.start);
   }
-  if (graphs.empty()) return graphs;
   for (const store::KernelRow& kernel : model.kernels) {
     if (kernel.graph == 0 || kernel.is_graph()) continue;
-    const auto found = graphs.find({kernel.process, kernel.graph});
-    if (found == graphs.end()) continue;
-    Graph& graph = found->second;
+    Graph& graph = graphs[{kernel.process, kernel.graph}];
+    if (graph.name.empty()) graph.name = "CUDA graph " + std::to_string(kernel.graph);
     const TimeNs took = std::max<TimeNs>(0, kernel.end - kernel.start);
     ++graph.kernels;
     graph.parts_ns += took;
@@ -63,7 +60,9 @@ std::vector<GraphStats> graph_stats(const TraceModel& model) {
   const Graphs graphs = graphs_of(model);
   std::vector<const Graph*> order;
   for (const auto& [key, graph] : graphs) order.push_back(&graph);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->whole_ns > b->whole_ns; });
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return std::max(a->whole_ns, a->parts_ns) > std::max(b->whole_ns, b->parts_ns);
+  });
   std::vector<GraphStats> all;
   for (const Graph* graph : order) {
     GraphStats& stats = all.emplace_back();

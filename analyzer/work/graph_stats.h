@@ -1,5 +1,4 @@
-// What is inside CUDA graphs whose launches were recorded as a whole, from those launches of which the kernels were
-// recorded, too.
+// What is inside CUDA graphs, from those launches of which the kernels were recorded.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct GraphPart {
   double share = 0;  ///< of the time of all kernels in the graph
 };
 
-/// A graph that was launched as a whole.
+/// A graph that was launched.
 struct GraphStats {
   std::string name;            ///< that of its launches among the kernels
   std::uint64_t launches = 0;  ///< of which the kernels were recorded; 0: its kernels are not known
@@ -37,7 +36,7 @@ class GraphWeights {
   std::map<std::pair<store::ProcessId, std::uint32_t>, std::uint64_t> weights_;  // above 1
 };
 
-/// Those with the longest time as a whole first.
+/// Those with the longest time first.
 std::vector<GraphStats> graph_stats(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -139,10 +139,17 @@ TEST(Graphs, AreKnownFromLaunchesThatWereRecordedKernelByKernel) {
   EXPECT_TRUE(analysis.graphs[1].parts.empty());
 }
 
-TEST(Graphs, ThatWereRecordedKernelByKernelAloneAreNotListed) {
+TEST(Graphs, ThatWereRecordedKernelByKernelAreNamedWithTheirKernels) {
   Program program;
   node(program, "gemm", kMs, 300, 1, 1);
-  EXPECT_TRUE(analyze(program.settled(), Parties::left_out).graphs.empty());
+  node(program, "norm", 2 * kMs, 100, 1, 2);
+  const Analysis analysis = analyze(program.settled(), Parties::left_out);
+  ASSERT_EQ(analysis.graphs.size(), 1u);
+  EXPECT_EQ(analysis.graphs[0].name, "CUDA graph 9");
+  EXPECT_EQ(analysis.graphs[0].launches, 1u);
+  ASSERT_EQ(analysis.graphs[0].parts.size(), 2u);
+  EXPECT_EQ(analysis.graphs[0].parts[0].name, "gemm");
+  EXPECT_DOUBLE_EQ(analysis.graphs[0].parts[0].share, 0.75);
 }
 
 }  // namespace

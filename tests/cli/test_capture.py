@@ -33,6 +33,11 @@ class Words(harness.Case):
         nodes, whole = recorded("cuda,nodes")
         self.assertGreater(nodes, 0)
         self.assertEqual(whole, 0)
+        graph, = json.loads(self.wic_prof("analyze", "t.wicprof", "--format=json").stdout)["graphs"]
+        self.assertEqual((graph["name"], graph["launches"]), ("CUDA graph 9", nodes / 3))
+        self.assertEqual([part["name"] for part in graph["parts"]], ["tight(float*)", "work(float*)"])
+        self.assertIn("CUDA graph 9: 3 kernels per launch, of whose time tight 66.7 %, work 33.3 %",
+                      " ".join(self.wic_prof("analyze", "t.wicprof").stdout.split()))
         for words in ("cuda", "cuda,graphs"):
             nodes, whole = recorded(words)
             self.assertEqual(nodes, 0)
