@@ -71,8 +71,8 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
     if (whole < 1 || kernel.blocks_per_cluster != 0) continue;
     // All waves take about the same time, so the empty part of the last one is lost.
     const double lost = (1 - kernel.waves->last_wave_fill) / whole;
-    const double share = lost * kernel.estimated_share;
-    const bool kept_out = static_cast<double>(followed.behind) >= kMostly * static_cast<double>(kernel.estimated_count);
+    const double share = lost * kernel.share;
+    const bool kept_out = static_cast<double>(followed.behind) >= kMostly * static_cast<double>(kernel.count);
     if (share < kWorthNamingWave || !kept_out) continue;
     const auto next = std::max_element(followed.by.begin(), followed.by.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -86,7 +86,7 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
         "{} in {:.2f} waves (computed, not measured); in {} of {} launches the next kernel of the stream follows "
         "directly; this loses at most {} of the traced time",
         count_of(kernel.blocks, "block"), kernel.waves->waves, format_count(followed.behind),
-        format_count(kernel.estimated_count), format_percent(share));
+        format_count(kernel.count), format_percent(share));
     finding.remedy = fmt::format(
         "make the number of blocks a multiple of {}, or let {} start earlier{}",
         format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "analyzer/measure/flat_index.h"
-#include "analyzer/work/graph_stats.h"
 #include "analyzer/work/launch_shape.h"
 
 namespace wicprof::analyzer {
@@ -128,8 +127,6 @@ bool DependentPair::worth_naming(double whole_ns) const {
 DependentKernels dependent_kernels(const TraceModel& model, const Followers& followers,
                                    const std::vector<TimeNs>& held) {
   LaunchedNumbers kernels;
-  const GraphWeights weights(model);
-
   DependentKernels found;
   found.late = followers.late;
   found.after_copy = followers.after_copy;
@@ -146,25 +143,21 @@ DependentKernels dependent_kernels(const TraceModel& model, const Followers& fol
     const std::uint32_t at = pairs.number((std::uint64_t{first} << 32) | second);
     if (at == sums.size()) sums.push_back({first, second});
     PairSums& sum = sums[at];
-    // Graphs that were recorded as a whole for the most part count as often as they were launched.
-    const std::uint64_t weight = before.graph == after.graph ? weights.of(before) : 1;
-    const auto times = [weight](TimeNs time) { return time * static_cast<TimeNs>(weight); };
-    sum.producer_held += times(held[follower.before]);
-    sum.consumer_held += times(held[follower.after]);
+    sum.producer_held += held[follower.before];
+    sum.consumer_held += held[follower.after];
     if (follower.how == Following::early) {
-      sum.early += weight;
-      sum.overlap_ns += times(std::min(before.end, after.end) - after.start);
+      ++sum.early;
+      sum.overlap_ns += std::min(before.end, after.end) - after.start;
     } else if (follower.how == Following::beside) {
-      sum.beside += weight;
+      ++sum.beside;
     } else if (held[follower.before] > 0 || held[follower.after] > 0) {
-      sum.waiting += weight;
+      ++sum.waiting;
     } else {
-      sum.launches += weight;
-      if (before.graph != 0 && before.graph == after.graph && before.correlation == after.correlation)
-        sum.in_graphs += weight;
-      sum.producer_ns += times(before.end - before.start);
-      sum.consumer_ns += times(after.end - after.start);
-      sum.gap_ns += times(after.start - before.end);
+      ++sum.launches;
+      if (before.graph != 0 && before.graph == after.graph && before.correlation == after.correlation) ++sum.in_graphs;
+      sum.producer_ns += before.end - before.start;
+      sum.consumer_ns += after.end - after.start;
+      sum.gap_ns += after.start - before.end;
     }
   }
   for (const PairSums& sum : sums) {

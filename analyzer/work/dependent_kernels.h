@@ -28,8 +28,7 @@ std::string_view no_waves_reason(NoWaves why);
 struct DependentPair {
   PairKernel producer, consumer;
   DeviceId device = 0;
-  /// Of the consumer, right behind the producer; the next times are sums over these. Each in a graph counts for all
-  /// launches of its graph, most of which may have been recorded as a whole (graph_stats.h).
+  /// Of the consumer, right behind the producer; the next times are sums over these.
   std::uint64_t launches = 0;
   std::uint64_t in_graphs = 0;  ///< of these, both in one launch of a graph, whose edges a trace lacks
   TimeNs producer_ns = 0, consumer_ns = 0, gap_ns = 0;

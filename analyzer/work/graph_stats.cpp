@@ -12,7 +12,7 @@ namespace {
 struct Graph {
   std::string name;
   TimeNs whole_ns = 0, parts_ns = 0;
-  std::uint64_t whole = 0, kernels = 0;
+  std::uint64_t kernels = 0;
   std::set<std::uint32_t> launches;  ///< correlations of those with kernels
   std::map<std::string_view, TimeNs> parts;
 };
@@ -25,7 +25,6 @@ Graphs graphs_of(const TraceModel& model) {
     if (!kernel.is_graph()) continue;
     Graph& graph = graphs[{kernel.process, kernel.graph}];
     graph.name = kernel.name;
-    ++graph.whole;
     graph.whole_ns += std::max<TimeNs>(0, kernel.end - kernel.start);
   }
   for (const store::KernelRow& kernel : model.kernels) {
@@ -42,19 +41,6 @@ Graphs graphs_of(const TraceModel& model) {
 }
 
 }  // namespace
-
-GraphWeights::GraphWeights(const TraceModel& model) {
-  for (const auto& [key, graph] : graphs_of(model)) {
-    const std::uint64_t recorded = graph.launches.size();
-    if (recorded > 0) weights_[key] = std::max<std::uint64_t>(1, (graph.whole + recorded + recorded / 2) / recorded);
-  }
-}
-
-std::uint64_t GraphWeights::of(const store::KernelRow& kernel) const {
-  if (kernel.graph == 0 || kernel.is_graph() || weights_.empty()) return 1;
-  const auto found = weights_.find({kernel.process, kernel.graph});
-  return found == weights_.end() ? 1 : found->second;
-}
 
 std::vector<GraphStats> graph_stats(const TraceModel& model) {
   const Graphs graphs = graphs_of(model);

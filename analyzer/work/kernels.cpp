@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "analyzer/measure/statistics.h"
-#include "analyzer/work/graph_stats.h"
 #include "analyzer/work/launch_shape.h"
 
 namespace wicprof::analyzer {
@@ -16,8 +15,6 @@ struct Launches {
   std::vector<TimeNs> times;
   std::map<LaunchShape, TimeNs> by_shape;
   std::set<DeviceId> devices;
-  std::uint64_t estimated_count = 0;
-  TimeNs estimated_ns = 0;
 };
 
 void describe(const TraceModel& model, const LaunchShape& shape, KernelStats& stats) {
@@ -35,7 +32,6 @@ void describe(const TraceModel& model, const LaunchShape& shape, KernelStats& st
 }  // namespace
 
 std::vector<KernelStats> kernel_stats(const TraceModel& model) {
-  const GraphWeights weights(model);
   std::map<std::string_view, Launches> by_name;
   for (const store::KernelRow& kernel : model.kernels) {
     Launches& launches = by_name[kernel.name];
@@ -43,9 +39,6 @@ std::vector<KernelStats> kernel_stats(const TraceModel& model) {
     launches.times.push_back(took);
     launches.by_shape[shape_of(kernel)] += took;
     launches.devices.insert(kernel.device);
-    const std::uint64_t weight = weights.of(kernel);
-    launches.estimated_count += weight;
-    launches.estimated_ns += took * static_cast<TimeNs>(weight);
   }
   std::vector<KernelStats> all;
   for (const auto& [name, launches] : by_name) {
@@ -58,8 +51,6 @@ std::vector<KernelStats> kernel_stats(const TraceModel& model) {
     stats.max_ns = percentile(launches.times, 100);
     const double device_time = static_cast<double>(model.span()) * static_cast<double>(launches.devices.size());
     stats.share = device_time > 0 ? static_cast<double>(stats.total_ns) / device_time : 0;
-    stats.estimated_count = launches.estimated_count;
-    stats.estimated_share = device_time > 0 ? static_cast<double>(launches.estimated_ns) / device_time : 0;
     stats.shapes = launches.by_shape.size();
     const auto most = std::max_element(launches.by_shape.begin(), launches.by_shape.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -16,11 +16,7 @@ struct KernelStats {
   std::string name;
   std::uint64_t count = 0;
   TimeNs total_ns = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
-  double share = 0;  ///< total_ns / (devices used x traced time); above 1 if launches overlap
-  /// With the launches of graphs that were recorded as a whole, as far as their kernels are known (graph_stats.h): of
-  /// count and of share.
-  std::uint64_t estimated_count = 0;
-  double estimated_share = 0;
+  double share = 0;          ///< total_ns / (devices used x traced time); above 1 if launches overlap
   std::uint64_t shapes = 0;  ///< distinct shapes: device, grid, block, registers, shared memory
 
   // Of the shape with the most total time. Occupancy and waves are empty if the device's limits are unknown.
