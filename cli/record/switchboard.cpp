@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace wicprof::cli {
 
 namespace {
 constexpr TimeNs kToggleTimeout = 2 * kSecond;  // a running program takes well under 1 ms; a stopped one exceeds this
 constexpr TimeNs kCheckInterval = 50 * kMillisecond;  // how often a waiting toggle checks whether the program has ended
+// A host thread's first place has its name with the collector's next flush, by default within 100 ms.
+constexpr TimeNs kNamingTimeout = kSecond;
+constexpr std::chrono::milliseconds kNamingInterval{10};
 }  // namespace
 
 void Switchboard::start_with(WantedWait wanted, WaitSide side) {
@@ -35,6 +40,15 @@ std::vector<std::string> Switchboard::site_names() const {
   return names;
 }
 
+std::vector<std::string> Switchboard::first_site_names() const {
+  const TimeNs deadline = now_ns() + kNamingTimeout;
+  for (;;) {
+    std::vector<std::string> names = site_names();
+    if (!names.empty() || now_ns() >= deadline || closed_.load(std::memory_order_relaxed)) return names;
+    std::this_thread::sleep_for(kNamingInterval);
+  }
+}
+
 Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   const std::lock_guard lock(mutex_);
   if (attached_processes(control_) == 0) {
@@ -45,7 +59,7 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
         "(wic-backend/include/wic) "
         "and waits in calls such as cudaStreamSynchronize can be switched");
   }
-  const std::vector<std::string> names = site_names();
+  const std::vector<std::string> names = first_site_names();
   if (names.empty()) {
     return unavailable(
         "this app has no wait sites, so it has nothing to toggle; declare them with wic::Runtime::add_site "

@@ -43,6 +43,8 @@ class Switchboard {
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:
+  /// The names, for which a program that has just begun to wait is given time.
+  std::vector<std::string> first_site_names() const;
   /// What a change of the site, or of the whole program for 0, replaces (ToggleReply::before).
   std::vector<WayOfWaiting> ways_before(std::uint32_t site, const ToggleRequest& request) const;
 

@@ -235,6 +235,20 @@ class HostWaits(harness.Case):
         self.until(lambda: self.processes() == [], "the program's end")
         self.wic_prof("sessions")  # removes what the killed one left
 
+    def test_toggle_right_after_the_first_wait_began(self):
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        # The place of the wait has no name before the next flush.
+        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "600", "WICPROF_TEST_CUPTI": ""})
+        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "early", "--mode", "park", "--side=host",
+                         "--strategy=block", "--", harness.CUDA_APP, "load", "context", "wait_until", "ended", "exit",
+                         "0")
+        self.until((self.work / "ended.asked").exists, "the wait in the call's place")
+        toggled = self.wic_prof("toggle", "poll", "--side=host", "--session=early")
+        (self.work / "ended").touch()
+        self.assertEqual(self.finish(run).returncode, 0)
+        self.assertEqual(toggled.returncode, 0, toggled.stderr)
+
     def test_toggle_in_the_middle_of_a_wait(self):
         if harness.CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")
