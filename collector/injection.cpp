@@ -12,6 +12,7 @@
 #include "collector/collector.h"
 #include "collector/program/notice.h"
 #include "collector/sources/list.h"
+#include "collector/waits/waits_of_process.h"
 #include "protocol/process.h"
 #include "protocol/session.h"
 #include "protocol/time.h"
@@ -23,6 +24,7 @@ namespace {
 // Never destroyed: other threads, CUPTI and exit handlers may use it until the process ends.
 struct State {
   SessionMap session;
+  WaitsOfProcess waits;
   std::optional<EventSink> sink;
   std::optional<Collector> collector;
 };
@@ -61,7 +63,7 @@ void start() {
   s.sink.emplace(ring);
   write_process_event(*s.sink);
 
-  Selection selection = select_sources(environment.trace, &s.session.control(), &s.session.open_work());
+  Selection selection = select_sources(environment.trace, s.waits, &s.session.control(), &s.session.open_work());
   for (const std::string& word : selection.unknown) {
     s.sink->loss(LossSource::cupti, 1,
                  std::string(kTraceVariable) + " has an unknown word '" + word + "'; known words: " + known_words());
@@ -104,7 +106,7 @@ bool connect_nvtx(void* get_export_table) noexcept {
   try {
     const Environment environment = read_environment();
     if (environment.session.empty()) return false;
-    if (select_sources(environment.trace).sources.empty()) return false;  // records nothing of CUPTI's
+    if (select_sources(environment.trace, state().waits).sources.empty()) return false;  // records nothing of CUPTI's
     const Result<CuptiApi>& cupti = shared_cupti(environment);
     if (!cupti) return false;  // start() reports the error
     using Initialize = int (*)(void*);

@@ -53,7 +53,7 @@ Prewarmed prewarm(std::string_view file) {
     const CodeTarget target{device, major * 10 + minor};
     if (!done.insert(target.architecture).second) continue;
     for (const std::string& image : images_of(file)) {
-      const OwnCode own;
+      const OwnCode own(driver);
       LoadSteps steps;
       const std::string key = cache_key(driver, image, target);
       const rewriter::Replacement made = patched_code_of(driver, cache, key, image.c_str(), image, target, steps);

@@ -54,7 +54,8 @@ void exclude_quiet_calls() {
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
   if (cuptiActivityRegisterCallbacks(requested, completed) != CUPTI_SUCCESS) return 1;
-  for (const auto& source : wicprof::collector::select_sources({"cuda", "nvtx"}).sources) {
+  auto* const waits = new wicprof::collector::WaitsOfProcess;
+  for (const auto& source : wicprof::collector::select_sources({"cuda", "nvtx"}, *waits).sources) {
     for (const CUpti_ActivityKind kind : source->kinds()) cuptiActivityEnable(kind);
   }
   exclude_quiet_calls();

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <functional>
 #include <stdexcept>
 
 namespace wicprof::collector {
@@ -16,7 +17,11 @@ namespace wicprof::collector {
 template <class State>
 class PerThread {
  public:
-  PerThread() : usable_(pthread_key_create(&key_, [](void* state) { delete static_cast<State*>(state); }) == 0) {}
+  /// `shared`: what each state is made from; outlives them all.
+  template <class... Shared>
+  explicit PerThread(Shared&... shared)
+      : make_new_([&shared...] { return new State(shared...); }),
+        usable_(pthread_key_create(&key_, [](void* state) { delete static_cast<State*>(state); }) == 0) {}
   PerThread(const PerThread&) = delete;
   PerThread& operator=(const PerThread&) = delete;
 
@@ -30,12 +35,13 @@ class PerThread {
 
  private:
   __attribute__((noinline)) State& make() {
-    auto* const state = new State;
+    State* const state = make_new_();
     if (usable_ && pthread_setspecific(key_, state) == 0) return *state;
     delete state;
     throw std::runtime_error("the process has no room for data of threads (PTHREAD_KEYS_MAX)");
   }
 
+  const std::function<State*()> make_new_;
   pthread_key_t key_{};
   const bool usable_;
 };

@@ -38,11 +38,6 @@ std::vector<pid_t> children_of(const std::string& process, pid_t thread) {
 
 }  // namespace
 
-ShortSlices& ShortSlices::of_process() {
-  static ShortSlices* const instance = new ShortSlices;  // never destroyed: threads may use it until the process ends
-  return *instance;
-}
-
 void ShortSlices::begin() {
   if (getpid() != process_) return;
   const std::lock_guard lock(mutex_);

@@ -16,8 +16,6 @@ namespace wicprof::collector {
 /// did not shorten it themselves. Any thread.
 class ShortSlices {
  public:
-  static ShortSlices& of_process();
-
   /// The calling thread is about to shorten its own slice, or has restored it, or ends.
   void begin();
   void end();

@@ -72,8 +72,8 @@ void TimeSlice::shorten() {
   const auto slice = static_cast<TimeNs>(own.runtime);
   if (slice != usual && slice != kShort) return;  // a new thread has the slice of the one that started it
   own.runtime = static_cast<std::uint64_t>(kShort);
-  ShortSlices::of_process().begin();
-  if (!set(own) || time_slice() != kShort) return ShortSlices::of_process().end();
+  of_process_.begin();
+  if (!set(own) || time_slice() != kShort) return of_process_.end();
   short_ = true;
   refused_ = false;
 }
@@ -82,11 +82,11 @@ void TimeSlice::restore() {
   if (!short_) return;
   short_ = false;
   restore_short_slice();
-  ShortSlices::of_process().end();
+  of_process_.end();
 }
 
 TimeSlice::~TimeSlice() {
-  if (short_) ShortSlices::of_process().end();
+  if (short_) of_process_.end();
 }
 
 }  // namespace wicprof::collector

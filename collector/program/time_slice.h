@@ -9,6 +9,8 @@
 
 namespace wicprof::collector {
 
+class ShortSlices;
+
 /// Linux 6.12 and newer run the thread with the earliest deadline first, and a thread that wakes up with a shorter
 /// slice takes the CPU from one with a longer slice. A thread that sleeps for most of its time then waits less for a
 /// CPU; its share of the CPU stays as it was. Older systems do nothing. One object per thread, used by that thread
@@ -21,7 +23,7 @@ class TimeSlice {
   /// none that a program has asked for.
   static constexpr TimeNs kShort = 700 * kMicrosecond - 17;
 
-  TimeSlice() = default;
+  explicit TimeSlice(ShortSlices& of_process) : of_process_(of_process) {}
   TimeSlice(const TimeSlice&) = delete;
   TimeSlice& operator=(const TimeSlice&) = delete;
   ~TimeSlice();
@@ -38,6 +40,7 @@ class TimeSlice {
   bool is_short() const { return short_; }
 
  private:
+  ShortSlices& of_process_;
   bool short_ = false, refused_ = false;
 };
 

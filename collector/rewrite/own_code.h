@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <optional>
 
+#include "collector/rewrite/rewrite_driver.h"
 #include "collector/waits/own_calls.h"
 
 namespace wicprof::collector {
@@ -13,7 +15,11 @@ namespace wicprof::collector {
 /// For the object's lifetime the calling thread's calls are ours. Objects may be nested.
 class OwnCode {
  public:
-  OwnCode() : recorded_(OwnCalls::of_process(), static_cast<std::uint32_t>(syscall(SYS_gettid))) { ++depth_; }
+  explicit OwnCode(const RewriteDriver& driver) {
+    if (driver.own_calls != nullptr)
+      recorded_.emplace(*driver.own_calls, static_cast<std::uint32_t>(syscall(SYS_gettid)));
+    ++depth_;
+  }
   ~OwnCode() { --depth_; }
   OwnCode(const OwnCode&) = delete;
   OwnCode& operator=(const OwnCode&) = delete;
@@ -22,7 +28,7 @@ class OwnCode {
 
  private:
   static inline thread_local int depth_ = 0;
-  OwnCalls::Span recorded_;
+  std::optional<OwnCalls::Span> recorded_;
 };
 
 }  // namespace wicprof::collector

@@ -7,6 +7,8 @@
 
 namespace wicprof::collector {
 
+class OwnCalls;
+
 /// Any function may be nullptr: an older driver, or none. Tests put their own functions here.
 struct RewriteDriver {
   CUresult (*library_load)(CUlibrary*, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
@@ -52,6 +54,8 @@ struct RewriteDriver {
   CUresult (*load_function)(CUfunction) = nullptr;
 
   CUresult (*driver_version)(int*) = nullptr;
+
+  OwnCalls* own_calls = nullptr;  ///< where OwnCode notes our calls; nullptr: nobody asks
 
   bool complete() const;
 

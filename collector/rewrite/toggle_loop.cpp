@@ -27,9 +27,9 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   member_.emplace(*control_, control_, static_cast<Applier&>(*this));
   member_->join();
   modules_.follow_session();  // what has been wanted since the modules came
-  const auto start = [](auto run) {
-    return start_own_thread([run = std::move(run)] {
-      const OwnCode own;
+  const auto start = [&driver](auto run) {
+    return start_own_thread([&driver, run = std::move(run)] {
+      const OwnCode own(driver);
       run();
     });
   };

@@ -187,7 +187,7 @@ class Trial {
       const WithoutSignals without;
       // Deferred where the system has no thread for us: then it is read after the compilation.
       reading = std::async(std::launch::async | std::launch::deferred, [&] {
-        const OwnCode own;
+        const OwnCode own(driver_);
         const TimeNs begin = now_ns();
         driver_.push_context(current);
         of_original = read_original();

@@ -90,7 +90,8 @@ constexpr CUpti_CallbackId kOwnDriverCalls[] = {
 
 class Calls final : public Source {
  public:
-  Calls() : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {}
+  explicit Calls(const OwnCalls& own_calls)
+      : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}), own_calls_(own_calls) {}
 
   Result<> enable(const Cupti& cupti) override {
     api_ = &cupti.api;
@@ -116,11 +117,11 @@ class Calls final : public Source {
 
  private:
   /// Calls that wic-prof makes while it waits in the place of a call of the program.
-  static bool is_own(const CallRecord& record) {
+  bool is_own(const CallRecord& record) const {
     const bool asks =
         record.kind == CUPTI_ACTIVITY_KIND_DRIVER &&
         std::find(std::begin(kOwnDriverCalls), std::end(kOwnDriverCalls), record.cbid) != std::end(kOwnDriverCalls);
-    return asks && OwnCalls::of_process().made(record.threadId, static_cast<TimeNs>(record.start));
+    return asks && own_calls_.made(record.threadId, static_cast<TimeNs>(record.start));
   }
 
   TextId name_of(const CallRecord& record, EventBatch& batch) {
@@ -140,6 +141,7 @@ class Calls final : public Source {
   // By callback number; 0: text not sent yet. There are some 1,000 calls of each kind.
   using Names = std::array<TextId, 2048>;
 
+  const OwnCalls& own_calls_;
   const CuptiApi* api_ = nullptr;
   Names driver_names_{};
   Names runtime_names_{};
@@ -148,6 +150,6 @@ class Calls final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_calls() { return std::make_unique<Calls>(); }
+std::unique_ptr<Source> make_calls(const OwnCalls& own_calls) { return std::make_unique<Calls>(own_calls); }
 
 }  // namespace wicprof::collector

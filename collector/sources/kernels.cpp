@@ -14,11 +14,11 @@ namespace {
 
 class Kernels final : public Source {
  public:
-  Kernels() : Source("kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) {}
+  explicit Kernels(OpenKernels& open) : Source("kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}), open_(open) {}
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const KernelRecord&>(any);
-    OpenKernels::of_process().ended(record.correlationId, static_cast<TimeNs>(record.end));
+    open_.ended(record.correlationId, static_cast<TimeNs>(record.end));
     if (record.name != nullptr && std::string_view(record.name).starts_with(kOwnKernels)) return true;
     const auto event = translate(record, names_.find(record.name, batch, readable_symbol));
     if (event) batch.write(*event);
@@ -29,11 +29,12 @@ class Kernels final : public Source {
   // Of collector/rewrite/device_clock.cpp.
   static constexpr std::string_view kOwnKernels = "__wic_";
 
+  OpenKernels& open_;
   TextCache names_;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> make_kernels() { return std::make_unique<Kernels>(); }
+std::unique_ptr<Source> make_kernels(OpenKernels& open) { return std::make_unique<Kernels>(open); }
 
 }  // namespace wicprof::collector

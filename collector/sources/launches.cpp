@@ -57,7 +57,7 @@ bool read_launch(CUpti_CallbackId id, const void* params, OpenKernel& to) {
 
 class Launches final : public Source {
  public:
-  explicit Launches(OpenWork* work) : Source("launches", {}), work_(work) {}
+  Launches(OpenKernels& kernels, OpenWork* work) : Source("launches", {}), kernels_(kernels), work_(work) {}
 
   // Also while nothing is recorded: the kernel that hangs may have been launched then.
   Result<> prepare(const Cupti& cupti) override {
@@ -68,7 +68,7 @@ class Launches final : public Source {
       if (!enabled && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return enabled;
     }
     LaunchCallbacks::need(LaunchCallbacks::User::launches, true, [](bool) {});
-    OpenKernels::of_process().attach(work_);
+    kernels_.attach(work_);
     return ok();
   }
 
@@ -86,15 +86,18 @@ class Launches final : public Source {
     kernel.launched = now_ns();
     // The tool makes the name readable: a launch must not take that long.
     if (data.symbolName != nullptr) copy_name(kernel.name, data.symbolName);
-    OpenKernels::of_process().launched(kernel);
+    kernels_.launched(kernel);
   }
 
  private:
+  OpenKernels& kernels_;
   OpenWork* work_;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> make_launches(OpenWork* work) { return std::make_unique<Launches>(work); }
+std::unique_ptr<Source> make_launches(OpenKernels& kernels, OpenWork* work) {
+  return std::make_unique<Launches>(kernels, work);
+}
 
 }  // namespace wicprof::collector

@@ -10,6 +10,7 @@ namespace {
 
 /// What sources share with each other, and with the tool.
 struct Parts {
+  WaitsOfProcess& waits;
   ControlBlock* control;
   OpenWork* work;
 };
@@ -25,9 +26,16 @@ template <std::unique_ptr<Source> (*kMake)()>
 std::unique_ptr<Source> plain(const Parts&) {
   return kMake();
 }
-std::unique_ptr<Source> host_waits_of(const Parts& parts) { return make_host_waits(parts.control, parts.work); }
-std::unique_ptr<Source> launches_of(const Parts& parts) { return make_launches(parts.work); }
-std::unique_ptr<Source> rewrite_of(const Parts& parts) { return make_rewrite(parts.control, parts.work); }
+std::unique_ptr<Source> kernels_of(const Parts& parts) { return make_kernels(parts.waits.open_kernels); }
+std::unique_ptr<Source> graphs_of(const Parts&) { return make_graphs(); }
+std::unique_ptr<Source> calls_of(const Parts& parts) { return make_calls(parts.waits.own_calls); }
+std::unique_ptr<Source> host_waits_of(const Parts& parts) {
+  return make_host_waits(parts.waits, parts.control, parts.work);
+}
+std::unique_ptr<Source> launches_of(const Parts& parts) { return make_launches(parts.waits.open_kernels, parts.work); }
+std::unique_ptr<Source> rewrite_of(const Parts& parts) {
+  return make_rewrite(parts.waits.own_calls, parts.control, parts.work);
+}
 
 constexpr std::string_view kNodes = "nodes";
 
@@ -35,16 +43,16 @@ constexpr std::string_view kNodes = "nodes";
 // first event on it.
 constexpr Entry kSources[] = {
     {"devices", true, true, plain<make_devices>},
-    {"kernels", true, true, plain<make_kernels>},
+    {"kernels", true, true, kernels_of},
     {"copies", true, true, plain<make_copies>},
-    {"calls", true, false, plain<make_calls>},
+    {"calls", true, false, calls_of},
     {"host_waits", true, false, host_waits_of},
     {"syncs", true, false, plain<make_syncs>},
     {"events", true, true, plain<make_events>},
     {"overhead", true, false, plain<make_overhead>},
     {"nvtx", false, false, plain<make_nvtx>},
     {"uvm", false, true, plain<make_uvm>},
-    {"graphs", true, true, plain<make_graphs>},
+    {"graphs", true, true, graphs_of},
     {kNodes, false, true, nullptr},
     {"pcsampling", false, true, plain<make_pc_sampling>},
     {"rewrite", false, true, rewrite_of},
@@ -61,8 +69,8 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 // `syncs` needs `events`: a wait for an event names the event, and only the event's record has the stream on which the
 // event was recorded. Since CUDA 12.9, CUPTI delivers these records only where their own kind is enabled.
 bool requests(const std::vector<std::string>& words, const Entry& entry) {
-  if (entry.make == plain<make_graphs> && contains(words, kNodes)) return false;
-  const bool of_graphs = entry.make == plain<make_kernels> || entry.make == plain<make_copies>;
+  if (entry.make == graphs_of && contains(words, kNodes)) return false;
+  const bool of_graphs = entry.make == kernels_of || entry.make == plain<make_copies>;
   return std::any_of(words.begin(), words.end(), [&](const auto& word) {
     return names(word, entry) || (word == "syncs" && entry.make == plain<make_events>) || (word == kNodes && of_graphs);
   });
@@ -70,9 +78,10 @@ bool requests(const std::vector<std::string>& words, const Entry& entry) {
 
 }  // namespace
 
-Selection select_sources(const std::vector<std::string>& words, ControlBlock* control, OpenWork* work) {
+Selection select_sources(const std::vector<std::string>& words, WaitsOfProcess& waits, ControlBlock* control,
+                         OpenWork* work) {
   Selection selection;
-  const Parts parts{control, work};
+  const Parts parts{waits, control, work};
   const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
                                       [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
   for (const Entry& entry : kSources) {
@@ -80,6 +89,12 @@ Selection select_sources(const std::vector<std::string>& words, ControlBlock* co
     if (requests(words, entry) || (on_devices && entry.make == plain<make_devices>))
       selection.sources.push_back(entry.make(parts));
   }
+  const auto requested = [&](std::unique_ptr<Source> (*make)(const Parts&)) {
+    return std::any_of(std::begin(kSources), std::end(kSources),
+                       [&](const Entry& entry) { return entry.make == make && requests(words, entry); });
+  };
+  if (!selection.sources.empty() && !requested(graphs_of) && !requested(kernels_of) && !requested(plain<make_copies>))
+    selection.sources.push_back(make_graphs(false));
   for (const std::string& word : words) {
     const bool known =
         std::any_of(std::begin(kSources), std::end(kSources), [&](const Entry& entry) { return names(word, entry); });

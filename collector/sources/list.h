@@ -7,6 +7,7 @@
 
 #include "collector/rewrite/rewrite_driver.h"
 #include "collector/sources/source.h"
+#include "collector/waits/waits_of_process.h"
 #include "protocol/control.h"
 #include "protocol/open_work.h"
 
@@ -19,28 +20,30 @@ struct Selection {
 
 /// `words`: names of sources, "none", "cuda" for all sources that the list marks as part of it, or "nodes" for the
 /// kernels and copies of CUDA graphs, whose launches are recorded as a whole otherwise.
-/// `control` and `work`: the session's; nullptr: none.
-Selection select_sources(const std::vector<std::string>& words, ControlBlock* control = nullptr,
+/// `waits`: outlives the sources. `control` and `work`: the session's; nullptr: none.
+Selection select_sources(const std::vector<std::string>& words, WaitsOfProcess& waits, ControlBlock* control = nullptr,
                          OpenWork* work = nullptr);
 
 /// All words, comma-separated, for messages.
 std::string known_words();
 
 std::unique_ptr<Source> make_devices();
-std::unique_ptr<Source> make_kernels();
+std::unique_ptr<Source> make_kernels(OpenKernels& open);
 std::unique_ptr<Source> make_copies();
-std::unique_ptr<Source> make_calls();
-std::unique_ptr<Source> make_host_waits(ControlBlock* control = nullptr, OpenWork* work = nullptr);
-std::unique_ptr<Source> make_launches(OpenWork* work = nullptr);
+std::unique_ptr<Source> make_calls(const OwnCalls& own_calls);
+std::unique_ptr<Source> make_host_waits(WaitsOfProcess& waits, ControlBlock* control = nullptr,
+                                        OpenWork* work = nullptr);
+std::unique_ptr<Source> make_launches(OpenKernels& open, OpenWork* work = nullptr);
 std::unique_ptr<Source> make_syncs();
 std::unique_ptr<Source> make_events();
 std::unique_ptr<Source> make_overhead();
 std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
-std::unique_ptr<Source> make_graphs();
+/// `wanted`: false: records nothing, and makes launches of graphs cost less.
+std::unique_ptr<Source> make_graphs(bool wanted = true);
 std::unique_ptr<Source> make_pc_sampling();
-std::unique_ptr<Source> make_rewrite(ControlBlock* control = nullptr, OpenWork* work = nullptr);
-/// With a driver of a test.
-std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver, OpenWork* work = nullptr);
+/// `driver`: of a test; nullptr: that of the process.
+std::unique_ptr<Source> make_rewrite(OwnCalls& own_calls, ControlBlock* control = nullptr, OpenWork* work = nullptr,
+                                     const RewriteDriver* driver = nullptr);
 
 }  // namespace wicprof::collector

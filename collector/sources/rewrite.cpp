@@ -73,8 +73,12 @@ constexpr std::uintmax_t kLargestFile = std::uintmax_t{256}
 class Rewrite final : public Source {
  public:
   /// `driver`: nullptr: that of the process, which is looked up at the first load.
-  Rewrite(ControlBlock* control, OpenWork* work, const RewriteDriver* driver)
-      : Source("rewrite", {}), driver_(driver), modules_(control, work), toggles_(control, modules_) {}
+  Rewrite(OwnCalls& own_calls, ControlBlock* control, OpenWork* work, const RewriteDriver* driver)
+      : Source("rewrite", {}),
+        own_calls_(own_calls),
+        given_(driver),
+        modules_(control, work),
+        toggles_(control, modules_) {}
 
   // Always on, also while nothing is recorded: a program loads its code once.
   Result<> prepare(const Cupti& cupti) override {
@@ -153,7 +157,13 @@ class Rewrite final : public Source {
   }
 
  private:
-  const RewriteDriver& driver() const { return driver_ != nullptr ? *driver_ : RewriteDriver::loaded(); }
+  const RewriteDriver& driver() const {
+    std::call_once(found_, [this] {
+      driver_ = given_ != nullptr ? *given_ : RewriteDriver::loaded();
+      driver_.own_calls = &own_calls_;
+    });
+    return driver_;
+  }
 
   /// A copy, a memset or a stream's write.
   void write(CUpti_CallbackId id, const CUpti_CallbackData& data) const {
@@ -175,7 +185,7 @@ class Rewrite final : public Source {
     const RewriteDriver& api = driver();
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (stream == nullptr || api.is_capturing == nullptr) return false;
-    const OwnCode own;
+    const OwnCode own(driver());
     return api.is_capturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
 
@@ -228,7 +238,7 @@ class Rewrite final : public Source {
     if (OwnCode::runs()) return;
     open_load() = {};
     LoadSteps steps;
-    const OwnCode own;
+    const OwnCode own(driver());
     if (!door_is_open(sink)) return;
     steps.done("door");
     const rewriter::Replacement* const replacement = replace(image, image_at(image), with_options, sink, steps);
@@ -242,7 +252,7 @@ class Rewrite final : public Source {
     open_load() = {};
     if (file == nullptr) return;
     LoadSteps steps;
-    const OwnCode own;
+    const OwnCode own(driver());
     if (!door_is_open(sink)) return;
     steps.done("door");
     std::error_code error;
@@ -348,7 +358,7 @@ class Rewrite final : public Source {
   }
 
   void bind(EventSink& sink) {
-    const OwnCode own;
+    const OwnCode own(driver());
     const std::string problem = modules_.bind(driver(), sink);
     if (!problem.empty()) report(sink, "patched loops poll as they did: " + problem);
   }
@@ -383,7 +393,10 @@ class Rewrite final : public Source {
     return CodeTarget{current, architecture(current)};
   }
 
-  const RewriteDriver* driver_;
+  OwnCalls& own_calls_;
+  const RewriteDriver* const given_;
+  mutable std::once_flag found_;
+  mutable RewriteDriver driver_;
   const bool recompile_only_ = recompile_only();
   const CodeCache cache_{CodeCache::user_folder()};
   Door door_;
@@ -398,12 +411,9 @@ class Rewrite final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_rewrite(ControlBlock* control, OpenWork* work) {
-  return std::make_unique<Rewrite>(control, work, nullptr);
-}
-
-std::unique_ptr<Source> make_rewrite(ControlBlock* control, const RewriteDriver& driver, OpenWork* work) {
-  return std::make_unique<Rewrite>(control, work, &driver);
+std::unique_ptr<Source> make_rewrite(OwnCalls& own_calls, ControlBlock* control, OpenWork* work,
+                                     const RewriteDriver* driver) {
+  return std::make_unique<Rewrite>(own_calls, control, work, driver);
 }
 
 }  // namespace wicprof::collector

@@ -12,32 +12,32 @@ namespace wicprof::collector {
 /// Of the calling thread.
 class DriverQuestions final : public CopyQuestions {
  public:
-  DriverQuestions(WaitingThread& thread, const OpenCaptures& captures) : thread_(thread), captures_(captures) {}
+  DriverQuestions(const DriverApi& driver, WaitingThread& thread, const OpenCaptures& captures)
+      : driver_(driver), thread_(thread), captures_(captures) {}
 
   MemoryKind memory_of(std::uintptr_t address) override {
-    const DriverApi& api = DriverApi::loaded();
-    if (api.pointer_attribute == nullptr) return MemoryKind::unknown;
+    if (driver_.pointer_attribute == nullptr) return MemoryKind::unknown;
     const CallingDriver calling(thread_);
-    const OwnCalls::Span own(OwnCalls::of_process(), thread_.id);
+    const OwnCalls::Span own(thread_.own_calls, thread_.id);
     CUmemorytype type{};
     const CUresult found =
-        api.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, static_cast<CUdeviceptr>(address));
+        driver_.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, static_cast<CUdeviceptr>(address));
     if (found == CUDA_ERROR_INVALID_VALUE) return MemoryKind::pageable;
     if (found != CUDA_SUCCESS) return MemoryKind::unknown;  // such as on a thread without a context
     return type == CU_MEMORYTYPE_HOST ? MemoryKind::pinned : MemoryKind::device;
   }
 
   bool captures(CUstream stream) override {
-    const DriverApi& api = DriverApi::loaded();
     if (!captures_.any()) return false;
-    if (api.stream_is_capturing == nullptr) return true;
+    if (driver_.stream_is_capturing == nullptr) return true;
     const CallingDriver calling(thread_);
-    const OwnCalls::Span own(OwnCalls::of_process(), thread_.id);
+    const OwnCalls::Span own(thread_.own_calls, thread_.id);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return api.stream_is_capturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver_.stream_is_capturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
 
  private:
+  const DriverApi& driver_;
   WaitingThread& thread_;
   const OpenCaptures& captures_;
 };

@@ -21,9 +21,9 @@ void Learning::learn_past(Experience& known, EventSink& sink) {
   const PastWait past = *known.past;
   known.past.reset();
   const ThreadWait& wait = past.wait;
-  const TimeNs end = past.end;
+  const TimeNs end = wait.last_end;
   known.predictor.observe(wait.place.site, past.work, wait.begin, end);
-  if (past.run_delay >= 0) known.contention.wait_ended(past.run_delay);
+  if (wait.use.run_delay >= 0) known.contention.wait_ended(wait.use.run_delay);
   weigh(known, end);
   judge(known, wait, past.work.key != 0);
   if (wait.place.site == 0 || !wait.forecast) return;

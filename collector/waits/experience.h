@@ -18,9 +18,7 @@ namespace wicprof::collector {
 /// A wait that ended, from which `hybrid` has not learned yet.
 struct PastWait {
   ThreadWait wait;
-  TimeNs end = 0;
   AwaitedWork work;
-  TimeNs run_delay = -1;
 };
 
 /// What `hybrid` knows on one thread. Outlives the wait.

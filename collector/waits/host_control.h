@@ -47,6 +47,8 @@ class HostControl final : Applier {
     return host_strategy(word);
   }
 
+  StrategyId wanted_at(SiteId site) const { return wanted(wait_sites_.session_number(site)); }
+
   /// The futex that every change of what is wanted wakes.
   std::uint32_t sequence() const { return control_->sequence.load(std::memory_order_acquire); }
   void sleep(std::uint32_t sequence, TimeNs time) const { futex_wait(control_->sequence, sequence, time); }

@@ -4,11 +4,6 @@
 
 namespace wicprof::collector {
 
-OpenKernels& OpenKernels::of_process() {
-  static OpenKernels* const instance = new OpenKernels;  // never destroyed: threads may use it until the process ends
-  return *instance;
-}
-
 void OpenKernels::attach(OpenWork* work) {
   const std::lock_guard lock(mutex_);
   work_ = work;

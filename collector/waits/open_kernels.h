@@ -15,9 +15,8 @@ namespace wicprof::collector {
 /// end of a wait for a stream or a device is known at once.
 class OpenKernels {
  public:
-  static OpenKernels& of_process();
   /// Whether a launch has been seen: else a wait's end says nothing here.
-  static bool any() { return any_.load(std::memory_order_relaxed); }
+  bool any() const { return any_.load(std::memory_order_relaxed); }
 
   /// `work`: the session's; nullptr: none, and nothing is kept.
   void attach(OpenWork* work);
@@ -38,7 +37,7 @@ class OpenKernels {
   };
   void end(std::uint32_t correlation);
 
-  static inline std::atomic<bool> any_{false};
+  std::atomic<bool> any_{false};
   std::mutex mutex_;
   OpenWork* work_ = nullptr;
   std::unordered_map<std::uint32_t, Open> by_correlation_;

@@ -5,11 +5,6 @@
 
 namespace wicprof::collector {
 
-OwnCalls& OwnCalls::of_process() {
-  static OwnCalls* const calls = new OwnCalls;  // never destroyed: CUPTI delivers records until the process ends
-  return *calls;
-}
-
 void OwnCalls::begin(std::uint32_t thread, TimeNs now) {
   const std::lock_guard lock(mutex_);
   std::deque<Times>& times = by_thread_[thread];

@@ -18,8 +18,6 @@ class OwnCalls {
   /// still runs holds their buffer back. Not calibrated.
   static constexpr std::size_t kKept = 4096;
 
-  static OwnCalls& of_process();
-
   /// For the object's lifetime, the calling thread's calls are wic-prof's.
   class Span {
    public:

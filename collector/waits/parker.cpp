@@ -22,8 +22,13 @@ constexpr int kTicksWithoutEvents = 20;
 
 }  // namespace
 
-Parker::Parker(HostControl& control, const WaitSites& sites, NotedCalls& noted)
-    : control_(control), sites_(sites), noted_(noted), tools_{driver_, noted.captures(), handles_, events_} {}
+Parker::Parker(WaitsOfProcess& process, HostControl& control, const WaitSites& sites, NotedCalls& noted)
+    : control_(control),
+      sites_(sites),
+      noted_(noted),
+      driver_(process.driver),
+      replaced_(driver_, handles_, process.threads),
+      tools_{driver_, noted.captures(), handles_, events_} {}
 
 void Parker::on_watching(std::function<void(bool)> records, std::function<void(bool)> launches) {
   watch_records_ = std::move(records);
@@ -47,6 +52,22 @@ void Parker::returned(WaitingThread& thread) {
   thread.capture_mode.reset();
 }
 
+void Parker::ended(WaitingThread& thread) {
+  if (thread.experience == nullptr) return;
+  const ThreadWait& wait = thread.wait;
+  Experience& known = *thread.experience;
+  if (wait.use.computed >= 0) {
+    TimeNs& computing = known.computing;
+    computing = computing < 0 ? wait.use.computed : computing + (wait.use.computed - computing) / kRecentComputing;
+  }
+  if (wait.strategy != StrategyId::hybrid) return;
+  const bool expected = wait.way == HybridWay::polls && is_short(wait.last_end - wait.begin);
+  if (!expected) known.short_waits = 0;
+  if (wait.learns || !expected) known.past = PastWait{wait, known.work};
+  known.launches += known.work.launches;
+  known.work = {};
+}
+
 bool Parker::alone(WaitingThread& thread, const Awaitable& what) {
   const bool legacy = what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY;
   if (what.kind == Awaited::event || (what.kind == Awaited::stream && !legacy)) return true;
@@ -57,11 +78,11 @@ bool Parker::alone(WaitingThread& thread, const Awaitable& what) {
   return false;
 }
 
-void Parker::note(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+void Parker::note(WaitingThread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool begins = data.callbackSite == CUPTI_API_ENTER;
   if (begins) {
-    const CallingDriver calling(of_thread());
-    if (NotedCalls::begins_capture(id)) others_.begins(of_thread().id, nullptr);
+    const CallingDriver calling(thread);
+    if (NotedCalls::begins_capture(id)) others_.begins(thread.id, nullptr);
     if (NotedCalls::ends_primary_context(id)) return handles_.primary_context_may_end();
     if (const CUevent changed = NotedCalls::changed_event(id, data.functionParams)) events_.changes(changed);
   }
@@ -113,7 +134,7 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
     return;  // a short one: costs nothing
   }
   const CallingDriver guard(thread);
-  const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
+  const OwnCalls::Span own(thread.own_calls, thread.id);
   RelaxedCapture relaxed(driver_);
   if (!relaxed || !may_park(tools_, what)) {
     wait.strategy = StrategyId::poll;

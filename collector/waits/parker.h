@@ -19,6 +19,7 @@
 #include "collector/waits/snapshot.h"
 #include "collector/waits/wait_sites.h"
 #include "collector/waits/waiting_thread.h"
+#include "collector/waits/waits_of_process.h"
 #include "protocol/event_sink.h"
 #include "protocol/time.h"
 
@@ -33,7 +34,7 @@ struct CallEntry {
 /// Any thread, each with its own state. Nothing here throws but for lack of memory.
 class Parker {
  public:
-  Parker(HostControl& control, const WaitSites& sites, NotedCalls& noted);
+  Parker(WaitsOfProcess& process, HostControl& control, const WaitSites& sites, NotedCalls& noted);
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
@@ -42,12 +43,14 @@ class Parker {
   void wait_in_place(WaitingThread& thread, const Awaitable& what, const CallEntry& call, EventSink& sink);
 
   /// A call of NotedCalls or kRecordCalls.
-  void note(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void note(WaitingThread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   /// The context is about to be destroyed.
   void context_ends(CUcontext context) { handles_.context_ends(context); }
 
   /// The call of wait_in_place() has returned.
   void returned(WaitingThread& thread);
+  /// The thread's wait has ended (`thread.wait`): `hybrid` learns from it.
+  void ended(WaitingThread& thread);
 
   /// The calling thread is about to launch or to copy in that stream.
   void begins_work(const WaitingThread& thread, CUstream stream) { others_.begins(thread.id, stream); }
@@ -68,10 +71,10 @@ class Parker {
   HostControl& control_;
   const WaitSites& sites_;
   NotedCalls& noted_;
-  const DriverApi& driver_ = DriverApi::loaded();
+  const DriverApi& driver_;
   OwnHandles handles_{driver_};
   AwaitedEvents events_{driver_, handles_};
-  ReplacedArguments replaced_{driver_, handles_};
+  ReplacedArguments replaced_;
   ParkTools tools_;
   Learning learning_{control_};
   std::function<void(bool)> watch_records_;

@@ -62,8 +62,8 @@ bool ReplacedArguments::try_call(Kind kind, void* idle) {
         return with(driver_.synchronize_context);
     }
   };
-  WaitingThread& thread = of_thread();
-  const OwnCalls::Span own(OwnCalls::of_process(), thread.id);
+  WaitingThread& thread = threads_.here();
+  const OwnCalls::Span own(thread.own_calls, thread.id);
   const CallingDriver calling(thread);
   const RelaxedCapture relaxed(driver_);
   // Else the default stream would be one with the program's work.

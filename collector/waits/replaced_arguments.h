@@ -8,8 +8,10 @@
 
 #include <mutex>
 
+#include "collector/program/per_thread.h"
 #include "collector/waits/driver_api.h"
 #include "collector/waits/own_handles.h"
+#include "collector/waits/waiting_thread.h"
 #include "protocol/events/host_wait.h"
 
 namespace wicprof::collector {
@@ -18,7 +20,8 @@ namespace wicprof::collector {
 /// context, a call for an idle stream succeeds and one for the default stream fails. Any thread.
 class ReplacedArguments {
  public:
-  ReplacedArguments(const DriverApi& driver, OwnHandles& handles) : driver_(driver), handles_(handles) {}
+  ReplacedArguments(const DriverApi& driver, OwnHandles& handles, PerThread<WaitingThread>& threads)
+      : driver_(driver), handles_(handles), threads_(threads) {}
   ReplacedArguments(const ReplacedArguments&) = delete;
   ReplacedArguments& operator=(const ReplacedArguments&) = delete;
 
@@ -42,6 +45,7 @@ class ReplacedArguments {
 
   const DriverApi& driver_;
   OwnHandles& handles_;
+  PerThread<WaitingThread>& threads_;
   std::once_flag tried_[3];
   bool taken_[3] = {};
 };

@@ -2,11 +2,6 @@
 
 namespace wicprof::collector {
 
-ShortWaitsOfThreads& ShortWaitsOfThreads::of_process() {
-  static ShortWaitsOfThreads* const instance = new ShortWaitsOfThreads;  // never destroyed: threads may outlive it
-  return *instance;
-}
-
 ShortWaits* ShortWaitsOfThreads::claim() {
   const std::lock_guard lock(mutex_);
   for (ShortWaits& waits : all_) {

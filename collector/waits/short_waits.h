@@ -69,8 +69,6 @@ class ShortWaits {
 /// Those of all threads of the process. Any thread.
 class ShortWaitsOfThreads {
  public:
-  static ShortWaitsOfThreads& of_process();
-
   /// For one thread, until it gives them back. Never freed, since the thread may end before its waits are taken.
   ShortWaits* claim();
   void give_back(ShortWaits* waits) { waits->in_use_.store(false, std::memory_order_release); }

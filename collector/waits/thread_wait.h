@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "collector/waits/cpu_meter.h"
 #include "collector/waits/predictor.h"
 #include "collector/waits/wait_plan.h"
 #include "collector/waits/wait_sites.h"
@@ -12,12 +13,14 @@
 
 namespace wicprof::collector {
 
-/// A thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
+/// A thread's current wait: WaitObserver writes what it is, Parker how it is waited for. Runtime calls contain driver
+/// calls; only the outermost call is a wait.
 struct ThreadWait {
   int depth = 0;
-  std::uint32_t recording = 0;  // the recording in which it began (HostWaits): callbacks stop between two
+  std::uint32_t recording = 0;  // the recording in which it began: callbacks stop between two
   TimeNs begin = 0;
-  TimeNs last_end = 0;  // of the wait before: the counter's time may be a little before the system's
+  TimeNs last_end = 0;  // of the last wait that ended: the counter's time may be a little before the system's
+  CpuUse use;           // once it has ended
   PlaceOfWait place;
   std::uint8_t outer = kNoNumber;   // the outermost call
   std::uint8_t number = kNoNumber;  // the call whose name the wait has

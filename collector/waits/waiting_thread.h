@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "collector/program/caller.h"
-#include "collector/program/per_thread.h"
 #include "collector/program/python_frames.h"
 #include "collector/program/time_slice.h"
 #include "collector/waits/cpu_meter.h"
@@ -43,12 +42,23 @@ struct LastCopy {
 
 /// In one block, since finding what belongs to a thread costs a call.
 struct WaitingThread {
+  WaitingThread(ShortWaitsOfThreads& short_waits_of_threads, OwnCalls& own_calls_of_process, ShortSlices& short_slices)
+      : all_short_waits(short_waits_of_threads), own_calls(own_calls_of_process), time_slice(short_slices) {}
+  WaitingThread(const WaitingThread&) = delete;
+  WaitingThread& operator=(const WaitingThread&) = delete;
+  ~WaitingThread() {
+    all_short_waits.give_back(short_waits);
+    own_calls.thread_ended(id);
+  }
+
+  ShortWaitsOfThreads& all_short_waits;
+  OwnCalls& own_calls;
   // What every wait needs, side by side.
   ThreadWait wait;
   KnownWait* known = nullptr;           // that the current wait is like
   const KnownWait* shown_as = nullptr;  // that `shown` belongs to
   OwnOpenCall open_call;
-  ShortWaits* const short_waits = ShortWaitsOfThreads::of_process().claim();
+  ShortWaits* const short_waits = all_short_waits.claim();
   bool calling_driver = false;            // our own calls of the driver are not the program's
   bool tries_replacing = false;           // and these show whether their arguments can be replaced
   bool shown_whole = false;               // the table's entry differs from `shown` in its begin alone
@@ -76,16 +86,7 @@ struct WaitingThread {
     if (experience == nullptr) experience = std::make_unique<Experience>();
     return *experience;
   }
-  ~WaitingThread() {
-    ShortWaitsOfThreads::of_process().give_back(short_waits);
-    OwnCalls::of_process().thread_ended(id);
-  }
 };
-
-inline WaitingThread& of_thread() {
-  static auto* const of_threads = new PerThread<WaitingThread>;  // never destroyed, as its threads may outlive it
-  return of_threads->here();
-}
 
 /// The thread calls the driver for itself for as long as the object lives.
 struct CallingDriver {

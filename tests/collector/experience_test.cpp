@@ -32,7 +32,7 @@ class LearningTest : public testing::Test {
     for (int i = 0; i < count; ++i, now_ += length) {
       known_.launches += launches;
       known_.past.emplace();
-      known_.past->end = now_;
+      known_.past->wait.last_end = now_;
       learning_.learn_past(known_, sink_);
     }
   }

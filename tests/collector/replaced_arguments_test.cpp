@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/waits/waiting_thread.h"
+#include "tests/collector/of_process.h"
 
 namespace wicprof::collector {
 namespace {
@@ -22,7 +23,7 @@ template <class Argument>
 CUresult call(CUpti_CallbackId id, Argument argument) {
   ++calls;
   Argument params = argument;
-  if (of_thread().tries_replacing) ReplacedArguments::replace_by_nothing(id, &params);
+  if (of_process().threads.here().tries_replacing) ReplacedArguments::replace_by_nothing(id, &params);
   return (takes ? params : argument) == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
 }
 
@@ -54,7 +55,7 @@ class Replacing : public testing::Test {
   }
   DriverApi api_ = fake_driver();
   OwnHandles handles_{api_};
-  ReplacedArguments replaced_{api_, handles_};
+  ReplacedArguments replaced_{api_, handles_, of_process().threads};
 };
 
 TEST_F(Replacing, ACallGetsSomethingIdleInPlaceOfItsArgument) {

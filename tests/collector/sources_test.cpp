@@ -26,6 +26,7 @@
 #include "protocol/events/sync.h"
 #include "protocol/events/uvm.h"
 #include "protocol/trace_words.h"
+#include "tests/collector/of_process.h"
 #include "tests/collector/record_bytes.h"
 #include "tests/protocol/ring_contents.h"
 
@@ -39,38 +40,41 @@ std::vector<std::string> names(const Selection& selection) {
 }
 
 TEST(Sources, TheDefaultExcludesSourcesThatCostTimeOrOtherRecords) {
-  const Selection selection = select_sources(split_list("cuda,nvtx"));
+  const Selection selection = select_sources(split_list("cuda,nvtx"), of_process());
   EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "syncs",
                                                         "events", "overhead", "nvtx", "graphs"}));
   EXPECT_TRUE(selection.unknown.empty());
 }
 
 TEST(Sources, AreSelectedOnceByNameAndUnknownWordsAreReported) {
-  const Selection selection = select_sources(split_list(" kernels, kernels ,nvtx,,osrt"));
+  const Selection selection = select_sources(split_list(" kernels, kernels ,nvtx,,osrt"), of_process());
   EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "nvtx"}));
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
-  EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"devices", "uvm", "graphs"}));
-  EXPECT_EQ(names(select_sources({"nodes"})), (std::vector<std::string>{"devices", "kernels", "copies"}));
-  EXPECT_EQ(names(select_sources({"nvtx", "calls"})), (std::vector<std::string>{"calls", "nvtx"}));
-  EXPECT_EQ(names(select_sources({"syncs"})), (std::vector<std::string>{"devices", "syncs", "events"}));
-  EXPECT_TRUE(select_sources({"host"}).sources.empty());  // recorded by the tool
-  EXPECT_TRUE(select_sources({"host"}).unknown.empty());
-  EXPECT_TRUE(select_sources({"none"}).sources.empty());
-  EXPECT_TRUE(select_sources({"none"}).unknown.empty());
+  EXPECT_EQ(names(select_sources({"uvm", "graphs"}, of_process())),
+            (std::vector<std::string>{"devices", "uvm", "graphs"}));
+  EXPECT_EQ(names(select_sources({"nodes"}, of_process())), (std::vector<std::string>{"devices", "kernels", "copies"}));
+  EXPECT_EQ(names(select_sources({"nvtx", "calls"}, of_process())),
+            (std::vector<std::string>{"calls", "nvtx", "graphs"}));
+  EXPECT_EQ(names(select_sources({"syncs"}, of_process())),
+            (std::vector<std::string>{"devices", "syncs", "events", "graphs"}));
+  EXPECT_TRUE(select_sources({"host"}, of_process()).sources.empty());  // recorded by the tool
+  EXPECT_TRUE(select_sources({"host"}, of_process()).unknown.empty());
+  EXPECT_TRUE(select_sources({"none"}, of_process()).sources.empty());
+  EXPECT_TRUE(select_sources({"none"}, of_process()).unknown.empty());
 }
 
 TEST(Sources, ToolAndCollectorKnowTheSameWords) {
   std::vector<std::string> all;
   for (const TraceWord& word : kTraceWords) {
     all.emplace_back(word.word);
-    EXPECT_TRUE(select_sources({std::string(word.word)}).unknown.empty()) << word.word;
+    EXPECT_TRUE(select_sources({std::string(word.word)}, of_process()).unknown.empty()) << word.word;
   }
-  for (const std::string& name : names(select_sources(all))) EXPECT_TRUE(is_trace_word(name)) << name;
+  for (const std::string& name : names(select_sources(all, of_process()))) EXPECT_TRUE(is_trace_word(name)) << name;
 }
 
 TEST(Sources, NoKindHasTwoSourcesAndNoneSerializesKernels) {
   std::set<CUpti_ActivityKind> kinds;
-  for (const auto& source : select_sources({"cuda", "nvtx", "uvm", "graphs", "pcsampling"}).sources) {
+  for (const auto& source : select_sources({"cuda", "nvtx", "uvm", "graphs", "pcsampling"}, of_process()).sources) {
     for (const CUpti_ActivityKind kind : source->kinds()) EXPECT_TRUE(kinds.insert(kind).second) << kind;
   }
   EXPECT_FALSE(kinds.contains(CUPTI_ACTIVITY_KIND_KERNEL));
@@ -140,7 +144,7 @@ int whole_graphs(const std::vector<std::string>& words, bool running = false) {
     graphs_disabled += kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
     return CUPTI_SUCCESS;
   };
-  const Selection selection = select_sources(words);
+  const Selection selection = select_sources(words, of_process());
   for (int window = 0; window < 2; ++window) {
     for (const auto& source : selection.sources) {
       if (running) static_cast<void>(source->context_created({api, nullptr}));
@@ -186,7 +190,7 @@ TEST(Sources, ACallWithoutANameIsNamedByItsNumber) {
   EventSink sink(memory.ring());
   EventBatch batch(sink);
   const CuptiApi api = api_with(no_name);
-  const auto calls = make_calls();
+  const auto calls = make_calls(of_process().own_calls);
   ASSERT_TRUE(calls->enable({api, nullptr}));
   CallRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -212,7 +216,7 @@ TEST(Sources, ALaunchHasOneCall) {
     if (on == 0) excluded.insert({false, id});
     return CUPTI_SUCCESS;
   };
-  ASSERT_TRUE(make_calls()->enable({api, nullptr}));
+  ASSERT_TRUE(make_calls(of_process().own_calls)->enable({api, nullptr}));
   EXPECT_TRUE(excluded.contains({false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000}));
   EXPECT_FALSE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}));
   EXPECT_FALSE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx}));
@@ -227,7 +231,7 @@ TEST(Sources, AKernelMayHaveNoName) {
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.start = 1;
   record.end = 2;
-  EXPECT_TRUE(make_kernels()->record(Raw(record).activity(), batch));
+  EXPECT_TRUE(make_kernels(of_process().open_kernels)->record(Raw(record).activity(), batch));
   batch.flush();
   const Delivered delivered = memory.read();
   ASSERT_EQ(delivered.all<KernelEvent>().size(), 1u);
@@ -238,7 +242,7 @@ TEST(Sources, NestedCallsAreOneHostWait) {
   PlainRing memory;
   EventSink sink(memory.ring());
   const CuptiApi api = api_with(a_name);
-  const auto waits = make_host_waits();
+  const auto waits = make_host_waits(of_process());
   ASSERT_TRUE(waits->enable({api, nullptr}));
   CUpti_CallbackData outer{};
   outer.correlationId = 50;
@@ -275,7 +279,7 @@ TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
   PlainRing memory;
   EventSink sink(memory.ring());
   CuptiApi api = api_with(no_name);
-  const auto calls = make_calls();
+  const auto calls = make_calls(of_process().own_calls);
   ASSERT_TRUE(calls->enable({api, nullptr}));
   CallRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -291,7 +295,7 @@ TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
     };
     const TimeNs before = now_ns() - 1;
     {
-      const OwnCalls::Span own(OwnCalls::of_process(), 77);
+      const OwnCalls::Span own(of_process().own_calls, 77);
       at(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 77, now_ns());  // ours; the span is still open
       at(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 77, now_ns());
     }
@@ -305,7 +309,7 @@ TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
 TEST(Sources, AReusedAddressOfANameIsNoticed) {
   PlainRing memory;
   EventSink sink(memory.ring());
-  const auto kernels = make_kernels();
+  const auto kernels = make_kernels(of_process().open_kernels);
   char name[16] = "first";
   KernelRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
@@ -331,7 +335,7 @@ TEST(Sources, ASynchronousCopyIsAHostWait) {
   PlainRing memory;
   EventSink sink(memory.ring());
   const CuptiApi api = api_with(a_name);
-  const auto waits = make_host_waits();
+  const auto waits = make_host_waits(of_process());
   ASSERT_TRUE(waits->enable({api, nullptr}));
   int to = 0;
   const cudaMemcpy_v3020_params params{&to, nullptr, sizeof to, cudaMemcpyDeviceToHost};
@@ -351,7 +355,7 @@ TEST(Sources, AWaitInWhichRecordingStopsIsForgotten) {
   PlainRing memory;
   EventSink sink(memory.ring());
   const CuptiApi api = api_with(a_name);
-  const auto waits = make_host_waits();
+  const auto waits = make_host_waits(of_process());
   const auto send = [&](CUpti_CallbackId id, std::uint32_t correlation, const void* params,
                         CUpti_ApiCallbackSite site) {
     CUpti_CallbackData data{};
@@ -376,7 +380,7 @@ TEST(Sources, AWaitInWhichRecordingStopsIsForgotten) {
 }
 
 TEST(Sources, CallsOfThreadsThatHaveEndedAreKeptForSomeOfThem) {
-  OwnCalls& own = OwnCalls::of_process();
+  OwnCalls& own = of_process().own_calls;
   constexpr std::uint32_t kFirst = 1'000'000, kThreads = 200;
   TimeNs first = 0, last = 0;
   for (std::uint32_t thread = kFirst; thread < kFirst + kThreads; ++thread) {
@@ -499,7 +503,7 @@ TEST_P(EveryVersion, FuzzedRecordsGiveValidEventsOrNone) {
   std::mt19937_64 random(20'240'607 + GetParam());
   CuptiApi api = api_with(no_name);
   api.version = GetParam();
-  const Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"});
+  const Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"}, of_process());
   PlainRing memory;
   EventSink sink(memory.ring());
   for (const auto& source : selection.sources) {

@@ -32,6 +32,8 @@ bool set_slice(TimeNs slice) {
   return syscall(SYS_sched_setattr, 0, &attributes, 0) == 0 && time_slice() == slice;
 }
 
+ShortSlices& slices = *new ShortSlices;  // of the process
+
 class TimeSlices : public testing::Test {
  protected:
   void SetUp() override {
@@ -43,14 +45,14 @@ class TimeSlices : public testing::Test {
 
 TEST_F(TimeSlices, AreShortUntilTheyAreRestored) {
   in_thread([] {
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.restore();
     EXPECT_EQ(time_slice(), usual_time_slice());
     slice.shorten();
     EXPECT_TRUE(slice.is_short());
     EXPECT_EQ(time_slice(), TimeSlice::kShort);
     in_thread([] {  // which has its parent's
-      TimeSlice own;
+      TimeSlice own(slices);
       own.shorten();
       own.restore();
       EXPECT_EQ(time_slice(), usual_time_slice());
@@ -65,14 +67,14 @@ TEST_F(TimeSlices, WhatTheProgramAskedForStays) {
   in_thread([] {
     const TimeNs own = 2 * usual_time_slice();
     ASSERT_TRUE(set_slice(own));
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     EXPECT_EQ(time_slice(), own);
     slice.restore();
     EXPECT_EQ(time_slice(), own);
   });
   in_thread([] {
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     const TimeNs own = 2 * usual_time_slice();
     ASSERT_TRUE(set_slice(own));  // meanwhile
@@ -82,7 +84,7 @@ TEST_F(TimeSlices, WhatTheProgramAskedForStays) {
   in_thread([] {
     const sched_param none{};
     ASSERT_EQ(sched_setscheduler(0, SCHED_BATCH, &none), 0);
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     EXPECT_FALSE(slice.is_short());
     EXPECT_EQ(sched_getscheduler(0), SCHED_BATCH);
@@ -109,7 +111,7 @@ class Child {
 
 TEST_F(TimeSlices, WhatAThreadStartsGetsTheSystemsSlice) {
   in_thread([] {
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     ASSERT_TRUE(slice.is_short());
     const Child child;
@@ -122,7 +124,7 @@ TEST_F(TimeSlices, WhatAThreadStartsGetsTheSystemsSlice) {
     });
     const pid_t id = started.get_future().get();
     EXPECT_EQ(time_slice(id), TimeSlice::kShort);
-    ShortSlices::of_process().mend();
+    slices.mend();
     EXPECT_EQ(time_slice(id), usual_time_slice());
     EXPECT_EQ(child.slice(), usual_time_slice());
     EXPECT_EQ(time_slice(), TimeSlice::kShort);  // it has shortened its own slice
@@ -134,18 +136,18 @@ TEST_F(TimeSlices, WhatAThreadStartsGetsTheSystemsSlice) {
 
 TEST_F(TimeSlices, WhatAThreadStartedIsMendedOnceAllSlicesAreRestored) {
   in_thread([] {
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     const Child child;
     slice.restore();
-    ShortSlices::of_process().mend();
+    slices.mend();
     EXPECT_EQ(child.slice(), usual_time_slice());
   });
 }
 
 TEST_F(TimeSlices, AChildThatShortensItsSlicesLaterKeepsThem) {
   in_thread([] {
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     int ready[2], go[2];
     ASSERT_EQ(pipe(ready), 0);
@@ -157,12 +159,12 @@ TEST_F(TimeSlices, AChildThatShortensItsSlicesLaterKeepsThem) {
       read(go[0], &byte, asked ? 1 : 0);
       _exit(0);
     }
-    ShortSlices::of_process().mend();
+    slices.mend();
     EXPECT_EQ(time_slice(child), usual_time_slice());
     char byte = 0;
     ASSERT_EQ(write(go[1], &byte, 1), 1);
     ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    ShortSlices::of_process().mend();
+    slices.mend();
     EXPECT_EQ(time_slice(child), TimeSlice::kShort);
     ASSERT_EQ(write(go[1], &byte, 1), 1);
     waitpid(child, nullptr, 0);
@@ -173,12 +175,12 @@ TEST_F(TimeSlices, AChildThatShortensItsSlicesLaterKeepsThem) {
 
 TEST_F(TimeSlices, OthersKeepWhatTheyAskedFor) {
   in_thread([] {
-    TimeSlice slice;
+    TimeSlice slice(slices);
     slice.shorten();
     in_thread([] {
       const TimeNs own = 2 * usual_time_slice();
       ASSERT_TRUE(set_slice(own));
-      ShortSlices::of_process().mend();
+      slices.mend();
       EXPECT_EQ(time_slice(), own);
     });
     slice.restore();

@@ -14,6 +14,7 @@
 #include "protocol/events/overhead.h"
 #include "protocol/events/sync.h"
 #include "protocol/events/uvm.h"
+#include "tests/collector/of_process.h"
 #include "tests/collector/record_bytes.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/target.h"
@@ -65,7 +66,7 @@ struct Collector {
   CuptiApi api;
   PlainRing ring{std::size_t{64} << 10};
   EventSink sink{ring.ring(), 100};
-  Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"});
+  Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"}, of_process());
   explicit Collector(std::uint32_t version) : api(silent_api(version)) {
     for (const auto& source : selection.sources) {
       require(source->prepare({api, nullptr}) && source->enable({api, nullptr}), "the sources can be enabled");

@@ -20,6 +20,7 @@
 #include "collector/sources/list.h"
 #include "protocol/events/notice.h"
 #include "rewriter/patch/patch.h"
+#include "tests/collector/of_process.h"
 #include "tests/collector/rewrite/fake_driver.h"
 #include "tests/rewriter/made_fat_binary.h"
 
@@ -217,7 +218,7 @@ TEST_F(RewriteCache, ALoadFromTheCacheIsTheOnlyOneOfTheModule) {
   driver.patched_takes = std::chrono::milliseconds(120);
   std::string reasons;
   const auto load = [&] {
-    const std::unique_ptr<Source> source = make_rewrite(&control, api);
+    const std::unique_ptr<Source> source = make_rewrite(of_process().own_calls, &control, nullptr, &api);
     driver.source = source.get();
     driver.images.clear();
     CUlibrary library = nullptr;

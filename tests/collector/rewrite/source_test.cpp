@@ -13,6 +13,7 @@
 #include "protocol/events/notice.h"
 #include "protocol/events/signal.h"
 #include "rewriter/patch/limit.h"
+#include "tests/collector/of_process.h"
 #include "tests/collector/rewrite/fake_driver.h"
 
 namespace wicprof::collector {
@@ -27,7 +28,7 @@ class RewriteSource : public RewriteTest {
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");  // nothing is kept
     driver.sink = &sink_;
-    source_ = make_rewrite(&control_, api);
+    source_ = make_rewrite(of_process().own_calls, &control_, nullptr, &api);
     driver.source = source_.get();
   }
   ~RewriteSource() override {
@@ -83,7 +84,7 @@ TEST_F(RewriteSource, KernelsThatCannotBeLoadedAreLeftToTheirLaunch) {
   for (const char* step : {"kernel_count", "kernels", "kernel_function"}) {
     driver.failing = {step};
     driver.loaded_functions.clear();
-    source_ = make_rewrite(&control_, api);
+    source_ = make_rewrite(of_process().own_calls, &control_, nullptr, &api);
     driver.source = source_.get();
     EXPECT_EQ(loaded(ptx), patched()) << step;
     EXPECT_TRUE(driver.loaded_functions.empty()) << step;
@@ -118,7 +119,7 @@ TEST_F(RewriteSource, CopiesThatGoIntoAGraphAreNoWrites) {
     *status = stream == reinterpret_cast<CUstream>(2) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
   };
-  source_ = make_rewrite(&control_, capturing);
+  source_ = make_rewrite(of_process().own_calls, &control_, nullptr, &capturing);
   driver.source = source_.get();
   EXPECT_EQ(loaded(ptx), patched());
   std::uint32_t word = 0, value = 5;
@@ -143,7 +144,7 @@ TEST_F(RewriteSource, CopiesThatGoIntoAGraphAreNoWrites) {
 
 TEST_F(RewriteSource, TheProgramGetsItsOwnImageWhereAnyStepFails) {
   const auto gets_its_own = [&](const char* step, const std::string& image) {
-    source_ = make_rewrite(&control_, api);
+    source_ = make_rewrite(of_process().own_calls, &control_, nullptr, &api);
     driver.source = source_.get();
     EXPECT_EQ(loaded(image), image) << step;
     EXPECT_EQ(driver.loads - driver.unloads, 1) << step;
