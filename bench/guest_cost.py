@@ -52,10 +52,10 @@ MOST_MEMORY = 20  # MB more than bare
 # Each alone, and CUPTI without wic-prof: where the cost comes from.
 WORDS = ("default,WICPROF_FLUSH_MS=1000", "subscriber", "callbacks", "host", "host_waits", "kernels", "graphs",
          "kernels+graphs", "nodes", "calls", "syncs", "events", "overhead", "nvtx", "nsys_node")
-WAYS = {"engine": ("bare", "default", "host_waits", "nsys", "kineto"),
+WAYS = {"engine": ("bare", "default", "host_waits", "nsys", "kineto", "subscriber", "activities:graphs+kernels"),
         "train": ("bare", "default", "nsys", "kineto"),
         "ranks": ("bare", "default", "nsys", "kineto"),
-        "launches": ("bare", "default", "nsys"),
+        "launches": ("bare", "default", "nsys", "activities:kernels"),
         "waiters": ("bare", "default", "nsys"),
         "start": ("bare", "default", "nsys"),
         "cublas": ("bare", "default", "nsys")}

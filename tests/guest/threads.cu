@@ -9,15 +9,6 @@ using namespace guest;
 
 namespace {
 
-long resident_kb() {
-  long pages = 0, resident = 0;
-  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return resident * 4;
-}
-
 void on_a_stack_of(std::size_t bytes) {
   static cudaStream_t one = stream();
   pthread_attr_t attributes;
@@ -74,22 +65,17 @@ void all_wait_for_one_stream() {
   IS(failed.load(), 0);
 }
 // A thread per request: what each leaves behind must not grow.
-void four_thousand_short_threads() {
+void short_threads() {
   static cudaStream_t one = stream();
   void* memory = nullptr;
   OK(cudaMalloc(&memory, 4096));
   int failed = 0;
-  long before = 0;
-  for (int i = 0; i < 4000; ++i) {
-    if (i == 500) before = resident_kb();
-    std::thread([&] {
-      char to[4096];
-      failed += cudaMemcpyAsync(to, memory, sizeof to, cudaMemcpyDeviceToHost, one) != cudaSuccess;
-      failed += cudaStreamSynchronize(one) != cudaSuccess;
-    }).join();
-  }
+  guest::in_short_threads([&] {
+    char to[4096];
+    failed += cudaMemcpyAsync(to, memory, sizeof to, cudaMemcpyDeviceToHost, one) != cudaSuccess;
+    failed += cudaStreamSynchronize(one) != cudaSuccess;
+  });
   IS(failed, 0);
-  say("GREW resident_kb %ld 1024", resident_kb() - before);
 }
 void launches_beside_waiters() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the launches must not share a queue with a kernel that is held
@@ -232,7 +218,7 @@ void affinity_stays() {
   { #name, name }
 QUESTIONS({Q(sixty_four_wait_at_once),
            Q(all_wait_for_one_stream),
-           {"four_thousand_short_threads", four_thousand_short_threads, 0, true},
+           {"short_threads", short_threads, 0, true},
            {"launches_beside_waiters", launches_beside_waiters, 0, true, 0},
            Q(counts_its_threads),
            Q(stack_of_64_kb),

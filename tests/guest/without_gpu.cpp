@@ -416,22 +416,9 @@ void sixteen_wait_at_once() {
   for (std::thread& each : all) each.join();
   IS(failed.load(), 0);
 }
-void thousands_of_threads() {
+void short_threads() {
   const CUstream one = stream();
-  const auto resident_kb = [] {
-    long pages = 0, resident = 0;
-    if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
-      if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
-      std::fclose(file);
-    }
-    return resident * 4;
-  };
-  long before = 0;
-  for (int i = 0; i < 3000; ++i) {
-    if (i == 500) before = resident_kb();
-    std::thread([&] { wait(one); }).join();
-  }
-  say("GREW resident_kb %ld 512", resident_kb() - before);
+  guest::in_short_threads([&] { wait(one); });
 }
 void small_stacks() {
   pthread_attr_t attributes;
@@ -754,7 +741,7 @@ QUESTIONS_FOR((guest::Machine{prepare, [] { return 0LL; }}),
                Q(own_context),
                Q(context_made_again_with_its_handle),
                Q(sixteen_wait_at_once),
-               Q(thousands_of_threads),
+               Q(short_threads),
                Q(small_stacks),
                Q(a_fiber_on_three_threads),
                Q(alarms_during_waits),

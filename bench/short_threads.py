@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""A server that makes a thread per request: how much its memory grows while it is recorded and parked.
+
+    short_threads.py BUILD -o FILE [--threads 1000000] [--without-gpu PROGRAM CUPTI]
+
+On a GPU (BUILD/bin/guest_threads: a copy and a wait per thread), or with the tests' driver (the program and the CUPTI
+of tests/guest/run.py --without-gpu: a wait per thread). Ways: bare, recorded, parked by hybrid. A row per way compares
+how much resident memory grew after the first eighth of the threads (by then, all of the session's ring is resident)
+with the bound, 1 MiB more than bare. Prints PASS or FAIL.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import result_file  # noqa: E402
+
+WAYS = {"bare": None, "recorded": [], "hybrid": ["--mode=park", "--side=host", "--strategy=hybrid"]}
+MOST_KB = 1024
+
+
+def grown(build, program, options, way):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        environment = {**os.environ, "GUEST_THREADS": str(options.threads), "XDG_RUNTIME_DIR": folder}
+        if options.without_gpu:
+            environment.update(WICPROF_CUPTI_PATH=str(options.without_gpu[1].resolve()), WICPROF_TEST_CUPTI="")
+        command = [program, "short_threads"]
+        if WAYS[way] is not None:  # only the newest part of a long recording is kept
+            command = [build / "bin/wic-prof", "run", "-q", "-f", "-o", f"{folder}/t.wicprof", "--keep-last=5s",
+                       *WAYS[way], "--", *command]
+        began = time.monotonic()
+        done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
+    found = re.search(r"GREW resident_kb (-?\d+)", done.stdout)
+    if done.returncode != 0 or found is None or ", not " in done.stdout:
+        sys.exit(f"{way}: exit status {done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]}")
+    return int(found[1]), time.monotonic() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--threads", type=int, default=1_000_000)
+    parser.add_argument("--without-gpu", nargs=2, type=pathlib.Path, metavar=("PROGRAM", "CUPTI"))
+    result_file.add_arguments(parser)
+    options = parser.parse_args()
+    program = options.without_gpu[0].resolve() if options.without_gpu else options.build / "bin/guest_threads"
+    rows, bare = [], 0
+    for way in WAYS:
+        kilobytes, seconds = grown(options.build, program, options, way)
+        bare = kilobytes if way == "bare" else bare
+        more = kilobytes - bare
+        rows.append({"name": f"grown_{way}", "params": {"threads": options.threads, "seconds": round(seconds, 1)},
+                     "value": kilobytes, "unit": "KB", "compared_to": f"{MOST_KB} KB more than bare",
+                     "ratio": more / MOST_KB, "bar": None if way == "bare" else 1,
+                     "holds": None if way == "bare" else more <= MOST_KB})
+        print(f"{way}: {kilobytes} KB after {options.threads} threads, {seconds:.1f} s", flush=True)
+    if not options.without_gpu:
+        result_file.name_gpu(options)
+    status = result_file.write(options, "short_threads", "python3 bench/short_threads.py BUILD -o FILE"
+                               + (" --without-gpu PROGRAM CUPTI" if options.without_gpu else ""), rows)
+    print("PASS" if status == 0 else "FAIL")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
