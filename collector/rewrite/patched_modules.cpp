@@ -138,6 +138,11 @@ void PatchedModules::context_begins(CUcontext context) {
   look_again();
 }
 
+void PatchedModules::may_wait(CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  std::erase(contexts_, context);
+}
+
 void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
   const std::unique_lock bind_lock = lock_bind(kEndPatience);
   read_waits(sink);

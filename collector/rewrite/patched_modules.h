@@ -45,6 +45,9 @@ class PatchedModules {
   void add_beside(CUlibrary library, CUmodule module, CUcontext context);
   void unloaded(CUlibrary library, CUmodule module);
   void context_begins(CUcontext context);
+  /// The program gives the context work that may wait for the program itself, such as a host function. Loading a kernel
+  /// in the context waits for that work, so it is done at the context's own first launch only.
+  void may_wait(CUcontext context);
   /// A context ends, and with it the memory that its kernels use. Call before it ends. Writes the waits so far.
   void context_ends(CUcontext context, EventSink& sink);
 
@@ -57,7 +60,8 @@ class PatchedModules {
                         [&](const auto& bound) { return bound.load(std::memory_order_relaxed) == context; });
   }
   /// Gives the modules their memory in the current context, then in all others that have begun, loads their kernels and
-  /// those beside them (load_functions.h), and takes a first reading of the devices' clocks. In the others, too, since
+  /// those beside them (load_functions.h), and takes a first reading of the devices' clocks. In the others (but those
+  /// of may_wait()), too, since
   /// the driver may make a later call wait for a kernel that polls by then, and which the program's next launch, in
   /// another context, should release. Empty: done, or there is no context; else what failed, and the modules go on
   /// polling.
@@ -162,7 +166,7 @@ class PatchedModules {
   std::vector<Site> sites_;
   std::vector<Module> modules_;
   std::vector<Memory> memories_;
-  std::vector<CUcontext> contexts_;  // that have begun
+  std::vector<CUcontext> contexts_;  // that have begun, but those of may_wait()
   std::mutex clocks_mutex_;          // after mutex_, if both are held
   std::vector<Clock> clocks_;
   std::atomic<bool> any_{false};

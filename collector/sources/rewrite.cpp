@@ -55,6 +55,15 @@ constexpr CUpti_CallbackId kWatched[] = {
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
 
+// What they begin in a stream may last until the program itself does something.
+constexpr CUpti_CallbackId kMayWait[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc,       CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamAddCallback,    CUPTI_DRIVER_TRACE_CBID_cuStreamAddCallback_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32_v2, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue64_v2, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue64_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBatchMemOp_v2,  CUPTI_DRIVER_TRACE_CBID_cuStreamBatchMemOp_v2_ptsz,
+};
+
 // The load that the thread is in.
 struct OpenLoad {
   const rewriter::Replacement* replacement = nullptr;
@@ -89,6 +98,8 @@ class Rewrite final : public Source {
                      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id));
       if (!enabled && id == CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData) return enabled;
     }
+    for (const CUpti_CallbackId id : kMayWait)
+      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     for (const CUpti_CallbackId id : writing_calls()) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     }
@@ -126,6 +137,9 @@ class Rewrite final : public Source {
       return;
     }
     if (OwnCode::runs()) return;
+    if (data.callbackSite == CUPTI_API_ENTER &&
+        std::find(std::begin(kMayWait), std::end(kMayWait), id) != std::end(kMayWait))
+      modules_.may_wait(data.context);
     if (is_writing_call(id)) return write(id, data);
     if (data.callbackSite != CUPTI_API_ENTER) return;
     launched(id, data);

@@ -100,6 +100,24 @@ TEST_F(RewriteTest, AllContextsGetTheirMemoryBeforeOneLaunches) {
   EXPECT_EQ(driver.given_memory, (std::vector{first, second, second, third}));
 }
 
+// Loading there would wait for a host function that waits for the program.
+TEST_F(RewriteTest, AContextThatMayWaitForTheProgramGetsItsMemoryAtItsOwnLaunch) {
+  auto* const first = driver.context;
+  auto* const second = reinterpret_cast<CUcontext>(0x11);
+  PatchedModules modules(nullptr);
+  for (CUcontext context : {first, second}) modules.context_begins(context);
+  modules.may_wait(second);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, std::vector{first});
+  EXPECT_FALSE(modules.unbound(first));
+  EXPECT_TRUE(modules.unbound(second));
+  driver.context = second;
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.given_memory, (std::vector{first, second}));
+  driver.context = first;
+}
+
 TEST_F(RewriteTest, LaunchesThatAlternateContextsBindOnce) {
   auto* const second = reinterpret_cast<CUcontext>(0x11);
   PatchedModules modules(nullptr);
