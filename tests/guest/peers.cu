@@ -64,16 +64,18 @@ void event_of_the_other() {
 void one_releases_the_other() {
   const Gpu first(0), second(1);
   const Word word, timed_out;
+  cudaError_t of_other = cudaErrorUnknown;
   first.use();
   hold(first.one, word, 1, &timed_out);
   std::thread other([&] {
     pause_ms(10);
     second.use();
     set(second.one, word);
-    OK(cudaStreamSynchronize(second.one));
+    of_other = cudaStreamSynchronize(second.one);
   });
   OK(cudaStreamSynchronize(first.one));
   other.join();
+  OK(of_other);
   IS(*timed_out.at, 0);
 }
 void peer_copies() {
@@ -136,19 +138,22 @@ void capture_on_one_and_wait_on_the_other() {
   const cudaStream_t waited = stream(cudaStreamDefault);
   const Word word;
   hold(waited, word);
+  cudaError_t begun = cudaErrorUnknown, ended = cudaErrorUnknown;
   std::thread other([&] {
     pause_ms(10);
     first.use();
     const cudaStream_t captured = stream(cudaStreamDefault);
     cudaGraph_t graph = nullptr;
-    OK(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal));
+    begun = cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal);
     busy(captured, 0.1);
     word.set();
     pause_ms(10);
-    OK(cudaStreamEndCapture(captured, &graph));
+    ended = cudaStreamEndCapture(captured, &graph);
   });
   OK(cudaDeviceSynchronize());
   other.join();
+  OK(begun);
+  OK(ended);
 }
 // A program that uses one GPU has no context on another.
 void no_context_on_the_other() {

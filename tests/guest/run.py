@@ -176,6 +176,7 @@ class Suite:
         names -= set(WAYS)
         gpus = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True,
                               check=False).stdout.count("GPU ")
+        MORE_LEFT["descriptors"] += max(gpus - 1, 0)
         self.at_once = AT_ONCE
         if options.without_gpu:
             program, cupti = (str(pathlib.Path(word).resolve()) for word in options.without_gpu)
