@@ -12,13 +12,16 @@ libhost_waits_empty_callbacks.so), and PyTorch for engine, train, ranks and star
   ranks     steps/s of two ranks of it (two GPUs: NCCL)
   launches  launches/s of a CUDA program of 100,000 small kernels
   waiters   the same beside 8 threads that wait for kernels
+  quota1, quota0.5, no_quota  steps/s of an engine with four threads and a quota of one CPU, of one with a thread and
+            half a CPU, and of that without a quota (as root)
   start     s until PyTorch's first results, and the GPU's memory then
   cublas    s until the first product of cuBLAS
-Ways: bare; default (wic-prof run); a word of --trace, or several joined by +; subscriber (CUPTI with a subscriber);
-callbacks (the same with empty callbacks at the calls that host_waits watches); callbacks:WORD+WORD and
-activities:WORD+WORD (tests/collector/gpu/empty_callbacks.cpp: CUPTI alone); nsys, nsys_node
-(--cuda-graph-trace=node); kineto (torch.profiler). --words adds each word alone, and what is CUPTI alone. A way may
-end with ,NAME=VALUE for an environment variable: --ways bare default default,WICPROF_FLUSH_MS=1000.
+Ways: bare; default (wic-prof run); hybrid (the same, with its host threads parked); a word of --trace, or several
+joined by +; subscriber (CUPTI with a subscriber); callbacks (the same with empty callbacks at the calls that
+host_waits watches); callbacks:WORD+WORD and activities:WORD+WORD (tests/collector/gpu/empty_callbacks.cpp: CUPTI
+alone); nsys, nsys_node (--cuda-graph-trace=node); kineto (torch.profiler). --words adds each word alone, and what is
+CUPTI alone. A way may end with ,NAME=VALUE for an environment variable: --ways bare default
+default,WICPROF_FLUSH_MS=1000.
 A row compares the medians of a way and of bare: the ratio, with its 95 % interval (bootstrap over processes). Prints
 PASS or FAIL.
 """
@@ -43,11 +46,14 @@ import result_file  # noqa: E402
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "guest_cost" / "programs.py"
 NSYS = ("nsys", "/opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/nsys")
-TORCH = ("engine", "train", "ranks", "start")
+# Threads and CPUs of the engine under a quota; None: no quota.
+QUOTAS = {"quota1": (4, 1.0), "quota0.5": (1, 0.5), "no_quota": (1, None)}
+GROUP = pathlib.Path("/sys/fs/cgroup/wicprof_guest_cost")
+TORCH = ("engine", "train", "ranks", "start", *QUOTAS)
 # The ratio to bare that a way must reach: of a rate at least, of a time at most.
 BARS = {("engine", "default"): 0.985, ("engine", "host_waits"): 0.99, ("train", "default"): 0.99,
         ("ranks", "default"): 0.99, ("launches", "default"): 0.9, ("waiters", "default"): 0.85,
-        ("start", "default"): 1.1, ("cublas", "default"): 1.1}
+        ("start", "default"): 1.1, ("cublas", "default"): 1.1, ("quota1", "hybrid"): 2.7, ("quota0.5", "hybrid"): 1.5}
 MOST_MEMORY = 20  # MB more than bare
 # Each alone, and CUPTI without wic-prof: where the cost comes from.
 WORDS = ("default,WICPROF_FLUSH_MS=1000", "subscriber", "callbacks", "host", "host_waits", "kernels", "graphs",
@@ -57,6 +63,7 @@ WAYS = {"engine": ("bare", "default", "host_waits", "nsys", "kineto", "subscribe
         "ranks": ("bare", "default", "nsys", "kineto"),
         "launches": ("bare", "default", "nsys", "activities:kernels"),
         "waiters": ("bare", "default", "nsys"),
+        **{program: ("bare", "default", "hybrid") for program in QUOTAS},
         "start": ("bare", "default", "nsys"),
         "cublas": ("bare", "default", "nsys")}
 SAMPLES = 4000  # of the bootstrap
@@ -78,6 +85,13 @@ class Bench:
             return [str(self.build / "bin" / "bench_tiny_launches")]
         if program == "waiters":
             return [str(self.build / "bin" / "bench_tiny_launches"), "--waiting", "8"]
+        if program in QUOTAS:
+            count, cpus = QUOTAS[program]
+            if cpus is None:
+                return [sys.executable, str(PROGRAMS), "threads", str(count)]
+            GROUP.mkdir(exist_ok=True)
+            (GROUP / "cpu.max").write_text(f"{int(cpus * 100_000)} 100000")
+            return [sys.executable, str(PROGRAMS), "threads", str(count), str(GROUP)]
         return [sys.executable, str(PROGRAMS), program] + (["--kineto"] if kineto else [])
 
     def watched(self, way, command, environment):
@@ -96,7 +110,8 @@ class Bench:
                 environment["EMPTY_ACTIVITIES"] = words
             return command
         environment["XDG_RUNTIME_DIR"] = str(self.work)
-        words = [] if way == "default" else ["--trace=" + way.replace("+", ",")]
+        words = {"default": [], "hybrid": ["--mode=park", "--side=host", "--strategy=hybrid"]}.get(
+            way, ["--trace=" + way.replace("+", ",")])
         return [str(self.build / "bin" / "wic-prof"), "run", "-q", "-f", "-o", str(self.work / "t.wicprof"), *words,
                 "--", *command]
 
@@ -170,6 +185,9 @@ def rows_of(program, found):
     for way, all_ in found.items():
         if all_:
             rows.append(row_of(f"{program}_{way}", all_, bare, "bare", BARS.get((program, way)), is_rate))
+    if found.get("default") and found.get("hybrid"):  # what parking gains or costs where both are recorded
+        rows.append(row_of(f"{program}_hybrid_over_default", found["hybrid"], found["default"], "default",
+                           0.99 if program == "no_quota" else None, is_rate))
     # At least as good as other tools in the same run: not worse beyond what the processes differ.
     for other in ("nsys", "kineto"):
         if found.get("default") and found.get(other):

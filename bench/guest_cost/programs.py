@@ -1,12 +1,15 @@
 """PyTorch and cuBLAS programs as guest_cost.py measures them; they know nothing of wic-prof.
 
     programs.py engine|train|ranks|start|cublas [--kineto]
+    programs.py threads COUNT [GROUP]
 
 engine  one CUDA graph of some 670 kernels per step, and the result read every step
 train   a training step (four dense layers, Adam, the loss read every step)
 ranks   two processes of train that add up their gradients: NCCL with two GPUs, else Gloo on one
 start   from the process's start (GUEST_BEGIN, CLOCK_MONOTONIC in ns) to the first results of PyTorch
 cublas  the same to the first product of cuBLAS, without PyTorch
+threads COUNT threads, each with a CUDA graph of some 4 ms on a stream of its own, that wait for it and compute for
+        0.5 ms; measured once the process has joined the cgroup GROUP
 --kineto: the measured steps run under torch.profiler, with its usual activities. Prints one JSON document.
 """
 
@@ -72,6 +75,60 @@ def engine(kineto):
         return total.item()
 
     return {"rate": rate(step, kineto), "unit": "steps/s"}
+
+
+def threads(count, group):
+    import threading
+
+    import torch
+    width, rows, pairs, computing_ns = 4096, 64, 250, 500_000
+    matrices = [torch.randn(width, width, device="cuda", dtype=torch.bfloat16) * (2 / width) ** 0.5
+                for _ in range(8)]
+
+    def graph_of(stream):
+        x = torch.randn(rows, width, device="cuda", dtype=torch.bfloat16)
+
+        def layers():
+            y = x
+            for number in range(pairs):
+                y = torch.relu(y @ matrices[number % len(matrices)])
+            return y
+        with torch.cuda.stream(stream):
+            layers()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            layers()
+        return graph
+
+    streams = [torch.cuda.Stream() for _ in range(count)]
+    graphs = [graph_of(stream) for stream in streams]
+    counts, ends = [0] * count, threading.Event()
+
+    def run(number):
+        with torch.cuda.stream(streams[number]):
+            while not ends.is_set():
+                graphs[number].replay()
+                streams[number].synchronize()
+                until = time.thread_time_ns() + computing_ns
+                while time.thread_time_ns() < until:
+                    pass
+                counts[number] += 1
+
+    all_ = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for one in all_:
+        one.start()
+    if group:
+        with open(group + "/cgroup.procs", "w", encoding="ascii") as procs:
+            procs.write(str(os.getpid()))
+    time.sleep(WARM_SECONDS)
+    begin, before = time.monotonic(), sum(counts)
+    time.sleep(SECONDS)
+    steps, took = sum(counts) - before, time.monotonic() - begin
+    ends.set()
+    for one in all_:
+        one.join()
+    return {"rate": steps / took, "unit": "steps/s"}
 
 
 def training_step(reduce=None):
@@ -184,6 +241,9 @@ def cublas(_):
 PROGRAMS = {"engine": engine, "train": train, "ranks": ranks, "start": start, "cublas": cublas}
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["threads"]:
+        print(json.dumps(threads(int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)), flush=True)
+        sys.exit()
     if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
         sys.exit(__doc__)
     print(json.dumps(PROGRAMS[sys.argv[1]]("--kineto" in sys.argv[2:])), flush=True)
