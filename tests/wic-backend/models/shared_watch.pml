@@ -13,6 +13,11 @@
  *
  * Each of these defines puts a mistake into the model, which Spin must find: TICKETS_IGNORED, TICKET_AT_ONCE, NOT_ANSWERED,
  * ROLE_KEPT, LINES_NOT_TOLD, ROLE_FREED_FIRST, ROLE_BY_STORE, EQUAL_NOT_FENCED.
+ *
+ * check: -DWAITERS=2 -DCHANGES=1 safety
+ * check: -DWAITERS=2 -DCHANGES=1 finally leaves
+ * check: -DWAITERS=3 -DCHANGES=0 safety
+ * check: -DWAITERS=3 -DCHANGES=0 finally leaves
  */
 #ifndef WAITERS
 #define WAITERS 3

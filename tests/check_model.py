@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Checks shared_watch.pml with Spin: all states of the model, then that every waiter leaves (under weak fairness).
+"""Checks a model with Spin, as the model's own lines say:
+
+    check: [-DNAME=VALUE ...] safety          all states: no assertion fails, no process is stuck
+    check: [-DNAME=VALUE ...] always CLAIM    all states, with the ltl claim of that name
+    check: [-DNAME=VALUE ...] finally CLAIM   the claim holds in the end (under weak fairness)
 
 usage: check_model.py MODEL [MUTANT]
 
@@ -12,6 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+COMPILED = {"safety": ["-DSAFETY", "-DNOCLAIM"], "always": [], "finally": ["-DNFAIR=3"]}
+SEARCHED = {"safety": [], "always": ["-a", "-N"], "finally": ["-a", "-f", "-N"]}
 
 
 def run(command: list[str], folder: str) -> str:
@@ -32,32 +39,31 @@ class Verdict:
         self.first_line = next((l for l in report.splitlines() if l.startswith("pan:1:")), "")
 
 
-def check(model: str, defines: list[str], compiler: str, folder: str, what: str) -> Verdict:
+def check(model: str, defines: list[str], compiler: str, folder: str, kind: str, claim: list[str]) -> Verdict:
     run(["spin", "-a", *defines, model], folder)
-    if what == "safety":
-        run([compiler, "-O2", "-DSAFETY", "-DNOCLAIM", "-DCOLLAPSE", "-o", "pan", "pan.c"], folder)
-        return Verdict(run(["./pan", "-m2000000"], folder))
-    run([compiler, "-O2", "-DCOLLAPSE", "-DNFAIR=3", "-o", "pan", "pan.c"], folder)
-    return Verdict(run(["./pan", "-m2000000", "-a", "-f"], folder))
+    run([compiler, "-O2", "-DCOLLAPSE", *COMPILED[kind], "-o", "pan", "pan.c"], folder)
+    return Verdict(run(["./pan", "-m2000000", *SEARCHED[kind], *claim], folder))
 
 
 def main() -> int:
     if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
-    model = str(pathlib.Path(sys.argv[1]).resolve())
+    model = pathlib.Path(sys.argv[1]).resolve()
     compiler = next((c for c in (os.environ.get("CC", ""), "cc", "gcc") if c and shutil.which(c)), None)
     if shutil.which("spin") is None or compiler is None:
         print("skipped: spin and a C compiler are needed")
         return 77
     mutant = sys.argv[2:]
-    defines = [f"-D{name}" for name in mutant]
-    runs = [(2, 1, "safety"), (2, 1, "progress"), (3, 0, "safety"), (3, 0, "progress")]
+    runs = re.findall(r"^ \* check: ((?:-D\S+ )*)(safety|always|finally) ?(\w*)$", model.read_text(), re.MULTILINE)
+    if not runs:
+        sys.exit(f"{model} has no line 'check: ...'")
     with tempfile.TemporaryDirectory() as folder:
-        for waiters, changes, what in runs:
-            verdict = check(model, [f"-DWAITERS={waiters}", f"-DCHANGES={changes}", *defines], compiler, folder, what)
-            print(f"{waiters} waiters, {changes} changes of strategy, {what}: {verdict.states} states, "
-                  f"{verdict.errors} errors {verdict.first_line}", flush=True)
+        for defines, kind, claim in runs:
+            verdict = check(str(model), [*defines.split(), *(f"-D{name}" for name in mutant)], compiler, folder, kind,
+                            [claim] if claim else [])
+            print(f"{defines}{kind} {claim}: {verdict.states} states, {verdict.errors} errors {verdict.first_line}",
+                  flush=True)
             if mutant and verdict.errors > 0:
                 return 0
             if not mutant and verdict.errors > 0:
