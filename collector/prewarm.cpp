@@ -41,7 +41,7 @@ Prewarmed prewarm(std::string_view file) {
   } else if (driver.device_count(&devices) != CUDA_SUCCESS || devices == 0) {
     answer.problem = "there is no GPU";
   } else if (CodeCache::user_folder().empty()) {
-    answer.problem = "neither XDG_CACHE_HOME nor HOME names a folder";
+    answer.problem = "neither XDG_CACHE_HOME nor HOME names a folder that only its user can write to";
   }
   if (!answer.problem.empty()) return answer;
   const CodeCache cache(CodeCache::user_folder());

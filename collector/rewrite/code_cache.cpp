@@ -1,13 +1,14 @@
 #include "collector/rewrite/code_cache.h"
 
+#include <stdlib.h>  // mkostemp, secure_getenv
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
-#include <cstdlib>
-#include <fstream>
+#include <cerrno>
+#include <cstdio>  // rename
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -63,32 +64,63 @@ rewriter::KernelStores stores_of(const nlohmann::json& json) {
   return stores;
 }
 
-/// Other processes see the whole file or none.
-bool write(const fs::path& path, std::string_view bytes) {
-  static std::atomic<unsigned> writes{0};
-  const fs::path made = path.string() + "." + std::to_string(getpid()) + "." + std::to_string(++writes);
-  std::error_code error;
-  {
-    std::ofstream file(made, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!file.flush()) {
-      fs::remove(made, error);
+/// Whether somebody else could put another folder in the place of this one. The two folders above it that exist decide.
+bool is_safe_place(fs::path folder) {
+  for (int seen = 0; seen < 2 && folder != folder.root_path();) {
+    folder = folder.parent_path();
+    struct stat info {};
+    if (stat(folder.c_str(), &info) == 0) {
+      if (!is_safe_parent(info)) return false;
+      ++seen;
+    } else if (errno != ENOENT) {
       return false;
     }
   }
-  fs::rename(made, path, error);
-  const bool renamed = !error;
-  if (!renamed) fs::remove(made, error);
-  return renamed;
+  return true;
+}
+
+void make_folders(const fs::path& folder) {
+  if (mkdir(folder.c_str(), S_IRWXU) == 0 || errno != ENOENT || !folder.has_parent_path()) return;
+  make_folders(folder.parent_path());
+  mkdir(folder.c_str(), S_IRWXU);
+}
+
+/// Whether the folder is there, and nobody but its user can change what is in it.
+bool is_own_folder(const fs::path& folder) {
+  struct stat info {};
+  if (!is_safe_place(folder) || lstat(folder.c_str(), &info) != 0) return false;
+  if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return false;
+  // Older versions left it as the umask said.
+  return (info.st_mode & (S_IRWXG | S_IRWXO)) == 0 || chmod(folder.c_str(), S_IRWXU) == 0;
+}
+
+/// Other processes see the whole file or none.
+bool write(const fs::path& path, std::string_view bytes) {
+  std::string made = path.string() + ".XXXXXX";
+  const int file = mkostemp(made.data(), O_CLOEXEC);
+  if (file < 0) return false;
+  bool whole = true;
+  while (whole && !bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    whole = written > 0;
+    if (whole) bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  whole = ::close(file) == 0 && whole && ::rename(made.c_str(), path.c_str()) == 0;
+  if (!whole) ::unlink(made.c_str());
+  return whole;
 }
 
 void remove_oldest(const fs::path& folder) {
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   std::uintmax_t bytes = 0;
-  for (const fs::directory_entry& each : fs::directory_iterator(folder, error)) {
-    bytes += each.file_size(error);
-    files.emplace_back(each.last_write_time(error), each.path());
+  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+    std::error_code unknown;
+    const std::uintmax_t size = each->file_size(unknown);
+    if (unknown) continue;  // not a file
+    bytes += size;
+    files.emplace_back(each->last_write_time(unknown), each->path());
   }
   if (bytes <= CodeCache::kMostBytes) return;
   std::sort(files.begin(), files.end());
@@ -102,11 +134,18 @@ void remove_oldest(const fs::path& folder) {
 }  // namespace
 
 fs::path CodeCache::user_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache == '/') return fs::path(cache) / "wic-prof" / "rewrite";
-  const char* const home = std::getenv("HOME");
-  if (home == nullptr || *home != '/') return {};
-  return fs::path(home) / ".cache" / "wic-prof" / "rewrite";
+  const char* const cache = secure_getenv("XDG_CACHE_HOME");
+  const char* const home = secure_getenv("HOME");
+  fs::path folder;
+  if (cache != nullptr && *cache == '/') {
+    folder = cache;
+  } else if (home != nullptr && *home == '/') {
+    folder = fs::path(home) / ".cache";
+  } else {
+    return {};
+  }
+  folder = folder / "wic-prof" / "rewrite";
+  return is_safe_place(folder) ? folder : fs::path();
 }
 
 std::string CodeCache::key(std::string_view image, std::string_view machine) {
@@ -118,8 +157,8 @@ std::string CodeCache::key(std::string_view image, std::string_view machine) {
 }
 
 std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) const {
-  if (folder_.empty() || key.empty()) return std::nullopt;
-  const std::string text = file_bytes(folder_ / (key + ".json"));
+  if (folder_.empty() || key.empty() || !is_own_folder(folder_)) return std::nullopt;
+  const std::string text = trusted_bytes(folder_ / (key + ".json"), is_own);
   if (text.empty()) return std::nullopt;
   try {
     const nlohmann::json entry = nlohmann::json::parse(text);
@@ -127,7 +166,7 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     entry.at("left_alone").get_to(found.left_alone);
     for (const nlohmann::json& each : entry.at("stores")) found.stores.push_back(stores_of(each));
     if (entry.at("bytes").get<std::size_t>() == 0) return found;
-    found.text = file_bytes(code_file(key));
+    found.text = trusted_bytes(code_file(key), is_own);
     // Other bytes would make the program's load fail.
     if (CodeCache::key(found.text, kCode) != entry.at("code").get<std::string>()) return std::nullopt;
     entry.at("table").get_to(found.table);
@@ -149,10 +188,9 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
 }
 
 void CodeCache::store(const std::string& key, const rewriter::Replacement& replacement) const {
-  if (folder_.empty() || key.empty()) return;
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) return;
+  if (folder_.empty() || key.empty() || !is_safe_place(folder_)) return;
+  make_folders(folder_);
+  if (!is_own_folder(folder_)) return;
   nlohmann::json sites = nlohmann::json::array();
   for (const rewriter::LoadedSite& site : replacement.sites) {
     sites.push_back({{"function", site.function},

@@ -33,18 +33,21 @@ fs::path triton_folder() {
   return home == nullptr ? fs::path() : fs::path(home) / ".triton" / "cache";
 }
 
+// As who can change what Triton itself loads.
+bool is_trusted(const struct stat& info) { return is_own_or_roots(info) && (info.st_mode & S_IWOTH) == 0; }
+
 // CACHE/HASH/KERNEL.cubin, with KERNEL.ptx beside it.
 std::string of_triton(std::string_view cubin) {
-  std::error_code error;
+  std::error_code error, unread;
   int folders = 0;
-  for (const fs::directory_entry& folder : fs::directory_iterator(triton_folder(), error)) {
+  for (fs::directory_iterator folder(triton_folder(), error), end; !error && folder != end; folder.increment(error)) {
     if (++folders > kMostFolders) break;
-    if (!folder.is_directory(error)) continue;
-    for (const fs::directory_entry& file : fs::directory_iterator(folder.path(), error)) {
-      if (file.path().extension() != ".cubin" || file.file_size(error) != cubin.size()) continue;
-      if (file_bytes(file.path()) != cubin) continue;
-      fs::path ptx = file.path();
-      if (std::string text = file_bytes(ptx.replace_extension(".ptx")); !text.empty()) return text;
+    for (fs::directory_iterator file(folder->path(), unread); !unread && file != end; file.increment(unread)) {
+      std::error_code unknown;
+      if (file->path().extension() != ".cubin" || file->file_size(unknown) != cubin.size()) continue;
+      if (trusted_bytes(file->path(), is_trusted) != cubin) continue;
+      fs::path ptx = file->path();
+      if (std::string text = trusted_bytes(ptx.replace_extension(".ptx"), is_trusted); !text.empty()) return text;
     }
   }
   return {};

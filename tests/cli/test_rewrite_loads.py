@@ -5,6 +5,7 @@ The program, its driver and its CUPTI are fakes; the collector, the rewriter and
 
 import os
 import subprocess
+import unittest
 
 import harness
 
@@ -57,6 +58,56 @@ class Loads(harness.Case):
             self.assertTrue(self.was_tried(self.load("again.wicprof")))
             self.assertEqual(code.read_bytes(), whole)
         self.assertFalse(self.was_tried(self.load("last.wicprof")))
+
+    def test_code_that_somebody_else_may_have_written_is_made_again(self):
+        nobody = 65534
+        self.load("first.wicprof")
+        [code], [entry] = self.cache.glob("*.ptx"), self.cache.glob("*.json")
+
+        def link(path):
+            aside = self.work / ("aside" + path.suffix)
+            path.replace(aside)
+            path.symlink_to(aside)
+
+        def pipe(path):
+            path.unlink()
+            os.mkfifo(path)  # the program would wait for a writer
+
+        attacks = [link, pipe, lambda path: path.chmod(0o666), lambda path: path.chmod(0o620)]
+        if os.geteuid() == 0:
+            attacks.append(lambda path: os.chown(path, nobody, nobody))
+        for attack in attacks:
+            for path in (code, entry):
+                attack(path)
+                self.assertTrue(self.was_tried(self.load("again.wicprof")))
+                self.assertTrue(path.is_file() and not path.is_symlink())
+                self.assertEqual(path.stat().st_mode & 0o77, 0)
+        self.assertFalse(self.was_tried(self.load("last.wicprof")))
+
+        # A folder that is open to others is closed; one that somebody could replace is left alone.
+        self.cache.chmod(0o777)
+        self.load("closed.wicprof")
+        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
+        self.cache.parent.chmod(0o777)
+        self.assertTrue(self.was_tried(self.load("open.wicprof")))
+        self.cache.parent.chmod(0o700)
+        if os.geteuid() == 0:
+            os.chown(self.cache, nobody, nobody)
+            self.assertTrue(self.was_tried(self.load("foreign.wicprof")))
+            os.chown(self.cache, 0, 0)
+        self.cache.rename(self.work / "moved")
+        self.cache.symlink_to(self.work / "moved")
+        self.assertTrue(self.was_tried(self.load("linked.wicprof")))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can have the home of somebody else")
+    def test_root_leaves_nothing_in_the_home_of_somebody_else(self):
+        home = self.work / "home"
+        home.mkdir()
+        os.chown(home, 1000, 1000)
+        del self.env["XDG_CACHE_HOME"]
+        self.env["HOME"] = str(home)
+        self.assertTrue(self.was_tried(self.load("t.wicprof")))
+        self.assertEqual(list(home.iterdir()), [])
 
     def test_processes_that_load_at_the_same_time(self):
         runs = [subprocess.Popen([harness.WICPROF, "run", "-q", "-f", "-o", f"{i}.wicprof", "--trace", "none",

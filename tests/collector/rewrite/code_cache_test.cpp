@@ -1,6 +1,7 @@
 // Patched code that is kept and found again, and how often the driver compiles.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -325,6 +326,12 @@ TEST_F(RewriteCache, MachineCodeHasItsPtxInTritonsCache) {
   setenv("TRITON_CACHE_DIR", folder.c_str(), 1);
   EXPECT_EQ(ptx_beside("some code"), ptx);
   EXPECT_EQ(ptx_beside("same size"), "");
+  const std::filesystem::path beside = folder / "HASH" / "kernel.ptx";
+  std::filesystem::permissions(beside, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  EXPECT_EQ(ptx_beside("some code"), "");
+  std::filesystem::remove(beside);
+  ASSERT_EQ(mkfifo(beside.c_str(), 0600), 0);
+  EXPECT_EQ(ptx_beside("some code"), "");
   unsetenv("TRITON_CACHE_DIR");
 }
 

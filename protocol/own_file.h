@@ -1,0 +1,49 @@
+// Files that a process opens although its user did not name them, such as entries of a cache and the companions of a
+// trace. Somebody else may have put a FIFO, a device, a link or contents of his own under such a name.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace wicprof {
+
+/// Whether nobody but the process's user, and the superuser, could have written the file.
+inline bool is_own(const struct stat& info) {
+  return info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+inline bool is_own_or_roots(const struct stat& info) { return info.st_uid == geteuid() || info.st_uid == 0; }
+
+/// Opens a regular file for reading. Follows no link and waits for nobody. -1: there is none.
+inline int open_regular(const std::string& path, struct stat& info) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) return -1;
+  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) return file;
+  ::close(file);
+  return -1;
+}
+
+/// Whether others than the process's user and the superuser can put a folder of their own in the place of one in
+/// `folder`.
+inline bool is_safe_parent(const struct stat& folder) {
+  return S_ISDIR(folder.st_mode) && is_own_or_roots(folder) &&
+         ((folder.st_mode & S_IWOTH) == 0 || (folder.st_mode & S_ISVTX) != 0);
+}
+
+/// The bytes of an open file, which is closed. Empty: it cannot be read.
+inline std::string take_bytes(int file) {
+  std::string bytes;
+  char piece[1 << 14];
+  ssize_t read = 0;
+  while ((read = ::read(file, piece, sizeof piece)) > 0 || (read < 0 && errno == EINTR)) {
+    if (read > 0) bytes.append(piece, static_cast<std::size_t>(read));
+  }
+  ::close(file);
+  return read == 0 ? bytes : std::string();
+}
+
+}  // namespace wicprof
