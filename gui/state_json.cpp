@@ -1,13 +1,12 @@
 #include "gui/state_json.h"
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/figures/plot.h"
 #include "analyzer/words/format.h"
 #include "gui/actions.h"
 #include "gui/view/toggle_words.h"
+#include "protocol/own_file.h"
 
 namespace wicprof::gui {
 
@@ -267,13 +266,8 @@ Json state(const App& app, const ItemRects& rects) {
 }  // namespace
 
 Result<> write_state(const App& app, const ItemRects& items, const std::string& path) {
-  const std::string unfinished = path + ".new";
-  std::ofstream file(unfinished, std::ios::trunc);
-  file << state(app, items).dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(unfinished, path, error);
-  if (!file || error) return bad_input("cannot write " + path + "; choose a writable folder");
+  if (replace_with(path, state(app, items).dump(1, ' ', false, Json::error_handler_t::replace) + "\n") != 0)
+    return bad_input("cannot write " + path + "; choose a writable folder");
   return ok();
 }
 

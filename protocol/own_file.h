@@ -1,5 +1,6 @@
-// Files that a process opens although its user did not name them, such as entries of a cache and the companions of a
-// trace. Somebody else may have put a FIFO, a device, a link or contents of his own under such a name.
+// Files under names that others can take first: a process opens them although its user did not name them, such as
+// entries of a cache and the companions of a trace, or writes them in a folder that it shares. Somebody else may have
+// put a FIFO, a device, a link or contents of his own there.
 #pragma once
 
 #include <fcntl.h>
@@ -8,6 +9,9 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
+
+#include "protocol/result.h"
 
 namespace wicprof {
 
@@ -18,12 +22,19 @@ inline bool is_own(const struct stat& info) {
 
 inline bool is_own_or_roots(const struct stat& info) { return info.st_uid == geteuid() || info.st_uid == 0; }
 
-/// Opens a regular file for reading. Follows no link and waits for nobody. -1: there is none.
+/// Whether a file that lies beside `main` comes from somebody whom its reader trusts: he named `main`.
+inline bool is_companion(const struct stat& info, const std::string& main) {
+  struct stat of_main {};
+  return is_own_or_roots(info) || (::stat(main.c_str(), &of_main) == 0 && of_main.st_uid == info.st_uid);
+}
+
+/// Opens a regular file for reading. Follows no link and waits for nobody. -1: errno.
 inline int open_regular(const std::string& path, struct stat& info) {
   const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return -1;
   if (fstat(file, &info) == 0 && S_ISREG(info.st_mode)) return file;
   ::close(file);
+  errno = EINVAL;
   return -1;
 }
 
@@ -45,5 +56,19 @@ inline std::string take_bytes(int file) {
   ::close(file);
   return read == 0 ? bytes : std::string();
 }
+
+/// The path that the links of a name lead to; folders on the way are left to the system. Error: a link of somebody
+/// else, who would choose what the process writes to with its own rights.
+Result<std::string> behind_own_links(std::string path);
+
+/// Makes a new file beside `path`, whose name is returned in `part`: never one that is there already. -1: errno.
+int make_part(const std::string& path, std::string& part);
+
+/// Writes all of the bytes. Returns 0 or errno.
+int write_bytes(int file, std::string_view bytes);
+
+/// A file with these bytes in the place of `path`, of which a link is replaced, too; or `path` stays as it is. Returns
+/// 0 or errno.
+int replace_with(const std::string& path, std::string_view bytes);
 
 }  // namespace wicprof

@@ -99,13 +99,7 @@ bool write(const fs::path& path, std::string_view bytes) {
   std::string made = path.string() + ".XXXXXX";
   const int file = mkostemp(made.data(), O_CLOEXEC);
   if (file < 0) return false;
-  bool whole = true;
-  while (whole && !bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    whole = written > 0;
-    if (whole) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  bool whole = write_bytes(file, bytes) == 0;
   whole = ::close(file) == 0 && whole && ::rename(made.c_str(), path.c_str()) == 0;
   if (!whole) ::unlink(made.c_str());
   return whole;

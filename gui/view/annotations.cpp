@@ -1,20 +1,32 @@
 #include "gui/view/annotations.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "protocol/own_file.h"
 
 namespace wicprof::gui {
 
-std::string annotations_path(const std::string& trace) { return trace + ".gui.json"; }
+namespace {
+constexpr std::string_view kSuffix = ".gui.json";
+}  // namespace
+
+std::string annotations_path(const std::string& trace) { return trace + std::string(kSuffix); }
 
 Result<Annotations> load_annotations(const std::string& path) {
   Annotations annotations;
-  std::ifstream file(path);
-  if (!file) return annotations;
-  const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  struct stat info {};
+  const int file = open_regular(path, info);
+  if (file < 0 && errno == ENOENT) return annotations;
+  if (file < 0 || !is_companion(info, path.substr(0, path.size() - std::min(path.size(), kSuffix.size())))) {
+    if (file >= 0) close(file);
+    return bad_input(path + " is no file of yours; remove it to keep marks and pins there");
+  }
+  const nlohmann::json json = nlohmann::json::parse(take_bytes(file), nullptr, false);
   const auto refuse = [&] {
     return bad_input(path + " is not a file of settings and annotations; move or delete it to start with new ones");
   };
@@ -37,15 +49,8 @@ Result<> save_annotations(const std::string& path, const Annotations& annotation
   nlohmann::ordered_json json{
       {"marks", nlohmann::ordered_json::array()}, {"pinned", annotations.pinned}, {"dark", annotations.dark}};
   for (const Bookmark& mark : annotations.marks) json["marks"].push_back({{"at_ns", mark.at}, {"text", mark.text}});
-  const std::string unfinished = path + ".new";
-  std::ofstream file(unfinished, std::ios::trunc);
-  file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(unfinished, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(unfinished, ignored);
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  if (replace_with(path, text) != 0) {
     return unavailable("cannot write " + path +
                        "; marks and pins of this trace are lost unless its folder is writable");
   }

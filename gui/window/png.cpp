@@ -1,9 +1,13 @@
 #include "gui/window/png.h"
 
 #include <png.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <filesystem>
+#include <cstring>
+
+#include "protocol/own_file.h"
 
 namespace wicprof::gui {
 
@@ -13,15 +17,19 @@ Result<> write_png(const std::string& path, int width, int height, const std::ve
   image.width = static_cast<png_uint_32>(width);
   image.height = static_cast<png_uint_32>(height);
   image.format = PNG_FORMAT_RGB;
-  const std::string unfinished = path + ".new";
-  // Negative stride: from the bottom row up.
-  const bool written = png_image_write_to_file(&image, unfinished.c_str(), 0, pixels.data(), -width * 3, nullptr) != 0;
-  std::error_code error;
-  if (written) std::filesystem::rename(unfinished, path, error);
-  if (written && !error) return ok();
-  const std::string reason = written ? error.message() : image.message;
-  std::filesystem::remove(unfinished, error);
-  return bad_input("cannot write " + path + " (" + reason + "); choose an existing, writable folder");
+  std::string part;
+  const int fd = make_part(path, part);
+  std::FILE* const file = fd < 0 ? nullptr : fdopen(fd, "w");
+  int error = file == nullptr ? errno : 0;
+  if (file != nullptr) {
+    // Negative stride: from the bottom row up.
+    if (png_image_write_to_stdio(&image, file, 0, pixels.data(), -width * 3, nullptr) == 0) error = EIO;
+    if (std::fclose(file) != 0 && error == 0) error = errno;
+    if (error == 0 && std::rename(part.c_str(), path.c_str()) != 0) error = errno;
+    if (error != 0) unlink(part.c_str());
+  }
+  if (error == 0) return ok();
+  return bad_input("cannot write " + path + " (" + std::strerror(error) + "); choose an existing, writable folder");
 }
 
 }  // namespace wicprof::gui

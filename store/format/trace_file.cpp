@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "store/format/schema.h"
+#include "store/sqlite/companions.h"
 
 namespace wicprof::store {
 
@@ -104,8 +105,16 @@ Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return cannot_create(path, errno);
   lock = TraceLock(file);
-  // A log left by a killed recorder of an earlier trace with this name would be read as this trace's.
-  unlink(wal_of(path).c_str());
+  // What a killed recorder of an earlier trace with this name left would be read as this trace's.
+  for (const char* const companion : kCompanions) {
+    const std::string name = path + companion;
+    if (unlink(name.c_str()) == 0 || errno == ENOENT) continue;
+    const Error error = bad_input("cannot create the trace " + path + ": " + name + " is in the way (" +
+                                  std::strerror(errno) + "); remove it, or name another file with -o");
+    lock.release();
+    unlink(path.c_str());
+    return error;
+  }
 
   Database database;
   int code = database.open(path, OpenMode::read_write);
@@ -123,8 +132,11 @@ Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock
   lock.release();
   unlink(path.c_str());
   unlink(wal_of(path).c_str());
-  return unavailable("cannot create the trace " + path + ": " + reason +
-                     "; free some space, or write the trace elsewhere with -o");
+  const char* const cure = fault_of(code) == Fault::no_room ? "; free some space, or write the trace elsewhere with -o"
+                           : fault_of(code) == Fault::busy
+                               ? "; end the program that has it open, or name another file with -o"
+                               : "; write the trace elsewhere with -o";
+  return unavailable("cannot create the trace " + path + ": " + reason + cure);
 }
 
 Result<> check_trace(const std::string& path) {
@@ -153,6 +165,10 @@ Result<> check_trace(const std::string& path) {
   if (bytes < static_cast<ssize_t>(kHeaderBytes)) {
     return bad_input(path + " is truncated: it ends after " + std::to_string(bytes) +
                      " bytes; copy it again, or record again");
+  }
+  if (const std::string what = in_the_way_of(path); !what.empty()) {
+    return bad_input("cannot read " + path + ": " + what +
+                     "; remove it, or copy the trace to a folder that only you can write to");
   }
   if (big_endian(header, kApplicationIdAt, 4) != kApplicationId) {
     return bad_input(path + " is an SQLite file but not a trace; name a file that wic-prof run has written");

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "store/sqlite/companions.h"
 #include "store/sqlite/row_batch.h"
 #include "store/sqlite/text_table.h"
 
@@ -129,7 +130,11 @@ void distrust_file(sqlite3* database) {
 int Database::open(const std::string& path, OpenMode mode) {
   // SQLite counts every allocation under a lock, which takes a fifth of the time of a row, unless configured otherwise
   // before its first use.
-  [[maybe_unused]] static const int kUncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  [[maybe_unused]] static const int kUncounted = [] {
+    const int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    guard_companions();
+    return code;
+  }();
   close();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   switch (mode) {
