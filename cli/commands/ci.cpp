@@ -13,6 +13,7 @@
 #include "cli/files/output_name.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "protocol/own_file.h"
 #include "protocol/shell_words.h"
 #include "protocol/time.h"
 #include "protocol/utc_time.h"
@@ -35,6 +36,8 @@ std::string in_folder(const CiOptions& options, std::string_view name) {
 
 /// Creates the folder for traces and reports, unless it exists.
 Result<> prepare_folder(const CiOptions& options) {
+  // Where the user names none, others knew its name before.
+  if (const Result<std::string> own = behind_own_links(options.folder); !own) return own.error();
   std::error_code failed;
   std::filesystem::create_directories(options.folder, failed);
   if (failed || !std::filesystem::is_directory(options.folder)) {
@@ -42,7 +45,8 @@ Result<> prepare_folder(const CiOptions& options) {
                                  failed ? failed.message() : "a file has that name"));
   }
   for (const reports::GateReport& report : reports::kGateReports) {
-    const Result<Output> output = prepare_output({literal_name(in_folder(options, report.file)), options.overwrite});
+    const Result<Output> output =
+        prepare_output({literal_name(in_folder(options, report.file)), options.overwrite, true});
     if (!output) return output.error();
   }
   return ok();

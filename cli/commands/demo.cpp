@@ -80,7 +80,7 @@ int demo(DemoOptions options) {
   if (!sample)
     return fail(unavailable("the sample hot_flag is not beside wic-prof; build it: make, or ninja -C build hot_flag"));
   const Result<Output> page =
-      prepare_output({literal_name(in_folder(options.folder, "report.html")), options.overwrite});
+      prepare_output({literal_name(in_folder(options.folder, "report.html")), options.overwrite, true});
   if (!page) return fail(page.error());
 
   RunPlan plan;

@@ -2,19 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <stdlib.h>  // realpath
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "cli/files/output_name.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/write_text.h"
+#include "protocol/own_file.h"
 
 namespace wicprof::cli {
 
@@ -24,8 +23,9 @@ namespace {
 enum class Place {
   absent,
   file,
-  own_stdout,  ///< another name of this process's stdout, such as /dev/stdout
-  stream,      ///< a terminal, /dev/null, a FIFO: written in place
+  own_stdout,    ///< another name of this process's stdout, such as /dev/stdout
+  stream,        ///< a terminal, /dev/null, a FIFO: written in place
+  foreign_pipe,  ///< of another user, who would read what is written, or let the process wait
   folder,
   other,  ///< a disk, a socket
 };
@@ -38,15 +38,8 @@ Place place_of(const std::string& path) {
     return Place::own_stdout;
   if (S_ISREG(info.st_mode)) return Place::file;
   if (S_ISDIR(info.st_mode)) return Place::folder;
-  return S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode) ? Place::stream : Place::other;
-}
-
-/// The file behind a symbolic link, so that a link stays and its file is replaced; otherwise the path itself.
-std::string behind_links(const std::string& path) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
-  const std::unique_ptr<char, decltype(&free)> target(realpath(path.c_str(), nullptr), &free);
-  return target != nullptr ? std::string(target.get()) : path;
+  if (S_ISFIFO(info.st_mode)) return is_own_or_roots(info) ? Place::stream : Place::foreign_pipe;
+  return S_ISCHR(info.st_mode) ? Place::stream : Place::other;
 }
 
 std::string folder_of(const std::string& path) {
@@ -75,20 +68,12 @@ Result<> write_in_place(const std::string& path, std::string_view text) {
   return ok();
 }
 
-/// Makes a new file beside `path`: never one that is there already, which could be a planted link. Below 0: errno.
-int make_part(const std::string& path, std::string& part) {
-  constexpr int kTries = 100;  // a killed wic-prof may have left files with this process's number
-  for (int i = 0; i < kTries; ++i) {
-    part = i == 0 ? fmt::format("{}.{}.part", path, getpid()) : fmt::format("{}.{}.{}.part", path, getpid(), i);
-    const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
-  }
-  return -1;
-}
-
 /// Writes a temporary file and renames it: a full disk neither destroys the old file nor leaves half a new one.
 Result<> replace_file(const Output& output, std::string_view text) {
-  const std::string path = behind_links(output.name);
+  // A link stays, and its file is replaced.
+  const Result<std::string> behind = behind_own_links(output.name);
+  if (!behind) return behind.error();
+  const std::string& path = *behind;
   std::string part;
   const int fd = make_part(path, part);
   if (fd < 0) return cannot_write(path, errno);
@@ -116,13 +101,18 @@ Result<Output> prepare_output(const Output& output) {
   if (output.name == "-") return output;
   const Result<std::string> name = expand_output_name(output.name, getpid());
   if (!name) return name.error();
+  const Result<std::string> behind = behind_own_links(*name);
+  if (!behind) return behind.error();
   switch (place_of(*name)) {
     case Place::folder:
       return bad_input(fmt::format("{} is a folder; name a file in it with -o", *name));
     case Place::other:
       return bad_input(fmt::format("{} is neither a file nor a stream; name a file with -o", *name));
+    case Place::foreign_pipe:
+      return bad_input(fmt::format("{} is a pipe of another user; name a file with -o", *name));
     case Place::own_stdout:
     case Place::stream:
+      if (output.only_file) return bad_input(fmt::format("{} is no file; remove it", *name));
       return Output{*name, output.overwrite};
     case Place::file:
       if (!output.overwrite) return exists(*name);
@@ -130,7 +120,7 @@ Result<Output> prepare_output(const Output& output) {
     case Place::absent:
       break;
   }
-  const std::string folder = folder_of(behind_links(*name));
+  const std::string folder = folder_of(*behind);
   if (access(folder.c_str(), W_OK) != 0) {
     return bad_input(fmt::format("cannot write {}: the folder {}: {}; choose another place with -o", *name, folder,
                                  std::strerror(errno)));
@@ -147,6 +137,7 @@ Result<> write_output(const Output& prepared, std::string_view text) {
     case Place::stream:
       return write_in_place(prepared.name, text);
     case Place::folder:
+    case Place::foreign_pipe:
     case Place::other:
       return bad_input(fmt::format("{} is no longer a file; name another one with -o", prepared.name));
     case Place::file:
@@ -166,8 +157,12 @@ Result<int> open_log(const Output& log) {
   if (place != Place::absent && place != Place::file) {
     return bad_input(fmt::format("{} is not a file; choose another place with -o", log.name));
   }
-  const int how = log.overwrite ? O_TRUNC : O_EXCL;
-  const int fd = open(log.name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | how, 0666);
+  struct stat info {};
+  const bool is_link = lstat(log.name.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  if (is_link) return cannot_write(log.name, ELOOP);
+  // A new file: somebody else may have the old one open, or own it.
+  if (log.overwrite && unlink(log.name.c_str()) != 0 && errno != ENOENT) return cannot_write(log.name, errno);
+  const int fd = open(log.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd >= 0) return fd;
   if (errno == EEXIST) return exists(log.name);
   return cannot_write(log.name, errno);

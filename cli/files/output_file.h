@@ -12,6 +12,7 @@ namespace wicprof::cli {
 struct Output {
   std::string name = "-";  ///< a pattern (output_name.h)
   bool overwrite = false;
+  bool only_file = false;  ///< the name is wic-prof's own: what lies there instead of a file was put there by others
 };
 
 /// Expands the name and checks that it can be written, before any work on the text.
