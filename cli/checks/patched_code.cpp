@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "cli/checks/check.h"
+#include "cli/terminal/process_setup.h"
 #include "protocol/environment.h"
 
 namespace wicprof::cli {
@@ -30,6 +31,7 @@ PatchedCode try_patched_code(const std::optional<std::string>& collector) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(kPatience);
+    spare_home_of_another();
     unsetenv(kCudaInjectionVariable);  // another tool would have CUPTI for itself
     char reason[512] = "the collector does not load";
     int state = static_cast<int>(State::unknown);

@@ -11,4 +11,8 @@ void prepare_process() noexcept;
 /// Async-signal-safe.
 void restore_process() noexcept;
 
+/// For a process of ours that draws or compiles for a GPU: its drivers keep results below HOME. Root with the home of a
+/// user, as under sudo, would leave folders there that lock the user out, so that nothing is kept then.
+void spare_home_of_another() noexcept;
+
 }  // namespace wicprof::cli

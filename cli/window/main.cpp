@@ -43,6 +43,7 @@ int window_main(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   wicprof::cli::prepare_process();
+  wicprof::cli::spare_home_of_another();
   return wicprof::cli::window_main(argc, argv);
 } catch (const std::bad_alloc&) {
   return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or show a smaller trace"));
