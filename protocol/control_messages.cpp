@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "protocol/control_socket.h"
+#include "protocol/plain_text.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof {
 
@@ -17,31 +19,45 @@ constexpr TimeNs kToggleTimeout = 5 * kSecond;  // longer than the server waits 
 
 std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+// JSON holds no bytes that are not UTF-8, but a folder may have them in its name.
+constexpr const char* kQuoted = "_quoted";
+
+void add_path(Json& json, const std::string& key, const std::string& path) {
+  json[key] = path;
+  if (!is_plain(path)) json[key + kQuoted] = shell_word(path);
+}
+
+std::string path_in(const Json& json, const std::string& key) {
+  const std::vector<std::string> words = words_of(json.value(key + kQuoted, std::string()));
+  return words.size() == 1 ? words.front() : json.value(key, std::string());
+}
+
 Json to_json(const SessionStatus& s) {
-  return {{"name", s.name},
-          {"app", s.app},
-          {"output", s.output},
-          {"app_pid", s.app_pid},
-          {"tool_pid", s.tool_pid},
-          {"mode", mode_name(s.mode)},
-          {"strategy", strategy_name(s.strategy)},
-          {"host_mode", mode_name(s.host_mode)},
-          {"host_strategy", strategy_name(s.host_strategy)},
-          {"events", s.events},
-          {"waits", s.waits},
-          {"lost", s.lost},
-          {"runtime_attached", s.runtime_attached},
-          {"sites", s.sites},
-          {"stopped", s.stopped},
-          {"ab", s.ab},
-          {"ab_running", s.ab_running},
-          {"unrecorded", s.unrecorded},
-          {"unreached", s.unreached},
-          {"started_ns", s.started},
-          {"started_utc", s.started_utc},
-          {"folder", s.folder},
-          {"terminal", s.terminal},
-          {"user", s.user ? Json(*s.user) : Json(nullptr)}};
+  Json json{{"name", s.name},
+            {"app", s.app},
+            {"app_pid", s.app_pid},
+            {"tool_pid", s.tool_pid},
+            {"mode", mode_name(s.mode)},
+            {"strategy", strategy_name(s.strategy)},
+            {"host_mode", mode_name(s.host_mode)},
+            {"host_strategy", strategy_name(s.host_strategy)},
+            {"events", s.events},
+            {"waits", s.waits},
+            {"lost", s.lost},
+            {"runtime_attached", s.runtime_attached},
+            {"sites", s.sites},
+            {"stopped", s.stopped},
+            {"ab", s.ab},
+            {"ab_running", s.ab_running},
+            {"unrecorded", s.unrecorded},
+            {"unreached", s.unreached},
+            {"started_ns", s.started},
+            {"started_utc", s.started_utc},
+            {"terminal", s.terminal},
+            {"user", s.user ? Json(*s.user) : Json(nullptr)}};
+  add_path(json, "output", s.output);
+  add_path(json, "folder", s.folder);
+  return json;
 }
 
 Json to_json(const ToggleReply& r) {
@@ -112,7 +128,8 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   s.host_strategy = strategy_from_name(json.value("host_strategy", std::string())).value_or(StrategyId::poll);
   s.name = json.at("name");
   s.app = json.at("app");
-  s.output = json.at("output");
+  json.at("output").get_to(s.output);  // there must be one
+  s.output = path_in(json, "output");
   s.app_pid = json.at("app_pid");
   s.tool_pid = json.at("tool_pid");
   s.events = json.at("events");
@@ -127,7 +144,7 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   s.unreached = json.value("unreached", 0u);
   s.started = json.value("started_ns", TimeNs{0});
   s.started_utc = json.value("started_utc", std::string());
-  s.folder = json.value("folder", std::string());
+  s.folder = path_in(json, "folder");
   s.terminal = json.value("terminal", std::string());
   if (const auto user = json.find("user"); user != json.end() && user->is_number()) s.user = user->get<std::uint32_t>();
   return s;

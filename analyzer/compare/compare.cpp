@@ -18,6 +18,7 @@
 #include "analyzer/waits/matching.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -335,7 +336,7 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   Comparison comparison;
   comparison.options = options;
   comparison.gpu = has_gpu(model);
-  comparison.command = one_line(model.meta_value("command"));
+  comparison.command = safe_command(model.meta_value("command"));
   comparison.may_stop = !model.meta_value("ab_precision").empty();
   comparison.stopped = model.meta_value("ab_end") == "precision";
   comparison.segments = find_segments(model, comparison.notes);
@@ -430,7 +431,7 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
     if (device.id != kHostDevice) run.devices.insert(device.name);
   }
   run.gpu = has_gpu(model);
-  run.command = one_line(model.meta_value("command"));
+  run.command = safe_command(model.meta_value("command"));
   run.started_ns = number_of(model.meta_value("started_ns"));
   note_losses(model, run.notes);
   const auto whole = std::count_if(interventions.begin(), interventions.end(),

@@ -10,6 +10,7 @@
 #include "analyzer/measure/step_count.h"
 #include "analyzer/path/prediction_constants.h"
 #include "analyzer/words/format.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -327,7 +328,7 @@ class Predictor {
 
   /// What answers instead.
   std::string settling_command() const {
-    const std::string command = one_line(model_.meta_value("command"));
+    const std::string command = safe_command(model_.meta_value("command"));
     return "wic-prof run --ab -- " + (command.empty() ? std::string("APP ARGS...") : command);
   }
 

@@ -5,9 +5,7 @@
 
 namespace wicprof::analyzer {
 
-std::string park_command(std::string_view site_name) {
-  return "wic-prof toggle park --site " + shell_word(one_line(site_name));
-}
+std::string park_command(std::string_view site_name) { return "wic-prof toggle park --site " + shell_word(site_name); }
 
 std::string park_command(std::string_view site_name, StrategyId strategy) {
   return park_command(site_name) + " --strategy " + std::string(strategy_name(strategy));

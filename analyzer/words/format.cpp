@@ -200,11 +200,24 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   return wrapped;
 }
 
+namespace {
+/// Up to the first space outside of quotes.
+std::size_t shell_word_length(std::string_view command) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == '\'') quoted = !quoted;
+    if (command[i] == '\\' && !quoted) ++i;
+    if (i < command.size() && command[i] == ' ' && !quoted) return i;
+  }
+  return command.size();
+}
+}  // namespace
+
 std::string wrap_command(std::string_view command, std::size_t width, std::size_t indent) {
   std::string wrapped;
   std::size_t column = 0;
   while (!command.empty()) {
-    const std::size_t end = std::min(command.find(' '), command.size());
+    const std::size_t end = shell_word_length(command);
     const std::string_view word = command.substr(0, end);
     command.remove_prefix(std::min(end + 1, command.size()));
     // " \\" has to fit behind the word unless the word is the last one.

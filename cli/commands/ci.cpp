@@ -103,7 +103,7 @@ int ci(CiOptions options, const ProgramWords& program) {
 
   reports::GateRun run;
   run.utc = utc_time();
-  for (const std::string& word : program) run.command += (run.command.empty() ? "" : " ") + shell_word(word);
+  run.command = shell_command(program);
   const TimeNs begin = now_ns();
   const Result<Measured> measured = measure(*config, sides_of(*config, program), options.folder, options.overwrite);
   if (!measured) return fail(measured.error());

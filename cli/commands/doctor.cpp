@@ -15,6 +15,7 @@
 #include "cli/terminal/screen.h"
 #include "protocol/environment.h"
 #include "protocol/session.h"
+#include "reports/parts/json.h"
 
 namespace wicprof::cli {
 
@@ -96,7 +97,7 @@ std::string to_json(const std::vector<Check>& checks, bool able) {
                     {"essential", check.essential}});
   }
   const Json document = {{"version", WICPROF_VERSION}, {"able", able}, {"checks", list}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return reports::json_document(document);
 }
 
 }  // namespace

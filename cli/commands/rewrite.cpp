@@ -30,6 +30,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "protocol/environment.h"
+#include "reports/parts/json.h"
 #include "reports/text/screen.h"
 #include "rewriter/images/device_code.h"
 #include "rewriter/patch/patch.h"
@@ -334,7 +335,7 @@ std::string contents_json(const std::string& path, const Contents& contents) {
       {"machine_code_only", machine_code},
       {"cure", cure_of(contents)},
       {"unread", contents.unread}};
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return reports::json_document(document);
 }
 
 /// The module whose patched text is asked for.
@@ -400,7 +401,7 @@ int rewrite(const RewriteOptions& options) {
   if (!output.name.empty()) {
     const Result<const PtxModule*> chosen = chosen_module(contents, options);
     if (!chosen) return fail(chosen.error());
-    if (const Result<> written = write_output(output, (*chosen)->patch.text); !written) return fail(written.error());
+    if (const Result<> written = write_bytes_to(output, (*chosen)->patch.text); !written) return fail(written.error());
     if (output.name == "-") return 0;
   }
   return print_answer(options.format == "json" ? contents_json(options.file, contents)

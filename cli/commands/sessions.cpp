@@ -11,6 +11,7 @@
 #include "cli/sessions/session_table.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/width.h"
+#include "reports/parts/json.h"
 
 namespace wicprof::cli {
 
@@ -69,7 +70,7 @@ VerbBody declare<struct SessionsVerb>(CLI::App& verb, const ProgramWords&) {
     }
     Json sessions = Json::array();
     for (const SessionAnswer& answer : all) sessions.push_back(to_json(answer));
-    return print_answer(Json{{"sessions", sessions}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return print_answer(reports::json_document(Json{{"sessions", sessions}}));
   };
 }
 

@@ -14,6 +14,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/width.h"
 #include "cli/terminal/write_text.h"
+#include "reports/parts/json.h"
 
 namespace wicprof::cli {
 
@@ -158,21 +159,19 @@ std::string answer_json(const SeenSession& seen, const StuckAnswer& answer, cons
                        {"state", std::string(1, thread.state)},
                        {"sleeps_in", thread.kernel_place.empty() ? Json(nullptr) : Json(thread.kernel_place)}});
   }
-  return Json{{"session", status.name},
-              {"app", status.app},
-              {"pid", status.app_pid},
-              {"trace", status.output},
-              {"causes", causes},
-              {"waits", words},
-              {"calls", calls},
-              {"kernels", kernels},
-              {"threads", threads},
-              {"launches_seen", view.sees_launches},
-              {"calls_seen", view.sees_calls},
-              {"left_out", view.left_out},
-              {"not_seen", seen.not_seen}}
-             .dump(2, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+  return reports::json_document(Json{{"session", status.name},
+                                     {"app", status.app},
+                                     {"pid", status.app_pid},
+                                     {"trace", status.output},
+                                     {"causes", causes},
+                                     {"waits", words},
+                                     {"calls", calls},
+                                     {"kernels", kernels},
+                                     {"threads", threads},
+                                     {"launches_seen", view.sees_launches},
+                                     {"calls_seen", view.sees_calls},
+                                     {"left_out", view.left_out},
+                                     {"not_seen", seen.not_seen}});
 }
 
 std::string age(TimeNs now, TimeNs since) { return analyzer::format_duration(std::max<TimeNs>(now - since, 0)); }

@@ -16,6 +16,7 @@
 #include "cli/terminal/messages.h"
 #include "protocol/control_messages.h"
 #include "protocol/shell_words.h"
+#include "reports/parts/json.h"
 
 namespace wicprof::cli {
 
@@ -94,16 +95,14 @@ int compare_modes(const ToggleOptions& options) {
         "wic-prof compare {}\n",
         program_of(status), options.time, shell_word(path_from(place_of_this_process().folder, status.output))));
   }
-  return print_answer(nlohmann::ordered_json{{"session", session.name},
-                                             {"mode", "ab"},
-                                             {"strategy", strategy_name(park->strategy)},
-                                             {"time_ns", times->time},
-                                             {"precision", times->precision},
-                                             {"pid", status.app_pid},
-                                             {"app", status.app},
-                                             {"trace", status.output}}
-                          .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                      "\n");
+  return print_answer(reports::json_document({{"session", session.name},
+                                              {"mode", "ab"},
+                                              {"strategy", strategy_name(park->strategy)},
+                                              {"time_ns", times->time},
+                                              {"precision", times->precision},
+                                              {"pid", status.app_pid},
+                                              {"app", status.app},
+                                              {"trace", status.output}}));
 }
 
 std::string waits_of(WaitSide side) {
@@ -158,7 +157,7 @@ std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed
       {"trace", changed.status.output},
       {"before", before},
       {"undo", changes_nothing(reply) ? std::vector<std::string>() : undo_commands(reply, changed.session.name)}};
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return reports::json_document(json);
 }
 
 int toggle(const ToggleOptions& options) {

@@ -12,8 +12,10 @@
 #include "cli/files/output_name.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/screen.h"
 #include "cli/terminal/write_text.h"
 #include "protocol/own_file.h"
+#include "protocol/plain_text.h"
 
 namespace wicprof::cli {
 
@@ -129,6 +131,12 @@ Result<Output> prepare_output(const Output& output) {
 }
 
 Result<> write_output(const Output& prepared, std::string_view text) {
+  const Colours colours = prepared.name == "-" && screen_of(STDOUT_FILENO).colour ? Colours::ours : Colours::none;
+  if (is_plain(text, colours)) return write_bytes_to(prepared, text);
+  return write_bytes_to(prepared, plain_text(text, colours));
+}
+
+Result<> write_bytes_to(const Output& prepared, std::string_view text) {
   const Place place = prepared.name == "-" ? Place::own_stdout : place_of(prepared.name);
   switch (place) {
     case Place::own_stdout:

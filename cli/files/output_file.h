@@ -18,8 +18,10 @@ struct Output {
 /// Expands the name and checks that it can be written, before any work on the text.
 Result<Output> prepare_output(const Output& output);
 
-/// Writes all of `text`, or leaves no file behind.
+/// Writes all of `text`, or leaves no file behind. What would control a terminal becomes U+FFFD.
 Result<> write_output(const Output& prepared, std::string_view text);
+/// The same for bytes that nobody may change.
+Result<> write_bytes_to(const Output& prepared, std::string_view bytes);
 
 /// Writes a verb's answer to stdout. Returns the exit status: an answer that did not arrive is a failure.
 int print_answer(std::string_view text);

@@ -168,7 +168,7 @@ Result<std::string> story_of(const Bundle& traces, const std::string& name, cons
   if (!effect) return std::string();
   return parking_story(*poll, analyzer::analyze(*poll, analyzer::Parties::left_out),
                        analyzer::analyze(*park, analyzer::Parties::left_out), *effect, screen) +
-         fmt::format("  all about it: wic-prof demo --recorded {}\n  in the window:\n{}\n", name,
+         fmt::format("  all about it: wic-prof demo --recorded {}\n  in the window:\n{}\n", shell_word(name),
                      reports::command_lines(screen, fmt::format("wic-prof gui {} {}", shell_word(file),
                                                                 shell_word(traces.park.at(name)))));
 }

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "protocol/shell_words.h"
+
 namespace wicprof::cli {
 
 namespace {
@@ -26,7 +28,8 @@ Result<std::string> find_program(const std::string& name) {
     }
     if (!S_ISREG(info.st_mode)) return bad_input(fmt::format("cannot start {}: it is not a regular file", name));
     if (access(name.c_str(), X_OK) != 0) {
-      return bad_input(fmt::format("cannot start {}: the file is not executable; run chmod +x {}", name, name));
+      return bad_input(
+          fmt::format("cannot start {}: the file is not executable; run chmod +x {}", name, shell_word(name)));
     }
     return name;
   }

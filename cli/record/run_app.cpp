@@ -60,13 +60,6 @@ std::string session_name(const std::string& program) {
   return name;
 }
 
-// The command as a user would type it.
-std::string command_line(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
-  return line;
-}
-
 void remove_trace(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) unlink((path + suffix).c_str());
 }
@@ -168,7 +161,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   const std::string started_utc = utc_time();
   std::map<std::string, std::string> meta = capture_meta(capture);
   meta.insert({{"app", options.app},
-               {"command", command_line(plan.words)},
+               {"command", shell_command(plan.words)},
                {"session", name},
                {"pid", std::to_string(app->pid())},
                {"host", host_name()},

@@ -10,6 +10,7 @@
 #include "gui/panels/iteration_strip.h"
 #include "gui/panels/parts.h"
 #include "gui/panels/side_picture.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::gui {
 
@@ -252,7 +253,7 @@ void ComparePanel::draw(App& app, const Ui& ui) {
             "These traces are too large for a verdict in the window; below are their pictures and the differences "
             "between their sites. For the verdict, run:");
       ImGui::PushFont(ui.mono);
-      paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
+      paragraph(ui, fmt::format("wic-prof compare {} {}", shell_word(app.path()), shell_word(app.path(1))));
       ImGui::PopFont();
     } else {
       draw_before_after(ui, compared_traces_.of(app));

@@ -6,6 +6,7 @@
 #include "analyzer/words/format.h"
 #include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::gui {
 
@@ -215,7 +216,7 @@ void PartiesPanel::draw(App& app, const Ui& ui) {
           "The rows of this trace are not in memory, since it is large. Each site's lengths are under Wait sites; "
           "for everything, run:");
     ImGui::PushFont(ui.mono);
-    paragraph(ui, fmt::format("wic-prof report {} --format html -o report.html", app.path()));
+    paragraph(ui, fmt::format("wic-prof report {} --format html -o report.html", shell_word(app.path())));
     ImGui::PopFont();
   }
   end_card();

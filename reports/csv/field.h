@@ -22,7 +22,7 @@ inline std::string csv_field(std::string_view text) {
 inline std::string csv_text(std::string_view text) {
   std::string line = one_line(text);
   const std::size_t first = line.find_first_not_of(' ');  // what was a tab or a carriage return, too
-  if (first != std::string::npos && std::string_view("=+-@").find(line[first]) != std::string_view::npos)
+  if (first != std::string::npos && std::string_view("=+-@|").find(line[first]) != std::string_view::npos)
     line.insert(0, "'");
   return csv_field(line);
 }

@@ -61,7 +61,7 @@ std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) 
 std::string remark(std::string_view text) { return fmt::format("<p class=\"faint small\">{}</p>\n", text_of(text)); }
 
 std::string command_line(std::string_view command) {
-  return fmt::format("<p class=\"command small\"><code>{}</code></p>\n", text_of(command));
+  return fmt::format("<p class=\"command small\"><code>{}</code></p>\n", escape_html(one_line(command)));
 }
 
 std::string analyze_command(const TraceModel& model, std::string_view options) {

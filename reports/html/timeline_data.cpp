@@ -8,6 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "reports/parts/json.h"
+
 namespace wicprof::reports::html {
 namespace {
 
@@ -138,9 +140,7 @@ std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
   return spans;
 }
 
-std::string text_json(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string text_json(std::string_view text) { return dump_json(text); }
 
 template <class Values>
 std::string list_json(const Values& values, const auto& to_json) {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "analyzer/words/format.h"
+#include "protocol/plain_text.h"
 #include "reports/parts/gate_report.h"
-#include "reports/parts/json.h"
 
 namespace wicprof::reports {
 namespace {
@@ -29,10 +29,7 @@ const char* element_of(const Check& check) {
 }
 
 /// One line of valid UTF-8, whatever bytes a site's name has.
-std::string valid_line(std::string_view text) {
-  const std::string quoted = Json(one_line(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(quoted).get<std::string>();
-}
+std::string valid_line(std::string_view text) { return plain_text(one_line(text)); }
 
 /// The text without what XML 1.0 does not allow even in escaped form: U+FFFE, U+FFFF and control characters (one_line
 /// has replaced these). UTF-8 has no surrogates.

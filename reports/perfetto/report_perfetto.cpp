@@ -23,6 +23,7 @@
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
 #include "analyzer/words/format.h"
+#include "reports/parts/json.h"
 #include "reports/parts/report.h"
 #include "reports/perfetto/stretches.h"
 
@@ -48,9 +49,7 @@ constexpr double kLongPart = 0.01;
 
 constexpr std::size_t kNameCharacters = 512;  // of a slice: a name of kilobytes per slice would make gigabytes
 
-std::string json_text(std::string_view text) {
-  return nlohmann::json(shorten(text, kNameCharacters)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string json_text(std::string_view text) { return dump_json(shorten(text, kNameCharacters)); }
 
 struct Track {
   std::uint64_t process, thread;

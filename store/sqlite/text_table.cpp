@@ -2,6 +2,7 @@
 
 #include <utf8.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace wicprof::store {
@@ -19,10 +20,16 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string clipped(std::string_view text) {
-  if (text.size() <= kMaxShownText) return std::string(text);
-  std::size_t end = kMaxShownText;
-  while (end > kMaxShownText - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size()) + " bytes)";
+  std::size_t end = std::min(text.size(), kMaxShownText);
+  if (end < text.size()) {
+    while (end > kMaxShownText - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  }
+  const std::string_view begin = text.substr(0, end);
+  // Another program may have written the trace.
+  const bool valid = utf8::is_valid(begin.begin(), begin.end()) && begin.find('\0') == std::string_view::npos;
+  std::string shown = valid ? std::string(begin) : valid_utf8(begin);
+  if (end < text.size()) shown += "... (" + std::to_string(text.size()) + " bytes)";
+  return shown;
 }
 
 namespace {
