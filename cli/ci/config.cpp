@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -234,6 +236,35 @@ void read_gate(Table& root, CiConfig& config) {
   }
 }
 
+/// The line of a key or header with so many parts that the parser, and the freeing of its tables, would use up the
+/// stack; 0: there is none.
+std::size_t line_of_long_key(std::string_view text) {
+  constexpr std::size_t kMostDots = 15;  // the keys of a configuration have two at most
+  std::size_t line = 1, dots = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '.') {
+      if (++dots > kMostDots) return line;
+    } else if (c == '"' || c == '\'') {
+      // A string, which may be a part of a key. Three quotes begin one of several lines.
+      const bool long_one = text.substr(at, 3) == std::string(3, c);
+      const std::string end(long_one ? 3 : 1, c);
+      for (at += end.size(); at < text.size() && text.substr(at, end.size()) != end; ++at) {
+        if (text[at] == '\n' && !long_one) break;  // no string; the parser says so
+        if (text[at] == '\\' && c == '"') ++at;
+        if (at < text.size() && text[at] == '\n') ++line;
+      }
+      if (at < text.size() && text[at] == '\n') ++line;
+      if (at < text.size() && text[at] == c) at += end.size() - 1;
+    } else if (std::string_view("=,[]{}\n#").find(c) != std::string_view::npos) {
+      if (c == '#') at = std::min(text.find('\n', at), text.size());
+      if (at < text.size() && text[at] == '\n') ++line;
+      dots = 0;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 bool only_runs(const CiConfig& config) {
@@ -260,6 +291,10 @@ Result<CiConfig> parse_ci_config(std::string_view text, const std::string& path)
   CiConfig config;
   bool empty = false;
   std::optional<Error> error;
+  if (const std::size_t line = line_of_long_key(text); line != 0) {
+    return bad_input(fmt::format("{}:{}: a key with more than 16 parts is none of a configuration; docs/ci.md has them",
+                                 path, line));
+  }
   try {
     const toml::table document = toml::parse(text, path);
     empty = document.empty();
