@@ -37,7 +37,7 @@ std::optional<double> number(const std::string& text) {
 
 Result<Script> Script::read(const std::string& path) {
   std::ifstream file(path);
-  if (!file) return bad_input("there is no script " + path);
+  if (!file) return bad_input("cannot read the script " + path + "; name a file that you may read");
   Script script;
   script.path_ = path;
   for (std::string line; std::getline(file, line);) script.lines_.push_back(line);

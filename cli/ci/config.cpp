@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cli/ci/toml.h"
+#include "cli/files/named_file.h"
 #include "cli/record/capture.h"
 #include "cli/record/wait_options.h"
 
@@ -275,10 +276,12 @@ bool only_runs(const CiConfig& config) {
 }
 
 Result<CiConfig> read_ci_config(const std::string& path) {
+  if (const std::string why = why_no_file(path); !why.empty()) {
+    return bad_input(fmt::format("cannot read the configuration: {}; docs/ci.md has an example", why));
+  }
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) {
-    return bad_input(
-        fmt::format("cannot read the configuration {}: the file does not exist; docs/ci.md has an example", path));
+    return bad_input(fmt::format("cannot read the configuration: {} is no file; docs/ci.md has an example", path));
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

@@ -26,6 +26,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/exe_path.h"
+#include "cli/files/named_file.h"
 #include "cli/files/output_file.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
@@ -83,12 +84,11 @@ struct Contents {
 };
 
 Result<std::string> bytes_of(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return bad_input(fmt::format("{}: no such file", path));
-  if (S_ISDIR(info.st_mode)) {
-    return bad_input(fmt::format("{} is a folder; name a file of PTX text, a program or a library", path));
+  if (const std::string why = why_no_file(path); !why.empty()) {
+    return bad_input(why + "; name a file of PTX text, a program or a library");
   }
-  if (static_cast<std::uintmax_t>(info.st_size) > kLargestFile) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && static_cast<std::uintmax_t>(info.st_size) > kLargestFile) {
     return bad_input(fmt::format("{} has more than {} bytes", path, kLargestFile));
   }
   std::ifstream file(path, std::ios::binary);

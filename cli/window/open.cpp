@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 
+#include "cli/files/named_file.h"
 #include "cli/files/process_memory.h"
 #include "cli/sessions/running_sessions.h"
 #include "gui/gui.h"
@@ -44,9 +44,7 @@ Result<> open_gui(const GuiRequest& request) {
     plan.app.files = {status->output};
   }
   for (const std::string& file : request.files) {
-    std::error_code error;
-    if (!std::filesystem::exists(file, error))
-      return bad_input(fmt::format("{} does not exist; name a trace (.wicprof)", file));
+    if (const std::string why = why_no_file(file); !why.empty()) return bad_input(why + "; name a trace (.wicprof)");
   }
   return gui::run_gui(plan);
 }

@@ -37,9 +37,9 @@ std::string loss_part(const Analysis& analysis) {
   std::string list;
   for (const Loss& loss : analysis.loss) list += fmt::format("<li>{}</li>\n", text_of(loss.text));
   return fmt::format(
-      "<section class=\"loss\">\n<h2>Records are missing: counts and totals below are too low</h2>\n<ul>\n{}</ul>\n"
+      "<section class=\"loss\">\n<h2>{}</h2>\n<ul>\n{}</ul>\n"
       "</section>\n",
-      list);
+      loss_title(analysis), list);
 }
 
 /// A question with its answer. The last three arguments are HTML.

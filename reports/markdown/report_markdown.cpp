@@ -37,7 +37,7 @@ std::string remedy_of(const Finding& finding) {
 
 std::string loss_part(const Analysis& analysis) {
   if (analysis.loss.empty()) return {};
-  std::string text = "> **Records are missing: counts and totals below are too low.**\n";
+  std::string text = "> **" + loss_title(analysis) + ".**\n";
   for (const Loss& loss : analysis.loss) text += ">\n> - " + escape_markdown(loss.text) + "\n";
   return text + "\n";
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "analyzer/words/format.h"
+#include "store/format/stat_list.h"
 
 namespace wicprof::reports {
 
@@ -157,6 +158,14 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   what += analysis.sites.empty() && model.kernels.empty() ? "neither kernels nor waits through wic"
                                                           : count_of(model.kernels.size(), "kernel");
   return fmt::format("{} in {}{}", what, format_duration(model.span()), devices);
+}
+
+std::string loss_title(const Analysis& analysis) {
+  const bool stopped_alone = std::all_of(analysis.loss.begin(), analysis.loss.end(), [](const analyzer::Loss& loss) {
+    return loss.name == store::stat_info(store::Stat::store_stopped).name;
+  });
+  return stopped_alone ? "The recording ended early: no record that was made before is missing"
+                       : "Records are missing: counts and totals below are too low";
 }
 
 std::string command_of(const TraceModel& model) {

@@ -41,6 +41,9 @@ TimeNs took_effect_after(const store::InterventionRow& row);
 /// "12.3 k waits at 2 wait sites, 4 kernels in 6.02 s on NVIDIA H200".
 std::string trace_line(const TraceModel& model, const Analysis& analysis);
 
+/// What the list of losses means, as its title.
+std::string loss_title(const Analysis& analysis);
+
 /// The recorded command; the program's name if the trace has no command.
 std::string command_of(const TraceModel& model);
 

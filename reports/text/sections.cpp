@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "analyzer/words/format.h"
 #include "reports/parts/columns.h"
@@ -31,7 +32,11 @@ void add_site(TextTable& table, const SiteStats& site) {
 
 std::string loss_text(const Analysis& analysis, const Screen& screen) {
   if (analysis.loss.empty()) return {};
-  std::string text = "! RECORDS ARE MISSING: counts and totals below are too low\n";
+  std::string title = loss_title(analysis);
+  const std::size_t end = std::min(title.find(':'), title.size());
+  std::transform(title.begin(), title.begin() + static_cast<std::ptrdiff_t>(end), title.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::string text = "! " + title + "\n";
   for (const Loss& loss : analysis.loss) text += paragraph(screen, loss.text, 4);
   return text + "\n";
 }

@@ -18,6 +18,17 @@ class TraceFile(harness.Case):
                 result = self.wic_prof(*[name if word == "FILE" else word for word in verb])
                 self.assert_refused(result, 2, name, *words)
 
+    def test_a_folder_is_called_a_folder(self):
+        (self.work / "folder").mkdir()
+        (self.work / "file").write_text("x")
+        for command in (["analyze"], ["compare"], ["report", "--format", "csv", "-o", "-"], ["gui"], ["rewrite"],
+                        ["ci", "--config"]):
+            rest = ["--", "true"] if command[0] == "ci" else []
+            self.assert_refused(self.wic_prof(*command, "folder", *rest), 2, "folder is a folder")
+            result = self.wic_prof(*command, "file/x", *rest)
+            self.assert_refused(result, 2, "Not a directory")
+            self.assertNotIn("exist", result.stderr)
+
     def test_missing(self):
         self.refused_by_all("none.wicprof")
 
