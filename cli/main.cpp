@@ -87,7 +87,7 @@ int main(int argc, char** argv) try {
   wicprof::cli::prepare_process();
   return wicprof::cli::main_of(argc, argv);
 } catch (const std::bad_alloc&) {
-  return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or work on a smaller trace"));
+  return wicprof::cli::fail_without_memory("or work on a smaller trace");
 } catch (const std::exception& e) {
   return wicprof::cli::fail(wicprof::unavailable(std::string("unexpected failure: ") + e.what()));
 }

@@ -1,10 +1,12 @@
 // Threads that the system may refuse.
 #pragma once
 
+#include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "protocol/limit_words.h"
 
 namespace wicprof {
 
@@ -14,16 +16,15 @@ template <typename Run>
 std::thread start_thread(Run&& run) {
   try {
     return std::thread(std::forward<Run>(run));
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // std::bad_alloc, too
     return {};
   }
 }
 
 /// For the user: what is missing then, and the cure.
 inline std::string refused_thread(const std::string& missing) {
-  return "the system refused a thread (its limit of processes is reached: ulimit -u, or pids.max of the control "
-         "group): " +
-         missing;
+  return "the system refused a thread (a limit is reached: " + thread_limits() +
+         ", or pids.max of the control group): " + missing;
 }
 
 }  // namespace wicprof

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/terminal/process_setup.h"
+#include "protocol/limit_words.h"
 
 namespace wicprof::cli {
 
@@ -81,7 +82,8 @@ Result<AppProcess> AppProcess::hold(const AppProgram& program) {
   process.pid_ = pid;
   process.go_ = go[1];
   process.failed_ = failed[0];
-  if (pid < 0) return unavailable(fmt::format("cannot create a process: {}; raise ulimit -u", std::strerror(error)));
+  if (pid < 0)
+    return unavailable(fmt::format("cannot create a process: {}; raise {}", std::strerror(error), thread_limits()));
   return process;
 }
 

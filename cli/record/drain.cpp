@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "protocol/limit_words.h"
 #include "protocol/mapping_guard.h"
 
 namespace wicprof::cli {
@@ -61,7 +62,7 @@ void Drain::work() {
     try {
       records = round(last ? SIZE_MAX : kBytesPerRound);
     } catch (const std::exception& e) {
-      return give_up(e.what());
+      return give_up(e);
     }
     if (last) return;
     if (records == 0) std::this_thread::sleep_for(kIdle);
@@ -69,12 +70,12 @@ void Drain::work() {
 }
 
 // The program continues: its rings fill up, and its later events are dropped.
-void Drain::give_up(const char* reason) noexcept try {
-  failure_ = std::string("the recorder failed (") + reason + ")";
+void Drain::give_up(const std::exception& e) noexcept try {
+  failure_ = "the recorder failed (" + reason_of(e) + ")";
   const std::lock_guard lock(mutex_);
   progress_.stopped = failure_;
 } catch (const std::exception&) {
-  failure_ = "no memory";  // short enough to need none
+  failure_ = "out of memory";  // short enough to need none
 }
 
 std::size_t Drain::round(std::size_t max_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -51,7 +52,7 @@ class Drain {
   };
 
   void work();
-  void give_up(const char* reason) noexcept;
+  void give_up(const std::exception& e) noexcept;
   std::size_t round(std::size_t max_bytes);
   std::size_t read(std::size_t index, std::size_t max_bytes);
   void reclaim();

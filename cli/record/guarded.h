@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/terminal/messages.h"
+#include "protocol/limit_words.h"
 
 namespace wicprof::cli {
 
@@ -17,7 +18,7 @@ bool guarded(const char* what, Work&& work) noexcept {
     return true;
   } catch (const std::exception& e) {
     try {
-      warn(std::string(what) + " failed: " + e.what());
+      warn(std::string(what) + " failed: " + reason_of(e));
     } catch (const std::exception&) {
       warn(what);  // no memory for the message
     }

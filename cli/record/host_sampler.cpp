@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <set>
 #include <string_view>
 
@@ -122,6 +123,7 @@ std::optional<TimeNs> stolen_ns() {
 }
 
 OwnRing::OwnRing() : memory_(static_cast<std::byte*>(std::aligned_alloc(64, ring_bytes(kRingBytes))), &std::free) {
+  if (memory_ == nullptr) throw std::bad_alloc();
   ring_ = make_ring(memory_.get(), kRingBytes);
   ring_->owner.claim(ring_);
   sink_ = std::make_unique<EventSink>(ring_);

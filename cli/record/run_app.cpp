@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "cli/files/output_file.h"
@@ -34,6 +35,7 @@
 #include "cli/sessions/place.h"
 #include "cli/terminal/messages.h"
 #include "protocol/control_socket.h"
+#include "protocol/limit_words.h"
 #include "protocol/session.h"
 #include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
@@ -379,8 +381,10 @@ Result<RunOutcome> record(const RunPlan& plan) {
 
 }  // namespace
 
-Result<RunOutcome> run_app(const RunPlan& plan) try { return record(plan); } catch (const std::exception& e) {
-  return unavailable(fmt::format("cannot start the recording: {}; raise ulimit -u, or free some memory", e.what()));
+Result<RunOutcome> run_app(const RunPlan& plan) try { return record(plan); } catch (const std::bad_alloc&) {
+  return unavailable("cannot start the recording: out of memory; " + memory_cure());
+} catch (const std::exception& e) {
+  return unavailable(fmt::format("cannot start the recording: {}; raise {}", e.what(), thread_limits()));
 }
 
 }  // namespace wicprof::cli

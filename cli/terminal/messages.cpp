@@ -10,6 +10,7 @@
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/write_text.h"
+#include "protocol/limit_words.h"
 #include "protocol/plain_text.h"
 
 namespace wicprof::cli {
@@ -34,7 +35,9 @@ void write_line(std::string_view label, std::string_view text, TimeNs timeout) n
   const int error = write_text(STDERR_FILENO, line, reader_is_slow && timeout >= 0 ? 0 : timeout);
   reader_is_slow = error == EAGAIN;
 } catch (const std::exception&) {  // no memory for the line
-  write_text(STDERR_FILENO, text, 0);
+  for (const std::string_view part : {std::string_view("wic-prof: "), label, text, std::string_view("\n")}) {
+    write_text(STDERR_FILENO, is_plain(part) ? part : "...", 0);
+  }
 }
 
 }  // namespace
@@ -50,6 +53,15 @@ void show_progress(std::string_view text) noexcept { write_text(STDERR_FILENO, t
 int fail(const Error& error) noexcept {
   write_line("error: ", error.message, kForever);
   return exit_status(error.kind);
+}
+
+int fail_without_memory(const char* otherwise) noexcept {
+  try {
+    return fail(unavailable("out of memory; " + memory_cure() + ", " + otherwise));
+  } catch (const std::exception&) {  // not even for the message
+    write_text(STDERR_FILENO, "wic-prof: error: out of memory\n");
+    return exit_status(ErrorKind::unavailable);
+  }
 }
 
 }  // namespace wicprof::cli

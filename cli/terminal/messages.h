@@ -20,4 +20,7 @@ void show_progress(std::string_view text) noexcept;
 /// Prints the error and returns its exit status. Waits for a slow reader.
 int fail(const Error& error) noexcept;
 
+/// The same where memory is lacking. `otherwise`: what helps besides more of it.
+int fail_without_memory(const char* otherwise) noexcept;
+
 }  // namespace wicprof::cli

@@ -46,7 +46,7 @@ int main(int argc, char** argv) try {
   wicprof::cli::spare_home_of_another();
   return wicprof::cli::window_main(argc, argv);
 } catch (const std::bad_alloc&) {
-  return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or show a smaller trace"));
+  return wicprof::cli::fail_without_memory("or show a smaller trace");
 } catch (const std::exception& e) {
   return wicprof::cli::fail(wicprof::unavailable(std::string("unexpected failure: ") + e.what()));
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "protocol/limit_words.h"
 #include "store/format/schema.h"
 #include "store/sqlite/companions.h"
 
@@ -95,6 +96,16 @@ void remove_log(const std::string& path) {
   unlink((path + "-shm").c_str());
 }
 
+NewTrace::NewTrace(const std::string& path) {
+  names_.push_back(path);
+  for (const char* const companion : kCompanions) names_.push_back(path + companion);
+}
+
+NewTrace::~NewTrace() {
+  if (!there_) return;
+  for (const std::string& name : names_) unlink(name.c_str());
+}
+
 Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock& lock,
                               const std::string& more_tables) {
   if (path.empty()) return bad_input("the trace has no file name; name one with -o");
@@ -102,18 +113,17 @@ Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock
   if (overwrite) {
     if (Result<> removed = remove_old(path); !removed) return removed.error();
   }
+  NewTrace made(path);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return cannot_create(path, errno);
+  made.made();
   lock = TraceLock(file);
   // What a killed recorder of an earlier trace with this name left would be read as this trace's.
   for (const char* const companion : kCompanions) {
     const std::string name = path + companion;
     if (unlink(name.c_str()) == 0 || errno == ENOENT) continue;
-    const Error error = bad_input("cannot create the trace " + path + ": " + name + " is in the way (" +
-                                  std::strerror(errno) + "); remove it, or name another file with -o");
-    lock.release();
-    unlink(path.c_str());
-    return error;
+    return bad_input("cannot create the trace " + path + ": " + name + " is in the way (" + std::strerror(errno) +
+                     "); remove it, or name another file with -o");
   }
 
   Database database;
@@ -125,17 +135,17 @@ Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock
     code = database.execute("PRAGMA synchronous = OFF; BEGIN;" + create_tables_sql() + more_tables + "COMMIT;");
   // Where the file system cannot share memory, SQLite keeps its rollback journal: slower, but as safe.
   if (code == 0) code = database.execute("PRAGMA journal_mode = WAL");
-  if (code == 0) return database;
-
+  if (code == 0) {
+    made.keep();
+    return database;
+  }
   const std::string reason = database.message();
-  database.close();
-  lock.release();
-  unlink(path.c_str());
-  unlink(wal_of(path).c_str());
   const char* const cure = fault_of(code) == Fault::no_room ? "; free some space, or write the trace elsewhere with -o"
                            : fault_of(code) == Fault::busy
                                ? "; end the program that has it open, or name another file with -o"
                                : "; write the trace elsewhere with -o";
+  if (fault_of(code) == Fault::no_memory)
+    return unavailable("cannot create the trace " + path + ": " + reason + "; " + memory_cure());
   return unavailable("cannot create the trace " + path + ": " + reason + cure);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "protocol/result.h"
 #include "store/format/trace_lock.h"
@@ -18,6 +19,22 @@ bool has_wal_file(const std::string& path);
 bool has_wal(const std::string& path);
 /// Only for a trace that is known to have left WAL mode.
 void remove_log(const std::string& path);
+
+/// Removes a trace that this process has just made, with its companions, unless it is kept: whatever fails or throws
+/// leaves nothing behind. Declare it before what has the trace open. Needs memory only when it is made.
+class NewTrace {
+ public:
+  explicit NewTrace(const std::string& path);
+  NewTrace(const NewTrace&) = delete;
+  NewTrace& operator=(const NewTrace&) = delete;
+  ~NewTrace();
+  void made() { there_ = true; }
+  void keep() { there_ = false; }
+
+ private:
+  std::vector<std::string> names_;
+  bool there_ = false;
+};
 
 /// Creates an empty trace with its schema, open for writing and in WAL mode, and locks it. `more_tables`: SQL that
 /// creates the tables of the rooms above. Errors: the file exists and overwrite is off; another recorder writes to it;

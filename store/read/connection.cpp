@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "protocol/limit_words.h"
 #include "store/format/trace_file.h"
 
 namespace wicprof::store {
@@ -73,6 +74,8 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
     case Fault::busy:
       return unavailable(path + " is locked by another program (" + reason +
                          "); try again when that program has ended");
+    case Fault::no_memory:
+      return unavailable("cannot read " + path + ": " + reason + "; " + memory_cure());
     case Fault::no_room:
       return unavailable("cannot read " + path + ": " + reason +
                          "; SQLite needs space for temporary files: set TMPDIR to a folder with free space");

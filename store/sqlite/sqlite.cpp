@@ -18,6 +18,8 @@ Fault fault_of(int code) {
       return Fault::none;
     case SQLITE_FULL:
       return Fault::no_room;
+    case SQLITE_NOMEM:
+      return Fault::no_memory;
     case SQLITE_IOERR:
       return Fault::input_output;
     case SQLITE_CORRUPT:
@@ -282,6 +284,8 @@ void Database::set_watch(std::function<bool()> goes_on) {
 void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }
 
 // SQLite's message about a damaged file may quote any bytes of the file.
+Fault Database::fault() const { return fault_of(sqlite3_errcode(database_)); }
+
 std::string Database::message() const { return valid_utf8(sqlite3_errmsg(database_)); }
 
 }  // namespace wicprof::store

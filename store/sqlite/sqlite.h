@@ -19,7 +19,7 @@ namespace wicprof::store {
 struct RowBatch;
 
 /// What a failure means to the caller; Database::message() has the details.
-enum class Fault { none, no_room, input_output, corrupt, busy, cannot_open, ended, other };
+enum class Fault { none, no_room, no_memory, input_output, corrupt, busy, cannot_open, ended, other };
 Fault fault_of(int code);
 
 /// A prepared statement. Parameters count from 1, columns from 0, as in SQLite.
@@ -137,6 +137,7 @@ class Database {
 
   /// SQLite's message for the last failure.
   std::string message() const;
+  Fault fault() const;
 
  private:
   int scan(std::string_view select, std::int64_t after, void (*show)(void*, const Values&), void* to);

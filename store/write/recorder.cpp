@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "protocol/utc_time.h"
+#include "store/format/trace_file.h"
 #include "store/write/ballast.h"
 #include "store/write/device_clocks.h"
 #include "store/write/event_intake.h"
@@ -95,26 +96,21 @@ Result<> Recorder::State::finish(const FinishWatch& watch) {
 
 namespace {
 
-// Removes a file that this process has just made.
-void remove_new(const std::string& path) {
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) unlink((path + suffix).c_str());
-}
-
 struct NewFile {
   Writer writer;
   Ballast ballast;
 };
 
 Result<NewFile> make_file(const std::string& path, bool overwrite) {
+  NewTrace made(path);
   Result<Writer> writer = Writer::open(path, overwrite);
   if (!writer) return writer.error();
+  made.made();
   Result<Ballast> ballast = Ballast::take(path);
-  if (!ballast) {
-    writer->close();
-    remove_new(path);
-    return ballast.error();
-  }
-  return NewFile{std::move(*writer), std::move(*ballast)};
+  if (!ballast) return ballast.error();
+  NewFile file{std::move(*writer), std::move(*ballast)};
+  made.keep();
+  return Result<NewFile>(std::move(file));
 }
 
 void begin_meta(TraceMeta& meta) {
@@ -126,8 +122,10 @@ void begin_meta(TraceMeta& meta) {
 }  // namespace
 
 Result<Recorder> Recorder::create(const RecorderOptions& options) {
+  NewTrace made(options.path);
   Result<NewFile> file = make_file(options.path, options.overwrite);
   if (!file) return file.error();
+  made.made();
   auto state = std::make_unique<State>(options, std::move(file->writer), std::move(file->ballast));
   TraceMeta& meta = state->output->meta();
   begin_meta(meta);
@@ -139,21 +137,22 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
   if (state->output->stopped()) {
     Error error = unavailable(state->output->why_stopped());
     state->output->abandon();
-    remove_new(options.path);
     return error;
   }
+  made.keep();
   return Recorder(std::move(state));
 }
 
 Result<Recorder> Recorder::State::next_segment(const std::string& path) {
+  NewTrace made(path);
   Result<NewFile> file = make_file(path, options.overwrite);
   if (!file) return file.error();
+  made.made();
   auto next =
       std::make_unique<TraceOutput>(path, options.max_bytes, std::move(file->writer), std::move(file->ballast), clocks);
   if (!output->stopped()) output->commit();
   if (const Result<> continued = next->continue_from(*output); !continued) {
     next->abandon();
-    remove_new(path);
     return continued.error();
   }
   begin_meta(next->meta());
@@ -162,6 +161,7 @@ Result<Recorder> Recorder::State::next_segment(const std::string& path) {
   earlier.lost += output->counters().lost();
   earlier.unknown += output->unknown();
   output->meta().set("ended_ns", std::to_string(now_ns()));
+  made.keep();
   std::swap(output, next);  // `next` is the ended segment's from here on
   SampledFunctions sampled = intake.continue_in(*output);
   RecorderOptions ended = options;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "protocol/file_size_limit.h"
+#include "protocol/limit_words.h"
 #include "protocol/strategy.h"
 #include "store/write/summary_aside.h"
 
@@ -200,6 +201,7 @@ int TraceOutput::write_state() {
 void TraceOutput::stop() {
   const bool first = !stopped();
   const std::string reason = writer_.message();
+  const bool no_memory = writer_.fault() == Fault::no_memory;
   writer_.roll_back();
   texts_.forget_ids();  // some of their rows were rolled back
   counters_.mark_all_changed();
@@ -208,7 +210,8 @@ void TraceOutput::stop() {
   if (!first) return;  // the counters did not fit either; close() tries once more
 
   stopped_ = "writing to " + path_ + " stopped (" + reason + "); ";
-  stopped_ += max_bytes_ == 0      ? "free some space, or write the trace elsewhere with -o"
+  stopped_ += no_memory            ? memory_cure()
+              : max_bytes_ == 0    ? "free some space, or write the trace elsewhere with -o"
               : limited_by_system_ ? "raise ulimit -f"
                                    : "it may not grow beyond " + std::to_string(max_bytes_) + " bytes";
   events_ -= batch_events_;

@@ -14,14 +14,17 @@ constexpr int kBusyMilliseconds = 5000;  // readers hold a trace at most for one
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& path, bool overwrite) {
+  NewTrace made(path);
   Writer writer;
   Result<Database> database = create_trace(path, overwrite, writer.lock_, create_summary_tables_sql());
   if (!database) return database.error();
+  made.made();
   writer.database_ = std::move(*database);
   writer.database_.set_busy_timeout(kBusyMilliseconds);
   if (writer.prepare() != 0) {
     return unavailable("cannot write to the trace " + path + ": " + writer.message() + "; write it elsewhere with -o");
   }
+  made.keep();
   return writer;
 }
 

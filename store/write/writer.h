@@ -126,6 +126,7 @@ class Writer {
   void close();
 
   std::string message() const { return database_.message(); }
+  Fault fault() const { return database_.fault(); }
 
  private:
   template <class Table, class Tables = EventTables>
