@@ -1,4 +1,6 @@
 // The whole report as one JSON document.
+#include <utility>
+
 #include "reports/json/values.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/report.h"
@@ -49,8 +51,9 @@ Json interventions_value(const TraceModel& model) {
 template <>
 std::string render_as<struct JsonReport>(const ReportInput& input) {
   Json value;
-  value["meta"] = Json::object();
-  for (const auto& [key, text] : input.model.meta) value["meta"][key] = text;
+  Json::object_t meta;  // of an ordered object, [] looks through all keys
+  for (const auto& [key, text] : input.model.meta) meta.emplace_back(key, text);
+  value["meta"] = std::move(meta);
   value["devices"] = devices_value(input.model);
   value["analysis"] = analysis_value(input.model, input.analysis);
   value["comparison"] = input.comparison != nullptr ? comparison_value(*input.comparison) : Json(nullptr);

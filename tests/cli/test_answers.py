@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sqlite3
 import unittest
 
 import harness
@@ -14,6 +15,24 @@ class Answers(harness.Case):
         result = self.wic_prof(*words)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
+
+    def test_a_trace_with_many_keys(self):
+        trace, keys = self.record("t.wicprof", "--waits", "3"), 250_000  # where each is looked for, over a minute
+        with sqlite3.connect(trace) as database:
+            database.executemany("INSERT INTO meta (key, value) VALUES (?, 'x')", ((f"k{i}",) for i in range(keys)))
+        answer = self.one_document("report", trace, "--format", "json", "-o", "-")
+        self.assertGreater(len(answer["meta"]), keys)
+
+    def test_a_recording_that_stopped_after_its_last_event_lacks_no_record(self):
+        trace = self.record("t.wicprof", "--waits", "3")
+        with sqlite3.connect(trace) as database:
+            number, = database.execute("SELECT max(id) + 1 FROM string").fetchone()
+            database.execute("INSERT INTO string (id, value) VALUES (?, 'store_stopped')", (number,))
+            database.execute("INSERT INTO stat SELECT max(id) + 1, ?, NULL, 2, 1 FROM stat", (number,))
+        for verb in (["analyze"], ["report", "--format", "html", "-o", "-"], ["report", "--format", "md", "-o", "-"]):
+            text = self.wic_prof(*verb, trace).stdout.lower()
+            self.assertIn("the recording ended early", text)
+            self.assertNotIn("records are missing", text)
 
     def test_analyze(self):
         self.record("t.wicprof")

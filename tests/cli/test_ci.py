@@ -268,9 +268,10 @@ class Configuration(Gate):
 
     def test_keys_of_many_parts_are_refused_before_the_stack_ends(self):
         parts = 100_000
-        for config in (".".join(["a"] * parts) + " = 1", f"[{'.'.join(['a'] * parts)}]", f"[[{'.'.join(['a'] * parts)}]]",
+        key = ".".join(["a"] * parts)
+        for config in (f"{key} = 1", f"[{key}]", f"[[{key}]]",
                        "\n[" + " . ".join(['"."'] * parts) + "]", "a" + ".\'b\'" * parts + "=1",
-                       's = """\n"" ""\\""" """\n' + ".".join(["a"] * parts) + "=1"):
+                       's = """\n"" ""\\""" """\n' + key + "=1"):
             self.assert_refused(self.ci(config), 2, "wic-prof.toml:", "docs/ci.md")
         # Dots elsewhere are none of a key's.
         config = '[limits."a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s"]\nshare = "1.2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9"'
