@@ -332,6 +332,8 @@ Result<RunOutcome> record(const RunPlan& plan) {
   }
   outcome.trace = name_of(*whole_name, std::max(outcome.segments, 1u));
   guarded("describing the run in the trace", [&] {
+    if (const std::string failed = drain.failure(); !failed.empty())
+      recorder->set_stat(store::Stat::store_stopped, failed, 1);
     describe_steal(*recorder);
     outcome.attached = drain.attached() != 0;
     const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
