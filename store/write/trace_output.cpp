@@ -283,8 +283,14 @@ Result<> TraceOutput::close(bool shrink) {
   const bool written = meta_.changed().empty();
   ballast_.release();
   if (written && shrink) writer_.give_free_pages_back();
-  writer_.fold();
+  const Fault folded = fault_of(writer_.fold());
+  const std::string reason = writer_.message();
   writer_.close();
+  // Beside readers, too, the log stays; they put it into the trace.
+  if (!stopped() && (folded == Fault::input_output || folded == Fault::no_room)) {
+    return unavailable(path_ + " still needs its log " + path_ + "-wal, which could not be put into it (" + reason +
+                       "); keep both together: the next command that reads them tries again");
+  }
   if (!stopped()) return ok();
   return unavailable(stopped_ + ". " + std::to_string(counters_.lost()) + " events are lost; " + path_ +
                      " has what was written before" + (written ? "" : ", and does not record the loss"));

@@ -192,6 +192,16 @@ class SystemCalls(Recorded):
         self.assertTrue(losses > 0 or announced, f"{waits} of {ITERATIONS} waits, complete: {complete}; {said}")
         return "counted"
 
+    def test_a_log_that_cannot_be_put_into_the_trace_is_named(self):
+        done = self.run_it(self.words(), prefix=self.strace("-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+                                                            "inject=fdatasync:error=EIO:when=2+"))
+        self.assertEqual(done.returncode, STATUS, done.stderr)
+        if "t.wicprof-wal" in self.traces():
+            self.assertRegex(done.stderr, "t.wicprof still needs its log t.wicprof-wal.*keep both")
+        answer = self.wic_prof("analyze", "--format=json", "t.wicprof")
+        self.assertTrue(json.loads(answer.stdout)["complete"], answer.stderr)
+        self.assertEqual(self.traces(), ["t.wicprof"])
+
     def test_each_fails_once(self):
         ends = collections.Counter()
         failed = []
