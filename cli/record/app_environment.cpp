@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -32,7 +33,8 @@ std::string find_cupti() {
   for (const std::string& folder : folders) {
     for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
       const std::string path = folder + "/" + name;
-      if (access(path.c_str(), R_OK) == 0) return path;
+      struct stat info {};
+      if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), R_OK) == 0) return path;
     }
   }
   // The loader's own search path (LD_LIBRARY_PATH, ld.so.conf).

@@ -1,12 +1,13 @@
 #include "cli/record/loadable.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -23,12 +24,14 @@ namespace {
 constexpr TimeNs kPatience = 5 * kSecond;  // with a loader on a slow file system
 constexpr int kMostInterpreters = 4;       // of scripts; the kernel's limit
 
-/// The first `bytes` bytes of a file, or all of a shorter one.
+/// The first `bytes` bytes of a file, or all of a shorter one. Waits for no pipe, which a script can name.
 std::string head_of(const std::string& path, std::size_t bytes) {
   std::string text(bytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(text.data(), static_cast<std::streamsize>(bytes));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) return {};
+  const ssize_t got = pread(file, text.data(), bytes, 0);  // of a pipe or a terminal: none
+  close(file);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }
 

@@ -15,10 +15,10 @@ namespace wicprof::collector {
 class MappedFile {
  public:
   explicit MappedFile(const char* path) {
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    const int file = ::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // a pipe is no file
     if (file < 0) return;
     struct stat status {};
-    if (fstat(file, &status) == 0 && status.st_size > 0) {
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
       bytes_ = static_cast<std::size_t>(status.st_size);
       memory_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
       if (memory_ == MAP_FAILED) memory_ = nullptr;

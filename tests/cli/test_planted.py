@@ -65,6 +65,14 @@ class Companions(harness.Case):
                     self.assertEqual([name for name in self.traces() if name != "t.wicprof"], [])
                     (self.work / "t.wicprof").unlink(missing_ok=True)
 
+    def test_the_interpreter_of_a_script(self):
+        pipe(self.work / "pipe")
+        script = self.work / "script"
+        script.write_text(f"#!{self.work}/pipe\n")
+        script.chmod(0o755)
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", script, env={"CUDA_HOME": str(self.work)})
+        self.assertNotIn(result.returncode, (0, 7), result.stderr)
+
     def test_the_programs_of_the_window_read_no_settings_of_others(self):
         window = pathlib.Path(harness.WICPROF).with_name("wic-prof-gui")
         if not window.exists():

@@ -1,9 +1,10 @@
-"""Every system call of wic-prof fails: each of the first 60 of its kind in a thread, and all from one on, with each error
-of ERRORS. A long test by itself, which needs strace:
+"""Every system call of wic-prof fails: each of the first 60 of its kind in a thread, and all from one on, with each
+error of ERRORS. A long test by itself, which needs strace:
 
     tests/reliability/system_calls.py build/bin -o docs/results/system_calls.MACHINE.json [--seconds 600] [--only run]
 
-With --seconds, each command gets that time, and tries a part in a fixed random order: the rows say how many of how many.
+With --seconds, each command gets that time, and tries a part in a fixed random order: the rows say how many of how
+many.
 A program's status is as bare; a reading command gives the usual answer, or a status of wic-prof's with a message; none
 hangs for 10 s, dies by a signal or leaves a file or a session, unless removing is what fails.
 """
@@ -36,7 +37,8 @@ ERRORS = {
     "connect": ("ECONNREFUSED", "EAGAIN"), "dup2": ("EBADF", "EMFILE"), "dup3": ("EBADF", "EMFILE"),
     "eventfd2": ("EMFILE", "ENOMEM"), "fallocate": ("ENOSPC", "EIO", "EOPNOTSUPP"), "fchmod": ("EPERM", "EIO"),
     "fchown": ("EPERM",), "fcntl": ("EINVAL", "EIO", "ENOLCK"), "fdatasync": ("EIO", "ENOSPC"),
-    "flock": ("ENOLCK", "EINTR"), "fork": ("EAGAIN", "ENOMEM"), "fstat": ("EIO", "ENOMEM"), "fstatfs": ("EIO", "ENOSYS"),
+    "flock": ("ENOLCK", "EINTR"), "fork": ("EAGAIN", "ENOMEM"), "fstat": ("EIO", "ENOMEM"),
+    "fstatfs": ("EIO", "ENOSYS"),
     "fsync": ("EIO", "ENOSPC"), "ftruncate": ("EIO", "ENOSPC"), "getcwd": ("ENOENT", "EACCES"), "getdents64": ("EIO",),
     "getrandom": ("EAGAIN", "ENOSYS"), "ioctl": ("ENOTTY",), "link": ("EPERM", "ENOSPC"), "listen": ("EADDRINUSE",),
     "lseek": ("EINVAL",), "lstat": ("EACCES", "EIO"), "mkdir": ("ENOSPC", "EACCES"), "mmap": ("ENOMEM", "EAGAIN"),
