@@ -50,9 +50,11 @@ def file_problems(path, benchmarks, mentions):
     if not re.fullmatch(r"\w+\.[\w.-]+\.json", path.name):
         problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
     is_bench = any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".cu", ".py"))
-    # Tests on a GPU that measure as well.
+    # Tests that measure as well, on a GPU or for long.
     tests = benchmarks.parent / "tests"
-    is_test = any(tests.glob(f"*/gpu/{document['bench']}.py")) or (tests / document["bench"] / "run.py").is_file()
+    is_test = any(next(tests.glob(each), None) for each in (f"*/gpu/{document['bench']}.py",
+                                                            f"reliability/{document['bench']}.py",
+                                                            f"{document['bench']}/run.py"))
     if not is_bench and not is_test:
         problems.append(f"{path.name}: there is no bench/{document['bench']}.cpp")
     if not document["rows"]:
