@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <map>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "cli/files/exe_path.h"
 #include "cli/record/loadable.h"
@@ -54,32 +56,64 @@ bool has_word(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
+/// This process's environment as it is: in its order, with doubles and with entries that are no variables.
+class Variables {
+ public:
+  Variables() {
+    for (char** entry = environ; *entry != nullptr; ++entry) entries_.emplace_back(*entry);
+  }
+
+  /// Empty without such a variable.
+  std::string get(const std::string& name) const {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), names(name));
+    return found == entries_.end() ? std::string() : found->substr(name.size() + 1);
+  }
+  void set(const std::string& name, const std::string& value) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), names(name));
+    if (found == entries_.end()) {
+      entries_.push_back(name + "=" + value);
+      return;
+    }
+    *found = name + "=" + value;
+    entries_.erase(std::remove_if(found + 1, entries_.end(), names(name)), entries_.end());
+  }
+  void erase(const std::string& name) { std::erase_if(entries_, names(name)); }
+  std::vector<std::string> take() && { return std::move(entries_); }
+
+ private:
+  static std::function<bool(const std::string&)> names(const std::string& name) {
+    return [start = name + "="](const std::string& entry) { return entry.starts_with(start); };
+  }
+
+  std::vector<std::string> entries_;
+};
+
+/// Whether the loader takes this path in LD_PRELOAD, whose list has no quotes.
+bool can_be_preloaded(const std::string& path) { return path.find_first_of(" :$") == std::string::npos; }
+
 }  // namespace
 
 AppEnvironment app_environment(const std::string& program, const std::string& session_path, const std::string& trace,
                                bool nvtx_open, const std::string& modules_folder) {
   AppEnvironment result;
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+  Variables variables;
   const auto replace = [&](const char* name, const std::string& value) {
-    const auto [it, added] = variables.try_emplace(name, value);
-    if (added || it->second == value) return;
+    const std::string before = variables.get(name);
+    variables.set(name, value);
+    if (before.empty() || before == value) return;
     warn(fmt::format("{} was set to {}; the program gets {} instead, because the CUDA driver loads only one tool", name,
-                     it->second, value));
-    it->second = value;
+                     before, value));
   };
 
-  variables[kSessionVariable] = session_path;
-  variables[kTraceVariable] = trace;
-  if (nvtx_open) variables.insert_or_assign(kNvtxOpenVariable, std::string(1, '1'));
-  const auto loads = [&](const std::string& library, const char* lost) {
+  variables.set(kSessionVariable, session_path);
+  variables.set(kTraceVariable, trace);
+  if (nvtx_open) variables.set(kNvtxOpenVariable, std::string(1, '1'));
+  const auto lost = [&](const char* what, const std::string& library, const std::string& reason) {
+    result.not_seen.push_back(fmt::format("{}: {} does not load {}: {}", what, program, library, reason));
+  };
+  const auto loads = [&](const std::string& library, const char* what) {
     const std::string reason = why_not_loadable(program, library);
-    if (!reason.empty())
-      result.not_seen.push_back(fmt::format("{}: {} does not load {}: {}", lost, program, library, reason));
+    if (!reason.empty()) lost(what, library, reason);
     return reason.empty();
   };
   const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary);
@@ -90,27 +124,31 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
     replace(kCudaInjectionVariable, *library);
     replace(kNvtxInjectionVariable, *library);
   }
-  // A loader writes of a preloaded library that it refuses to the program's stderr.
+  // A loader writes of a preloaded library that it refuses, or cannot find, to the program's stderr.
+  constexpr const char* kUnpatched = "what NVRTC compiles is not patched";
   const std::optional<std::string> nvrtc = beside_binary(std::string("../lib/") + kNvrtcLibrary);
-  if (collects && nvrtc && has_word(trace, "rewrite") && loads(*nvrtc, "what NVRTC compiles is not patched")) {
-    std::string& preloaded = variables[kPreloadVariable];
-    preloaded = *nvrtc + (preloaded.empty() ? "" : ":" + preloaded);
+  if (collects && nvrtc && has_word(trace, "rewrite")) {
+    if (!can_be_preloaded(*nvrtc)) {
+      lost(kUnpatched, *nvrtc,
+           "the loader divides LD_PRELOAD at spaces and colons; install wic-prof in a folder without these");
+    } else if (loads(*nvrtc, kUnpatched)) {
+      const std::string preloaded = variables.get(kPreloadVariable);
+      variables.set(kPreloadVariable, *nvrtc + (preloaded.empty() ? "" : ":" + preloaded));
+    }
   }
   if (modules_folder.empty()) {
     variables.erase(kModulesVariable);
   } else {
-    variables[kModulesVariable] = modules_folder;
+    variables.set(kModulesVariable, modules_folder);
   }
-  if (const auto blocking = variables.find(kLaunchBlockingVariable);
-      blocking != variables.end() && !blocking->second.empty() && blocking->second != "0") {
+  if (const std::string blocking = variables.get(kLaunchBlockingVariable); !blocking.empty() && blocking != "0") {
     warn(
         fmt::format("{}={} makes each launch wait for the end of its kernel: kernels that wait for each other or for "
                     "the launching thread never get what they wait for, and no two kernels overlap; unset it to see "
                     "how the program waits",
-                    kLaunchBlockingVariable, blocking->second));
+                    kLaunchBlockingVariable, blocking));
   }
-
-  for (const auto& [name, value] : variables) result.entries.push_back(name + "=" + value);
+  result.entries = std::move(variables).take();
   return result;
 }
 
