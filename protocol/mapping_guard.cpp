@@ -21,6 +21,7 @@ struct Guarded {
 // Read by the handler.
 std::array<Guarded, 16> mappings;
 struct sigaction previous {};
+std::atomic<bool> installed{false};
 
 Guarded* mapping_of(std::uintptr_t address) {
   for (Guarded& mapping : mappings) {
@@ -51,13 +52,13 @@ void take_bus_error(int, siginfo_t* info, void*) {
 }  // namespace
 
 void guard_mapping(void* memory, std::size_t bytes) {
-  static std::once_flag installed;
-  std::call_once(installed, [] {
+  static std::once_flag once;
+  std::call_once(once, [] {
     struct sigaction action {};
     action.sa_sigaction = take_bus_error;
     action.sa_flags = SA_SIGINFO;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, &previous);
+    installed.store(sigaction(SIGBUS, &action, &previous) == 0, std::memory_order_release);
   });
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -74,6 +75,10 @@ void release_mapping(const void* memory) {
   if (Guarded* mapping = mapping_of(reinterpret_cast<std::uintptr_t>(memory))) {
     mapping->bytes.store(0, std::memory_order_release);
   }
+}
+
+void restore_bus_errors() noexcept {
+  if (installed.load(std::memory_order_acquire)) sigaction(SIGBUS, &previous, nullptr);
 }
 
 bool is_mapping_lost(const void* memory) {

@@ -11,6 +11,8 @@ namespace wicprof {
 void guard_mapping(void* memory, std::size_t bytes);
 /// Call before the memory is unmapped.
 void release_mapping(const void* memory);
+/// In a child between fork() and exec(): handles SIGBUS as before the first guard. Async-signal-safe.
+void restore_bus_errors() noexcept;
 /// Whether the mapping lost its file. Any thread.
 bool is_mapping_lost(const void* memory);
 

@@ -116,6 +116,8 @@ void remove_session(const std::string& path) {
 
 }  // namespace
 
+void discard_session(const std::string& path) { remove_session(path); }
+
 RingClasses divide_among_rings(std::size_t bytes) {
   constexpr std::size_t kSmallest = 2 * kMaxEventSize;
   struct Share {

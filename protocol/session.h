@@ -143,6 +143,9 @@ class SessionOwner {
 /// The folder of sessions, created (mode 0700) if missing. Error: another user owns it, or it cannot be created.
 Result<std::string> session_directory();
 
+/// Removes the files of this process's session, for a process that is about to end without its SessionOwner.
+void discard_session(const std::string& path);
+
 /// The folder into which a program saves its sampled modules. The tool creates it on demand and removes it with the
 /// session.
 std::string modules_folder_of(const std::string& session_path);

@@ -13,6 +13,7 @@
 #include "cli/files/output_name.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/process_setup.h"
 #include "protocol/own_file.h"
 #include "protocol/shell_words.h"
 #include "protocol/time.h"
@@ -139,7 +140,10 @@ VerbBody declare<struct CiVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite existing files");
   add_format(verb, options->format);
   add_example(verb, "wic-prof ci --config wic-prof.toml -- ./halo --size 256");
-  return [options, &program] { return ci(*options, program); };
+  return [options, &program] {
+    outlive_terminal();
+    return ci(*options, program);
+  };
 }
 
 }  // namespace wicprof::cli

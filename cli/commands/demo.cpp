@@ -16,6 +16,7 @@
 #include "cli/record/run_app.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/process_setup.h"
 #include "cli/terminal/screen.h"
 #include "reports/render.h"
 #include "reports/text/answers.h"
@@ -141,7 +142,10 @@ VerbBody declare<struct DemoVerb>(CLI::App& verb, const ProgramWords&) {
                                     ->excludes(output)
                                     ->excludes(overwrite);
   add_example(verb, "wic-prof demo -o /tmp");
-  return [options, recorded] { return recorded->count() > 0 ? show_recorded(options->recorded) : demo(*options); };
+  return [options, recorded] {
+    outlive_terminal();
+    return recorded->count() > 0 ? show_recorded(options->recorded) : demo(*options);
+  };
 }
 
 }  // namespace wicprof::cli

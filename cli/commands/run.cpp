@@ -20,9 +20,11 @@
 #include "cli/record/last_words.h"
 #include "cli/record/run_app.h"
 #include "cli/record/stop_signal.h"
+#include "cli/record/terminal_signals.h"
 #include "cli/record/wait_options.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/process_setup.h"
 #include "cli/terminal/screen.h"
 #include "cli/window/program.h"
 #include "protocol/shell_words.h"
@@ -120,11 +122,6 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   plan.wait_for_all = options.wait == "all";
   plan.buffer_bytes = static_cast<std::size_t>(options.buffer_mib) << 20;
   return ok();
-}
-
-/// A signal that wic-prof itself sent as planned is no failure of the program.
-int status_of(const RunOutcome& outcome) {
-  return outcome.ended_as_planned || outcome.left_running ? static_cast<int>(kDone) : outcome.end.status;
 }
 
 /// "ended with status 3", "was killed by signal 11 (Segmentation fault)"; empty if the program did not fail.
@@ -225,16 +222,16 @@ TraceFacts print_summary(const RunOutcome& outcome) {
 }
 
 /// Runs one after the other. A run that fails ends them.
-int run_repeatedly(const RunOptions& options) {
+int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
   const std::vector<RunPlan> plans = repeated(options);
   std::vector<std::string> traces;
   bool attached = false;
   for (const RunPlan& plan : plans) {
     const LastWords last_words;
-    const Result<RunOutcome> outcome = run_app(plan);
+    const Result<RunOutcome> outcome = run_app(plan, signals);
     if (!outcome) return fail(outcome.error());
     guarded("reporting the end", [&] { report_end(*outcome, last_words, {}); });
-    if (status_of(*outcome) != kDone || outcome->interrupted) return status_of(*outcome);
+    if (outcome->status() != kDone || outcome->interrupted) return outcome->status();
     traces.push_back(wicprof::shell_word(outcome->trace));
     attached = attached || outcome->attached;
   }
@@ -371,10 +368,12 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
+    outlive_terminal();
     if (const Result<> read = read_options(*options, verb, program); !read) return fail(read.error());
     if (options->repeat > 1) {
       if (options->gui) return fail(bad_input("--gui shows one run; leave --repeat out"));
-      return run_repeatedly(*options);
+      TerminalSignals signals;
+      return run_repeatedly(*options, signals);
     }
     std::optional<WindowProcess> window;
     if (options->gui) {
@@ -389,9 +388,11 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
         return window->pid();
       };
     }
+    TerminalSignals signals;
     const LastWords last_words;
-    const Result<RunOutcome> outcome = run_app(options->plan);
+    const Result<RunOutcome> outcome = run_app(options->plan, signals);
     if (!outcome) return fail(outcome.error());
+    signals.end_with(outcome->status());
     TraceFacts facts;
     if (!options->plan.quiet) guarded("summarizing the trace", [&] { facts = print_summary(*outcome); });
     if (outcome->segments > 0 && !options->plan.quiet) {
@@ -400,7 +401,7 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
     }
     guarded("reporting the end", [&] { report_end(*outcome, last_words, facts); });
     if (window) window->wait();
-    return status_of(*outcome);
+    return outcome->status();
   };
 }
 

@@ -46,7 +46,7 @@ Finishing::~Finishing() { clear(); }
 
 bool Finishing::goes_on(store::FinishStep step, std::optional<double> part) {
   while (const std::optional<TerminalSignals::Signal> signal = signals_.wait(0)) {
-    if (signal->number != SIGINT && signal->number != SIGTERM && signal->number != SIGHUP) continue;
+    if (signal->use != TerminalSignals::Use::ends_run || signal->from_program) continue;
     ++interruptions_;
     clear();
     warn(interruptions_ == 1 ? "interrupted: the trace is completed without its summaries"

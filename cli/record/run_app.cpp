@@ -26,9 +26,12 @@
 #include "cli/record/guarded.h"
 #include "cli/record/heartbeat.h"
 #include "cli/record/host_sampler.h"
+#include "cli/record/last_way.h"
 #include "cli/record/modules_folder.h"
 #include "cli/record/other_root.h"
 #include "cli/record/segments.h"
+#include "cli/record/sender.h"
+#include "cli/record/stop_signal.h"
 #include "cli/record/supervision.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
@@ -46,6 +49,11 @@ namespace {
 
 /// How often to look whether the program has moved to another group with a quota of its own.
 constexpr TimeNs kFollowQuota = 50 * kMillisecond;
+
+/// A second request to end counts as unheard once the first has waited so long: a thread waits for a disk, say. Longer
+/// than a message to a slow terminal takes.
+constexpr std::size_t kRequests = 2;
+constexpr TimeNs kUnheardPatience = 2 * kSecond + 500 * kMillisecond;
 
 /// How often to look whether the program has moved to another root.
 constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
@@ -102,7 +110,10 @@ Result<> check_descriptors() {
 }
 
 // Until the program starts, an exception passes through; afterwards nothing does.
-Result<RunOutcome> record(const RunPlan& plan) {
+Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
+  const auto last_way = std::make_shared<LastWay>(plan.stop_signal == kNoSignal);
+  signals.watch({kRequests, kUnheardPatience, [last_way](int signal) { last_way->take(signal); },
+                 [last_way] { last_way->warn(); }});
   if (const Result<> enough = check_descriptors(); !enough) return enough.error();
   if (plan.wait_for_all) {
     if (const Result<std::vector<pid_t>> listed = child_processes(); !listed) return listed.error();
@@ -111,7 +122,6 @@ Result<RunOutcome> record(const RunPlan& plan) {
   const Result<std::string> program = find_program(plan.words.front());
   if (!program) return program.error();
 
-  TerminalSignals signals;
   SessionOptions options;
   options.name = plan.name.empty() ? session_name(*program) : plan.name;
   options.number_if_taken = plan.name.empty();
@@ -119,6 +129,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   options.rings = divide_among_rings(plan.buffer_bytes);
   const Result<SessionOwner> session = SessionOwner::create(options);
   if (!session) return session.error();
+  last_way->session(session->path());
   SessionHeader& header = session->map().header();
   const std::string name = header.name;
   Switchboard switchboard(session->map());
@@ -147,6 +158,8 @@ Result<RunOutcome> record(const RunPlan& plan) {
   if (log >= 0) close(log);
   if (!app) return app.error();
   header.app_pid = app->pid();
+  signals.know_program(
+      [app = app->pid(), path = session->path()](pid_t sender) { return is_of_program(sender, app, path); });
 
   const std::string pattern = plan.output.empty() ? literal_name(options.app) + ".%p.wicprof" : plan.output;
   const Result<std::string> whole_name = expand_output_name(pattern, app->pid());
@@ -159,6 +172,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
     return in_segments ? segment_name(path, segment) : path;
   };
   const std::string first_trace = name_of(*whole_name, 1);
+  last_way->trace(first_trace);
   const TimeNs started = now_ns();
   const std::string started_utc = utc_time();
   std::map<std::string, std::string> meta = capture_meta(capture);
@@ -304,6 +318,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
     drain.finish();
     return begun.error();
   }
+  last_way->started(app->pid());
   unstarted.program_started();
   if (!plan.quiet) {
     note(fmt::format("session '{}', recording {} (pid {}) to {}{}", name, options.app, app->pid(), first_trace,
@@ -321,6 +336,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   outcome.interrupted = supervision.interrupted();
   outcome.timed_out = supervision.timed_out();
   outcome.ended_as_planned = supervision.ended_as_planned();
+  last_way->ended(outcome.status());
   switchboard.close();
   heartbeat.reset();  // what is left of the program waits in its own way
   sampler.reset();
@@ -383,10 +399,17 @@ Result<RunOutcome> record(const RunPlan& plan) {
 
 }  // namespace
 
-Result<RunOutcome> run_app(const RunPlan& plan) try { return record(plan); } catch (const std::bad_alloc&) {
+Result<RunOutcome> run_app(const RunPlan& plan, TerminalSignals& signals) try {
+  return record(plan, signals);
+} catch (const std::bad_alloc&) {
   return unavailable("cannot start the recording: out of memory; " + memory_cure());
 } catch (const std::exception& e) {
   return unavailable(fmt::format("cannot start the recording: {}; raise {}", e.what(), thread_limits()));
+}
+
+Result<RunOutcome> run_app(const RunPlan& plan) {
+  TerminalSignals signals;
+  return run_app(plan, signals);
 }
 
 }  // namespace wicprof::cli

@@ -13,6 +13,7 @@
 #include "cli/record/app_process.h"
 #include "cli/record/capture.h"
 #include "cli/record/schedule.h"
+#include "cli/record/terminal_signals.h"
 #include "protocol/result.h"
 
 namespace wicprof::cli {
@@ -51,10 +52,17 @@ struct RunOutcome {
   bool attached = false;           ///< the program started a wic runtime, which takes changes of mode
   bool compared = false;           ///< both modes were compared: the trace has phases
   std::optional<Error> recording;  ///< why the trace is incomplete
+
+  /// The exit status of a verb that passes on the program's: a signal that wic-prof itself sent as planned is no
+  /// failure.
+  int status() const { return ended_as_planned || left_running ? 0 : end.status; }
 };
 
 /// Starts the program, records it until it ends, and finishes the trace. On an error the program was not started and
-/// no files are left behind.
+/// no files are left behind. Afterwards `signals`, whose thread runs, still end the process with the program's status.
+Result<RunOutcome> run_app(const RunPlan& plan, TerminalSignals& signals);
+
+/// The same with signals of its own.
 Result<RunOutcome> run_app(const RunPlan& plan);
 
 }  // namespace wicprof::cli

@@ -156,6 +156,9 @@ void Supervision::tell(const std::string& text) {
 }
 
 void Supervision::take(const TerminalSignals::Signal& signal) {
+  using Use = TerminalSignals::Use;
+  // The program's own signals have reached whom they were sent to.
+  if (signal.from_program && (signal.use == Use::ends_run || signal.use == Use::for_program)) return;
   switch (signal.use) {
     case TerminalSignals::Use::child_changed:
       return;
@@ -174,7 +177,8 @@ void Supervision::take(const TerminalSignals::Signal& signal) {
 
 void Supervision::stop_both(const TerminalSignals::Signal& signal) {
   progress_.clear();
-  const bool alone = !signal.from_terminal || end_ || !app_.shares_terminal_signals();
+  const bool reached = signal.from_terminal || signal.from_program;
+  const bool alone = !reached || end_ || !app_.shares_terminal_signals();
   // In a session of its own, a program that does not handle SIGTSTP ignores it.
   if (alone) send(!end_ && app_.handles(SIGTSTP) ? SIGTSTP : SIGSTOP);
   signals_.stop_here();

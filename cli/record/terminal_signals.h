@@ -3,10 +3,15 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
 
-#include <array>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "protocol/time.h"
 
@@ -14,10 +19,7 @@ namespace wicprof::cli {
 
 /// A signal's handling as it was before, for the program. Filled and read by plain system calls.
 struct PreviousSignals {
-  static constexpr std::size_t kChanged = 3;
   sigset_t mask{};
-  std::array<int, kChanged> numbers{};
-  std::array<struct sigaction, kChanged> actions{};
 
   /// In a child between fork() and exec(). Async-signal-safe.
   void restore() const noexcept;
@@ -37,7 +39,16 @@ class TerminalSignals {
     int number;
     bool from_kernel;    ///< no process has sent it
     bool from_terminal;  ///< the terminal sends it to all processes of its foreground group
+    bool from_program;   ///< is_program() says so
     Use use;
+  };
+
+  /// What happens to requests to end that nobody takes, since the thread that should waits for a disk, say.
+  struct Unheard {
+    std::size_t requests;                  ///< so many
+    TimeNs patience;                       ///< the first of them so old
+    std::function<void(int signal)> act;   ///< on a thread of its own, which takes no signal meanwhile
+    std::function<void()> warn = nullptr;  ///< once a request is as old; must return soon
   };
 
   TerminalSignals();
@@ -45,8 +56,22 @@ class TerminalSignals {
   TerminalSignals& operator=(const TerminalSignals&) = delete;
   ~TerminalSignals();
 
-  /// The next signal; empty when none arrives within `timeout`.
+  /// Whether a process belongs to the program, so that its signals are no requests to end. Any thread calls it.
+  void know_program(std::function<bool(pid_t sender)> is_program);
+
+  /// From now on a thread of this object takes the signals, so that requests are heard whatever other threads wait in.
+  /// Again: replaces what happens. Throws where the system has no thread.
+  void watch(Unheard unheard);
+
+  /// From now on requests end this process at once, with this exit status, and Ctrl-Z stops it: nobody takes signals
+  /// any more. Drops those that nobody has taken. On the thread that calls wait().
+  void end_with(int status);
+
+  /// The next signal; empty when none arrives within `timeout`. One thread.
   std::optional<Signal> wait(TimeNs timeout);
+
+  /// Whether there is a request to end that wait() has not returned yet. Any thread; needs watch().
+  bool has_request();
 
   /// Stops this process as Ctrl-Z does; returns when it continues. Returns at once where no shell could continue it.
   void stop_here();
@@ -54,8 +79,25 @@ class TerminalSignals {
   const PreviousSignals& previous() const { return previous_; }
 
  private:
+  struct Arrived {
+    Signal signal;
+    TimeNs at;
+    bool is_request() const { return signal.use == Use::ends_run && !signal.from_program; }
+  };
+
+  std::optional<Signal> take(TimeNs timeout);
+  void take_all();
+  void note(const Signal& signal);
+
   sigset_t watched_;
   PreviousSignals previous_;
+  std::mutex mutex_;  // guards the following
+  std::condition_variable changed_;
+  std::function<bool(pid_t)> is_program_;
+  Unheard unheard_{};
+  std::deque<Arrived> arrived_;
+  bool warned_ = false, stop_ = false;
+  std::thread thread_;
 };
 
 }  // namespace wicprof::cli

@@ -9,10 +9,36 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "protocol/mapping_guard.h"
+
 namespace wicprof::cli {
 
 namespace {
-struct sigaction previous_file_size_action {};
+
+struct Changed {
+  int number;
+  void (*action)(int);
+  struct sigaction previous;
+  bool changed;
+};
+Changed file_size{SIGXFSZ, SIG_IGN, {}, false};
+Changed of_terminal[] = {
+    {SIGPIPE, SIG_IGN, {}, false},  // a closed pipe on stdout or stderr
+    {SIGTTOU, SIG_IGN, {}, false},  // the program has taken the foreground
+    {SIGCHLD, SIG_DFL, {}, false},  // an inherited SIG_IGN would discard the program's exit status
+};
+
+void change(Changed& signal) noexcept {
+  if (signal.changed) return;
+  struct sigaction action {};
+  action.sa_handler = signal.action;
+  signal.changed = sigaction(signal.number, &action, &signal.previous) == 0;
+}
+
+void restore(const Changed& signal) noexcept {
+  if (signal.changed) sigaction(signal.number, &signal.previous, nullptr);
+}
+
 }  // namespace
 
 void prepare_process() noexcept {
@@ -22,12 +48,18 @@ void prepare_process() noexcept {
       (void)!open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
     }
   }
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGXFSZ, &ignore, &previous_file_size_action);
+  change(file_size);
 }
 
-void restore_process() noexcept { sigaction(SIGXFSZ, &previous_file_size_action, nullptr); }
+void outlive_terminal() noexcept {
+  for (Changed& signal : of_terminal) change(signal);
+}
+
+void restore_process() noexcept {
+  restore(file_size);
+  for (const Changed& signal : of_terminal) restore(signal);
+  restore_bus_errors();
+}
 
 void spare_home_of_another() noexcept {
   const char* const home = std::getenv("HOME");

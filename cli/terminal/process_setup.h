@@ -1,4 +1,4 @@
-// What wic-prof changes about its own process before anything else, and how a program that it starts gets the original.
+// What wic-prof changes about its own process, and how a program that it starts gets the original.
 #pragma once
 
 namespace wicprof::cli {
@@ -7,7 +7,11 @@ namespace wicprof::cli {
 /// file at the limit of `ulimit -f` is an error of the write. Call first in main().
 void prepare_process() noexcept;
 
-/// In a child between fork() and exec(): gives SIGXFSZ back. The opened streams close by themselves at exec().
+/// For verbs that run programs, to the end of the process: a closed pipe or a terminal that is another's is no reason
+/// to end or to stop, since the exit status is the program's; and the end of a child is always told.
+void outlive_terminal() noexcept;
+
+/// In a child between fork() and exec(): gives these signals back. The opened streams close by themselves at exec().
 /// Async-signal-safe.
 void restore_process() noexcept;
 
