@@ -17,9 +17,10 @@ struct Guarded {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::size_t> bytes{0};  // 0 = free
   std::atomic<bool> lost{false};
+  std::atomic<std::atomic<unsigned>*> losses{nullptr};
 };
 // Read by the handler.
-std::array<Guarded, 16> mappings;
+std::array<Guarded, 512> mappings;
 struct sigaction previous {};
 std::atomic<bool> installed{false};
 
@@ -35,7 +36,9 @@ void take_bus_error(int, siginfo_t* info, void*) {
   const int error = errno;
   Guarded* mapping = mapping_of(reinterpret_cast<std::uintptr_t>(info->si_addr));
   if (mapping != nullptr) {
-    mapping->lost.store(true, std::memory_order_release);
+    const bool again = mapping->lost.exchange(true, std::memory_order_acq_rel);
+    std::atomic<unsigned>* const losses = mapping->losses.load(std::memory_order_relaxed);
+    if (!again && losses != nullptr) losses->fetch_add(1, std::memory_order_release);
     void* const memory = reinterpret_cast<void*>(mapping->begin.load(std::memory_order_relaxed));
     void* const made = mmap(memory, mapping->bytes.load(std::memory_order_relaxed), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -51,7 +54,7 @@ void take_bus_error(int, siginfo_t* info, void*) {
 
 }  // namespace
 
-void guard_mapping(void* memory, std::size_t bytes) {
+void guard_mapping(void* memory, std::size_t bytes, std::atomic<unsigned>* losses) {
   static std::once_flag once;
   std::call_once(once, [] {
     struct sigaction action {};
@@ -65,6 +68,7 @@ void guard_mapping(void* memory, std::size_t bytes) {
   for (Guarded& mapping : mappings) {
     if (mapping.bytes.load(std::memory_order_relaxed) != 0) continue;
     mapping.lost.store(false, std::memory_order_relaxed);
+    mapping.losses.store(losses, std::memory_order_relaxed);
     mapping.begin.store(reinterpret_cast<std::uintptr_t>(memory), std::memory_order_release);
     mapping.bytes.store(bytes, std::memory_order_release);
     return;

@@ -1,14 +1,15 @@
 // Keeps a tool alive whose shared memory loses its file: touching a mapping beyond the end of its file raises SIGBUS.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace wicprof {
 
 /// From now on, when the mapping's file turns out to be truncated, the mapping becomes empty private memory in its
-/// place. Installs a handler of SIGBUS, which passes other faults on: for the tool only, never for the user's process.
-/// At most 16 mappings are guarded at a time; further ones are not.
-void guard_mapping(void* memory, std::size_t bytes);
+/// place, and `losses` is incremented. Installs a handler of SIGBUS, which passes other faults on: for the tool only,
+/// never for the user's process. At most 512 mappings are guarded at a time; further ones are not.
+void guard_mapping(void* memory, std::size_t bytes, std::atomic<unsigned>* losses = nullptr);
 /// Call before the memory is unmapped.
 void release_mapping(const void* memory);
 /// In a child between fork() and exec(): handles SIGBUS as before the first guard. Async-signal-safe.

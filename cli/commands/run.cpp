@@ -163,7 +163,8 @@ void report_end(const RunOutcome& outcome, const LastWords& last_words, const Tr
     }
     if (!outcome.interrupted) report_last_words(last_words, facts);
   }
-  if (outcome.recording) warn(fmt::format("THE TRACE IS INCOMPLETE: {}", outcome.recording->message));
+  if (outcome.recording)
+    warn(fmt::format("THE TRACE IS {}: {}", outcome.lost ? "LOST" : "INCOMPLETE", outcome.recording->message));
 }
 
 /// The runs of --repeat, in order: with --ab one of each mode per round, in random order; otherwise `repeat` alike.
@@ -394,7 +395,8 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
     if (!outcome) return fail(outcome.error());
     signals.end_with(outcome->status());
     TraceFacts facts;
-    if (!options->plan.quiet) guarded("summarizing the trace", [&] { facts = print_summary(*outcome); });
+    if (!options->plan.quiet && !outcome->lost)
+      guarded("summarizing the trace", [&] { facts = print_summary(*outcome); });
     if (outcome->segments > 0 && !options->plan.quiet) {
       note(fmt::format("{} segments, from {} to {}; the summary above is of the last one", outcome->segments,
                        outcome->first_segment, outcome->trace));

@@ -35,7 +35,9 @@
 #include "cli/record/supervision.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
+#include "cli/record/trace_patience.h"
 #include "cli/sessions/place.h"
+#include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "protocol/control_socket.h"
 #include "protocol/limit_words.h"
@@ -190,8 +192,10 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   store::RetentionPlan retention;
   retention.keep_last = capture.keep_last;
   retention.ranges = capture.ranges;
+  TracePatience patience(first_trace, signals);
   Result<store::Recorder> recorder = store::Recorder::create(
-      {first_trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention), started});
+      {first_trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention), started,
+       [&](const std::string& holder, TimeNs waited) { return patience.goes_on(holder, waited); }});
   if (!recorder) return recorder.error();
 
   unstarted.created();
@@ -337,6 +341,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   outcome.timed_out = supervision.timed_out();
   outcome.ended_as_planned = supervision.ended_as_planned();
   last_way->ended(outcome.status());
+  patience.program_ended();
   switchboard.close();
   heartbeat.reset();  // what is left of the program waits in its own way
   sampler.reset();
@@ -394,10 +399,19 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
       outcome.recording.reset();
     }
   });
+  outcome.lost = recorder->lost();
+  outcome.trace = recorder->path();
+  last_way->ended(outcome.status());
+  if (const std::string news = recorder->progress().news; !news.empty()) warn(news);
   return outcome;
 }
 
 }  // namespace
+
+int RunOutcome::status() const {
+  const int of_program = ended_as_planned || left_running ? static_cast<int>(kDone) : end.status;
+  return of_program == kDone && lost ? static_cast<int>(kUnavailable) : of_program;
+}
 
 Result<RunOutcome> run_app(const RunPlan& plan, TerminalSignals& signals) try {
   return record(plan, signals);

@@ -52,10 +52,11 @@ struct RunOutcome {
   bool attached = false;           ///< the program started a wic runtime, which takes changes of mode
   bool compared = false;           ///< both modes were compared: the trace has phases
   std::optional<Error> recording;  ///< why the trace is incomplete
+  bool lost = false;               ///< others removed, emptied or replaced the trace
 
   /// The exit status of a verb that passes on the program's: a signal that wic-prof itself sent as planned is no
-  /// failure.
-  int status() const { return ended_as_planned || left_running ? 0 : end.status; }
+  /// failure, a lost trace is one.
+  int status() const;
 };
 
 /// Starts the program, records it until it ends, and finishes the trace. On an error the program was not started and

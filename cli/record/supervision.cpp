@@ -139,7 +139,12 @@ void Supervision::follow_ab() {
 void Supervision::report_trouble() {
   if (const std::string news = other_root_.news(); !news.empty()) say(news);
   if (trouble_reported_) return;
-  const std::string stopped = drain_.progress().stopped;
+  const store::RecorderProgress progress = drain_.progress();
+  if (progress.news != news_) {
+    news_ = progress.news;
+    if (!news_.empty()) say(news_);
+  }
+  const std::string& stopped = progress.stopped;
   if (stopped.empty()) return;
   trouble_reported_ = true;
   say("RECORDING STOPPED: " + stopped + ". The program continues; its later events count as lost");

@@ -83,6 +83,7 @@ class Supervision {
   bool timed_out_ = false;
   bool ended_as_planned_ = false;
   bool trouble_reported_ = false;
+  std::string news_;  // of the trace's file, the last that were said
 };
 
 }  // namespace wicprof::cli

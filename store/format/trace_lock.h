@@ -22,6 +22,8 @@ class TraceLock {
   /// any descriptor of a file drops SQLite's locks.
   explicit TraceLock(int file);
   void release();
+  /// Below 0: released.
+  int file() const { return file_; }
 
   /// Whether a living recorder holds the trace at `path`.
   static bool is_held(const std::string& path);

@@ -6,6 +6,7 @@
 
 #include "store/sqlite/companions.h"
 #include "store/sqlite/row_batch.h"
+#include "store/sqlite/system_calls.h"
 #include "store/sqlite/text_table.h"
 
 namespace wicprof::store {
@@ -28,6 +29,7 @@ Fault fault_of(int code) {
       return Fault::corrupt;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:  // it tried for ten seconds
       return Fault::busy;
     case SQLITE_INTERRUPT:
       return Fault::ended;
@@ -135,6 +137,7 @@ int Database::open(const std::string& path, OpenMode mode) {
   [[maybe_unused]] static const int kUncounted = [] {
     const int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     guard_companions();
+    guard_system_calls();
     return code;
   }();
   close();
@@ -159,6 +162,10 @@ int Database::open(const std::string& path, OpenMode mode) {
   const int code = sqlite3_open_v2(name.c_str(), &database_, flags, nullptr);
   if (code == SQLITE_OK) distrust_file(database_);
   return code;
+}
+
+void Database::leave_log() {
+  if (database_ != nullptr) sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 void Database::close() {
@@ -267,10 +274,11 @@ std::string Database::text(std::string_view sql) {
 
 std::int64_t Database::changes() const { return sqlite3_changes64(database_); }
 
-bool Database::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
+bool Database::in_transaction() const { return database_ != nullptr && sqlite3_get_autocommit(database_) == 0; }
 
 void Database::set_watch(std::function<bool()> goes_on) {
   constexpr int kStepsPerCall = 100'000;  // of SQLite's virtual machine: a millisecond or two
+  if (database_ == nullptr) return;
   if (!goes_on) {
     sqlite3_progress_handler(database_, 0, nullptr, nullptr);
     watch_.reset();
@@ -281,11 +289,17 @@ void Database::set_watch(std::function<bool()> goes_on) {
   sqlite3_progress_handler(database_, kStepsPerCall, ask, watch_.get());
 }
 
-void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }
+void Database::set_busy_timeout(int milliseconds) {
+  if (database_ != nullptr) sqlite3_busy_timeout(database_, milliseconds);
+}
+
+Fault Database::fault() const {
+  return database_ == nullptr ? Fault::cannot_open : fault_of(sqlite3_extended_errcode(database_));
+}
 
 // SQLite's message about a damaged file may quote any bytes of the file.
-Fault Database::fault() const { return fault_of(sqlite3_errcode(database_)); }
-
-std::string Database::message() const { return valid_utf8(sqlite3_errmsg(database_)); }
+std::string Database::message() const {
+  return database_ == nullptr ? "it cannot be opened again" : valid_utf8(sqlite3_errmsg(database_));
+}
 
 }  // namespace wicprof::store

@@ -95,6 +95,8 @@ class Database {
 
   /// Returns 0 for success. SQLite reads the file only at the first statement.
   int open(const std::string& path, OpenMode mode);
+  /// From now on close() neither folds the log into the file nor removes it.
+  void leave_log();
   void close();
 
   /// Runs statements and discards their results.
@@ -135,7 +137,7 @@ class Database {
   void set_watch(std::function<bool()> goes_on);
   void set_busy_timeout(int milliseconds);
 
-  /// SQLite's message for the last failure.
+  /// SQLite's message for the last failure, and its kind.
   std::string message() const;
   Fault fault() const;
 

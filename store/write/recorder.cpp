@@ -101,9 +101,9 @@ struct NewFile {
   Ballast ballast;
 };
 
-Result<NewFile> make_file(const std::string& path, bool overwrite) {
+Result<NewFile> make_file(const std::string& path, const RecorderOptions& options) {
   NewTrace made(path);
-  Result<Writer> writer = Writer::open(path, overwrite);
+  Result<Writer> writer = Writer::open(path, options.overwrite, options.patience);
   if (!writer) return writer.error();
   made.made();
   Result<Ballast> ballast = Ballast::take(path);
@@ -123,7 +123,7 @@ void begin_meta(TraceMeta& meta) {
 
 Result<Recorder> Recorder::create(const RecorderOptions& options) {
   NewTrace made(options.path);
-  Result<NewFile> file = make_file(options.path, options.overwrite);
+  Result<NewFile> file = make_file(options.path, options);
   if (!file) return file.error();
   made.made();
   auto state = std::make_unique<State>(options, std::move(file->writer), std::move(file->ballast));
@@ -145,7 +145,7 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
 
 Result<Recorder> Recorder::State::next_segment(const std::string& path) {
   NewTrace made(path);
-  Result<NewFile> file = make_file(path, options.overwrite);
+  Result<NewFile> file = make_file(path, options);
   if (!file) return file.error();
   made.made();
   auto next =
@@ -229,8 +229,12 @@ Result<> Recorder::finish(const FinishWatch& watch) { return state_->finish(watc
 RecorderProgress Recorder::progress() const {
   const TraceOutput& output = *state_->output;
   const RecorderProgress& earlier = state_->earlier;
-  return {earlier.events + output.events(), earlier.waits + output.waits(), earlier.lost + output.counters().lost(),
-          earlier.unknown + output.unknown(), output.why_stopped()};
+  return {earlier.events + output.events(),   earlier.waits + output.waits(), earlier.lost + output.counters().lost(),
+          earlier.unknown + output.unknown(), output.why_stopped(),           output.news()};
 }
+
+const std::string& Recorder::path() const { return state_->output->path(); }
+
+bool Recorder::lost() const { return state_->output->lost(); }
 
 }  // namespace wicprof::store

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -26,6 +27,8 @@ struct RecorderOptions {
   /// When recording began on the host's clock: rows weeks away from then and from now are lost, and counted so. 0: any
   /// time is taken, for made traces.
   TimeNs began = 0;
+  /// Asked while another process locks the trace (Writer::Patience). Empty: a lock of five seconds ends the recording.
+  std::function<bool(const std::string& holder, TimeNs waited)> patience{};
 };
 
 /// What `run` shows while it records.
@@ -35,6 +38,7 @@ struct RecorderProgress {
   std::uint64_t lost = 0;     ///< dropped anywhere on the way, where known
   std::uint64_t unknown = 0;  ///< records of kinds that this version does not know
   std::string stopped;        ///< why nothing more is written (disk full, say); empty while all is well
+  std::string news;           ///< what others did to the file while recording goes on; empty: nothing
 };
 
 using SampledFunctions = std::map<std::uint64_t, std::set<std::string>>;
@@ -93,6 +97,11 @@ class Recorder {
   Result<> finish(const FinishWatch& watch = {});
 
   RecorderProgress progress() const;
+
+  /// Of this file; after finish() where the trace is, if others moved it.
+  const std::string& path() const;
+  /// After a finish() that failed: nothing is left under the name that was asked for, or not what was recorded.
+  bool lost() const;
 
  private:
   struct State;

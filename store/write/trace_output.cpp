@@ -142,7 +142,8 @@ bool TraceOutput::commit_if_old(TimeNs now) {
 
 void TraceOutput::commit() {
   batch_begin_ = now_ns();
-  if (write_state() != 0) return stop();
+  const Place place = look_at_place();
+  if (place == Place::emptied || place == Place::log_cut || write_state() != 0) return stop();
   batch_events_ = batch_waits_ = 0;
 }
 
@@ -198,28 +199,88 @@ int TraceOutput::write_state() {
   return 0;
 }
 
-void TraceOutput::stop() {
-  const bool first = !stopped();
-  const std::string reason = writer_.message();
-  const bool no_memory = writer_.fault() == Fault::no_memory;
+Place TraceOutput::look_at_place() {
+  const Place place = writer_.place().look();
+  switch (place) {
+    case Place::there:
+    case Place::emptied:
+    case Place::log_cut:
+      news_.clear();
+      break;
+    case Place::moved:
+      news_ = path_ + " was moved to " + writer_.place().name_now() + " while it is recorded; recording goes on there";
+      break;
+    case Place::removed:
+      news_ = path_ + " was removed while it is recorded; recording goes on, and writes it again at the end";
+      break;
+    case Place::replaced:
+      news_ = "another file took the name " + path_ +
+              " while the trace is recorded; recording goes on, and writes the trace beside it at the end";
+      break;
+  }
+  if (place == Place::removed || place == Place::replaced) writer_.place().remove_log_names();
+  return place;
+}
+
+// The open batch's rows are lost, and counted so.
+void TraceOutput::lose_batch(const std::string& reason) {
   writer_.roll_back();
   texts_.forget_ids();  // some of their rows were rolled back
   counters_.mark_all_changed();
   meta_.mark_all_changed();
   for (auto& [device, clock] : clocks_->all()) clock.error_changed = true;
-  if (!first) return;  // the counters did not fit either; close() tries once more
-
-  stopped_ = "writing to " + path_ + " stopped (" + reason + "); ";
-  stopped_ += no_memory            ? memory_cure()
-              : max_bytes_ == 0    ? "free some space, or write the trace elsewhere with -o"
-              : limited_by_system_ ? "raise ulimit -f"
-                                   : "it may not grow beyond " + std::to_string(max_bytes_) + " bytes";
   events_ -= batch_events_;
   waits_ -= batch_waits_;
-  counters_.add(Stat::store_lost, "", batch_events_);
-  counters_.set(Stat::store_stopped, reason, 1);
+  counters_.add(Stat::store_lost, reason, batch_events_);
   batch_events_ = batch_waits_ = 0;
+}
+
+// The rows since the log was last folded.
+void TraceOutput::lose_log() {
+  std::uint64_t kept = 0;
+  if (writer_.restart_without_log() == 0) {
+    kept = static_cast<std::uint64_t>(
+        writer_.integer("SELECT t.value FROM stat t JOIN string n ON n.id = t.name_id WHERE n.value = 'events'"));
+    waits_ = static_cast<std::uint64_t>(
+        writer_.integer("SELECT t.value FROM stat t JOIN string n ON n.id = t.name_id WHERE n.value = 'waits'"));
+  }
+  counters_.add(Stat::store_lost, "", events_ - std::min(events_, kept));
+  events_ = std::min(events_, kept);
+}
+
+std::string TraceOutput::cure() const {
+  switch (writer_.fault()) {
+    case Fault::no_memory:
+      return memory_cure();
+    case Fault::no_room:
+      if (limited_by_system_) return "raise ulimit -f";
+      if (max_bytes_ != 0) return "it may not grow beyond " + std::to_string(max_bytes_) + " bytes";
+      return "free some space, or write the trace elsewhere with -o";
+    case Fault::busy:
+      if (!writer_.holder().empty()) return "end that program, or write the trace elsewhere with -o";
+      [[fallthrough]];
+    default:
+      return "check that disk, or write the trace elsewhere with -o";
+  }
+}
+
+void TraceOutput::stop() {
+  const bool first = !stopped();
+  const Place place = writer_.place().look();
+  if (first && place == Place::there && writer_.lost_index()) return lose_batch("the index of its log was cut");
+  const bool damaged = place == Place::emptied || place == Place::log_cut;
+  const std::string reason = place == Place::emptied   ? "others emptied the file"
+                             : place == Place::log_cut ? "others cut its log"
+                                                       : writer_.message();
+  const std::string then = damaged ? "keep others from its files" : cure();
+  lose_batch("");
+  if (!first) return;  // the counters did not fit either; close() tries once more
+  if (place == Place::log_cut) lose_log();
+
+  stopped_ = "writing to " + path_ + " stopped (" + reason + "); " + then;
+  counters_.set(Stat::store_stopped, reason, 1);
   ballast_.release();
+  if (place == Place::emptied) return;
   if (max_bytes_ != 0) writer_.set_max_bytes(max_bytes_ + kLastRowsBytes);
   if (write_state() != 0) return stop();
   writer_.empty_log();
@@ -228,8 +289,8 @@ void TraceOutput::stop() {
 // A reader keeps SQLite from using the log's space again, so that the log takes what is written meanwhile: about as
 // much as the file.
 bool TraceOutput::may_read_aside() {
-  return !stopped() && events_ >= kManyEvents && max_bytes_ == 0 && std::thread::hardware_concurrency() > 1 &&
-         free_beside(path_) > kSpareFiles * writer_.file_bytes();
+  return !stopped() && writer_.place().look() == Place::there && events_ >= kManyEvents && max_bytes_ == 0 &&
+         std::thread::hardware_concurrency() > 1 && free_beside(path_) > kSpareFiles * writer_.file_bytes();
 }
 
 void TraceOutput::derive(const FinishWatch& watch) {
@@ -258,6 +319,10 @@ void TraceOutput::derive(const FinishWatch& watch) {
 
 Result<> TraceOutput::continue_from(TraceOutput& earlier) {
   std::int64_t mode = -1;
+  if (earlier.look_at_place() != Place::there) {
+    return unavailable("cannot copy the declarations of " + earlier.path_ + " to " + path_ +
+                       ": it is not there any more");
+  }
   if (writer_.copy_lasting_rows(earlier.path_, mode) != 0) {
     return unavailable("cannot copy the declarations of " + earlier.path_ + " to " + path_ + ": " + writer_.message());
   }
@@ -276,24 +341,70 @@ Result<> TraceOutput::continue_from(TraceOutput& earlier) {
 }
 
 Result<> TraceOutput::close(bool shrink) {
+  Place before = look_at_place();
+  if (before == Place::log_cut && !stopped()) {
+    stop();
+    before = look_at_place();
+  }
+  if (before == Place::emptied) {
+    if (!stopped()) stop();
+    writer_.leave_log();
+    writer_.place().remove_log_names();
+    writer_.close();
+    lost_ = true;
+    return unavailable(path_ + " was emptied while it was recorded");
+  }
   if (write_state() != 0) {
     stop();  // frees the ballast and tries again
     if (!meta_.changed().empty() && write_state() != 0) writer_.roll_back();
   }
   const bool written = meta_.changed().empty();
   ballast_.release();
+  writer_.place().expect_shrinking();
   if (written && shrink) writer_.give_free_pages_back();
-  const Fault folded = fault_of(writer_.fold());
+  Fault folded = Fault::none;
+  if (before == Place::there || before == Place::moved) {
+    folded = fault_of(writer_.fold());
+  } else {
+    // SQLite removes the log by its name, which may be another trace's by now.
+    writer_.empty_log();
+    writer_.leave_log();
+  }
   const std::string reason = writer_.message();
+  const Result<> placed = settle();
   writer_.close();
   // Beside readers, too, the log stays; they put it into the trace.
-  if (!stopped() && (folded == Fault::input_output || folded == Fault::no_room)) {
+  if (placed && !stopped() && (folded == Fault::input_output || folded == Fault::no_room)) {
     return unavailable(path_ + " still needs its log " + path_ + "-wal, which could not be put into it (" + reason +
                        "); keep both together: the next command that reads them tries again");
   }
-  if (!stopped()) return ok();
-  return unavailable(stopped_ + ". " + std::to_string(counters_.lost()) + " events are lost; " + path_ +
-                     " has what was written before" + (written ? "" : ", and does not record the loss"));
+  if (!placed || !stopped()) return placed;
+  const std::string lost = counters_.lost() == 0 ? "" : ". " + std::to_string(counters_.lost()) + " events are lost";
+  return unavailable(stopped_ + lost + "; " + path_ + " has what was written before" +
+                     (written ? "" : ", and does not record the loss"));
+}
+
+// The folded trace's name: gives it back, or says where the trace is.
+Result<> TraceOutput::settle() {
+  const Place place = look_at_place();
+  if (place == Place::moved) {
+    const std::string name = writer_.place().name_now();
+    news_ = path_ + " was moved to " + name + " while it was recorded";
+    path_ = name;
+  }
+  if (place != Place::removed && place != Place::replaced) return ok();
+  news_.clear();
+  const std::string what = place == Place::removed ? path_ + " was removed while it was recorded"
+                                                   : "another file took the name " + path_ + " while it was recorded";
+  const Result<std::string> again = writer_.place().write_again();
+  if (again && *again == path_) {
+    news_ = what + ", and is written again";
+    return ok();
+  }
+  lost_ = true;
+  if (!again) return unavailable(what + "; " + again.error().message);
+  path_ = *again;
+  return unavailable(what + "; what was recorded is in " + path_);
 }
 
 }  // namespace wicprof::store

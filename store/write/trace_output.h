@@ -11,6 +11,7 @@
 #include "protocol/result.h"
 #include "protocol/time.h"
 #include "store/format/rows.h"
+#include "store/format/trace_place.h"
 #include "store/sqlite/text_table.h"
 #include "store/write/ballast.h"
 #include "store/write/counters.h"
@@ -31,6 +32,10 @@ class TraceOutput {
   TraceOutput(const TraceOutput&) = delete;
 
   bool stopped() const { return !stopped_.empty(); }
+  /// What became of the file's name, for the user; empty while all is well.
+  const std::string& news() const { return news_; }
+  /// After close(): nothing is left under path(), or not what was recorded.
+  bool lost() const { return lost_; }
   /// Why nothing more is written, with the cure; empty while all is well.
   const std::string& why_stopped() const { return stopped_; }
   std::uint64_t events() const { return events_; }  ///< rows, including the open batch
@@ -104,6 +109,11 @@ class TraceOutput {
   bool may_read_aside();
   int write_state();
   int write_counters();
+  Place look_at_place();
+  void lose_batch(const std::string& reason);
+  void lose_log();
+  std::string cure() const;
+  Result<> settle();
   void stop();
 
   std::string path_;
@@ -126,7 +136,8 @@ class TraceOutput {
   std::uint64_t batch_events_ = 0, batch_waits_ = 0;
   std::uint64_t batch_limit_;
   TimeNs batch_begin_;
-  std::string stopped_;
+  std::string stopped_, news_;
+  bool lost_ = false;
 };
 
 }  // namespace wicprof::store

@@ -5,22 +5,30 @@
 #include <thread>
 
 #include "store/format/trace_file.h"
+#include "store/write/lock_holder.h"
 #include "store/write/signal_match.h"
 
 namespace wicprof::store {
 
 namespace {
-constexpr int kBusyMilliseconds = 5000;  // readers hold a trace at most for one list
+constexpr int kBusyMilliseconds = 200;        // then it is asked who holds the lock
+constexpr int kReadersMilliseconds = 5000;    // readers hold a trace at most for one list
+constexpr TimeNs kLockTimeout = 5 * kSecond;  // without anybody who says more
+constexpr int kProtocol = 15;                 // SQLITE_PROTOCOL: what SQLite returns once it has waited by itself
+constexpr int kMostReopened = 3;              // per transaction
 }  // namespace
 
-Result<Writer> Writer::open(const std::string& path, bool overwrite) {
+Result<Writer> Writer::open(const std::string& path, bool overwrite, Patience patience) {
   NewTrace made(path);
   Writer writer;
+  writer.patience_ = std::move(patience);
   Result<Database> database = create_trace(path, overwrite, writer.lock_, create_summary_tables_sql());
   if (!database) return database.error();
   made.made();
   writer.database_ = std::move(*database);
   writer.database_.set_busy_timeout(kBusyMilliseconds);
+  writer.indexes_lost_ = lost_indexes();
+  writer.place_ = TracePlace(path, writer.lock_.file());
   if (writer.prepare() != 0) {
     return unavailable("cannot write to the trace " + path + ": " + writer.message() + "; write it elsewhere with -o");
   }
@@ -30,6 +38,7 @@ Result<Writer> Writer::open(const std::string& path, bool overwrite) {
 
 int Writer::prepare() {
   int code = 0, failed = 0;
+  batch_->rows = 0;
   const auto make = [&](Statement& statement, const std::string& sql) {
     statement = database_.prepare(sql, code, true);
     if (code != 0) failed = code;
@@ -62,12 +71,14 @@ int Writer::prepare() {
 }
 
 void Writer::set_log_bytes(std::uint64_t bytes) {
+  log_bytes_ = bytes;
   const std::int64_t page = std::max<std::int64_t>(database_.integer("PRAGMA page_size", 4096), 512);
   const std::int64_t pages = std::max<std::int64_t>(static_cast<std::int64_t>(bytes) / page, 16);
   database_.integer("PRAGMA wal_autocheckpoint = " + std::to_string(pages));
 }
 
 void Writer::set_max_bytes(std::uint64_t bytes) {
+  max_bytes_ = bytes;
   const std::int64_t page = std::max<std::int64_t>(database_.integer("PRAGMA page_size", 4096), 512);
   constexpr std::int64_t kMaxPages = 4294967294;  // SQLite's own limit
   const std::int64_t pages = bytes == 0 ? kMaxPages : static_cast<std::int64_t>(bytes) / page;
@@ -76,9 +87,58 @@ void Writer::set_max_bytes(std::uint64_t bytes) {
 
 int Writer::begin() {
   if (open_) return 0;
-  const int code = begin_.run();
+  const int code = begin_patiently();
   open_ = code == 0;
   return code;
+}
+
+// Waits for other processes. A lock that nobody else holds is one that the system did not give back: a new connection
+// has none, and shares the log's index with others again.
+int Writer::begin_patiently() {
+  if (hopeless_ != 0) return hopeless_;
+  const TimeNs since = now_ns();
+  for (int reopened = 0;;) {
+    const int code = lost_index() ? kLostIndex : begin_.run();
+    const Fault fault = code == kLostIndex ? Fault::input_output : fault_of(code);
+    holder_.clear();
+    if (fault != Fault::busy && fault != Fault::input_output) return code;
+    if (fault == Fault::busy) holder_ = lock_holder(place_.path(), LockKind::writers);
+    if (holder_.empty() && reopened < kMostReopened) {
+      ++reopened;
+      if (const int failed = reopen(); failed != 0) return failed;
+      continue;
+    }
+    if (fault != Fault::busy || code == kProtocol) return hopeless_ = code;
+    if (holder_.empty()) holder_ = "another process";
+    const TimeNs waited = now_ns() - since;
+    if (!(patience_ ? patience_(holder_, waited) : waited < kLockTimeout)) return code;
+  }
+}
+
+int Writer::restart_without_log() {
+  leave_log();
+  close_connection();
+  place_.remove_log_names();
+  place_ = TracePlace(place_.path(), lock_.file());
+  return reopen();
+}
+
+// A new connection to the same file, without a transaction.
+int Writer::reopen() {
+  constexpr int kCannotOpen = 14;  // SQLITE_CANTOPEN
+  if (place_.look() != Place::there) return kCannotOpen;
+  leave_log();
+  close_connection();
+  int code = database_.open(place_.path(), OpenMode::read_write);
+  database_.set_busy_timeout(kBusyMilliseconds);
+  indexes_lost_ = lost_indexes();
+  if (code == 0) code = database_.execute("PRAGMA synchronous = OFF");
+  if (code == 0) code = prepare();
+  if (code != 0) return code;
+  set_log_bytes(log_bytes_);
+  set_max_bytes(max_bytes_);
+  place_ = TracePlace(place_.path(), lock_.file());
+  return 0;
 }
 
 int Writer::write_waiting(std::size_t table) {
@@ -168,6 +228,7 @@ int Writer::put_sass(const SassValues& row) {
 int Writer::commit() {
   if (!open_) return 0;
   if (const int code = write_all_waiting(); code != 0) return code;
+  if (lost_index()) return kLostIndex;
   const int code = commit_.run();
   if (code == 0) open_ = false;
   return code;
@@ -181,7 +242,9 @@ void Writer::roll_back() {
 }
 
 int Writer::in_transaction(const std::string& sql) {
-  const int code = database_.execute("BEGIN IMMEDIATE;" + sql + "COMMIT;");
+  int code = begin();
+  if (code == 0) code = database_.execute(sql);
+  if (code == 0) code = commit();
   if (code != 0) roll_back();
   return code;
 }
@@ -223,13 +286,25 @@ int Writer::put_summaries(Summary& summary, const SummaryWatch& watch) {
   return code;
 }
 
-int Writer::empty_log() { return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+int Writer::empty_log() {
+  const int code = database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  place_.log_was_emptied();
+  return code;
+}
 
 int Writer::fold() {
+  const int code = fold_once();
+  if (code == 0 || !lock_holder(place_.path(), LockKind::all).empty() || reopen() != 0) return code;
+  return fold_once();
+}
+
+int Writer::fold_once() {
   // From here on the trace survives a crash of the machine.
+  // Readers go away; a writer was waited for already.
+  if (lock_holder(place_.path(), LockKind::writers).empty()) database_.set_busy_timeout(kReadersMilliseconds);
   if (const int code = database_.execute("PRAGMA synchronous = NORMAL"); code != 0) return code;
   if (const int code = empty_log(); code != 0) return code;
-  // The busy timeout does not apply here when a reader has the trace open.
+  database_.set_busy_timeout(0);  // does not apply where a reader has the trace open
   constexpr int kTries = 100;
   for (int i = 0;; ++i) {
     const int code = database_.execute("PRAGMA journal_mode = DELETE");
@@ -238,14 +313,21 @@ int Writer::fold() {
   }
 }
 
-void Writer::close() {
+void Writer::close_connection() {
   for (Insert& insert : inserts_) insert.statement = Statement();
   for (Statement* statement : {&begin_, &commit_, &roll_back_, &insert_string_, &remove_string_, &put_meta_, &put_stat_,
                                &put_clock_error_, &put_sass_}) {
     *statement = Statement();
   }
   database_.close();
+  open_ = false;
+}
+
+void Writer::close() {
+  close_connection();
   lock_.release();
 }
+
+std::string Writer::message() const { return holder_.empty() ? database_.message() : "locked by " + holder_; }
 
 }  // namespace wicprof::store

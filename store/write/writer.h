@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "protocol/result.h"
+#include "protocol/time.h"
 #include "store/format/event_tables.h"
 #include "store/format/schema.h"
 #include "store/format/trace_lock.h"
+#include "store/format/trace_place.h"
 #include "store/sqlite/row_batch.h"
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/system_calls.h"
 #include "store/summaries/level_of_detail.h"
 
 namespace wicprof::store {
@@ -32,12 +35,22 @@ struct SassValues {
 /// in batches: a failure may belong to an earlier row of the open transaction.
 class Writer {
  public:
-  static Result<Writer> open(const std::string& path, bool overwrite);
+  /// Called several times a second while another process locks the trace: by whom, and for how long so far. False:
+  /// writing fails now.
+  using Patience = std::function<bool(const std::string& holder, TimeNs waited)>;
+
+  /// Without `patience`, writing waits five seconds for a lock.
+  static Result<Writer> open(const std::string& path, bool overwrite, Patience patience = {});
 
   /// Size of the log at which SQLite folds it into the file.
   void set_log_bytes(std::uint64_t bytes);
   /// Size limit of the file, 0 = the disk's. Beyond the limit writing fails as on a full disk.
   void set_max_bytes(std::uint64_t bytes);
+
+  /// No code of SQLite: the log's index was cut while the transaction was open. Its rows are lost, later ones are not.
+  static constexpr int kLostIndex = -3;
+  /// Whether the last failure has that reason, whatever its code.
+  bool lost_index() const { return lost_indexes() != indexes_lost_; }
 
   /// No code of SQLite: the event lacks what its row must have, and is not written. The transaction is unharmed.
   static constexpr int kIncomplete = -2;
@@ -119,14 +132,25 @@ class Writer {
     if (free > pages / 2) database_.execute("VACUUM");
   }
 
+  /// Where the trace is, which look() of it learns.
+  TracePlace& place() { return place_; }
+
   /// Folds the log into the file and frees the log's space. Requires that no transaction is open.
   int empty_log();
   /// Does the same and leaves WAL mode, so that the trace is one file. Requires that no transaction is open.
   int fold();
+  /// Goes on with the file as it was when its log was last folded, for a log that others cut. No transaction may be
+  /// open.
+  int restart_without_log();
+  /// From now on close() leaves the log as it is.
+  void leave_log() { database_.leave_log(); }
   void close();
 
-  std::string message() const { return database_.message(); }
-  Fault fault() const { return database_.fault(); }
+  /// Of the lock that ended the last wait; empty: no wait ended so.
+  const std::string& holder() const { return holder_; }
+  /// SQLite's message for the last failure; of a lock: who holds it.
+  std::string message() const;
+  Fault fault() const { return holder_.empty() ? database_.fault() : Fault::busy; }
 
  private:
   template <class Table, class Tables = EventTables>
@@ -160,11 +184,21 @@ class Writer {
   }
 
   int prepare();
+  int reopen();
+  int fold_once();
+  void close_connection();
+  int begin_patiently();
   int write_waiting(std::size_t table);
   int write_all_waiting();
 
   std::unique_ptr<RowBatch> batch_ = std::make_unique<RowBatch>();  // at a fixed address; outlives the database
   TraceLock lock_;                                                  // outlives the database
+  TracePlace place_;
+  Patience patience_;
+  int hopeless_ = 0;           // the failure of the last new connection: each further one could take as long
+  std::string holder_;         // of the lock that ended the last wait
+  unsigned indexes_lost_ = 0;  // when the database was opened
+  std::uint64_t log_bytes_ = 0, max_bytes_ = 0;
   Database database_;
   struct Insert {
     Statement statement;

@@ -220,6 +220,38 @@ class SystemCalls(Recorded):
         print(f"{sum(ends.values())} system calls failed in turn: {dict(ends)}; not as promised: {failed}", flush=True)
 
 
+@unittest.skipUnless(have("strace") and traces_processes(), "needs strace, and the right to trace")
+class FailingLocks(Recorded):
+    """A lock that is not given back: SQLite then waits for itself."""
+
+    SECONDS = 0.5
+
+    def run_with(self, error, when):
+        script = f"{harness.TRACED_APP} --seconds {self.SECONDS} --status {STATUS}"
+        begin = time.monotonic()
+        done = self.run_it(["run", "-q", "-f", "-o", "t.wicprof", "--", "/bin/sh", "-c", script],
+                           prefix=["strace", "-f", "-qq", "-b", "execve", "-o", "/dev/null", "-e", "trace=fcntl", "-e",
+                                   f"inject=fcntl:error={error}:when={when}"])
+        return done, time.monotonic() - begin
+
+    def test_one_that_fails_loses_nothing(self):
+        for error, when in (("EIO", 31), ("EIO", 44), ("ENOLCK", 44), ("ENOLCK", 45), ("EIO", 60), ("ENOLCK", 61)):
+            with self.subTest(error=error, when=when):
+                done, _ = self.run_with(error, when)
+                self.assertEqual(done.returncode, STATUS, done.stderr)
+                self.assertEqual(self.meta("t.wicprof")["state"], "complete")
+                self.assertEqual(self.assert_counted("t.wicprof")[1], 0)
+
+    def test_all_fail_from_some_time_on(self):
+        for error, when in (("EIO", "50+"), ("ENOLCK", "61+"), ("EIO", "62+")):
+            with self.subTest(error=error, when=when):
+                done, took = self.run_with(error, when)
+                self.assertLess(took, 30)  # SQLite's own patience was ten seconds, several times
+                self.assertIn(done.returncode, (STATUS, 3), done.stderr)
+                self.assertRegex(done.stderr, "INCOMPLETE|error: ")
+                self.assertNotIn("end that program", done.stderr)
+
+
 class Suspended(Recorded):
     """SIGSTOP of either side while the program writes."""
 
