@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/session_memory.h"
+
 namespace wicprof {
 
 namespace {
@@ -121,25 +123,33 @@ struct Client {
   std::string in, out;
   std::size_t sent = 0;
   bool done = false;
+  int memory = -1;  // goes with the answer
 
   bool answering() const { return !out.empty(); }
 
   // Takes what has arrived; calls `answer` with the line once it is whole. True: the connection is over.
   template <class Answer>
-  bool receive(Answer&& answer) {
+  bool receive(Answer&& answer, int session_memory) {
     char buffer[4096];
     const ssize_t n = recv(fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return false;
     if (n > 0) in.append(buffer, static_cast<std::size_t>(n));
     const std::size_t newline = in.find('\n');
     if (n <= 0 || newline == std::string::npos) return n <= 0 || in.size() > kMaxControlLine;
-    out = answer(in.substr(0, newline)) + '\n';
+    const std::string line = in.substr(0, newline);
+    if (line == kMemoryRequest && session_memory >= 0) {
+      memory = session_memory;
+      out = "here\n";
+    } else {
+      out = answer(line) + '\n';
+    }
     end = now_ns() + kClientTimeout;
     return transmit();
   }
 
   // Sends what the client takes. True: the connection is over.
   bool transmit() {
+    if (memory >= 0) return hand_over(fd.get(), out, memory) || (errno != EINTR && errno != EAGAIN);
     const ssize_t n = send(fd.get(), out.data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) sent += static_cast<std::size_t>(n);
     return sent == out.size() || (n < 0 && errno != EINTR && errno != EAGAIN);
@@ -151,6 +161,7 @@ struct ControlServer::State {
   Fd stop{eventfd(0, EFD_CLOEXEC)};
   std::atomic<bool> stopping{false};
   Handler handler;
+  int memory = -1;
   std::vector<Client> clients;  // the longest connected first
   std::thread thread;
 
@@ -182,7 +193,7 @@ struct ControlServer::State {
   void serve_client(Client& client, bool ready) {
     if (!ready) return;
     client.done = true;  // stays so if the handler throws
-    client.done = client.answering() ? client.transmit() : client.receive(handler);
+    client.done = client.answering() ? client.transmit() : client.receive(handler, memory);
   }
 
   void accept_client() {
@@ -195,7 +206,7 @@ struct ControlServer::State {
       timespec pause{0, 10 * kMillisecond};
       nanosleep(&pause, nullptr);
     }
-    if (fd) clients.push_back({std::move(fd), now_ns() + kClientTimeout, {}, {}, 0, false});
+    if (fd) clients.push_back({std::move(fd), now_ns() + kClientTimeout, {}, {}});
   }
 
   ~State() {
@@ -215,11 +226,12 @@ ControlServer::ControlServer(ControlServer&&) noexcept = default;
 ControlServer& ControlServer::operator=(ControlServer&&) noexcept = default;
 ControlServer::~ControlServer() = default;
 
-Result<ControlServer> ControlServer::start(const std::string& path, Handler handler) {
+Result<ControlServer> ControlServer::start(const std::string& path, Handler handler, int memory) {
   Result<Address> address = address_of(path);
   if (!address) return address.error();
   auto state = std::make_unique<State>();
   state->handler = std::move(handler);
+  state->memory = memory;
   state->listener = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto failed = [&](const char* what) {
     return unavailable(std::string("cannot ") + what + " the control socket " + path + ": " + std::strerror(errno) +

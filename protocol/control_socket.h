@@ -20,8 +20,9 @@ class ControlServer {
   /// time. After an exception the client gets no answer.
   using Handler = std::function<std::string(const std::string& line)>;
 
-  /// Replaces a socket left behind at `path` (the caller owns the session, so nobody listens there).
-  static Result<ControlServer> start(const std::string& path, Handler handler);
+  /// Replaces a socket left behind at `path` (the caller owns the session, so nobody listens there). `memory`: of the
+  /// session, for clients that ask for it (protocol/session_memory.h); below 0: none. It stays the caller's.
+  static Result<ControlServer> start(const std::string& path, Handler handler, int memory = -1);
   ControlServer(ControlServer&&) noexcept;
   ControlServer& operator=(ControlServer&&) noexcept;
   ~ControlServer();

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "protocol/mapping_guard.h"
+#include "protocol/session_memory.h"
 
 namespace wicprof {
 
@@ -223,8 +225,9 @@ RingHeader* SessionMap::claim_ring() const {
 }
 
 Result<SessionMap> SessionMap::attach(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return bad_input("cannot open the session " + path + ": " + std::strerror(errno));
+  const Result<int> opened = open_session_memory(path);
+  if (!opened) return opened.error();
+  const int fd = *opened;
   struct stat info {};
   const std::size_t bytes = fstat(fd, &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
   if (bytes < sizeof(SessionHeader)) {
@@ -257,16 +260,45 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
 }
 
 SessionOwner::SessionOwner(SessionOwner&& other) noexcept
-    : map_(std::move(other.map_)), path_(std::exchange(other.path_, {})), lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+    : map_(std::move(other.map_)),
+      path_(std::exchange(other.path_, {})),
+      lock_fd_(std::exchange(other.lock_fd_, -1)),
+      memory_fd_(std::exchange(other.memory_fd_, -1)),
+      file_bytes_(other.file_bytes_) {}
 
 SessionOwner::~SessionOwner() {
   if (lock_fd_ < 0) return;
   if (map_) release_mapping(&map_.header());
   remove_session(path_);
   close(lock_fd_);
+  if (memory_fd_ >= 0) close(memory_fd_);
 }
 
 std::string SessionOwner::socket_path() const { return socket_of(path_); }
+
+// Returns an errno, or 0. Where the system has no sealed memory, the session's file is the memory.
+int SessionOwner::make_memory(const std::string& directory, const std::string& name, std::size_t bytes) {
+  // The memory counts as the folder's: that is what a container and the user limit.
+  struct statvfs space {};
+  if (statvfs(directory.c_str(), &space) == 0 && std::uint64_t{space.f_bavail} * space.f_frsize < bytes) return ENOSPC;
+  const int memory = make_session_memory(name + std::string(kSuffix), bytes);
+  if (memory < 0 && memory != -ENOSYS) return -memory;
+  int failed = 0;
+  if (memory == -ENOSYS) {
+    failed = posix_fallocate(lock_fd_, 0, static_cast<off_t>(bytes));
+  } else {
+    memory_fd_ = memory;
+    failed = point_to(memory, lock_fd_) ? 0 : errno;
+  }
+  struct stat info {};
+  if (failed == 0 && fstat(lock_fd_, &info) == 0) file_bytes_ = info.st_size;
+  return failed;
+}
+
+bool SessionOwner::is_file_cut() const {
+  struct stat info {};
+  return fstat(lock_fd_, &info) == 0 && info.st_size < file_bytes_;
+}
 
 Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   if (!valid_name(options.name)) {
@@ -308,13 +340,14 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     return rings.capacity > kMaxBytes || rings.count > kMaxBytes / ring_bytes(rings.capacity);
   });
   const std::size_t total = absurd ? kMaxBytes : layout.total();
-  if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
+  if (const int failed = absurd ? ENOSPC : owner.make_memory(*directory, name, total); failed != 0) {
     return unavailable(
         "no space for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
         std::strerror(failed) + "); " +
         (failed == EFBIG ? "raise ulimit -f, or lower --buffer-size" : "lower --buffer-size, or free some space"));
   }
-  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const int memory_file = owner.memory_fd_ >= 0 ? owner.memory_fd_ : fd;
+  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, memory_file, 0);
   if (memory == MAP_FAILED) {
     return unavailable("cannot map " + std::to_string(total >> 20) + " MiB of shared memory: " + std::strerror(errno));
   }

@@ -1,8 +1,9 @@
 // A session: the shared memory between one traced program and one tool.
 //
-//   file <directory>/<name>.session, owner-only:   SessionHeader | ControlBlock | OpenWork | ring 0 | ring 1 | ...
+//   memory (protocol/session_memory.h):   SessionHeader | ControlBlock | OpenWork | ring 0 | ring 1 | ...
+//   file <directory>/<name>.session, owner-only: says where the memory is
 //
-// The tool creates the file, holds a lock on it while it runs (a file without the lock is stale) and removes it. The
+// The tool creates both, holds a lock on the file while it runs (a file without the lock is stale) and removes it. The
 // traced program finds the path in the environment variable kSessionVariable; each of its producers claims its own
 // ring. The directory is $XDG_RUNTIME_DIR/wic-prof, unless XDG_RUNTIME_DIR is another user's (as for root under
 // sudo -E); else a mode-0700 folder owned by the user in /dev/shm or /tmp.
@@ -132,12 +133,19 @@ class SessionOwner {
   const SessionMap& map() const { return map_; }
   const std::string& path() const { return path_; }
   std::string socket_path() const;
+  /// A descriptor of the memory, for processes that cannot open it by the file; below 0: the file itself is the memory.
+  int memory() const { return memory_fd_; }
+  /// Whether somebody has cut the session's file. Processes that start later have to ask for the memory.
+  bool is_file_cut() const;
 
  private:
   SessionOwner() = default;
+  int make_memory(const std::string& directory, const std::string& name, std::size_t bytes);
   SessionMap map_;
   std::string path_;
-  int lock_fd_ = -1;
+  int lock_fd_ = -1;    // of the session's file
+  int memory_fd_ = -1;  // sealed memory; below 0: none
+  off_t file_bytes_ = 0;
 };
 
 /// The folder of sessions, created (mode 0700) if missing. Error: another user owns it, or it cannot be created.

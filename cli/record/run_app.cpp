@@ -57,6 +57,9 @@ constexpr TimeNs kFollowQuota = 50 * kMillisecond;
 constexpr std::size_t kRequests = 2;
 constexpr TimeNs kUnheardPatience = 2 * kSecond + 500 * kMillisecond;
 
+constexpr char kSessionCut[] =
+    "the session's file was truncated while recording: processes that started later may be missing";
+
 /// How often to look whether the program has moved to another root.
 constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
 
@@ -304,7 +307,8 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   };
   const ControlHandler handler{status, toggle, begin_ab};
   const Result<ControlServer> server = ControlServer::start(
-      session->socket_path(), [&](const std::string& line) { return answer_request(handler, line); });
+      session->socket_path(), [&](const std::string& line) { return answer_request(handler, line); },
+      session->memory());
   if (!server) return server.error();
   std::optional<HostSampler> sampler;
   if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink(), other_root);
@@ -347,6 +351,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   sampler.reset();
   drain.finish();
   if (const std::string news = other_root.news(); !news.empty()) warn(news);
+  if (session->is_file_cut()) recorder->set_stat(store::Stat::ring_corrupt, kSessionCut, 1);
   if (segments) {
     outcome.segments = segments->count();
     outcome.first_segment = first_trace;

@@ -1,7 +1,9 @@
-"""A program that overwrites the memory that it shares with wic-prof, or truncates the file of that memory: wic-prof
-passes on the program's exit status and completes the trace."""
+"""Programs that overwrite the memory that they share with wic-prof, and files of sessions that somebody truncates:
+wic-prof passes on the program's exit status and completes the trace."""
 
 import json
+import os
+import subprocess
 import sys
 import unittest
 
@@ -11,7 +13,9 @@ import harness
 OVERWRITE = """
 import mmap, os, random, struct, sys
 random.seed(int(sys.argv[1]))
-with open(os.environ["WICPROF_SESSION"], "r+b") as file:
+with open(os.environ["WICPROF_SESSION"], "rb") as file:
+    _, pid, number = struct.unpack("<Qii", file.read(16))
+with open(f"/proc/{pid}/fd/{number}", "r+b") as file:
     memory = mmap.mmap(file.fileno(), 0)
     classes = struct.unpack_from("<8Q", memory, 16)  # count and capacity of each
     offset, = struct.unpack_from("<Q", memory, 96)
@@ -61,5 +65,40 @@ class HostileProgram(harness.Case):
         self.assertIn("truncated", json.dumps(lost))
 
 
+class CutFile(harness.Case):
+    """The memory of a session is not its file: nothing is lost with that."""
+
+    def recorded(self, script, prefix=()):
+        """Runs a script; returns the processes whose waits were recorded, all of them."""
+        done = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", *prefix, "sh", "-c", script)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual(self.meta("t.wicprof")["state"], "complete")
+        counts = self.query("t.wicprof",
+                            "SELECT count(*), max(iteration) FROM wait WHERE site_id = 1 GROUP BY process_id")
+        self.assertTrue(all(count == last for count, last in counts), counts)
+        return len(counts)
+
+    def test_while_a_program_waits(self):
+        for cut in (': > "$WICPROF_SESSION"', 'truncate -s 4 "$WICPROF_SESSION"', 'echo nonsense > "$WICPROF_SESSION"',
+                    'rm "$WICPROF_SESSION"'):
+            with self.subTest(cut=cut):
+                self.assertEqual(self.recorded(f"{harness.TRACED_APP} --seconds 0.4 --status 7 & sleep 0.1; {cut}; "
+                                               "wait $!"), 1)
+
+    def test_programs_that_start_afterwards(self):
+        one = f"{harness.TRACED_APP} --seconds 0.1"
+        self.assertEqual(self.recorded(f'{one}; : > "$WICPROF_SESSION"; {one} --ignore-toggles; {one}; exit 7'), 3)
+
+    @unittest.skipUnless(os.geteuid() == 0 and subprocess.run(["unshare", "-p", "-f", "--mount-proc", "true"],
+                                                              capture_output=True).returncode == 0,
+                         "needs the right to make namespaces")
+    def test_programs_that_do_not_see_the_tools_process(self):
+        for prefix in (["unshare", "-p", "-f", "--mount-proc"],
+                       ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"],
+                       ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]):
+            with self.subTest(prefix=prefix):
+                self.assertEqual(self.recorded(f"{harness.TRACED_APP} --seconds 0.2 --status 7", prefix), 1)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,14 +1,20 @@
 // A program that overwrites the session's memory, or truncates the session's file, while the tool reads: the tool stays
 // within its memory, and goes on.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "protocol/control_socket.h"
 #include "protocol/events/wait.h"
 #include "protocol/mapping_guard.h"
 #include "protocol/session.h"
@@ -137,15 +143,63 @@ TEST_F(SessionDamage, AProgramThatOverwritesEverythingIsReadWithinBounds) {
   EXPECT_GT(sum, 0u);
 }
 
-TEST_F(SessionDamage, ATruncatedFileIsSurvived) {
+TEST_F(SessionDamage, ATruncatedFileChangesNothing) {
   const SessionOwner owner = make();
-  EXPECT_FALSE(is_mapping_lost(&owner.map().header()));
-  RingReader reader(owner.map().ring(1), owner.map().ring_capacity(0));
+  ASSERT_GE(owner.memory(), 0);
+  const Result<SessionMap> program = SessionMap::attach(owner.path());
+  ASSERT_TRUE(program);
+  EXPECT_FALSE(owner.is_file_cut());
   ASSERT_EQ(truncate(owner.path().c_str(), 0), 0);
-  EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
-  EXPECT_TRUE(is_mapping_lost(&owner.map().header()));
-  EXPECT_EQ(owner.map().control().sequence.load(), 0u);
-  owner.map().header().reclaims_rings.store(1);  // the memory can still be written
+  EXPECT_TRUE(owner.is_file_cut());
+  for (const SessionMap* map : {&owner.map(), &*program}) {
+    map->header().reclaims_rings.store(map == &*program);
+    EXPECT_EQ(map->control().sequence.load(), 0u);
+  }
+  EXPECT_EQ(owner.map().header().reclaims_rings.load(), 1u);
+  EXPECT_FALSE(is_mapping_lost(&owner.map().header()));
+}
+
+TEST_F(SessionDamage, TheMemoryCannotBeCut) {
+  const SessionOwner owner = make();
+  struct stat info {};
+  ASSERT_EQ(fstat(owner.memory(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  for (const off_t size : {off_t{0}, info.st_size - 4096, info.st_size + 4096}) {
+    EXPECT_NE(ftruncate(owner.memory(), size), 0);
+    EXPECT_EQ(errno, EPERM);
+  }
+}
+
+TEST_F(SessionDamage, WhoCannotOpenTheMemoryAsksForIt) {
+  const SessionOwner owner = make();
+  const Result<ControlServer> server = ControlServer::start(
+      owner.socket_path(), [](const std::string& line) { return line; }, owner.memory());
+  ASSERT_TRUE(server);
+  ASSERT_EQ(truncate(owner.path().c_str(), 0), 0);  // the file no longer says where the memory is
+  const Result<SessionMap> program = SessionMap::attach(owner.path());
+  ASSERT_TRUE(program) << program.error().message;
+  program->header().reclaims_rings.store(7);
+  EXPECT_EQ(owner.map().header().reclaims_rings.load(), 7u);
+  EXPECT_EQ(*ask(owner.socket_path(), "any line", kSecond), "any line");
+}
+
+TEST_F(SessionDamage, AMappingWhoseFileIsTruncatedIsSurvived) {
+  const std::string path = folder_.path() + "/mapped";
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(ftruncate(file, 8192), 0);
+  void* const memory = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::atomic<unsigned> losses{0};
+  guard_mapping(memory, 8192, &losses);
+  ASSERT_EQ(ftruncate(file, 0), 0);
+  auto* const words = static_cast<volatile int*>(memory);
+  EXPECT_EQ(words[1024], 0);
+  EXPECT_TRUE(is_mapping_lost(memory));
+  EXPECT_EQ(losses.load(), 1u);
+  words[0] = 1;  // it can still be written
+  release_mapping(memory);
+  munmap(memory, 8192);
+  close(file);
 }
 
 // The presets of the sanitizers set handle_sigbus=0: their own handler would end the process with an exit status.
