@@ -19,16 +19,29 @@ std::string valid_utf8(std::string_view text) {
   return valid;
 }
 
-std::string clipped(std::string_view text) {
+namespace {
+
+/// The begin of a text, cut between characters.
+std::string_view shown_part(std::string_view text) {
   std::size_t end = std::min(text.size(), kMaxShownText);
   if (end < text.size()) {
     while (end > kMaxShownText - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   }
-  const std::string_view begin = text.substr(0, end);
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string clipped(std::string_view text) {
+  const std::string_view begin = shown_part(text);
   // Another program may have written the trace.
   const bool valid = utf8::is_valid(begin.begin(), begin.end()) && begin.find('\0') == std::string_view::npos;
   std::string shown = valid ? std::string(begin) : valid_utf8(begin);
-  if (end < text.size()) shown += "... (" + std::to_string(text.size()) + " bytes)";
+  // What stands for bytes that are no text is longer than they are.
+  const std::size_t bytes = shown_part(shown).size();
+  const bool cut = begin.size() < text.size() || bytes < shown.size();
+  shown.resize(bytes);
+  if (cut) shown += "... (" + std::to_string(text.size()) + " bytes)";
   return shown;
 }
 
