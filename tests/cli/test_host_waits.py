@@ -219,14 +219,20 @@ class HostWaits(harness.Case):
         self.assertGreater(compared["before"]["iterations"], 5)
         self.assertGreater(compared["after"]["iterations"], 5)
 
-    def test_a_killed_recorder_leaves_the_program_its_own_way(self):
+    def start_waiting(self, session, *then, flush_ms=10):
+        """A run whose program waits in its call's place until the file "ended" exists, whatever a busy machine does."""
         if harness.CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")
-        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10", "WICPROF_TEST_CUPTI": ""})
-        run = self.start("run", "-q", "-o", "t.wicprof", "--mode", "park", "--side=host", "--strategy=block", "--",
-                         harness.CUDA_APP, "load", "context", "wait_until", "ended", "unasked", "wait", "stream", "3",
-                         "20", "end", "say", "its own way", "exit", "0")
+        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": str(flush_ms),
+                         "WICPROF_TEST_CUPTI": ""})
+        run = self.start("run", "-q", "-f", "-o", "t.wicprof", "--name", session, "--mode", "park", "--side=host",
+                         "--strategy=block", "--", harness.CUDA_APP, "load", "context", "wait_until", "ended", *then)
         self.until((self.work / "ended.asked").exists, "the wait in the call's place")
+        return run
+
+    def test_a_killed_recorder_leaves_the_program_its_own_way(self):
+        run = self.start_waiting("killed", "unasked", "wait", "stream", "3", "20", "end", "say", "its own way", "exit",
+                                 "0")
         run.kill()
         self.until((self.work / "ended.left").exists, "the driver's own wait")
         (self.work / "ended").touch()
@@ -236,28 +242,14 @@ class HostWaits(harness.Case):
         self.wic_prof("sessions")  # removes what the killed one left
 
     def test_toggle_right_after_the_first_wait_began(self):
-        if harness.CUDA_APP is None:
-            self.skipTest("built without CUPTI's headers")
-        # The place of the wait has no name before the next flush.
-        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "600", "WICPROF_TEST_CUPTI": ""})
-        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "early", "--mode", "park", "--side=host",
-                         "--strategy=block", "--", harness.CUDA_APP, "load", "context", "wait_until", "ended", "exit",
-                         "0")
-        self.until((self.work / "ended.asked").exists, "the wait in the call's place")
+        run = self.start_waiting("early", "exit", "0", flush_ms=600)  # the place has no name before the next flush
         toggled = self.wic_prof("toggle", "poll", "--side=host", "--session=early")
         (self.work / "ended").touch()
         self.assertEqual(self.finish(run).returncode, 0)
         self.assertEqual(toggled.returncode, 0, toggled.stderr)
 
     def test_toggle_in_the_middle_of_a_wait(self):
-        if harness.CUDA_APP is None:
-            self.skipTest("built without CUPTI's headers")
-        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10", "WICPROF_TEST_CUPTI": ""})
-        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "mid", "--mode", "park", "--side=host",
-                         "--strategy=block", "--", harness.CUDA_APP, "load", "context", "wait_until", "ended", "exit",
-                         "0")
-        # The wait goes on until the file exists: a busy machine may take seconds for what follows.
-        self.until((self.work / "ended.asked").exists, "the wait in the call's place")
+        run = self.start_waiting("mid", "exit", "0")
         refused = self.wic_prof("toggle", "park", "--side=device", "--strategy=hybrid", "--session=mid")
         self.assert_refused(refused, 2, "not a strategy of the side device")
         answer = json.loads(self.wic_prof("toggle", "poll", "--side=host", "--session=mid", "--format=json").stdout)
