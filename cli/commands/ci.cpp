@@ -141,7 +141,7 @@ VerbBody declare<struct CiVerb>(CLI::App& verb, const ProgramWords& program) {
   add_format(verb, options->format);
   add_example(verb, "wic-prof ci --config wic-prof.toml -- ./halo --size 256");
   return [options, &program] {
-    outlive_terminal();
+    prepare_for_programs();
     return ci(*options, program);
   };
 }

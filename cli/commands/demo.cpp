@@ -143,7 +143,7 @@ VerbBody declare<struct DemoVerb>(CLI::App& verb, const ProgramWords&) {
                                     ->excludes(overwrite);
   add_example(verb, "wic-prof demo -o /tmp");
   return [options, recorded] {
-    outlive_terminal();
+    prepare_for_programs();
     return recorded->count() > 0 ? show_recorded(options->recorded) : demo(*options);
   };
 }

@@ -369,7 +369,7 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
-    outlive_terminal();
+    prepare_for_programs();
     if (const Result<> read = read_options(*options, verb, program); !read) return fail(read.error());
     if (options->repeat > 1) {
       if (options->gui) return fail(bad_input("--gui shows one run; leave --repeat out"));

@@ -1,11 +1,13 @@
 #include "cli/terminal/process_setup.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
 
@@ -39,6 +41,18 @@ void restore(const Changed& signal) noexcept {
   if (signal.changed) sigaction(signal.number, &signal.previous, nullptr);
 }
 
+void use_small_stacks() noexcept {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  constexpr std::size_t kBytes = std::size_t{2} << 20;
+  std::size_t usual = 0;
+  if (pthread_attr_getstacksize(&attributes, &usual) == 0 && usual > kBytes &&
+      pthread_attr_setstacksize(&attributes, kBytes) == 0) {
+    pthread_setattr_default_np(&attributes);
+  }
+  pthread_attr_destroy(&attributes);
+}
+
 }  // namespace
 
 void prepare_process() noexcept {
@@ -51,8 +65,9 @@ void prepare_process() noexcept {
   change(file_size);
 }
 
-void outlive_terminal() noexcept {
+void prepare_for_programs() noexcept {
   for (Changed& signal : of_terminal) change(signal);
+  use_small_stacks();
 }
 
 void restore_process() noexcept {

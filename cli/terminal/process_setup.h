@@ -7,9 +7,11 @@ namespace wicprof::cli {
 /// file at the limit of `ulimit -f` is an error of the write. Call first in main().
 void prepare_process() noexcept;
 
-/// For verbs that run programs, to the end of the process: a closed pipe or a terminal that is another's is no reason
-/// to end or to stop, since the exit status is the program's; and the end of a child is always told.
-void outlive_terminal() noexcept;
+/// For verbs that run programs, to the end of the process and before its first thread: a closed pipe or a terminal that
+/// is another's is no reason to end or to stop, since the exit status is the program's; the end of a child is always
+/// told; and threads get stacks of 2 MiB. The C library keeps stacks of ended threads up to 40 MB, and aborts where the
+/// system does not take back a further one; and under `ulimit -v` each counts whole.
+void prepare_for_programs() noexcept;
 
 /// In a child between fork() and exec(): gives these signals back. The opened streams close by themselves at exec().
 /// Async-signal-safe.
