@@ -1,8 +1,10 @@
 // Patched code in the place of what the program loads: the callback at the entry of a load changes the image that the
 // driver reads. Whatever fails leaves the program with its own image.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
