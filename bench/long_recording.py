@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Whether a long recording's file, memory and CPU time per event stay flat: two hours of events
-(bench/long_producer.cpp) within minutes, recorded with --keep-last alone, and in segments with
---keep-last. Compares the last third of each recording with the third before it."""
+"""Whether a long recording's file, memory, descriptors and CPU time per event stay flat. Compares the last third of
+each recording with the third before it.
+
+Without --toggled: two hours of events (bench/long_producer.cpp) within minutes, recorded with --keep-last alone, and in
+segments with --keep-last. With --toggled: a sample on CPU devices for --seconds, in segments with --keep-last, toggled
+every two seconds; what the program itself takes is compared, too.
+"""
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -12,19 +17,36 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import result_file
 
 # The last third over the middle third. File and memory: steps of the log and of the lists of texts. CPU time: a shared
 # machine's times vary by this much.
-BARS = {"file": 1.10, "memory": 1.10, "cpu_per_event": 1.30}
+BARS = {"file": 1.10, "memory": 1.10, "cpu_per_event": 1.30, "descriptors": 1.0, "program_memory": 1.10,
+        "program_descriptors": 1.0}
+UNITS = {"cpu_per_event": "us", "descriptors": "descriptors", "program_descriptors": "descriptors"}
+TOGGLE_PERIOD = 2  # seconds
+
+
+def resident_bytes(pid):
+    """Without shared memory, whose size is fixed."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) * 1024 - int(status.split("RssShmem:")[1].split()[0]) * 1024
+
+
+def open_descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def child_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
 def sample(process, folder, session, env, wicprof):
-    """What the recorder takes now."""
-    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    resident = int(status.split("VmRSS:")[1].split()[0]) * 1024 - int(status.split("RssShmem:")[1].split()[0]) * 1024
+    """What the recorder and the program take now."""
+    program = child_of(process.pid)
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     ticks = os.sysconf("SC_CLK_TCK")
     answer = subprocess.run([wicprof, "sessions", "--format", "json"], env=env, capture_output=True, text=True,
@@ -36,11 +58,20 @@ def sample(process, folder, session, env, wicprof):
             sizes.append(file.stat().st_size)
         except FileNotFoundError:
             pass
-    return {"time": time.monotonic(), "file": sum(sizes), "memory": resident, "events": events,
-            "cpu": (int(fields[11]) + int(fields[12])) / ticks}
+    return {"time": time.monotonic(), "file": sum(sizes), "memory": resident_bytes(process.pid), "events": events,
+            "descriptors": open_descriptors(process.pid), "program_memory": resident_bytes(program),
+            "program_descriptors": open_descriptors(program), "cpu": (int(fields[11]) + int(fields[12])) / ticks}
 
 
-def record(options, name, words):
+def toggle_until(ended, name, env, wicprof):
+    """Parks and polls in turn."""
+    for mode in itertools.cycle(("park", "poll")):
+        if ended.wait(TOGGLE_PERIOD):
+            return
+        subprocess.run([wicprof, "toggle", "--session", name, mode], env=env, capture_output=True, timeout=60)
+
+
+def record(options, name, words, program, toggled=False):
     with tempfile.TemporaryDirectory(prefix="wic-prof-long-") as folder:
         root = pathlib.Path(folder)
         runtime, work = root / "runtime", root / "work"
@@ -48,17 +79,20 @@ def record(options, name, words):
         work.mkdir()
         env = dict(os.environ, XDG_RUNTIME_DIR=str(runtime))
         process = subprocess.Popen([options.wic_prof, "run", "-q", "-o", str(work / "t.wicprof"), "--name", name,
-                                    *words, "--", options.producer, "--covered-seconds", str(options.covered),
-                                    "--seconds", str(options.seconds)], env=env)
+                                    *words, "--", *program], env=env)
+        ended = threading.Event()
+        if toggled:
+            threading.Thread(target=toggle_until, args=(ended, name, env, options.wic_prof)).start()
         samples = []
         try:
             while process.poll() is None:
-                time.sleep(options.seconds / 120)
+                time.sleep(options.seconds / 240)
                 try:
                     samples.append(sample(process, work, name, env, options.wic_prof))
                 except (StopIteration, OSError, IndexError, ValueError):
                     continue  # starting or ending
         finally:
+            ended.set()
             if process.poll() is None:
                 process.kill()
                 process.wait()
@@ -74,8 +108,8 @@ def record(options, name, words):
         return samples, len(kept), lost
 
 
-def rows_of(options, name, words):
-    samples, kept, lost = record(options, name, words)
+def rows_of(options, name, words, program, toggled=False):
+    samples, kept, lost = record(options, name, words, program, toggled)
     end = samples[0]["time"] + options.seconds
     at = lambda share: samples[0]["time"] + share * (end - samples[0]["time"])
     middle = [s for s in samples if at(1 / 3) <= s["time"] < at(2 / 3)]
@@ -83,16 +117,17 @@ def rows_of(options, name, words):
     if len(middle) < 5 or len(last) < 5:
         sys.exit(f"long_recording: {name}: too few samples")
     per_event = lambda part: (part[-1]["cpu"] - part[0]["cpu"]) / max(part[-1]["events"] - part[0]["events"], 1)
-    events = samples[-1]["events"]
-    params = {"options": " ".join(words), "covered_seconds": options.covered, "seconds": options.seconds,
-              "events": events, "traces_kept": kept, "events_lost": lost}
+    params = {"options": " ".join(words), "seconds": options.seconds, "events": samples[-1]["events"],
+              "traces_kept": kept, "events_lost": lost}
+    if not toggled:
+        params["covered_seconds"] = options.covered
     rows = []
-    for what, unit, value, base in (
-            ("file", "bytes", max(s["file"] for s in last), max(s["file"] for s in middle)),
-            ("memory", "bytes", max(s["memory"] for s in last), max(s["memory"] for s in middle)),
-            ("cpu_per_event", "us", per_event(last) * 1e6, per_event(middle) * 1e6)):
+    whats = ["file", "memory", "descriptors"] + (["program_memory", "program_descriptors"] if toggled else [])
+    measured = [(what, *(max(s[what] for s in part) for part in (last, middle))) for what in whats]
+    measured.append(("cpu_per_event", per_event(last) * 1e6, per_event(middle) * 1e6))
+    for what, value, base in measured:
         ratio = value / base
-        rows.append({"name": f"{name}_{what}", "params": params, "value": value, "unit": unit,
+        rows.append({"name": f"{name}_{what}", "params": params, "value": value, "unit": UNITS.get(what, "bytes"),
                      "compared_to": f"{name}_{what} in the middle third", "ratio": ratio, "bar": BARS[what],
                      "holds": ratio <= BARS[what]})
     rows.append({"name": f"{name}_lost", "params": params, "value": lost, "unit": "events", "compared_to": None,
@@ -106,12 +141,20 @@ def main():
     parser.add_argument("--producer", default="build/bin/bench_long_producer")
     parser.add_argument("--covered", type=float, default=7200, help="seconds that the events' times cover")
     parser.add_argument("--seconds", type=float, default=180, help="seconds that each recording takes")
+    parser.add_argument("--toggled", nargs=argparse.REMAINDER, metavar="PROGRAM",
+                        help="a sample with its options, without --seconds; the last option")
     result_file.add_arguments(parser)
     options = parser.parse_args()
     # The same shares of the recording, whatever its length: as 5 minutes of two hours.
     part = f"{options.seconds / 24 * 1000:.0f}ms"
-    rows = rows_of(options, "keep_last", ["--keep-last", part])
-    rows += rows_of(options, "segment_keep_last", ["--segment", part, "--keep-last", part])
+    if options.toggled:
+        program = [*options.toggled, "--seconds", str(options.seconds)]
+        rows = rows_of(options, "toggled", ["--segment", part, "--keep-last", part], program, toggled=True)
+        return result_file.write(options, "long_recording_toggled", f"bench/long_recording.py --seconds "
+                                 f"{options.seconds:g} --toggled {' '.join(options.toggled)}", rows)
+    program = [options.producer, "--covered-seconds", str(options.covered), "--seconds", str(options.seconds)]
+    rows = rows_of(options, "keep_last", ["--keep-last", part], program)
+    rows += rows_of(options, "segment_keep_last", ["--segment", part, "--keep-last", part], program)
     return result_file.write(options, "long_recording", f"bench/long_recording.py --covered {options.covered:g} "
                              f"--seconds {options.seconds:g}", rows)
 

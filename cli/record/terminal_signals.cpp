@@ -1,6 +1,7 @@
 #include "cli/record/terminal_signals.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,7 +50,10 @@ bool is_ignored(int number) {
 
 }  // namespace
 
-void PreviousSignals::restore() const noexcept { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+void PreviousSignals::restore() const noexcept {
+  // By itself: pthread_sigmask() would unblock the C library's own signals.
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, _NSIG / 8);
+}
 
 TerminalSignals::TerminalSignals() {
   sigemptyset(&watched_);

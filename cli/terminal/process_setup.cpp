@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +42,28 @@ void restore(const Changed& signal) noexcept {
   if (signal.changed) sigaction(signal.number, &signal.previous, nullptr);
 }
 
+/// A signal that the C library keeps for itself: its functions refuse the number, and its first thread takes it.
+struct LibrarysSignal {
+  struct Action {  // the kernel's layout
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  };
+  int number;
+  bool ignored;
+
+  void look() noexcept {
+    Action now{};
+    ignored = syscall(SYS_rt_sigaction, number, nullptr, &now, sizeof now.mask) == 0 && now.handler == SIG_IGN;
+  }
+  void restore() const noexcept {
+    const Action ignore{SIG_IGN, 0, nullptr, 0};
+    if (ignored) syscall(SYS_rt_sigaction, number, &ignore, nullptr, sizeof ignore.mask);
+  }
+};
+LibrarysSignal of_library[] = {{32, false}, {33, false}};
+
 void use_small_stacks() noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return;
@@ -66,6 +89,7 @@ void prepare_process() noexcept {
 }
 
 void prepare_for_programs() noexcept {
+  for (LibrarysSignal& signal : of_library) signal.look();
   for (Changed& signal : of_terminal) change(signal);
   use_small_stacks();
 }
@@ -73,6 +97,7 @@ void prepare_for_programs() noexcept {
 void restore_process() noexcept {
   restore(file_size);
   for (const Changed& signal : of_terminal) restore(signal);
+  for (const LibrarysSignal& signal : of_library) signal.restore();
   restore_bus_errors();
 }
 

@@ -1,9 +1,12 @@
 """The program keeps its exit status, its signals and its environment, whatever happens to wic-prof beside it."""
 
+import ctypes
 import os
 import pathlib
+import platform
 import shutil
 import signal
+import struct
 import subprocess
 import unittest
 
@@ -106,14 +109,7 @@ class OfTheProgram(harness.Case):
 
 
 class Inherited(harness.Case):
-    def test_ignored_signals(self):
-        numbers = [n for n in signal.valid_signals()
-                   if n not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD) and n < signal.SIGRTMIN]
-
-        def ignore():
-            for number in numbers:
-                signal.signal(number, signal.SIG_IGN)
-
+    def handling_is_kept(self, ignore):
         words = ["grep", "-E", "Sig(Blk|Ign|Cgt)", "/proc/self/status"]
         bare = subprocess.run(words, capture_output=True, text=True, preexec_fn=ignore, restore_signals=False)
         for times in ("1", "2"):
@@ -122,6 +118,33 @@ class Inherited(harness.Case):
                                   preexec_fn=ignore, restore_signals=False, stdin=subprocess.DEVNULL,
                                   timeout=harness.TIMEOUT)
             self.assertEqual(done.stdout, bare.stdout * int(times), done.stderr)
+
+    def test_ignored_signals(self):
+        numbers = [n for n in signal.valid_signals()
+                   if n not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD) and n < signal.SIGRTMIN]
+
+        def ignore():
+            for number in numbers:
+                signal.signal(number, signal.SIG_IGN)
+
+        self.handling_is_kept(ignore)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "names system calls by their numbers")
+    def test_signals_of_the_c_library(self):
+        rt_sigaction, rt_sigprocmask = 13, 14
+        action = struct.pack("4Q", signal.SIG_IGN, 0, 0, 0)
+        mask = struct.pack("Q", 1 << 31 | 1 << 32)  # 32 and 33
+        system = ctypes.CDLL(None).syscall
+
+        def ignore():
+            for number in (32, 33):
+                system(rt_sigaction, number, action, None, 8)
+
+        def block():
+            system(rt_sigprocmask, signal.SIG_BLOCK, mask, None, 8)
+
+        self.handling_is_kept(ignore)
+        self.handling_is_kept(block)
 
     def test_environment(self):
         # Names come twice, entries are no variables; only execve() by itself makes such an environment.
