@@ -1,9 +1,38 @@
 #include "protocol/own_file.h"
 
+#include <signal.h>
+
 #include <climits>
 #include <cstdio>  // rename
+#include <utility>
 
 namespace wicprof {
+
+namespace {
+
+constexpr int kPartNames = 100;  // a killed process may have left files with this process's number
+
+std::string part_name(const std::string& path, int i) {
+  return path + "." + std::to_string(getpid()) + (i == 0 ? "" : "." + std::to_string(i)) + ".part";
+}
+
+/// For this thread.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
 
 Result<std::string> behind_own_links(std::string path) {
   constexpr int kMostLinks = 40;  // the system's own limit
@@ -25,14 +54,56 @@ Result<std::string> behind_own_links(std::string path) {
   return bad_input(named + " is a link to itself; choose another place with -o");
 }
 
-int make_part(const std::string& path, std::string& part) {
-  constexpr int kTries = 100;  // a killed process may have left files with this process's number
-  for (int i = 0; i < kTries; ++i) {
-    part = path + "." + std::to_string(getpid()) + (i == 0 ? "" : "." + std::to_string(i)) + ".part";
-    const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file >= 0 || errno != EEXIST) return file;
+NewFile::NewFile(std::string path) : path_(std::move(path)) {
+  const std::size_t slash = path_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  file_ = ::access("/proc/self/fd", X_OK) == 0 ? ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+  for (int i = 0; file_ < 0 && i < kPartNames; ++i) {
+    part_ = part_name(path_, i);
+    file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file_ < 0 && errno != EEXIST) break;
   }
-  return -1;
+}
+
+NewFile::~NewFile() {
+  if (file_ < 0) return;
+  if (!part_.empty()) ::unlink(part_.c_str());
+  ::close(file_);
+}
+
+int NewFile::link_to(const std::string& name) const {
+  const std::string own = "/proc/self/fd/" + std::to_string(file_);
+  return ::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+int NewFile::move_to_path() const { return ::rename(part_.c_str(), path_.c_str()) == 0 ? 0 : errno; }
+
+int NewFile::take_name(bool replaces) {
+  // A network's file system tells at the close that there is no room.
+  if (const int copy = ::dup(file_); copy < 0 || ::close(copy) != 0) return errno;
+  const NoSignals none;  // one that ends the process would leave the file with two names
+  if (!part_.empty()) {
+    if (replaces) return move_to_path();
+    if (::link(part_.c_str(), path_.c_str()) == 0) return 0;
+    // Without hard links.
+    return errno == EEXIST || ::access(path_.c_str(), F_OK) == 0 ? EEXIST : move_to_path();
+  }
+  if (!replaces) return link_to(path_);
+  int error = EEXIST;
+  for (int i = 0; error == EEXIST && i < kPartNames; ++i) error = link_to(part_ = part_name(path_, i));
+  if (error != 0) part_.clear();
+  return error == 0 ? move_to_path() : error;
+}
+
+std::size_t read_bytes(int file, void* to, std::size_t most) {
+  std::size_t got = 0;
+  while (got < most) {
+    const ssize_t read = ::read(file, static_cast<char*>(to) + got, most - got);
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) break;
+    got += static_cast<std::size_t>(read);
+  }
+  return got;
 }
 
 int write_bytes(int file, std::string_view bytes) {
@@ -46,14 +117,10 @@ int write_bytes(int file, std::string_view bytes) {
 }
 
 int replace_with(const std::string& path, std::string_view bytes) {
-  std::string part;
-  const int file = make_part(path, part);
-  if (file < 0) return errno;
-  int error = write_bytes(file, bytes);
-  if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(part.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) ::unlink(part.c_str());
-  return error;
+  NewFile file(path);
+  if (file.descriptor() < 0) return errno;
+  const int error = write_bytes(file.descriptor(), bytes);
+  return error != 0 ? error : file.take_name(true);
 }
 
 }  // namespace wicprof

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -61,8 +62,32 @@ inline std::string take_bytes(int file) {
 /// else, who would choose what the process writes to with its own rights.
 Result<std::string> behind_own_links(std::string path);
 
-/// Makes a new file beside `path`, whose name is returned in `part`: never one that is there already. -1: errno.
-int make_part(const std::string& path, std::string& part);
+/// A file that is written before it gets its name, so that nobody reads half of it. Where the file system has files
+/// without names, a process that is killed leaves nothing; elsewhere it may leave PATH.PID.part.
+class NewFile {
+ public:
+  explicit NewFile(std::string path);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+
+  /// -1: it could not be made, for the reason in errno.
+  int descriptor() const { return file_; }
+
+  /// Gives the file its name. With `replaces`, in the place of what has the name, of which a link is replaced, too.
+  /// Returns 0 or errno: EEXIST where the name is taken, and what writing the bytes met only now.
+  int take_name(bool replaces);
+
+ private:
+  int link_to(const std::string& name) const;
+  int move_to_path() const;
+
+  std::string path_, part_;  // part_: its name until it gets its own; empty: it has none
+  int file_;
+};
+
+/// Reads from where the file stands, up to `most` bytes. Less than that: the file ends there, or cannot be read.
+std::size_t read_bytes(int file, void* to, std::size_t most);
 
 /// Writes all of the bytes. Returns 0 or errno.
 int write_bytes(int file, std::string_view bytes);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "cli/files/output_name.h"
@@ -70,28 +69,15 @@ Result<> write_in_place(const std::string& path, std::string_view text) {
   return ok();
 }
 
-/// Writes a temporary file and renames it: a full disk neither destroys the old file nor leaves half a new one.
+/// A full disk neither destroys the old file nor leaves half a new one.
 Result<> replace_file(const Output& output, std::string_view text) {
   // A link stays, and its file is replaced.
   const Result<std::string> behind = behind_own_links(output.name);
   if (!behind) return behind.error();
-  const std::string& path = *behind;
-  std::string part;
-  const int fd = make_part(path, part);
-  if (fd < 0) return cannot_write(path, errno);
-  int error = write_text(fd, text);
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error == 0) {
-    if (output.overwrite) {
-      if (rename(part.c_str(), path.c_str()) != 0) error = errno;
-    } else if (link(part.c_str(), path.c_str()) != 0) {
-      error = errno;
-      // The file system has no hard links.
-      if (error != EEXIST && access(path.c_str(), F_OK) != 0)
-        error = rename(part.c_str(), path.c_str()) == 0 ? 0 : errno;
-    }
-  }
-  unlink(part.c_str());
+  NewFile file(*behind);
+  if (file.descriptor() < 0) return cannot_write(*behind, errno);
+  int error = write_text(file.descriptor(), text);
+  if (error == 0) error = file.take_name(output.overwrite);
   if (error == 0) return ok();
   if (error == EEXIST) return exists(output.name);
   return cannot_write(output.name, error);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "protocol/limit_words.h"
+#include "protocol/own_file.h"
 #include "store/format/schema.h"
 #include "store/sqlite/companions.h"
 
@@ -164,15 +165,15 @@ Result<> check_trace(const std::string& path) {
     return too_many ? unavailable(reason + "; raise ulimit -n") : bad_input(reason + "; check who may read it");
   }
   Header header{};
-  const ssize_t bytes = ::read(file, header.data(), header.size());
+  const std::size_t bytes = read_bytes(file, header.data(), header.size());
   ::close(file);
 
-  const std::size_t magic_bytes = std::min(kMagic.size(), bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+  const std::size_t magic_bytes = std::min(kMagic.size(), bytes);
   if (magic_bytes == 0) return bad_input(path + " is empty, not a trace; record again with wic-prof run");
   if (std::memcmp(header.data(), kMagic.data(), magic_bytes) != 0) {
     return bad_input(path + " is not a trace; name a file that wic-prof run has written");
   }
-  if (bytes < static_cast<ssize_t>(kHeaderBytes)) {
+  if (bytes < kHeaderBytes) {
     return bad_input(path + " is truncated: it ends after " + std::to_string(bytes) +
                      " bytes; copy it again, or record again");
   }

@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+#include "protocol/own_file.h"
+
 namespace wicprof::store {
 
 namespace {
@@ -51,9 +53,9 @@ bool is_packed(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
   std::array<unsigned char, 2> begin{};
-  const bool read = ::read(file, begin.data(), begin.size()) == static_cast<ssize_t>(begin.size());
+  const bool whole = read_bytes(file, begin.data(), begin.size()) == begin.size();
   ::close(file);
-  return read && begin == kMagic;
+  return whole && begin == kMagic;
 }
 
 Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
