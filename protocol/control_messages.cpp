@@ -1,5 +1,7 @@
 #include "protocol/control_messages.h"
 
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -100,6 +102,25 @@ WaitSide side_of(const Json& json) {
   return side_from_name(json.value("side", std::string())).value_or(WaitSide::both);
 }
 
+/// Empty of meaning ("discarded") where the line is no JSON, or has a number that no message has. The library converts
+/// numbers to integers unchecked: whole ones become integers here, and other ones are at most 1, as a precision is.
+Json parse_line(const std::string& line) {
+  bool fits = true;
+  const auto look = [&](int, Json::parse_event_t event, Json& value) {
+    if (event != Json::parse_event_t::value || !value.is_number_float()) return true;
+    const double number = value.get<double>();
+    if (std::abs(number) <= 1) return true;
+    if (number == std::trunc(number) && std::abs(number) < 0x1p63) {
+      value = static_cast<std::int64_t>(number);
+    } else {
+      fits = false;
+    }
+    return true;
+  };
+  Json json = Json::parse(line, look, false);
+  return fits ? json : Json(Json::value_t::discarded);
+}
+
 Error bad_answer(const std::string& socket_path) {
   return unavailable("the run behind " + socket_path +
                      " gives an answer that this wic-prof does not understand; use one "
@@ -108,7 +129,7 @@ Error bad_answer(const std::string& socket_path) {
 
 // The answer's document when the server said ok.
 Result<Json> document_of(const std::string& line, const std::string& socket_path) {
-  const Json answer = Json::parse(line, nullptr, false);
+  const Json answer = parse_line(line);
   if (!answer.is_object() || !answer.contains("ok")) return bad_answer(socket_path);
   if (answer.value("ok", false)) return answer;
   const std::string message = answer.value("message", std::string("refused without a reason"));
@@ -209,7 +230,7 @@ Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
 }
 
 std::string answer_request(const ControlHandler& handler, const std::string& line) try {
-  const Json request = Json::parse(line, nullptr, false);
+  const Json request = parse_line(line);
   const std::string what = request.is_object() ? request.value("request", std::string()) : std::string();
   if (what == "status") return one_line({{"ok", true}, {"status", to_json(handler.status())}});
   if (what == "toggle") {

@@ -151,6 +151,24 @@ TEST(ControlAnswers, WithFieldsOfOtherTypesAreErrors) {
   }
 }
 
+TEST(ControlRequests, NumbersThatNoIntegerHoldsAreRefused) {
+  TimeNs asked = 0;
+  ControlHandler with_ab = handler();
+  with_ab.ab = [&](const AbRequest& request) -> Result<> {
+    asked = request.time;
+    return ok();
+  };
+  const auto answer = [&](const std::string& time) {
+    return answer_request(with_ab, R"({"request":"ab","strategy":"auto","precision":0.01,"time_ns":)" + time + "}");
+  };
+  for (const char* time : {"1e30", "-1e30", "9223372036854775808.0", "1000055555555555555555555555555", "1.5"}) {
+    EXPECT_NE(answer(time).find("\"ok\":false"), std::string::npos) << time;
+  }
+  EXPECT_EQ(asked, 0);
+  EXPECT_NE(answer("5e9").find("\"ok\":true"), std::string::npos);
+  EXPECT_EQ(asked, 5'000'000'000);
+}
+
 TEST_F(ControlSocketTest, MissingServerIsAnError) {
   const Result<SessionStatus> status = ask_status(path_);
   ASSERT_FALSE(status);

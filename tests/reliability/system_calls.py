@@ -70,8 +70,9 @@ NEVER_ENDS = ("EINTR", "EAGAIN")
 class Command:
     """One command in a folder and with a session folder of its own."""
 
-    def __init__(self, name, words, bin_folder, limits=()):
-        self.name, self.words, self.bin, self.limits = name, words, bin_folder, limits
+    def __init__(self, name, words, bin_folder):
+        self.name, self.words, self.bin = name, words, bin_folder
+        self.limits = []
 
     def run(self, folder, prefix=(), **variables):
         runtime, work, temporary = folder / "runtime", folder / "work", folder / "tmp"
@@ -186,12 +187,13 @@ class Signals(AtCalls):
 
 def is_of_signal(command, folder, fault, result):
     """Whether a command ended as one that gets this signal: a program by the signal or as usual, as the trace says."""
-    number, (status, _, err) = signal.Signals[fault[1]], result
+    number, (status, _, _) = signal.Signals[fault[1]], result
+    trace = folder / "work" / "o.wicprof"
     if status == -number:  # before a program was there to get it, or a reading command
-        return not (folder / "work" / "o.wicprof").exists()
-    if command.name != "run":
+        return not trace.exists()
+    if command.name != "run" or not trace.exists():
         return False
-    with contextlib.closing(sqlite3.connect(folder / "work" / "o.wicprof")) as database:
+    with contextlib.closing(sqlite3.connect(trace)) as database:
         meta = dict(database.execute("SELECT key, value FROM meta"))
     ended = (folder / "work" / "ended").exists()
     return (meta["state"] == "complete" and meta["app_status"] == str(status)
