@@ -150,7 +150,7 @@ def main():
     if options.toggled:
         program = [*options.toggled, "--seconds", str(options.seconds)]
         rows = rows_of(options, "toggled", ["--segment", part, "--keep-last", part], program, toggled=True)
-        return result_file.write(options, "long_recording_toggled", f"bench/long_recording.py --seconds "
+        return result_file.write(options, "long_recording", f"bench/long_recording.py --seconds "
                                  f"{options.seconds:g} --toggled {' '.join(options.toggled)}", rows)
     program = [options.producer, "--covered-seconds", str(options.covered), "--seconds", str(options.seconds)]
     rows = rows_of(options, "keep_last", ["--keep-last", part], program)

@@ -193,7 +193,7 @@ void made_again_while_waited_for() {
   Word first, second;
   launch(one, {0, &first.value});
   std::thread waits([&] { OK(wait(one)); });
-  pause_ms(10);
+  pause_ms(100);  // the thread may begin late
   OK(CU(cuStreamDestroy)(one));
   const CUstream two = stream();
   launch(two, {0, &second.value});

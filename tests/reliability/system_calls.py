@@ -317,8 +317,8 @@ def main():
                  **claim(all_tried, all_wrong)})
     words = [] if options.kind == "errors" else ["--kind", options.kind]
     words += [word for limit in options.limit for word in ("--limit", limit)]
-    name = {"errors": "system_calls", "short": "short_calls", "signals": "signals_at_calls"}[options.kind]
-    return result_file.write(options, name, " ".join(["tests/reliability/system_calls.py build/bin", *words]), rows)
+    command = " ".join(["tests/reliability/system_calls.py build/bin", *words])
+    return result_file.write(options, "system_calls", command, rows)
 
 
 if __name__ == "__main__":
