@@ -296,7 +296,7 @@ void begun_meanwhile(CUstreamCaptureMode mode, Wait waits) {
   launch(waited, {0, &word.value});
   OK(record(behind, waited));
   std::thread other([&] {
-    pause_ms(10);
+    pause_ms(50);  // the wait may begin late
     const CUstream captured = stream(CU_STREAM_DEFAULT);
     CU(cuStreamBeginCapture)(captured, mode);
     busy(captured, 1);
