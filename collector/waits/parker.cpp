@@ -74,7 +74,7 @@ bool Parker::alone(WaitingThread& thread, const Awaitable& what) {
   if (!others_.quiet()) return false;
   if (what.kind != Awaited::device || thread.device_waits >= kDevicesBefore) return true;
   ++thread.device_waits;
-  thread.others_wait.emplace(others_, thread.id, nullptr, false);  // shows whether others begin work meanwhile
+  thread.others_wait.emplace(others_, thread.id, Whose::everybodys);  // shows whether others begin work meanwhile
   return false;
 }
 
@@ -82,11 +82,11 @@ void Parker::note(WaitingThread& thread, CUpti_CallbackId id, const CUpti_Callba
   const bool begins = data.callbackSite == CUPTI_API_ENTER;
   if (begins) {
     const CallingDriver calling(thread);
-    if (NotedCalls::begins_capture(id)) others_.begins(thread.id, nullptr);
     if (NotedCalls::ends_primary_context(id)) return handles_.primary_context_may_end();
     if (const CUevent changed = NotedCalls::changed_event(id, data.functionParams)) events_.changes(changed);
   }
   noted_.note(id, data);
+  if (begins && NotedCalls::begins_capture(id)) others_.begins_capture(thread.id);
 }
 
 void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const CallEntry& call, EventSink& sink) {
@@ -143,22 +143,29 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   }
   const bool is_copy = what.kind == Awaited::copy, is_device = what.kind == Awaited::device;
   const bool is_legacy = what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY;
-  const bool for_all = is_device || is_legacy, gives_way = for_all || is_copy;
-  std::optional<OthersWork::Wait> others;
-  if (what.kind != Awaited::event) others.emplace(others_, thread.id, for_all ? nullptr : what.stream, gives_way);
+  const Whose whose = is_device || is_legacy        ? Whose::everybodys
+                      : what.kind != Awaited::event ? Whose::streams
+                                                    : Whose::nobodys;
+  OthersWork::Wait& others = thread.others_wait.emplace(others_, thread.id, whose, what.stream);
+  if (whose == Whose::everybodys || is_copy) others.give_way();
   Snapshot snapshot(tools_, what);
-  if (!snapshot) return;  // done already, or the driver's to wait for
+  if (!snapshot) return thread.others_wait.reset();  // done already, or the driver's to wait for
   if (is_device) handles_.idle_context(snapshot.context(), true);
-  replaced_.taken(call.id, snapshot.context());  // tries it while the thread waits anyway
-  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, gives_way ? &*others : nullptr);
+  // Tries it while the thread waits anyway.
+  if (!replaced_.taken(call.id, snapshot.context())) others.give_way();
+  WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, others);
   const Parked parked = park(snapshot, strategy, plan_for, waiting, wait.begin);
   wait.polls += parked.polls;
   wait.naps += parked.naps;
-  if (!parked.done || is_copy) return;
-  // The call of an idle stream or device returns at once by itself, and does all that it does. The driver takes a
-  // stream for idle a little later than an event behind its work for reached.
-  const bool idle = !noted_.captures().any() && (is_device ? !fed(what) : others && !others->interrupted());
-  if (!idle) settle(thread, snapshot.context(), call, relaxed);
+  others.leaves();
+  if (parked.done && !is_copy) {
+    // The call of an idle stream or device returns at once by itself, and does all that it does. The driver takes a
+    // stream for idle a little later than an event behind its work for reached.
+    const bool idle =
+        !noted_.captures().any() && (is_device ? !fed(what) : what.kind != Awaited::event && !others.interrupted());
+    if (!idle) settle(thread, snapshot.context(), call, relaxed);
+  }
+  others.returns();
 }
 
 void Parker::settle(WaitingThread& thread, CUcontext context, const CallEntry& call, RelaxedCapture& relaxed) {

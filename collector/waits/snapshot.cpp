@@ -54,7 +54,8 @@ Answer Snapshot::ask() {
 }
 
 Answer Snapshot::wait() {
-  const CUevent event = wait_ ? wait_->instead() : event_.get();
+  // The others go on in the driver themselves: while a thread slept here, nothing of others could wait for their calls.
+  const CUevent event = wait_ ? wait_->instead() : what_.kind == Awaited::stream ? event_.get() : nullptr;
   if (event == nullptr || tools_.driver.event_synchronize == nullptr) return Answer::pending;
   return answer_of(tools_.driver.event_synchronize(event));
 }

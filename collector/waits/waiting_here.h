@@ -16,15 +16,14 @@ namespace wicprof::collector {
 /// Sleeps on the word that a toggle wakes.
 class WaitingHere final : public Waiting {
  public:
-  /// `gives_way_to`: before whose work the call has to go on; nullptr: nobody's.
   WaitingHere(const HostControl& control, std::uint32_t site, SleepLateness& sleeps, CpuMeter& meter,
-              const OthersWork::Wait* gives_way_to)
-      : control_(control), site_(site), sleeps_(sleeps), meter_(meter), gives_way_to_(gives_way_to) {}
+              const OthersWork::Wait& others)
+      : control_(control), site_(site), sleeps_(sleeps), meter_(meter), others_(others) {}
   StrategyId wanted() override {
     sequence_ = control_.sequence();  // before the question, so that no change is missed
     return control_.wanted(site_);
   }
-  bool gives_way() override { return gives_way_to_ != nullptr && gives_way_to_->interrupted(); }
+  bool gives_way() override { return others_.has_to_go_on(); }
   void sleep(TimeNs time) override {
     if (!exact_) exact_.emplace();
     const TimeNs begin = now_ns();
@@ -44,7 +43,7 @@ class WaitingHere final : public Waiting {
   std::uint32_t site_;
   SleepLateness& sleeps_;
   CpuMeter& meter_;
-  const OthersWork::Wait* const gives_way_to_;
+  const OthersWork::Wait& others_;
   bool slept_ = false;
   std::uint32_t sequence_ = 0;
   std::optional<ExactSleeps> exact_;

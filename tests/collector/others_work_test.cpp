@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <ctime>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -14,8 +17,8 @@ const auto kStream = reinterpret_cast<CUstream>(16), kOther = reinterpret_cast<C
 
 TEST(OthersWork, InOtherStreamsConcernsNoWaitForOne) {
   OthersWork others;
-  OthersWork::Wait wait(others, kWaits, kStream, false);
-  OthersWork::Wait of_own(others, kWaits, CU_STREAM_PER_THREAD, false);
+  OthersWork::Wait wait(others, kWaits, Whose::streams, kStream);
+  OthersWork::Wait of_own(others, kWaits, Whose::streams, CU_STREAM_PER_THREAD);
   others.begins(kLaunches, kOther);
   others.begins(kLaunches, CU_STREAM_LEGACY);
   others.begins(kLaunches, CU_STREAM_PER_THREAD);  // of that thread
@@ -23,6 +26,7 @@ TEST(OthersWork, InOtherStreamsConcernsNoWaitForOne) {
   EXPECT_FALSE(of_own.interrupted());
   others.begins(kLaunches, kStream);
   EXPECT_TRUE(wait.interrupted());
+  EXPECT_FALSE(wait.has_to_go_on());
   EXPECT_TRUE(others.quiet());  // for those who wait for all
 }
 
@@ -30,7 +34,7 @@ TEST(OthersWork, IsNoticedOnlyWhileAnotherThreadWaits) {
   OthersWork others;
   others.begins(kLaunches, kStream);
   EXPECT_TRUE(others.quiet());
-  OthersWork::Wait wait(others, kWaits, nullptr, false);
+  OthersWork::Wait wait(others, kWaits, Whose::everybodys);
   others.begins(kWaits, kStream);  // its own, such as the copy that it is in
   EXPECT_TRUE(others.quiet());
   EXPECT_FALSE(wait.interrupted());
@@ -39,15 +43,75 @@ TEST(OthersWork, IsNoticedOnlyWhileAnotherThreadWaits) {
   EXPECT_TRUE(wait.interrupted());
 }
 
+TEST(OthersWork, CapturesConcernWhoeverGivesWay) {
+  OthersWork others({kMillisecond, kMillisecond});
+  OthersWork::Wait for_event(others, kWaits, Whose::nobodys), copies(others, kWaits, Whose::streams, kStream);
+  copies.give_way();
+  others.begins_capture(kLaunches);
+  EXPECT_FALSE(for_event.interrupted());
+  EXPECT_TRUE(copies.has_to_go_on());
+}
+
+constexpr Patience kLong{60 * kSecond, 60 * kSecond};
+
+/// CPU time of the calling thread.
+TimeNs computed() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+/// A thread leaves its wait, and `does` something on its way to the driver. Another one begins a capture meanwhile:
+/// whether that came after `does`, which sets its argument.
+template <class Does>
+bool comes_after(Patience patience, Does does) {
+  OthersWork others(patience);
+  std::atomic<bool> left{false}, over{false};
+  std::atomic<int> reached{0};
+  std::thread waits([&] {
+    OthersWork::Wait wait(others, kWaits, Whose::nobodys);
+    wait.leaves();
+    left = true;
+    does(wait, reached);
+    while (!over) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  });
+  while (!left) std::this_thread::yield();
+  others.begins_capture(kLaunches);
+  const bool after = reached != 0;
+  over = true;
+  waits.join();
+  return after;
+}
+
+TEST(OthersWork, CapturesComeAfterTheCallsThatAreOnTheirWay) {
+  EXPECT_TRUE(comes_after(kLong, [](OthersWork::Wait& wait, std::atomic<int>& reached) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // asleep in the callback: not yet in the driver
+    reached = 1;
+    wait.returns();
+  }));
+  EXPECT_TRUE(comes_after(kLong, [](OthersWork::Wait& wait, std::atomic<int>& reached) {
+    wait.returns();
+    const TimeNs returned = computed();
+    while (computed() < returned + 10'000) continue;  // on the way
+    reached = 1;
+    while (computed() < returned + 20 * kMillisecond) continue;  // as in a wait that spins
+  }));
+}
+
+TEST(OthersWork, CapturesDoNotWaitForEver) {
+  EXPECT_FALSE(comes_after({kMillisecond, kMillisecond}, [](OthersWork::Wait&, std::atomic<int>&) {}));
+}
+
 TEST(OthersWork, ComesAfterTheCallsThatHaveToGoOn) {
-  OthersWork others(60 * kSecond);
+  OthersWork others(kLong);
   std::atomic<int> woken{0};
   others.on_watching([](bool) {}, [&] { ++woken; });
   std::optional<OthersWork::Wait> wait;
-  wait.emplace(others, kWaits, nullptr, true);
+  wait.emplace(others, kWaits, Whose::everybodys);
+  wait->give_way();
   std::atomic<bool> gone{false};
   std::thread waiting([&] {
-    while (!wait->interrupted()) std::this_thread::yield();
+    while (!wait->has_to_go_on()) std::this_thread::yield();
     gone = true;
     wait.reset();
   });
@@ -59,9 +123,19 @@ TEST(OthersWork, ComesAfterTheCallsThatHaveToGoOn) {
 
 TEST(OthersWork, DoesNotComeAtAllLateWhereACallDoesNotGoOn) {
   OthersWork others;
-  const OthersWork::Wait wait(others, kWaits, nullptr, true);
+  OthersWork::Wait wait(others, kWaits, Whose::everybodys);
+  wait.give_way();
   others.begins(kLaunches, kStream);  // returns
   EXPECT_TRUE(wait.interrupted());
+}
+
+TEST(OthersWork, WaitsForEventsHaveNoLaunchesWatched) {
+  OthersWork others;
+  bool watched = false;
+  others.on_watching([&](bool on) { watched |= on; }, [] {});
+  const OthersWork::Wait lasts(others, kWaits, Whose::nobodys);
+  for (int i = 0; i < 40; ++i) others.tick();
+  EXPECT_FALSE(watched);
 }
 
 TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
@@ -74,7 +148,7 @@ TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
         ++changes;
       },
       [] {});
-  const auto wait = [&] { const OthersWork::Wait one(others, kWaits, nullptr, true); };
+  const auto wait = [&] { const OthersWork::Wait one(others, kWaits, Whose::everybodys); };
   wait();
   EXPECT_TRUE(watched);
   std::vector<bool> seen;
@@ -86,7 +160,7 @@ TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
   EXPECT_EQ(std::count(seen.begin(), seen.begin() + 10, true), 10);
   EXPECT_EQ(std::count(seen.begin() + 10, seen.end(), true), 3);
   {
-    const OthersWork::Wait lasts(others, kWaits, nullptr, true);
+    const OthersWork::Wait lasts(others, kWaits, Whose::everybodys);
     int watching = 0;
     for (int i = 0; i < 40; ++i) {
       others.tick();

@@ -120,7 +120,8 @@ TEST(WaitsThreads, WhoeverBeginsWorkFindsAllWhoWait) {
   for (std::uint32_t i = 1; i <= 3; ++i) {
     threads.emplace_back([&, i] {
       for (int turn = 0; turn < kTurns / 10; ++turn) {
-        OthersWork::Wait wait(others, i, nullptr, true);
+        OthersWork::Wait wait(others, i, Whose::everybodys);
+        wait.give_way();
         while (!wait.interrupted()) std::this_thread::yield();
         ++interrupted;
       }

@@ -231,6 +231,24 @@ void begun_globally_in_a_legacy_wait() {
 void begun_globally_in_a_device_wait() {
   begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamDefault, [](cudaStream_t) { OK(cudaDeviceSynchronize()); });
 }
+// wic-prof leaves a thread's first waits for a device alone.
+void begun_globally_in_a_later_device_wait() {
+  const cudaStream_t one = stream();
+  for (int i = 0; i < 4; ++i) {
+    busy(one, 3);
+    OK(cudaDeviceSynchronize());
+  }
+  begun_globally_in_a_device_wait();
+}
+void begun_globally_in_a_copy() {
+  void* memory = nullptr;
+  OK(cudaMalloc(&memory, 4096));
+  std::vector<char> to(4096);
+  begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamNonBlocking, [&](cudaStream_t waited) {
+    OK(cudaMemcpyAsync(to.data(), memory, to.size(), cudaMemcpyDeviceToHost, waited));
+  });
+  OK(cudaFree(memory));
+}
 void begun_globally_in_an_event_wait() {
   begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamDefault, [](cudaStream_t waited) {
     const cudaEvent_t behind = event();
@@ -337,6 +355,8 @@ QUESTIONS({Q(wait_for_the_captured_stream),
            Q(begun_globally_in_a_stream_wait),
            Q(begun_globally_in_a_legacy_wait),
            Q(begun_globally_in_a_device_wait),
+           Q(begun_globally_in_a_later_device_wait),
+           Q(begun_globally_in_a_copy),
            Q(begun_globally_in_an_event_wait),
            Q(begun_relaxed_in_a_legacy_wait),
            Q(begun_in_a_legacy_copy),

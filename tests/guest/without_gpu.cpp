@@ -319,6 +319,15 @@ void captures_begun_in_waits() {
     begun_meanwhile(mode, [](CUstream, CUevent) { OK(wait_for_device()); });
   }
 }
+// wic-prof leaves a thread's first waits for a device alone, and the next ones if others have begun work beside a wait.
+void capture_begun_in_a_later_device_wait() {
+  const CUstream one = stream();
+  for (int i = 0; i < 4; ++i) {
+    busy(one, 3);
+    OK(wait_for_device());
+  }
+  begun_meanwhile(CU_STREAM_CAPTURE_MODE_GLOBAL, [](CUstream, CUevent) { OK(wait_for_device()); });
+}
 void the_threads_capture_mode_stays() {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
   CU(cuThreadExchangeStreamCaptureMode)(&mode);
@@ -339,18 +348,14 @@ void host_function_waits() {
 }
 void host_function_needs_a_thread_that_waits() {
   const CUstream one = stream();
-  static std::atomic<int> done{0};
-  done = 0;
+  int code = -1;
   const CUstream apart = stream();
   OK(CU(cuLaunchHostFunc)(
       one, [](void*) { pause_ms(10); }, nullptr));
-  std::thread other([&] {
-    OK(wait(apart));
-    done = 1;
-  });
+  std::thread other([&] { code = wait(apart); });
   OK(wait(one));
   other.join();
-  IS(done.load(), 1);
+  IS(code, 0);
 }
 
 // Contexts.
@@ -715,6 +720,7 @@ void handler_exits_in_a_wait() {
   { #name, name, status, true }
 QUESTIONS_FOR((guest::Machine{prepare, [] { return 0LL; }}),
               {{"library_whose_constructor_waits", library_whose_constructor_waits, 0, true, 0},
+               {"capture_begun_in_a_later_device_wait", capture_begun_in_a_later_device_wait, 0, true, 0},
                Q(fed_by_another),
                Q(fed_until_the_wait_ends),
                Q(released_during_a_legacy_wait),
