@@ -45,7 +45,7 @@ rewriter::Replacement patched_code_of(const RewriteDriver& driver, const CodeCac
   rewriter::Replacement made = analysed(bytes, target);
   steps.done("analysis");
   // The PTX of machine code may come later: Triton writes it, or NVRTC is asked for it.
-  const bool is_final = made.machine_code_only.empty();
+  const bool is_final = made.machine_code_only.empty() && !made.ended_early;
   if (!made.text.empty()) {
     if (std::string refused = try_replacement(driver, image, made, target.device, steps); !refused.empty()) {
       made = {};

@@ -81,15 +81,36 @@ void find_dominators(Graph& graph, const Order& order) {
   }
 }
 
+/// Numbers the tree of dominators from its root, so that the blocks that one dominates have the numbers behind its own.
+void number_dominators(Graph& graph) {
+  const std::size_t count = graph.blocks.size();
+  std::vector<std::vector<int>> below(count);
+  for (std::size_t block = 1; block < count; ++block) {
+    if (graph.dominator[block] >= 0)
+      below[static_cast<std::size_t>(graph.dominator[block])].push_back(static_cast<int>(block));
+  }
+  graph.first.assign(count, -1);
+  graph.last.assign(count, -1);
+  int next = 0;
+  std::vector<int> path{0};
+  while (!path.empty()) {
+    const auto block = static_cast<std::size_t>(path.back());
+    if (graph.first[block] < 0) graph.first[block] = next++;
+    if (below[block].empty()) {
+      graph.last[block] = next - 1;
+      path.pop_back();
+    } else {
+      path.push_back(below[block].back());
+      below[block].pop_back();
+    }
+  }
+}
+
 }  // namespace
 
 bool Graph::dominates(int a, int b) const {
-  while (b != a) {
-    const int next = dominator[static_cast<std::size_t>(b)];
-    if (next == b || next < 0) return false;
-    b = next;
-  }
-  return true;
+  const auto at = static_cast<std::size_t>(a), of = static_cast<std::size_t>(b);
+  return a == b || (first[at] >= 0 && first[at] <= first[of] && first[of] <= last[at]);
 }
 
 Graph graph_of(const Program& program) {
@@ -123,40 +144,34 @@ Graph graph_of(const Program& program) {
     for (const int to : after) graph.blocks[static_cast<std::size_t>(to)].before.push_back(static_cast<int>(b));
   }
   find_dominators(graph, order_of(graph));
+  number_dominators(graph);
   return graph;
 }
 
 std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
   std::vector<Loop> loops;
+  std::vector<int> seen_in(graph.blocks.size(), -1);  // per block, the number of the loop that it was last found in
   for (const auto& [tail, header] : order_of(graph).retreating) {
     if (!graph.dominates(header, tail)) {
       irreducible.push_back(tail);
       continue;
     }
-    Loop loop;
+    const int number = static_cast<int>(loops.size());
+    Loop& loop = loops.emplace_back();
     loop.header = header;
     loop.tail = tail;
-    loop.contains.assign(graph.blocks.size(), false);
-    loop.contains[static_cast<std::size_t>(header)] = true;
-    std::vector<int> open;
-    if (tail != header) {
-      loop.contains[static_cast<std::size_t>(tail)] = true;
-      open.push_back(tail);
+    const auto add = [&](int block) {
+      int& seen = seen_in[static_cast<std::size_t>(block)];
+      if (seen == number || graph.dominator[static_cast<std::size_t>(block)] < 0) return;  // never reached
+      seen = number;
+      loop.blocks.push_back(block);
+    };
+    add(header);
+    add(tail);
+    for (std::size_t i = 1; i < loop.blocks.size(); ++i) {
+      for (const int before : graph.blocks[static_cast<std::size_t>(loop.blocks[i])].before) add(before);
     }
-    while (!open.empty()) {
-      const int block = open.back();
-      open.pop_back();
-      for (const int before : graph.blocks[static_cast<std::size_t>(block)].before) {
-        if (graph.dominator[static_cast<std::size_t>(before)] < 0) continue;  // never reached
-        if (loop.contains[static_cast<std::size_t>(before)]) continue;
-        loop.contains[static_cast<std::size_t>(before)] = true;
-        open.push_back(before);
-      }
-    }
-    for (std::size_t b = 0; b < loop.contains.size(); ++b) {
-      if (loop.contains[b]) loop.blocks.push_back(static_cast<int>(b));
-    }
-    loops.push_back(std::move(loop));
+    std::sort(loop.blocks.begin(), loop.blocks.end());
   }
   std::stable_sort(loops.begin(), loops.end(),
                    [](const Loop& a, const Loop& b) { return a.blocks.size() < b.blocks.size(); });

@@ -1,6 +1,7 @@
 // Basic blocks, dominators and natural loops of a program.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -14,9 +15,10 @@ struct Block {
 };
 
 struct Graph {
-  std::vector<Block> blocks;   ///< block 0 is the entry
-  std::vector<int> block_of;   ///< per instruction
-  std::vector<int> dominator;  ///< per block, its immediate dominator; the entry's is itself; -1: never reached
+  std::vector<Block> blocks;     ///< block 0 is the entry
+  std::vector<int> block_of;     ///< per instruction
+  std::vector<int> dominator;    ///< per block, its immediate dominator; the entry's is itself; -1: never reached
+  std::vector<int> first, last;  ///< per block, its place in the tree of dominators, and the last place below it
   bool dominates(int a, int b) const;
 };
 
@@ -24,8 +26,8 @@ struct Graph {
 struct Loop {
   int header = 0;
   int tail = 0;
-  std::vector<int> blocks;     ///< sorted
-  std::vector<bool> contains;  ///< per block
+  std::vector<int> blocks;  ///< sorted
+  bool contains(int block) const { return std::binary_search(blocks.begin(), blocks.end(), block); }
 };
 
 Graph graph_of(const Program& program);

@@ -13,24 +13,6 @@ namespace {
 
 bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }
 
-/// Of a block: what it reads before it writes it, and what it writes in any case.
-struct Uses {
-  Live reads, writes;
-};
-
-Uses uses_of(const Program& program, const Block& block) {
-  Uses uses{Live(index_of(program.variables)), Live(index_of(program.variables))};
-  for (std::size_t i = block.begin; i < block.end; ++i) {
-    const Instruction& instruction = program.code[i];
-    each_read(instruction, [&](int variable) {
-      if (!uses.writes[index_of(variable)]) uses.reads[index_of(variable)] = true;
-    });
-    if (!replaces_all(instruction)) continue;
-    for (const int variable : instruction.defines) uses.writes[index_of(variable)] = true;
-  }
-  return uses;
-}
-
 enum class Width { predicate, one, two };
 
 /// Of the values that the instruction writes: its first type is theirs.
@@ -53,7 +35,7 @@ bool is_of_the_thread(std::string_view special) { return special.starts_with("%t
 
 /// Whether all threads of the block have the same value of this instruction: such a value takes no register of theirs,
 /// since sm_75, or is computed again where it is needed.
-bool is_shared(const Instruction& instruction, const Live& shared) {
+bool is_shared(const Instruction& instruction, const std::vector<bool>& shared) {
   if (has_modifier(instruction.opcode, "param")) return true;
   if (instruction.effect != Effect::compute || instruction.guard >= 0) return false;
   return std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& source) {
@@ -82,48 +64,96 @@ int declared_registers(const Function& function) {
   return values;
 }
 
-Live live_at(const Program& program, const Graph& graph, int block) {
-  std::vector<Uses> uses;
-  for (const Block& each : graph.blocks) uses.push_back(uses_of(program, each));
-  std::vector<Live> live;
-  for (const Uses& each : uses) live.push_back(each.reads);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = graph.blocks.size(); b-- > 0;) {
-      for (const int after : graph.blocks[b].after) {
-        const Live& from = live[index_of(after)];
-        for (std::size_t variable = 0; variable < from.size(); ++variable) {
-          if (!from[variable] || live[b][variable] || uses[b].writes[variable]) continue;
-          live[b][variable] = changed = true;
-        }
+LiveValues::LiveValues(const Program& program, const Graph& graph)
+    : graph_(graph),
+      reads_(index_of(program.variables)),
+      replaces_(index_of(program.variables)),
+      lives_(graph.blocks.size()),
+      replaced_(graph.blocks.size()) {
+  const auto is_last = [](const std::vector<int>& blocks, int block) {
+    return !blocks.empty() && blocks.back() == block;
+  };
+  for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
+    const int block = static_cast<int>(b);
+    for (std::size_t i = graph.blocks[b].begin; i < graph.blocks[b].end; ++i) {
+      const Instruction& instruction = program.code[i];
+      each_read(instruction, [&](int variable) {
+        std::vector<int>& reads = reads_[index_of(variable)];
+        if (!is_last(replaces_[index_of(variable)], block) && !is_last(reads, block)) reads.push_back(block);
+      });
+      if (!replaces_all(instruction)) continue;
+      for (const int variable : instruction.defines) {
+        std::vector<int>& replaces = replaces_[index_of(variable)];
+        if (!is_last(replaces, block)) replaces.push_back(block);
       }
     }
   }
-  return live[index_of(block)];
 }
 
-int live_registers(const Program& program, const Live& live) {
-  std::vector<int> writers(index_of(program.variables), 0);
+/// Calls visit(block) for each block at whose beginning the variable lives.
+template <class Visit>
+void LiveValues::each_block(int variable, Visit visit) {
+  ++call_;
+  for (const int block : replaces_[index_of(variable)]) replaced_[index_of(block)] = call_;
+  std::vector<int> open = reads_[index_of(variable)];
+  for (const int block : open) lives_[index_of(block)] = call_;
+  while (!open.empty()) {
+    const int block = open.back();
+    open.pop_back();
+    visit(block);
+    for (const int before : graph_.blocks[index_of(block)].before) {
+      if (lives_[index_of(before)] == call_ || replaced_[index_of(before)] == call_) continue;
+      lives_[index_of(before)] = call_;
+      open.push_back(before);
+    }
+  }
+}
+
+bool LiveValues::lives(int variable, int block) {
+  bool found = false;
+  each_block(variable, [&](int each) { found |= each == block; });
+  return found;
+}
+
+std::vector<std::vector<int>> LiveValues::at(const std::vector<int>& blocks) {
+  std::vector<std::vector<int>> live_in(graph_.blocks.size());
+  std::vector<bool> wanted(graph_.blocks.size());
+  for (const int block : blocks) wanted[index_of(block)] = true;
+  for (std::size_t variable = 0; variable < reads_.size(); ++variable) {
+    each_block(static_cast<int>(variable), [&](int block) {
+      if (wanted[index_of(block)]) live_in[index_of(block)].push_back(static_cast<int>(variable));
+    });
+  }
+  std::vector<std::vector<int>> found;
+  for (const int block : blocks) found.push_back(live_in[index_of(block)]);
+  return found;
+}
+
+RegisterCount::RegisterCount(const Program& program)
+    : shared_(index_of(program.variables)), predicate_(shared_.size()), wide_(shared_.size()) {
+  std::vector<int> writers(shared_.size());
   for (const Instruction& instruction : program.code) {
     for (const int variable : instruction.defines) ++writers[index_of(variable)];
   }
-  Live shared(index_of(program.variables)), predicate(index_of(program.variables)), wide(index_of(program.variables));
   for (const Instruction& instruction : program.code) {
     for (const int variable : instruction.defines) {
-      if (writers[index_of(variable)] == 1 && is_shared(instruction, shared)) shared[index_of(variable)] = true;
+      if (writers[index_of(variable)] == 1 && is_shared(instruction, shared_)) shared_[index_of(variable)] = true;
       const Width width = width_of(instruction);
-      if (width == Width::predicate) predicate[index_of(variable)] = true;
-      if (width == Width::two) wide[index_of(variable)] = true;
+      if (width == Width::predicate) predicate_[index_of(variable)] = true;
+      if (width == Width::two) wide_[index_of(variable)] = true;
     }
   }
+}
+
+int RegisterCount::of(const std::vector<int>& variables) const {
   int registers = 0;
   bool has_predicate = false;
-  for (std::size_t variable = 0; variable < live.size(); ++variable) {
-    if (!live[variable] || shared[variable]) continue;
-    if (predicate[variable]) {
+  for (const int variable : variables) {
+    if (shared_[index_of(variable)]) continue;
+    if (predicate_[index_of(variable)]) {
       has_predicate = true;
     } else {
-      registers += wide[variable] ? 2 : 1;
+      registers += wide_[index_of(variable)] ? 2 : 1;
     }
   }
   return registers + (has_predicate ? 1 : 0);

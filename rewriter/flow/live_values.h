@@ -9,18 +9,41 @@
 
 namespace wicprof::rewriter {
 
-/// By variable: whether its value is read on some way from a place, before another value replaces it.
-using Live = std::vector<bool>;
-
 /// Of a variable, or a block, in a list of all.
 inline std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// What lives at the beginning of `block`.
-Live live_at(const Program& program, const Graph& graph, int block);
+/// Which values live where: those that are read on some way from a place, before another value replaces them. What it
+/// takes grows with the blocks that values live in, not with the places that are asked for.
+class LiveValues {
+ public:
+  /// Both must outlive it.
+  LiveValues(const Program& program, const Graph& graph);
 
-/// The registers of 32 bits that these values take. All predicates count as one register. Values that all threads of a
-/// block share do not count: parameters and what is computed from them and from the block's place.
-int live_registers(const Program& program, const Live& live);
+  /// Whether the variable lives at the beginning of the block.
+  bool lives(int variable, int block);
+  /// Per block of `blocks`: the variables that live at its beginning, sorted.
+  std::vector<std::vector<int>> at(const std::vector<int>& blocks);
+
+ private:
+  template <class Visit>
+  void each_block(int variable, Visit visit);
+
+  const Graph& graph_;
+  std::vector<std::vector<int>> reads_, replaces_;  // per variable, the blocks that do so first
+  std::vector<int> lives_, replaced_;               // per block, the last call of each_block that found it so
+  int call_ = 0;
+};
+
+/// The registers of 32 bits that values take. All predicates count as one register. Values that all threads of a block
+/// share do not count: parameters and what is computed from them and from the block's place.
+class RegisterCount {
+ public:
+  explicit RegisterCount(const Program& program);
+  int of(const std::vector<int>& variables) const;
+
+ private:
+  std::vector<bool> shared_, predicate_, wide_;  // per variable
+};
 
 /// Calls use(variable) for each variable that the instruction reads, its guard and its address among them.
 template <typename Use>

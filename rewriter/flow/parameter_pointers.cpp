@@ -1,12 +1,16 @@
 #include "rewriter/flow/parameter_pointers.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
+
+#include "rewriter/flow/live_values.h"
 
 namespace wicprof::rewriter {
 
 namespace {
+
+// From a parameter to where it is used. Code that nothing reaches can make a circle.
+constexpr int kLongestChain = 64;
 
 /// Of each variable: the only instruction that writes it, if it always does and writes nothing else; else nullptr.
 std::vector<const Instruction*> makers_of(const Program& program) {
@@ -23,8 +27,7 @@ std::vector<const Instruction*> makers_of(const Program& program) {
 
 /// Whether the variable is a parameter of 64 bits that may be a pointer, through moves and cvta alone.
 bool is_parameter(const std::vector<const Instruction*>& makers, int variable) {
-  std::size_t steps = 0;  // fewer than there are variables, but where code that nothing reaches makes a circle
-  while (steps++ < makers.size()) {
+  for (int step = 0; step < kLongestChain; ++step) {
     const Instruction* const maker = makers[index_of(variable)];
     if (maker == nullptr || bytes_of_type(maker->opcode) != 8 || has_modifier(maker->opcode, "f64")) return false;
     const std::string_view what = mnemonic_of(maker->opcode);
@@ -40,24 +43,30 @@ bool is_parameter(const std::vector<const Instruction*>& makers, int variable) {
 
 }  // namespace
 
-std::vector<ParameterPointer> parameter_pointers(const Function& function, const Program& program, const Live& live,
-                                                 std::size_t first) {
+ParameterPointers::ParameterPointers(const Function& function, const Program& program) : length_(program.code.size()) {
   const std::vector<const Instruction*> makers = makers_of(program);
-  std::map<int, std::size_t> read_at;  // by variable: what the code at and behind `first` reads, then the rest
-  for (std::size_t i = 0; i < program.code.size(); ++i) {
-    const std::size_t place = i >= first ? i - first : i + program.code.size();
-    each_read(program.code[i], [&](int variable) {
-      if (!live[index_of(variable)]) return;
-      const auto [known, is_new] = read_at.try_emplace(variable, place);
-      if (!is_new) known->second = std::min(known->second, place);
-    });
-  }
-  std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> found;
-  for (const auto& [variable, place] : read_at) {
+  for (int variable = 0; variable < program.variables; ++variable) {
     if (!is_parameter(makers, variable)) continue;
     const std::size_t statement = makers[index_of(variable)]->statement;
     const std::vector<Token>& tokens = function.statements[statement].tokens;
-    if (tokens.size() > 1 && tokens[1].text != "{") found.emplace_back(place, statement, tokens[1].text);
+    if (tokens.size() > 1 && tokens[1].text != "{") pointers_[variable].pointer = {statement, tokens[1].text};
+  }
+  for (std::size_t i = 0; i < program.code.size(); ++i) {
+    each_read(program.code[i], [&](int variable) {
+      if (const auto found = pointers_.find(variable); found != pointers_.end()) found->second.reads.push_back(i);
+    });
+  }
+}
+
+std::vector<ParameterPointer> ParameterPointers::of(const std::vector<int>& variables, std::size_t first) const {
+  std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> found;
+  for (const int variable : variables) {
+    const auto pointer = pointers_.find(variable);
+    if (pointer == pointers_.end() || pointer->second.reads.empty()) continue;
+    const std::vector<std::size_t>& reads = pointer->second.reads;
+    const auto next = std::lower_bound(reads.begin(), reads.end(), first);
+    const std::size_t place = next != reads.end() ? *next - first : reads.front() + length_;
+    found.emplace_back(place, pointer->second.pointer.statement, pointer->second.pointer.name);
   }
   std::sort(found.begin(), found.end());
   std::vector<ParameterPointer> pointers;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string_view>
 #include <vector>
 
-#include "rewriter/flow/live_values.h"
 #include "rewriter/flow/program.h"
 
 namespace wicprof::rewriter {
@@ -16,9 +16,23 @@ struct ParameterPointer {
   std::string_view name;      ///< the register, as that statement names it
 };
 
-/// Of the values that live at the beginning of `first`, an instruction, those that are a parameter alone. In the order
-/// in which the code from there on reads them.
-std::vector<ParameterPointer> parameter_pointers(const Function& function, const Program& program, const Live& live,
-                                                 std::size_t first);
+/// Those of a function. What is asked for takes time by the values given, not by the program's length.
+class ParameterPointers {
+ public:
+  /// `function` must outlive the answers.
+  ParameterPointers(const Function& function, const Program& program);
+
+  /// Of `variables`, those that are a parameter alone, in the order in which the code from `first`, an instruction, on
+  /// reads them.
+  std::vector<ParameterPointer> of(const std::vector<int>& variables, std::size_t first) const;
+
+ private:
+  struct Pointer {
+    ParameterPointer pointer;
+    std::vector<std::size_t> reads;  ///< instructions, sorted
+  };
+  std::map<int, Pointer> pointers_;  // by variable
+  std::size_t length_ = 0;
+};
 
 }  // namespace wicprof::rewriter

@@ -1,6 +1,7 @@
 #include "rewriter/flow/program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,11 +46,7 @@ std::vector<Tokens> operands_of(const Tokens& tokens) {
 class Builder {
  public:
   Builder(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls)
-      : module_(module), outer_(function), inline_calls_(inline_calls.begin(), inline_calls.end()) {
-    for (const Function& each : module.functions) {
-      if (each.has_body) bodies_.emplace(each.name, &each);
-    }
-  }
+      : module_(module), outer_(function), inline_calls_(inline_calls.begin(), inline_calls.end()) {}
 
   Program build() {
     add_body(outer_, {}, {}, 0, 0);
@@ -99,13 +96,14 @@ class Builder {
     int depth = 0;
     std::map<std::string_view, Base> bound;  ///< the function's parameters and results -> places of the caller
     std::set<std::pair<int, std::string_view>> labels;
+    std::map<std::string_view, const Statement*> targets;  ///< by label: the list of an indexed branch
   };
 
   /// Adds a function's body. `arguments` and `results` are places of the caller; the outermost body has none.
   void add_body(const Function& function, const std::vector<Base>& arguments, const std::vector<Base>& results,
                 int depth, std::size_t call_statement) {
     Names names(function);
-    Frame frame{&function, &names, next_instance_++, depth, {}, {}};
+    Frame frame{&function, &names, next_instance_++, depth, {}, {}, {}};
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
       frame.bound[function.parameters[i].name] =
           i < arguments.size() ? arguments[i] : base_of(frame.instance, -1, function.parameters[i].name);
@@ -114,8 +112,13 @@ class Builder {
       frame.bound[function.results[i].name] =
           i < results.size() ? results[i] : base_of(frame.instance, -1, function.results[i].name);
     }
-    for (const Statement& statement : function.statements) {
-      if (statement.kind == StatementKind::label) frame.labels.insert({statement.scope, statement.opcode()});
+    for (std::size_t i = 0; i < function.statements.size(); ++i) {
+      const Statement& statement = function.statements[i];
+      if (statement.kind != StatementKind::label) continue;
+      frame.labels.insert({statement.scope, statement.opcode()});
+      if (i + 1 < function.statements.size() && function.statements[i + 1].kind == StatementKind::targets) {
+        frame.targets[statement.opcode()] = &function.statements[i + 1];
+      }
     }
     stack_.insert(function.name);
     const std::size_t before = current_statement_;
@@ -322,16 +325,9 @@ class Builder {
   void add_indexed_branch(Frame& frame, Instruction& instruction, const std::vector<Tokens>& operands, int scope) {
     if (operands.size() != 2) return fail("an indexed branch of unknown form");
     instruction.sources.push_back(operand_of(frame, operands[0], scope));
-    // The list of targets stands behind a label.
-    const Statement* list = nullptr;
-    for (std::size_t i = 0; i + 1 < frame.function->statements.size(); ++i) {
-      const Statement& statement = frame.function->statements[i];
-      if (statement.kind == StatementKind::label && statement.opcode() == operands[1][0].text &&
-          frame.function->statements[i + 1].kind == StatementKind::targets) {
-        list = &frame.function->statements[i + 1];
-      }
-    }
-    if (list == nullptr) return fail("an indexed branch without its list of targets");
+    const auto targets = frame.targets.find(operands[1][0].text);
+    if (targets == frame.targets.end()) return fail("an indexed branch without its list of targets");
+    const Statement* const list = targets->second;
     const std::size_t at = program_.code.size();
     for (std::size_t i = 1; i < list->tokens.size(); ++i) {
       if (list->tokens[i].kind != TokenKind::word) continue;
@@ -439,15 +435,16 @@ class Builder {
         plain = false;
       }
     }
-    const auto body = bodies_.find(instruction.callee);
+    const auto body = module_.bodies.find(instruction.callee);
+    const Function* const called = body == module_.bodies.end() ? nullptr : &module_.functions[body->second];
     const bool wanted = frame.depth > 0 || inline_calls_.contains(index);
-    if (wanted && plain && instruction.guard < 0 && body != bodies_.end() && !stack_.contains(instruction.callee) &&
+    if (wanted && plain && instruction.guard < 0 && called != nullptr && !stack_.contains(instruction.callee) &&
         frame.depth < kDeepestCall &&
-        program_.code.size() + body->second->statements.size() < kMostInlined + outer_.statements.size()) {
+        program_.code.size() + called->statements.size() < kMostInlined + outer_.statements.size()) {
       std::vector<Base> given, got;
       for (const std::string_view name : arguments) given.push_back(parameter_base(frame, name, statement.scope));
       for (const std::string_view name : results) got.push_back(parameter_base(frame, name, statement.scope));
-      add_body(*body->second, given, got, frame.depth + 1, current_statement_);
+      add_body(*called, given, got, frame.depth + 1, current_statement_);
       return;
     }
     // What a call that stays a call returns is new each time.
@@ -540,6 +537,7 @@ class Builder {
         changed = true;
       }
       if (!changed) break;
+      share_variables();
       definitions.assign(static_cast<std::size_t>(program_.variables), 0);
       definition.assign(static_cast<std::size_t>(program_.variables), nullptr);
       for (const Instruction& instruction : program_.code) {
@@ -554,43 +552,46 @@ class Builder {
   /// The variable of a place in local memory. Places that overlap without being the same share one variable, of which
   /// each access is a part: `whole` becomes false.
   int local_variable(const LocalPlace& place, std::int64_t bytes, bool& whole) {
-    Slot wanted{place.object, place.offset, place.offset + bytes, -1, true};
-    std::set<int> shared;
-    for (auto slot = slots_.begin(); slot != slots_.end();) {
-      if (slot->object != wanted.object || wanted.begin >= slot->end || wanted.end <= slot->begin) {
-        ++slot;
-        continue;
-      }
-      if (slot->begin <= place.offset && slot->end >= place.offset + bytes &&
-          (!slot->whole || (slot->begin == place.offset && slot->end == place.offset + bytes))) {
-        whole = slot->whole;
-        return slot->variable;
-      }
-      wanted.begin = std::min(wanted.begin, slot->begin);
-      wanted.end = std::max(wanted.end, slot->end);
-      wanted.whole = false;
-      shared.insert(slot->variable);
-      slots_.erase(slot);
-      slot = slots_.begin();  // the wider place may overlap with others
+    std::map<std::int64_t, Slot>& slots = slots_[place.object];
+    Slot wanted{place.offset + bytes, -1, true};
+    std::int64_t begin = place.offset;
+    auto slot = slots.upper_bound(begin);
+    if (slot != slots.begin() && std::prev(slot)->second.end > begin) --slot;
+    if (slot != slots.end() && slot->first <= begin && slot->second.end >= wanted.end &&
+        (!slot->second.whole || (slot->first == begin && slot->second.end == wanted.end))) {
+      whole = slot->second.whole;
+      return slot->second.variable;
     }
-    wanted.variable = shared.empty() ? new_variable() : *shared.begin();
-    if (!shared.empty()) share_variable(shared, wanted.variable);
-    slots_.push_back(wanted);
+    // No two slots overlap, so those that overlap with this place stand behind each other.
+    while (slot != slots.end() && slot->first < wanted.end) {
+      begin = std::min(begin, slot->first);
+      wanted.end = std::max(wanted.end, slot->second.end);
+      wanted.whole = false;
+      if (wanted.variable < 0) wanted.variable = slot->second.variable;
+      shared_[slot->second.variable] = wanted.variable;
+      slot = slots.erase(slot);
+    }
+    if (wanted.variable < 0) wanted.variable = new_variable();
+    slots[begin] = wanted;
     whole = wanted.whole;
     return wanted.variable;
   }
 
   /// Earlier accesses took their places for whole; now each is a part of one variable.
-  void share_variable(const std::set<int>& variables, int one) {
+  void share_variables() {
+    const auto one_of = [&](int& variable) {
+      auto found = shared_.find(variable);
+      if (found == shared_.end()) return false;
+      for (; found != shared_.end() && found->second != variable; found = shared_.find(variable))
+        variable = found->second;
+      return true;
+    };
     for (Instruction& instruction : program_.code) {
       for (Operand& source : instruction.sources) {
-        if (source.kind != OperandKind::variable || !variables.contains(source.variable)) continue;
-        source.variable = one;
-        instruction.moves = false;
+        if (source.kind == OperandKind::variable && one_of(source.variable)) instruction.moves = false;
       }
       for (int& variable : instruction.defines) {
-        if (!variables.contains(variable)) continue;
-        variable = one;
+        if (!one_of(variable)) continue;
         instruction.moves = false;
         instruction.partial = true;
       }
@@ -598,8 +599,7 @@ class Builder {
   }
 
   struct Slot {
-    std::pair<std::string_view, std::int64_t> object;
-    std::int64_t begin, end;
+    std::int64_t end;
     int variable;
     bool whole;
   };
@@ -607,7 +607,6 @@ class Builder {
   const Module& module_;
   const Function& outer_;
   std::set<std::size_t> inline_calls_;
-  std::map<std::string_view, const Function*> bodies_;
   Program program_;
   std::map<Label, int> labels_;
   std::vector<std::pair<std::size_t, Label>> branches_;
@@ -615,13 +614,23 @@ class Builder {
   std::map<std::pair<Base, std::int64_t>, int> parameters_;
   std::map<Label, Base> bases_;
   std::set<std::string_view> stack_;
-  std::vector<Slot> slots_;
+  // Of local memory, by object and by offset; and the variables that became parts of another one, or of themselves.
+  std::map<std::pair<std::string_view, std::int64_t>, std::map<std::int64_t, Slot>> slots_;
+  std::map<int, int> shared_;
   std::size_t current_statement_ = 0;
   int next_instance_ = 0;
   Base next_base_ = 0;
 };
 
 }  // namespace
+
+std::vector<std::vector<std::size_t>> writers_in(const Program& program) {
+  std::vector<std::vector<std::size_t>> writers(static_cast<std::size_t>(program.variables));
+  for (std::size_t i = 0; i < program.code.size(); ++i) {
+    for (const int variable : program.code[i].defines) writers[static_cast<std::size_t>(variable)].push_back(i);
+  }
+  return writers;
+}
 
 Program program_of(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls) {
   return Builder(module, function, inline_calls).build();

@@ -55,6 +55,9 @@ struct Program {
   std::string problem;  ///< why the function could not be understood; empty: it was
 };
 
+/// Per variable, the instructions that write it, in the order of the code.
+std::vector<std::vector<std::size_t>> writers_in(const Program& program);
+
 /// The function as a program; `module` and `function` must outlive it. `inline_calls` holds the indices of the
 /// statements whose calls are to be replaced; empty: none.
 Program program_of(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls);

@@ -12,6 +12,9 @@ namespace wicprof::rewriter {
 
 namespace {
 
+// Values that one address is followed through at most; what comes behind them is not known. Not calibrated.
+constexpr std::size_t kLongestTrace = 1000;
+
 class StoreFinder {
  public:
   StoreFinder(const Function& function, const Program& program) : function_(function), program_(program) {
@@ -64,6 +67,10 @@ class StoreFinder {
   void trace(const Operand& operand, bool exact, std::int64_t offset) {
     if (operand.kind == OperandKind::symbol) return add({-1, std::string(operand.name), exact, offset});
     if (operand.kind != OperandKind::variable || !seen_.insert(operand.variable).second) return;
+    if (seen_.size() > kLongestTrace) {
+      found_.elsewhere = true;
+      return;
+    }
     const auto writers = writers_.find(operand.variable);
     if (writers == writers_.end()) return;
     exact = exact && writers->second.size() == 1;

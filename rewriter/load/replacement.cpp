@@ -1,6 +1,7 @@
 #include "rewriter/load/replacement.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "rewriter/flow/live_values.h"
 #include "rewriter/images/device_code.h"
@@ -56,7 +57,8 @@ constexpr std::string_view kWicSymbol = "N3wic";
 constexpr int kFewValues = 80;
 
 /// `left_alone_kernels`: by symbol, functions whose waits stay as they are.
-Replacement patched(const std::string& text, const std::map<std::string, std::string>& left_alone_kernels) {
+Replacement patched(const std::string& text, const std::map<std::string, std::string>& left_alone_kernels,
+                    const GoesOn& goes_on) {
   if (text.size() > kLargestPtx) {
     return left_alone("its PTX has " + std::to_string(text.size()) + " bytes, more than " +
                       std::to_string(kLargestPtx));
@@ -64,11 +66,18 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
   if (text.find(kWicSymbol) != std::string::npos) return left_alone("its kernels wait through wic");
   const Result<Module> module = read_module(text);
   if (!module) return left_alone("its PTX is not understood: " + module.error().message);
-  std::vector<FunctionVerdicts> verdicts = recognize(*module);
-  std::erase_if(verdicts, [&](const FunctionVerdicts& each) {
+  std::optional<std::vector<FunctionVerdicts>> verdicts = recognize(*module, goes_on);
+  if (!verdicts) {
+    Replacement none =
+        left_alone("its " + std::to_string(Lines(text).of(text.size())) + " lines of PTX take longer to analyse than " +
+                   std::to_string(kLongestAnalysis.count()) + " s, and the program waits for that");
+    none.ended_early = true;
+    return none;
+  }
+  std::erase_if(*verdicts, [&](const FunctionVerdicts& each) {
     return left_alone_kernels.contains(std::string(each.function->name));
   });
-  const Result<Patch> patched = patch(*module, verdicts);
+  const Result<Patch> patched = patch(*module, *verdicts);
   Replacement replacement;
   replacement.kernels_left_alone = left_alone_kernels;
   replacement.stores = stores_of(*module);
@@ -123,12 +132,16 @@ Replacement without_kernels(const Replacement& replacement, const std::map<std::
     const auto in_kernel = [&](const LoadedSite& site) { return site.function == kernel; };
     if (std::none_of(replacement.sites.begin(), replacement.sites.end(), in_kernel)) return {};
   }
-  Replacement rest = patched(replacement.unpatched, kernels);
+  Replacement rest = patched(replacement.unpatched, kernels, within(kLongestAnalysis));
   rest.has_machine_code = replacement.has_machine_code;
   return rest;
 }
 
-Replacement replacement_of(std::string_view image, int architecture) {
+GoesOn within(std::chrono::nanoseconds time) {
+  return [until = std::chrono::steady_clock::now() + time] { return std::chrono::steady_clock::now() < until; };
+}
+
+Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on) {
   const Result<DeviceCode> code = read_device_code(image);
   if (!code) return left_alone(code.error().message);
   const FatEntry* const ptx =
@@ -149,7 +162,7 @@ Replacement replacement_of(std::string_view image, int architecture) {
   if (changes_code(ptx->options)) return left_alone("it was compiled with " + std::string(ptx->options));
   const Result<std::string> text = ptx_of(*ptx);
   if (!text) return left_alone(text.error().message);
-  Replacement replacement = patched(*text, {});
+  Replacement replacement = patched(*text, {}, goes_on);
   replacement.has_machine_code = cubin != nullptr;
   return replacement;
 }

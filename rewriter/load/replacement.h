@@ -1,6 +1,7 @@
 // What the driver is to get in the place of an image that a program loads: the patched PTX of that image.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -36,6 +37,7 @@ struct Replacement {
   std::set<std::string> small_kernels;    ///< patched ones that have few values
   std::set<std::string> calling_kernels;  ///< patched ones whose looks are calls
   std::vector<KernelStores> stores;       ///< of the kernels of the PTX, also where there is no text
+  bool ended_early = false;               ///< the time for the analysis was over: another load may get further
   std::string left_alone;                 ///< why there is no text, if there is a reason worth a line
   std::vector<std::string> machine_code_only;  ///< symbols of the kernels that the image has no PTX for
   std::map<std::string, std::string>
@@ -45,10 +47,16 @@ struct Replacement {
 /// PTX beyond this is left alone, since the program waits while it is read and compiled (chosen).
 inline constexpr std::size_t kLargestPtx = std::size_t{2} << 20;  // bytes
 
+/// The program waits for its load while the PTX is judged: at most this long (chosen, as a user notices more).
+inline constexpr std::chrono::seconds kLongestAnalysis{2};
+
+/// True for that long from now on.
+GoesOn within(std::chrono::nanoseconds time);
+
 /// `image`: PTX text, a cubin or a fat binary, complete. `architecture`: of the device, 90 for sm_90. The image stays
 /// as it is where its PTX is not understood, has no wait, waits through wic, is older than its machine code, or was
-/// compiled with options that the driver would not see.
-Replacement replacement_of(std::string_view image, int architecture);
+/// compiled with options that the driver would not see, or where `goes_on` ended the analysis.
+Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on = within(kLongestAnalysis));
 
 /// Whether an image that a program loads holds PTX. False only where its headers say that there is none.
 bool may_have_ptx(std::string_view image);

@@ -42,8 +42,8 @@ bool may_branch(std::string_view opcode) {
 }
 
 /// Whether each round of the loop, and of no other loop, passes the poll: no label and no branch stands between the
-/// loop's label and the poll.
-bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
+/// loop's label and the poll. `headers`: per header, the number of its loops.
+bool passes_poll(const FunctionVerdicts& verdict, const std::map<std::size_t, int>& headers, const LoopVerdict& loop) {
   const std::vector<Statement>& statements = verdict.function->statements;
   if (!loop.word || loop.word->poll <= loop.header || statements[loop.header].kind != StatementKind::label)
     return false;
@@ -51,17 +51,12 @@ bool passes_poll(const FunctionVerdicts& verdict, const LoopVerdict& loop) {
   for (std::size_t i = loop.header + 1; i < loop.word->poll; ++i) {
     if (statements[i].kind == StatementKind::label || may_branch(statements[i].opcode())) return false;
   }
-  return std::count_if(verdict.loops.begin(), verdict.loops.end(),
-                       [&](const LoopVerdict& other) { return other.header == loop.header; }) == 1;
+  return headers.at(loop.header) == 1;
 }
 
 /// Whether the looks of the function's waits are calls: all values that live across them have registers then.
-bool may_call(const Module& module, const FunctionVerdicts& verdict) {
-  // A function that may be called through a pointer counts for each such call of the program's, too.
-  if (!verdict.function->is_entry || module.text.find(".callprototype") != std::string_view::npos ||
-      module.text.find(".calltargets") != std::string_view::npos) {
-    return false;
-  }
+bool may_call(const FunctionVerdicts& verdict) {
+  if (!verdict.function->is_entry) return false;
   // ptxas computes values of large kernels before the wait that they need behind it: those live across it, too.
   if (declared_registers(*verdict.function) > kMostValuesOfCaller) return false;
   return std::all_of(verdict.loops.begin(), verdict.loops.end(), [](const LoopVerdict& loop) {
@@ -193,16 +188,21 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
   char name[40];
   std::snprintf(name, sizeof name, "__wic_sites_%016llx", static_cast<unsigned long long>(hash_of(module.text)));
   patch.table = name;
+  // A function that may be called through a pointer counts for each such call of the program's, too.
+  const bool through_pointers = module.text.find(".callprototype") != std::string_view::npos ||
+                                module.text.find(".calltargets") != std::string_view::npos;
   for (const FunctionVerdicts& verdict : verdicts) {
     std::size_t in_function = 0;
-    const bool calls = may_call(module, verdict);
+    const bool calls = !through_pointers && may_call(verdict);
+    std::map<std::size_t, int> headers;  // how many loops each has
+    for (const LoopVerdict& loop : verdict.loops) ++headers[loop.header];
     for (const LoopVerdict& loop : verdict.loops) {
       if (loop.verdict != Verdict::wait || in_function == kMostSitesOfFunction) continue;
       patch.sites.push_back({.number = patch.sites.size(),
                              .in_function = in_function++,
                              .function = verdict.function->name,
                              .loop = &loop,
-                             .beside_poll = passes_poll(verdict, loop),
+                             .beside_poll = passes_poll(verdict, headers, loop),
                              .calls = calls});
     }
   }

@@ -200,6 +200,7 @@ class Reader {
     } else {
       return refuse("a function has no end");
     }
+    if (function.has_body) module_.bodies.try_emplace(function.name, module_.functions.size());
     module_.functions.push_back(std::move(function));
   }
 

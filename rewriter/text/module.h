@@ -63,6 +63,7 @@ struct Module {
   std::size_t after_header = 0;      ///< first byte after .version, .target and .address_size
   std::map<int, std::string> files;  ///< of `.file`
   std::vector<Function> functions;
+  std::map<std::string_view, std::size_t> bodies;  ///< by name, the first function that has a body
 };
 
 /// Reads a module. The result refers to `text`, which must outlive it. Fails on syntax that this reader does not know;

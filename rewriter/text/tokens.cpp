@@ -23,6 +23,16 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
   return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
 }
 
+Lines::Lines(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\n') ends_.push_back(at);
+  }
+}
+
+std::size_t Lines::of(std::size_t byte) const {
+  return 1 + static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), byte) - ends_.begin());
+}
+
 Result<std::vector<Token>> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   const auto add = [&](TokenKind kind, std::size_t begin, std::size_t end) {

@@ -37,4 +37,14 @@ Result<std::vector<Token>> tokens_of(std::string_view text);
 /// The number of the line that contains the byte, from 1.
 std::size_t line_of(std::string_view text, std::size_t byte);
 
+/// The same for many bytes of one text.
+class Lines {
+ public:
+  explicit Lines(std::string_view text);
+  std::size_t of(std::size_t byte) const;
+
+ private:
+  std::vector<std::size_t> ends_;  // bytes that end a line
+};
+
 }  // namespace wicprof::rewriter

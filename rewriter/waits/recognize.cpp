@@ -9,8 +9,8 @@
 
 #include "rewriter/flow/graph.h"
 #include "rewriter/flow/live_values.h"
+#include "rewriter/flow/names.h"
 #include "rewriter/flow/program.h"
-#include "rewriter/flow/reads_after.h"
 #include "rewriter/waits/values.h"
 #include "rewriter/waits/wanted.h"
 #include "rewriter/waits/ways_out.h"
@@ -26,17 +26,42 @@ constexpr std::size_t kLongestLoop = 3'000;
 // Calls that end the program, so that what they do does not matter.
 bool ends_the_program(std::string_view callee) { return callee == "__assertfail" || callee == "__trap"; }
 
+/// What the judgements of a function's loops share.
+struct FunctionFlow {
+  FunctionFlow(const Function& of, const Program& its_program)
+      : function(of), program(its_program), graph(graph_of(program)), names(function), live(program, graph) {
+    loops = loops_of(graph, irreducible);
+    writers = writers_in(program);
+    loops_with.resize(graph.blocks.size());
+    for (const Loop& loop : loops) {
+      for (const int block : loop.blocks) loops_with[index_of(block)].push_back(&loop);
+    }
+  }
+  FunctionFlow(const FunctionFlow&) = delete;
+  FunctionFlow& operator=(const FunctionFlow&) = delete;
+
+  const Function& function;
+  const Program& program;
+  Graph graph;
+  Names names;
+  LiveValues live;
+  std::vector<Loop> loops;
+  std::vector<int> irreducible;
+  std::vector<std::vector<std::size_t>> writers;     ///< writers_in(program)
+  std::vector<std::vector<const Loop*>> loops_with;  ///< per block, those that contain it
+  std::map<const Loop*, bool> sleeps_by_the_clock;   ///< as far as it is known
+};
+
 class LoopJudge {
  public:
-  LoopJudge(const Function& function, const Program& program, const Graph& graph, const std::vector<Loop>& loops,
-            const Loop& loop)
-      : function_(function), program_(program), graph_(graph), loops_(loops), loop_(loop) {}
+  LoopJudge(FunctionFlow& flow, const Loop& loop)
+      : flow_(flow), function_(flow.function), program_(flow.program), graph_(flow.graph), loop_(loop) {}
 
   LoopVerdict judge() {
     if (program_.code[last()].effect == Effect::indexed) return answer(Verdict::unknown, "an indexed branch goes back");
     if (const std::optional<std::string> why = cannot_wait()) return answer(Verdict::not_a_wait, *why);
     if (length_ > kLongestLoop) return answer(Verdict::unknown, "the loop is too long to be understood");
-    const LoopValues values(program_, graph_, loop_);
+    const LoopValues values(program_, graph_, loop_, flow_.writers);
     ways_out(values);
     if (deciding_.empty() && !hardware_) return answer(Verdict::not_a_wait, no_wait_reason());
     if (deciding_.empty()) {
@@ -52,7 +77,7 @@ class LoopJudge {
     result_.pause = pause_of(values);
     if (deciding_.size() == 1 && program_.code[last()].statement < function_.statements.size()) {
       const Statement& back_edge = function_.statements[program_.code[last()].statement];
-      result_.word = word_of(function_, program_, loop_, graph_, values, *deciding_.begin(), back_edge);
+      result_.word = word_of(function_, flow_.names, program_, loop_, graph_, values, *deciding_.begin(), back_edge);
       if (result_.word) {
         result_.wanted = wanted_of(program_, graph_, loop_, values, *deciding_.begin(), result_.word->is_64_bit);
       }
@@ -250,8 +275,8 @@ class LoopJudge {
         const Value value = values.value_of(block.end - 1, operand);
         if ((value.sources & (kSequence | kCarried | kVaries | kWeak)) == 0) continue;
         for (const int after : block.after) {
-          if (loop_.contains[static_cast<std::size_t>(after)]) continue;
-          if (reads_after(program_, graph_, after, variable)) {
+          if (loop_.contains(after)) continue;
+          if (flow_.live.lives(variable, after)) {
             return "the program goes on with a value that the loop collects from round to round";
           }
         }
@@ -269,11 +294,8 @@ class LoopJudge {
       const Operand operand = open.back();
       open.pop_back();
       if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
-      for (const Instruction& instruction : program_.code) {
-        if (std::find(instruction.defines.begin(), instruction.defines.end(), operand.variable) ==
-            instruction.defines.end()) {
-          continue;
-        }
+      for (const std::size_t writer : flow_.writers[index_of(operand.variable)]) {
+        const Instruction& instruction = program_.code[writer];
         if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
         if (instruction.effect != Effect::compute) continue;
         open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
@@ -284,9 +306,8 @@ class LoopJudge {
 
   void find_exits() {
     const auto goes_on = [&](int block) {
-      return std::any_of(loops_.begin(), loops_.end(), [&](const Loop& other) {
-        return other.header == loop_.header && other.contains[static_cast<std::size_t>(block)];
-      });
+      const std::vector<const Loop*>& with = flow_.loops_with[index_of(block)];
+      return std::any_of(with.begin(), with.end(), [&](const Loop* other) { return other->header == loop_.header; });
     };
     std::set<std::size_t> exits;
     result_.exits_known = true;
@@ -308,30 +329,31 @@ class LoopJudge {
     result_.exits.assign(exits.begin(), exits.end());
   }
 
-  bool sleeps_by_the_clock() const {
-    const std::set<int> own(loop_.blocks.begin(), loop_.blocks.end());
-    for (const Loop& outer : loops_) {
-      if (!std::all_of(own.begin(), own.end(), [&](int b) { return outer.contains[static_cast<std::size_t>(b)]; })) {
+  /// Of the loop, or of one around it.
+  bool sleeps_by_the_clock() {
+    for (const Loop* const outer : flow_.loops_with[index_of(loop_.header)]) {
+      if (!std::includes(outer->blocks.begin(), outer->blocks.end(), loop_.blocks.begin(), loop_.blocks.end()))
         continue;
-      }
-      std::size_t length = 0;
-      bool sleeps = false;
-      each_instruction_of(outer, [&](std::size_t, const Instruction& instruction) {
-        ++length;
-        sleeps |= instruction.effect == Effect::sleep;
-      });
-      if (!sleeps || length > kLongestLoop) continue;
-      const LoopValues values(program_, graph_, outer);
-      bool by_clock = false;
-      each_instruction_of(outer, [&](std::size_t i, const Instruction& instruction) {
-        if (instruction.effect != Effect::sleep) return;
-        for (const Operand& source : instruction.sources) {
-          if (values.value_of(i, source).sources & kClock) by_clock = true;
-        }
-      });
-      if (by_clock) return true;
+      const auto [known, is_new] = flow_.sleeps_by_the_clock.try_emplace(outer, false);
+      if (is_new) known->second = sleeps_by_the_clock(*outer);
+      if (known->second) return true;
     }
     return false;
+  }
+  bool sleeps_by_the_clock(const Loop& outer) const {
+    std::size_t length = 0;
+    std::vector<std::size_t> sleeps;
+    each_instruction_of(outer, [&](std::size_t i, const Instruction& instruction) {
+      ++length;
+      if (instruction.effect == Effect::sleep) sleeps.push_back(i);
+    });
+    if (sleeps.empty() || length > kLongestLoop) return false;
+    const LoopValues values(program_, graph_, outer, flow_.writers);
+    return std::any_of(sleeps.begin(), sleeps.end(), [&](std::size_t i) {
+      const std::vector<Operand>& sources = program_.code[i].sources;
+      return std::any_of(sources.begin(), sources.end(),
+                         [&](const Operand& source) { return (values.value_of(i, source).sources & kClock) != 0; });
+    });
   }
 
   Pause pause_of(const LoopValues& values) {
@@ -356,10 +378,10 @@ class LoopJudge {
     return pause;
   }
 
+  FunctionFlow& flow_;
   const Function& function_;
   const Program& program_;
   const Graph& graph_;
-  const std::vector<Loop>& loops_;
   const Loop& loop_;
   LoopVerdict result_;
   std::size_t length_ = 0;
@@ -383,30 +405,45 @@ std::vector<std::size_t> calls_inside_loops(const Program& program, const Graph&
   return {calls.begin(), calls.end()};
 }
 
-void place_back_edge(const Module& module, const Function& function, const Program& program, const Graph& graph,
-                     int header, int tail, LoopVerdict& verdict) {
-  const std::size_t first = graph.blocks[static_cast<std::size_t>(header)].begin;
-  const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(tail)].end - 1];
+void place_back_edge(const Lines& lines, const FunctionFlow& flow, int header, int tail, LoopVerdict& verdict) {
+  const std::size_t first = flow.graph.blocks[index_of(header)].begin;
+  const Instruction& last = flow.program.code[flow.graph.blocks[index_of(tail)].end - 1];
   verdict.back_edge = last.statement;
   verdict.falls_through =
       std::find(last.targets.begin(), last.targets.end(), static_cast<int>(first)) == last.targets.end() ||
       last.inlined;
+  const std::vector<Statement>& statements = flow.function.statements;
   const auto line = [&](std::size_t statement) {
-    if (statement >= function.statements.size()) return line_of(module.text, function.body.end);
-    return line_of(module.text, function.statements[statement].range.begin);
+    return lines.of(statement < statements.size() ? statements[statement].range.begin : flow.function.body.end);
   };
-  verdict.first_line = line(program.code[first].statement);
+  verdict.first_line = line(flow.program.code[first].statement);
   verdict.last_line = line(last.statement);
-  verdict.header = program.code[first].statement;
+  verdict.header = flow.program.code[first].statement;
   for (std::size_t at = verdict.header; at > 0; --at) {
-    const StatementKind before = function.statements[at - 1].kind;
+    const StatementKind before = statements[at - 1].kind;
     if (before == StatementKind::label) verdict.header = at - 1;
     if (before != StatementKind::label && before != StatementKind::other) break;
   }
 }
 
-FunctionVerdicts recognize_function(const Module& module, const Function& function) {
-  FunctionVerdicts verdicts;
+/// What lives where the waits begin: `headers` has a block for each wait of `loops`.
+void count_live_values(FunctionFlow& flow, const std::vector<int>& headers, std::vector<LoopVerdict>& loops) {
+  if (headers.empty()) return;
+  const std::vector<std::vector<int>> live = flow.live.at(headers);
+  const RegisterCount registers(flow.program);
+  const ParameterPointers pointers(flow.function, flow.program);
+  std::size_t next = 0;
+  for (LoopVerdict& verdict : loops) {
+    if (verdict.verdict != Verdict::wait) continue;
+    verdict.live_registers = registers.of(live[next]);
+    verdict.pointers = pointers.of(live[next], flow.graph.blocks[index_of(headers[next])].begin);
+    ++next;
+  }
+}
+
+/// False: `goes_on` said so.
+bool recognize_function(const Module& module, const Function& function, const Lines& lines, const GoesOn& goes_on,
+                        FunctionVerdicts& verdicts) {
   verdicts.function = &function;
   Program program = program_of(module, function, {});
   if (program.problem.empty()) {
@@ -415,38 +452,34 @@ FunctionVerdicts recognize_function(const Module& module, const Function& functi
   }
   if (!program.problem.empty()) {
     verdicts.problem = program.problem;
-    return verdicts;
+    return goes_on();
   }
-  const Graph graph = graph_of(program);
-  std::vector<int> irreducible;
-  const std::vector<Loop> loops = loops_of(graph, irreducible);
-  for (const Loop& loop : loops) {
-    const Instruction& first = program.code[graph.blocks[static_cast<std::size_t>(loop.header)].begin];
-    const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(loop.tail)].end - 1];
+  FunctionFlow flow(function, program);
+  std::vector<int> headers;
+  for (const Loop& loop : flow.loops) {
+    if (!goes_on()) return false;
+    const Instruction& first = program.code[flow.graph.blocks[index_of(loop.header)].begin];
+    const Instruction& last = program.code[flow.graph.blocks[index_of(loop.tail)].end - 1];
     // A loop of a function that was inlined: its own function has it.
     if (first.inlined && last.inlined && first.statement == last.statement) continue;
-    LoopVerdict verdict = LoopJudge(function, program, graph, loops, loop).judge();
-    place_back_edge(module, function, program, graph, loop.header, loop.tail, verdict);
-    if (verdict.verdict == Verdict::wait) {
-      const Live live = live_at(program, graph, loop.header);
-      verdict.live_registers = live_registers(program, live);
-      verdict.pointers =
-          parameter_pointers(function, program, live, graph.blocks[static_cast<std::size_t>(loop.header)].begin);
-    }
+    LoopVerdict verdict = LoopJudge(flow, loop).judge();
+    place_back_edge(lines, flow, loop.header, loop.tail, verdict);
+    if (verdict.verdict == Verdict::wait) headers.push_back(loop.header);
     verdicts.loops.push_back(std::move(verdict));
   }
-  for (const int tail : irreducible) {
-    const Instruction& last = program.code[graph.blocks[static_cast<std::size_t>(tail)].end - 1];
+  count_live_values(flow, headers, verdicts.loops);
+  for (const int tail : flow.irreducible) {
+    const Instruction& last = program.code[flow.graph.blocks[index_of(tail)].end - 1];
     if (last.inlined) continue;
     LoopVerdict verdict;
     verdict.reason = "the loop has two entries";
     verdict.place = last.place;
-    place_back_edge(module, function, program, graph, tail, tail, verdict);
+    place_back_edge(lines, flow, tail, tail, verdict);
     verdicts.loops.push_back(std::move(verdict));
   }
   std::stable_sort(verdicts.loops.begin(), verdicts.loops.end(),
                    [](const LoopVerdict& a, const LoopVerdict& b) { return a.back_edge < b.back_edge; });
-  return verdicts;
+  return goes_on();
 }
 
 }  // namespace
@@ -478,9 +511,15 @@ std::string_view name_of(Pause pause) {
 }
 
 std::vector<FunctionVerdicts> recognize(const Module& module) {
+  return *recognize(module, [] { return true; });
+}
+
+std::optional<std::vector<FunctionVerdicts>> recognize(const Module& module, const GoesOn& goes_on) {
+  const Lines lines(module.text);
   std::vector<FunctionVerdicts> all;
   for (const Function& function : module.functions) {
-    if (function.has_body) all.push_back(recognize_function(module, function));
+    if (!function.has_body) continue;
+    if (!recognize_function(module, function, lines, goes_on, all.emplace_back())) return std::nullopt;
   }
   return all;
 }

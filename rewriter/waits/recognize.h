@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ struct LoopVerdict {
   /// function's end. Other code may lead there as well.
   std::vector<std::size_t> exits;
   bool exits_known = false;                ///< `exits` are all; else the loop may return from the function
-  int live_registers = 0;                  ///< of a wait: as live_registers() counts them at the loop's beginning
+  int live_registers = 0;                  ///< of a wait: as RegisterCount counts them at the loop's beginning
   std::vector<ParameterPointer> pointers;  ///< of a wait: those that live at the loop's beginning
 };
 
@@ -64,6 +65,10 @@ struct FunctionVerdicts {
 
 /// The verdicts of all functions with a body, in the order of the text. `module` must outlive the result.
 std::vector<FunctionVerdicts> recognize(const Module& module);
+
+/// Asked before each loop and behind each function: false ends the analysis, which then has no result.
+using GoesOn = std::function<bool()>;
+std::optional<std::vector<FunctionVerdicts>> recognize(const Module& module, const GoesOn& goes_on);
 
 /// "wait", "wait_not_patchable", "not_a_wait", "unknown".
 std::string_view name_of(Verdict verdict);

@@ -48,11 +48,9 @@ bool is_floating(std::string_view opcode) {
 
 }  // namespace
 
-LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop)
-    : program_(program), graph_(graph), loop_(loop) {
-  for (const Instruction& instruction : program.code) {
-    for (const int variable : instruction.defines) definitions_[variable].push_back(&instruction);
-  }
+LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
+                       const std::vector<std::vector<std::size_t>>& writers)
+    : program_(program), graph_(graph), loop_(loop), program_writers_(writers) {
   for (const int block : loop.blocks) {
     const bool always = graph.dominates(block, loop.tail);
     const Block& range = graph.blocks[static_cast<std::size_t>(block)];
@@ -89,13 +87,14 @@ bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const 
       return true;
     }
     if (at.kind != OperandKind::variable) return false;
-    const auto found = definitions_.find(at.variable);
-    if (found == definitions_.end() || found->second.empty()) return false;
-    const Instruction& first = *found->second.front();
+    const std::vector<std::size_t>& writers = program_writers_[static_cast<std::size_t>(at.variable)];
+    if (writers.empty()) return false;
+    const Instruction& first = program_.code[writers.front()];
     // Several definitions are one if each moves the same constant.
-    for (const Instruction* each : found->second) {
-      if (!each->moves || each->guard >= 0) return false;
-      const Operand &a = each->sources[0], &b = first.sources[0];
+    for (const std::size_t writer : writers) {
+      const Instruction& each = program_.code[writer];
+      if (!each.moves || each.guard >= 0) return false;
+      const Operand &a = each.sources[0], &b = first.sources[0];
       if (a.kind != b.kind || a.constant != b.constant || a.variable != b.variable) return false;
     }
     at = first.sources[0];
@@ -193,22 +192,21 @@ void LoopValues::step(std::size_t index, Set& reaching) const {
 
 void LoopValues::find_reaching() {
   const std::size_t words = nodes_.size() / 64 + 1;
-  at_begin_.assign(graph_.blocks.size(), Set());
-  for (const int block : loop_.blocks) at_begin_[static_cast<std::size_t>(block)].assign(words, 0);
+  at_begin_.assign(loop_.blocks.size(), Set(words, 0));
   for (const auto& [variable, node] : header_node_) {
-    at_begin_[static_cast<std::size_t>(loop_.header)][static_cast<std::size_t>(node) / 64] |= 1ull << (node % 64);
+    at_begin_[place_of(loop_.header)][static_cast<std::size_t>(node) / 64] |= 1ull << (node % 64);
   }
   at_back_edge_.assign(words, 0);
   std::vector<int> open(loop_.blocks.rbegin(), loop_.blocks.rend());
   while (!open.empty()) {
     const int block = open.back();
     open.pop_back();
-    Set reaching = at_begin_[static_cast<std::size_t>(block)];
+    Set reaching = at_begin_[place_of(block)];
     const Block& range = graph_.blocks[static_cast<std::size_t>(block)];
     for (std::size_t i = range.begin; i < range.end; ++i) step(i, reaching);
     for (const int after : range.after) {
-      if (!loop_.contains[static_cast<std::size_t>(after)]) continue;
-      Set& to = after == loop_.header ? at_back_edge_ : at_begin_[static_cast<std::size_t>(after)];
+      if (!loop_.contains(after)) continue;
+      Set& to = after == loop_.header ? at_back_edge_ : at_begin_[place_of(after)];
       bool changed = false;
       for (std::size_t w = 0; w < words; ++w) {
         const std::uint64_t both = to[w] | reaching[w];
@@ -220,11 +218,20 @@ void LoopValues::find_reaching() {
   }
 }
 
-LoopValues::Set LoopValues::reaching_at(std::size_t instruction) const {
+std::size_t LoopValues::place_of(int block) const {
+  return static_cast<std::size_t>(std::lower_bound(loop_.blocks.begin(), loop_.blocks.end(), block) -
+                                  loop_.blocks.begin());
+}
+
+/// What is asked for next is mostly the same instruction, or one behind it.
+const LoopValues::Set& LoopValues::reaching_at(std::size_t instruction) const {
   const int block = graph_.block_of[instruction];
-  Set reaching = at_begin_[static_cast<std::size_t>(block)];
-  for (std::size_t i = graph_.blocks[static_cast<std::size_t>(block)].begin; i < instruction; ++i) step(i, reaching);
-  return reaching;
+  if (reaching_before_ == npos || reaching_before_ > instruction || graph_.block_of[reaching_before_] != block) {
+    reaching_ = at_begin_[place_of(block)];
+    reaching_before_ = graph_.blocks[static_cast<std::size_t>(block)].begin;
+  }
+  for (; reaching_before_ < instruction; ++reaching_before_) step(reaching_before_, reaching_);
+  return reaching_;
 }
 
 std::vector<int> LoopValues::nodes_of(const Set& reaching, int variable) const {
@@ -262,7 +269,7 @@ std::vector<int> LoopValues::inputs_of(int node) const {
     return last;
   }
   const Instruction& instruction = program_.code[index];
-  const Set reaching = reaching_at(index);
+  const Set& reaching = reaching_at(index);
   std::vector<int> inputs;
   const auto add = [&](int read) {
     for (const int from : nodes_of(reaching, read)) inputs.push_back(from);

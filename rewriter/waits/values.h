@@ -51,7 +51,9 @@ enum class Reading {
 /// The values of one loop's instructions.
 class LoopValues {
  public:
-  LoopValues(const Program& program, const Graph& graph, const Loop& loop);
+  /// `writers`: writers_in(program). All must outlive it.
+  LoopValues(const Program& program, const Graph& graph, const Loop& loop,
+             const std::vector<std::vector<std::size_t>>& writers);
 
   Reading reading_of(std::size_t instruction) const;
   /// The value of a source of an instruction of the loop, where the instruction reads it.
@@ -86,7 +88,8 @@ class LoopValues {
   void number_nodes();
   void find_reaching();
   void step(std::size_t instruction, Set& reaching) const;
-  Set reaching_at(std::size_t instruction) const;
+  std::size_t place_of(int block) const;
+  const Set& reaching_at(std::size_t instruction) const;
   std::vector<int> nodes_of(const Set& reaching, int variable) const;
   std::vector<int> inputs_of(int node) const;
   void evaluate();
@@ -102,12 +105,14 @@ class LoopValues {
   std::map<int, int> header_node_;  ///< per variable that the loop writes
   std::map<int, std::vector<int>> nodes_of_variable_;
   std::map<std::size_t, std::vector<int>> nodes_of_instruction_;
-  std::vector<Set> at_begin_;  ///< per block of the graph
+  std::vector<Set> at_begin_;  ///< per block of the loop
   Set at_back_edge_;
+  mutable Set reaching_;  ///< of reaching_at(): before this instruction
+  mutable std::size_t reaching_before_ = npos;
   std::vector<std::vector<int>> inputs_;  ///< per node
   std::vector<Value> values_;
   std::map<std::size_t, Value> results_;
-  std::map<int, std::vector<const Instruction*>> definitions_;  ///< in the whole program
+  const std::vector<std::vector<std::size_t>>& program_writers_;  ///< per variable, in the whole program
 };
 
 }  // namespace wicprof::rewriter

@@ -82,7 +82,7 @@ class Finder {
       const std::optional<bool> same = follows(block.end - 1, branch.guard, *compares, kLongestChain);
       if (!same) continue;
       const int target = graph_.block_of[static_cast<std::size_t>(branch.targets.front())];
-      const bool taken_leaves = !loop_.contains[static_cast<std::size_t>(target)];
+      const bool taken_leaves = !loop_.contains(target);
       const bool if_true = (*same != branch.guard_negated) == taken_leaves;
       if (leaves_if_true && *leaves_if_true != if_true) return {};
       leaves_if_true = if_true;

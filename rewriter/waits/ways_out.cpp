@@ -180,7 +180,7 @@ std::vector<int> exits_of(const Program& program, const Graph& graph, const Loop
   for (const int b : loop.blocks) {
     const Block& block = graph.blocks[static_cast<std::size_t>(b)];
     bool leaves = program.code[block.end - 1].effect == Effect::leave;
-    for (const int after : block.after) leaves |= !loop.contains[static_cast<std::size_t>(after)];
+    for (const int after : block.after) leaves |= !loop.contains(after);
     if (leaves) exits.push_back(b);
   }
   return exits;

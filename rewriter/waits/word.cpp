@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "rewriter/flow/names.h"
-
 namespace wicprof::rewriter {
 
 namespace {
@@ -37,8 +35,9 @@ std::string_view first_register(const Statement& load) {
 
 }  // namespace
 
-std::optional<Word> word_of(const Function& function, const Program& program, const Loop& loop, const Graph& graph,
-                            const LoopValues& values, std::size_t poll, const Statement& statement) {
+std::optional<Word> word_of(const Function& function, const Names& names, const Program& program, const Loop& loop,
+                            const Graph& graph, const LoopValues& values, std::size_t poll,
+                            const Statement& statement) {
   const Instruction& instruction = program.code[poll];
   if (instruction.inlined || !instruction.has_address || instruction.defines.size() != 1) return std::nullopt;
   for (const std::string_view other : {"shared", "local", "const", "param"}) {
@@ -59,7 +58,6 @@ std::optional<Word> word_of(const Function& function, const Program& program, co
   word.value = first_register(polls);
   if (word.value.empty()) return std::nullopt;
   // A scope between the poll and the other place may give the names to other registers, or end theirs.
-  const Names names(function);
   for (const std::string_view name : {word.address, word.value}) {
     if (names.register_scope_of(name, polls.scope) != 0) return std::nullopt;
     if (names.register_scope_of(name, statement.scope) != 0) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "rewriter/flow/names.h"
 #include "rewriter/flow/program.h"
 #include "rewriter/waits/values.h"
 
@@ -22,8 +23,9 @@ struct Word {
 };
 
 /// The word of the loop's only poll; nothing where the loop's code does not show it: a smaller word, an address that
-/// the loop writes, a poll in a function that the loop calls. `statement`: where the word is to be read.
-std::optional<Word> word_of(const Function& function, const Program& program, const Loop& loop, const Graph& graph,
-                            const LoopValues& values, std::size_t poll, const Statement& statement);
+/// the loop writes, a poll in a function that the loop calls. `names`: those of `function`. `statement`: where the word
+/// is to be read.
+std::optional<Word> word_of(const Function& function, const Names& names, const Program& program, const Loop& loop,
+                            const Graph& graph, const LoopValues& values, std::size_t poll, const Statement& statement);
 
 }  // namespace wicprof::rewriter
