@@ -34,6 +34,7 @@
 #include "reports/parts/json.h"
 #include "reports/text/screen.h"
 #include "rewriter/images/device_code.h"
+#include "rewriter/load/compile_options.h"
 #include "rewriter/patch/patch.h"
 
 namespace wicprof::cli {
@@ -60,8 +61,9 @@ struct RewriteOptions {
 /// One PTX text of the file, with its verdicts. Its address is kept: the parts refer to each other.
 struct PtxModule {
   std::size_t number = 0;
-  int architecture = 0;      ///< of a fat binary's entry; 0: the file is PTX text
-  bool relocatable = false;  ///< linked with other modules before it runs
+  int architecture = 0;         ///< of a fat binary's entry; 0: the file is PTX text
+  bool relocatable = false;     ///< linked with other modules before it runs
+  std::string changing_option;  ///< of its compilation, with which run --rewrite leaves it as it is
   std::string text;
   std::optional<Error> problem;  ///< why the text stays as it is
   rewriter::Module module;
@@ -120,13 +122,12 @@ Contents contents_of(const rewriter::DeviceCode& code) {
   std::map<std::string, std::set<int>> machine_code;
   for (const rewriter::FatEntry& entry : code.entries) {
     if (entry.kind == rewriter::ImageKind::cubin) {
-      const Result<std::vector<std::string>> kernels = rewriter::kernels_of(entry);
-      if (!kernels) {
-        contents.unread.push_back(
-            fmt::format("machine code for sm_{}: {}", entry.architecture, kernels.error().message));
+      const Result<rewriter::CubinContents> cubin = rewriter::contents_of_cubin(entry);
+      if (!cubin) {
+        contents.unread.push_back(fmt::format("machine code for sm_{}: {}", entry.architecture, cubin.error().message));
         continue;
       }
-      for (const std::string& kernel : *kernels) machine_code[kernel].insert(entry.architecture);
+      for (const std::string& kernel : cubin->kernels) machine_code[kernel].insert(entry.architecture);
     } else if (entry.kind == rewriter::ImageKind::ptx) {
       Result<std::string> text = rewriter::ptx_of(entry);
       if (!text) {
@@ -137,6 +138,7 @@ Contents contents_of(const rewriter::DeviceCode& code) {
       ptx->number = contents.modules.size();
       ptx->architecture = entry.architecture;
       ptx->relocatable = entry.relocatable;
+      ptx->changing_option = rewriter::changing_option(entry.options);
       ptx->text = *std::move(text);
       judge(*ptx);
       for (const rewriter::Function& function : ptx->module.functions) {
@@ -256,6 +258,12 @@ std::string contents_text(const std::string& path, const Contents& contents, con
     if (ptx->problem) {
       text += reports::paragraph(screen, "not patched: " + analyzer::one_line(ptx->problem->message), 2, 4);
     }
+    if (!ptx->changing_option.empty()) {
+      text += reports::paragraph(screen,
+                                 fmt::format("run --rewrite leaves it as it is: it was compiled with {}",
+                                             analyzer::one_line(ptx->changing_option)),
+                                 2, 4);
+    }
     text += functions;
   }
   for (const std::string& problem : contents.unread) {
@@ -314,6 +322,7 @@ nlohmann::ordered_json module_json(const PtxModule& ptx) {
           {"target", ptx.module.target},
           {"relocatable", ptx.relocatable},
           {"problem", ptx.problem ? ptx.problem->message : ""},
+          {"changing_option", ptx.changing_option},
           {"totals", totals_json(ptx)},
           {"table", ptx.patch.sites.empty() ? "" : ptx.patch.table},
           {"functions", list}};

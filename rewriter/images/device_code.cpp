@@ -89,12 +89,12 @@ Result<std::string> ptx_of(const FatEntry& entry) {
   return text;
 }
 
-Result<std::vector<std::string>> kernels_of(const FatEntry& entry) {
+Result<CubinContents> contents_of_cubin(const FatEntry& entry) {
   const Result<std::string> bytes = decompressed(entry.payload, entry.compression, entry.size);
   if (!bytes) return bytes.error();
   const Result<Elf> cubin = read_elf(*bytes);
   if (!cubin) return cubin.error();
-  return kernels_of(*cubin);
+  return CubinContents{kernels_of(*cubin), std::string(options_of(*cubin))};
 }
 
 }  // namespace wicprof::rewriter

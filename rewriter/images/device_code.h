@@ -25,7 +25,11 @@ Result<std::vector<std::string_view>> containers_of(std::string_view file);
 /// The PTX text of an entry of that kind, without what follows its end.
 Result<std::string> ptx_of(const FatEntry& entry);
 
-/// The symbols of the kernels of an entry that holds a cubin.
-Result<std::vector<std::string>> kernels_of(const FatEntry& entry);
+/// What an entry that holds a cubin says of itself.
+struct CubinContents {
+  std::vector<std::string> kernels;  ///< their symbols
+  std::string options;               ///< what it was compiled with, as options_of() says
+};
+Result<CubinContents> contents_of_cubin(const FatEntry& entry);
 
 }  // namespace wicprof::rewriter

@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint16_t kCudaMachine = 190;  // EM_CUDA
 // st_other of the symbol of a kernel, in contrast to that of a device function (STO_CUDA_ENTRY).
 constexpr unsigned char kKernelSymbol = 0x10;
+constexpr std::string_view kToolNote = ".note.nv.tkinfo";
 
 }  // namespace
 
@@ -68,6 +69,22 @@ std::vector<std::string> kernels_of(const Elf& cubin) {
     }
   }
   return kernels;
+}
+
+std::string_view options_of(const Elf& cubin) {
+  for (const ElfSection& section : cubin.sections) {
+    if (section.name != kToolNote) continue;
+    // An ELF note, whose description is a version, zero, the places of four texts, and the texts: the tool, what it is,
+    // its build, its options. nvcc 12.9 and 13.0 write version 2.
+    const auto name = value_at<std::uint32_t>(section.bytes, 0), length = value_at<std::uint32_t>(section.bytes, 4);
+    if (!name || !length) return {};
+    const auto description = part_at(section.bytes, 12 + (std::uint64_t{*name} + 3) / 4 * 4, *length);
+    if (!description || value_at<std::uint32_t>(*description, 0) != 2u) return {};
+    constexpr std::uint64_t kHeader = 24, kPlaceOfOptions = 20;
+    const auto place = value_at<std::uint32_t>(*description, kPlaceOfOptions);
+    return place ? text_at(*description, kHeader + *place).value_or("") : std::string_view();
+  }
+  return {};
 }
 
 int architecture_of(const Elf& cubin) {

@@ -32,6 +32,9 @@ Result<Elf> read_elf(std::string_view bytes);
 /// The symbols of the kernels of a cubin, in the order of its symbol table.
 std::vector<std::string> kernels_of(const Elf& cubin);
 
+/// The options that ptxas made a cubin with, as its note has them: "-arch sm_90 -m 64"; empty: it has no such note.
+std::string_view options_of(const Elf& cubin);
+
 /// The architecture of a cubin, such as 90; 0: unknown.
 int architecture_of(const Elf& cubin);
 

@@ -5,6 +5,7 @@
 
 #include "rewriter/flow/live_values.h"
 #include "rewriter/images/device_code.h"
+#include "rewriter/load/compile_options.h"
 #include "rewriter/patch/patch.h"
 
 namespace wicprof::rewriter {
@@ -29,10 +30,9 @@ bool runs_on(const FatEntry& entry, int architecture) {
   return entry.architecture <= architecture && entry.architecture / 10 == architecture / 10;
 }
 
-/// Options of a compilation that change the code, and that only ptxas got.
-bool changes_code(std::string_view options) {
-  return options.find("maxrregcount") != std::string_view::npos || options.find("-O") != std::string_view::npos ||
-         options.find("opt-level") != std::string_view::npos;
+Replacement compiled_with(const std::string& option) {
+  return left_alone("it was compiled with " + option +
+                    ", and the driver would compile the patched code without that option");
 }
 
 const FatEntry* newest(const std::vector<FatEntry>& entries, ImageKind kind, int architecture) {
@@ -149,21 +149,28 @@ Replacement replacement_of(std::string_view image, int architecture, const GoesO
   const FatEntry* const cubin = newest(code->entries, ImageKind::cubin, architecture);
   if (ptx == nullptr) {
     if (cubin == nullptr) return {};
-    const Result<std::vector<std::string>> kernels = kernels_of(*cubin);
-    if (kernels && kernels->empty()) return {};
+    const Result<CubinContents> contents = contents_of_cubin(*cubin);
+    if (contents && contents->kernels.empty()) return {};
+    const std::string option = contents ? changing_option(contents->options) : std::string();
+    if (!option.empty()) return compiled_with(option);
     Replacement none = left_alone(std::string(kMachineCodeOnly));
-    if (kernels) none.machine_code_only = *kernels;
+    if (contents) none.machine_code_only = contents->kernels;
     return none;
   }
   if (cubin != nullptr && ptx->architecture < cubin->architecture) {
     return left_alone("its PTX is for sm_" + std::to_string(ptx->architecture) +
                       ", and its machine code for the later sm_" + std::to_string(cubin->architecture));
   }
-  if (changes_code(ptx->options)) return left_alone("it was compiled with " + std::string(ptx->options));
+  if (const std::string option = changing_option(ptx->options); !option.empty()) return compiled_with(option);
   const Result<std::string> text = ptx_of(*ptx);
   if (!text) return left_alone(text.error().message);
   Replacement replacement = patched(*text, {}, goes_on);
   replacement.has_machine_code = cubin != nullptr;
+  if (cubin != nullptr && !replacement.text.empty()) {
+    const Result<CubinContents> contents = contents_of_cubin(*cubin);
+    const std::string option = contents ? changing_option(contents->options) : std::string();
+    if (!option.empty()) return compiled_with(option);
+  }
   return replacement;
 }
 

@@ -14,7 +14,7 @@ void run(std::string_view input) {
   const auto code = read_device_code(input);
   if (!code) return require(!code.error().message.empty(), "an error says why");
   for (const FatEntry& entry : code->entries) {
-    if (entry.kind == ImageKind::cubin) (void)kernels_of(entry);
+    if (entry.kind == ImageKind::cubin) (void)contents_of_cubin(entry);
     if (entry.kind != ImageKind::ptx) continue;
     const auto text = ptx_of(entry);
     if (!text) continue;

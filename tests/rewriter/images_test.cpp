@@ -36,9 +36,9 @@ TEST(Images, AProgramHasPtxToRunAndPtxToLink) {
   ASSERT_TRUE(code) << code.error().message;
   ASSERT_EQ(code->entries.size(), 3u);
   EXPECT_FALSE(code->entries[0].relocatable);
-  const auto kernels = kernels_of(code->entries[0]);
-  ASSERT_TRUE(kernels) << kernels.error().message;
-  EXPECT_EQ(*kernels, (std::vector<std::string>{"waits", "works"}));
+  const auto cubin = contents_of_cubin(code->entries[0]);
+  ASSERT_TRUE(cubin) << cubin.error().message;
+  EXPECT_EQ(cubin->kernels, (std::vector<std::string>{"waits", "works"}));
   EXPECT_TRUE(code->entries[1].relocatable);
   EXPECT_EQ(code->entries[2].architecture, 80);
 }
@@ -50,6 +50,13 @@ TEST(Images, ACubinSaysItsArchitecture) {
   ASSERT_EQ(code->entries.size(), 1u);
   EXPECT_EQ(code->entries[0].kind, ImageKind::cubin);
   EXPECT_EQ(code->entries[0].architecture, 103);
+}
+
+TEST(Images, ACubinSaysWhatItWasCompiledWith) {
+  const std::string bytes = made::cubin({"k"}, 90, "-arch sm_90 -dlcm cg -m 64 ");
+  const auto code = read_device_code(bytes);
+  ASSERT_TRUE(code) << code.error().message;
+  EXPECT_EQ(contents_of_cubin(code->entries[0])->options, "-arch sm_90 -dlcm cg -m 64 ");
 }
 
 TEST(Images, OtherFilesAreRefusedWithAReason) {
@@ -111,7 +118,7 @@ TEST(Images, AChangedByteNeverBreaksTheReader) {
       }
       for (const FatEntry& each : code->entries) {
         if (each.kind == ImageKind::ptx) (void)ptx_of(each);
-        if (each.kind == ImageKind::cubin) (void)kernels_of(each);
+        if (each.kind == ImageKind::cubin) (void)contents_of_cubin(each);
       }
     }
   }

@@ -126,8 +126,23 @@ inline std::string elf(std::uint16_t machine, std::uint32_t flags, std::vector<S
   return bytes;
 }
 
+/// The note of ptxas: an ELF note with a version, zero, the places of four texts, and the texts.
+inline std::string tool_note(const std::string& options) {
+  const std::string texts = std::string(1, '\0') + "ptxas" + '\0' + "tools" + '\0' + "build" + '\0';
+  std::string note(12 + 12 + 24, '\0');
+  put<std::uint32_t>(note, 0, 12);
+  put<std::uint32_t>(note, 4, static_cast<std::uint32_t>(24 + texts.size() + options.size() + 1));
+  put<std::uint32_t>(note, 8, 2000);
+  note.replace(12, 11, "NVIDIA Corp");
+  put<std::uint32_t>(note, 24, 2);
+  put<std::uint32_t>(note, 32, 1);
+  put<std::uint32_t>(note, 44, static_cast<std::uint32_t>(texts.size()));
+  return note + texts + options + '\0';
+}
+
 /// A cubin with these kernels and one device function.
-inline std::string cubin(const std::vector<std::string>& kernels, std::uint32_t architecture = 90) {
+inline std::string cubin(const std::vector<std::string>& kernels, std::uint32_t architecture = 90,
+                         const std::string& options = {}) {
   std::string names(1, '\0'), symbols(sizeof(Elf64_Sym), '\0');
   const auto add = [&](const std::string& name, unsigned char other) {
     Elf64_Sym symbol{};
@@ -139,7 +154,9 @@ inline std::string cubin(const std::vector<std::string>& kernels, std::uint32_t 
   };
   add("device_function", 0);
   for (const std::string& kernel : kernels) add(kernel, 0x10);
-  return elf(190, architecture << 8, {{".strtab", SHT_STRTAB, names}, {".symtab", SHT_SYMTAB, symbols, 1}});
+  std::vector<Section> sections{{".strtab", SHT_STRTAB, names}, {".symtab", SHT_SYMTAB, symbols, 1}};
+  if (!options.empty()) sections.push_back({".note.nv.tkinfo", SHT_NOTE, tool_note(options)});
+  return elf(190, architecture << 8, sections);
 }
 
 /// A program for the host, with the code in .nv_fatbin and that to be linked in __nv_relfatbin.

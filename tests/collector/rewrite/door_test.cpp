@@ -51,7 +51,7 @@ TEST_F(RewriteTest, OurModulesAreTheSameKernelsInBothForms) {
     std::set<int> architectures;
     for (const rewriter::FatEntry& each : code->entries) {
       EXPECT_EQ(each.kind, rewriter::ImageKind::cubin);
-      EXPECT_EQ(*rewriter::kernels_of(each), std::vector<std::string>{kernel});
+      EXPECT_EQ(rewriter::contents_of_cubin(each)->kernels, std::vector<std::string>{kernel});
       architectures.insert(static_cast<int>(each.architecture));
     }
     EXPECT_TRUE(architectures.contains(90));
