@@ -11,6 +11,9 @@ namespace {
 constexpr std::uint16_t kCudaMachine = 190;  // EM_CUDA
 // st_other of the symbol of a kernel, in contrast to that of a device function (STO_CUDA_ENTRY).
 constexpr unsigned char kKernelSymbol = 0x10;
+// The shared memory of a cubin that is linked later (-rdc) has a type of its own, and no bytes in the file, as
+// SHT_NOBITS has none.
+constexpr std::uint32_t kSharedNoBits = SHT_LOPROC + 0xa;
 constexpr std::string_view kToolNote = ".note.nv.tkinfo";
 
 }  // namespace
@@ -50,7 +53,9 @@ Result<Elf> read_elf(std::string_view bytes) {
     added.name = text_at(names, each.sh_name).value_or("");
     added.type = each.sh_type;
     added.link = each.sh_link;
-    if (each.sh_type == SHT_NOBITS || each.sh_type == SHT_NULL) continue;
+    if (each.sh_type == SHT_NOBITS || each.sh_type == SHT_NULL || (elf.is_cubin && each.sh_type == kSharedNoBits)) {
+      continue;
+    }
     const auto content = part_at(bytes, each.sh_offset, each.sh_size);
     if (!content) return bad_input("section " + std::to_string(i) + " of the ELF file is cut off");
     added.bytes = *content;

@@ -1,8 +1,12 @@
 // Device code in programs, fat binaries and cubins: what is found in them, and that damaged ones are refused.
 #include "rewriter/images/device_code.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
+#include "rewriter/images/bytes.h"
 #include "tests/rewriter/made_fat_binary.h"
 
 namespace wicprof::rewriter {
@@ -50,6 +54,16 @@ TEST(Images, ACubinSaysItsArchitecture) {
   ASSERT_EQ(code->entries.size(), 1u);
   EXPECT_EQ(code->entries[0].kind, ImageKind::cubin);
   EXPECT_EQ(code->entries[0].architecture, 103);
+}
+
+TEST(Images, ACubinToBeLinkedHasSharedMemoryWithoutBytes) {
+  // As nvcc -rdc writes it: the section's size is that of the memory, and the file has no byte of it.
+  std::string bytes = made::elf(190, 90 << 8, {{".nv.shared.k", SHT_LOPROC + 0xa, ""}});
+  const auto sections = value_at<Elf64_Ehdr>(bytes, 0)->e_shoff;
+  made::put<std::uint64_t>(bytes, sections + sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size), 1 << 20);
+  EXPECT_TRUE(read_device_code(bytes)) << read_device_code(bytes).error().message;
+  made::put<std::uint32_t>(bytes, sections + sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_type), SHT_PROGBITS);
+  EXPECT_FALSE(read_device_code(bytes)) << "a section that is cut off";
 }
 
 TEST(Images, ACubinSaysWhatItWasCompiledWith) {
