@@ -17,6 +17,28 @@ std::string readable_symbol(std::string_view symbol) {
   return name;
 }
 
+std::string short_symbol(std::string_view symbol) {
+  const std::string whole = readable_symbol(symbol);
+  std::size_t begin = 0, end = 0;  // of the last part so far; end 0: it goes on
+  int depth = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    const char c = whole[at];
+    if (c == '<' || c == '(' || c == '[' || c == '{') {
+      // "(anonymous namespace)" is a part itself; behind a part, arguments follow, and parameters end the name.
+      if (depth == 0 && at > begin && end == 0) end = at;
+      if (depth == 0 && at > begin && c == '(') break;
+      ++depth;
+    } else if (c == '>' || c == ')' || c == ']' || c == '}') {
+      if (c != '>' || whole[at - (at > 0 ? 1 : 0)] != '-') --depth;
+    } else if (depth == 0 && (c == ':' || c == ' ')) {
+      begin = at + 1;
+      end = 0;
+    }
+  }
+  const std::string name = whole.substr(begin, end == 0 ? std::string::npos : end - begin);
+  return name.empty() ? whole : name;
+}
+
 std::string_view plain_call_name(std::string_view name) {
   const std::size_t at = name.rfind("_v");
   if (at == std::string_view::npos || at == 0) return name;

@@ -39,14 +39,10 @@ std::string error_of(const char* call, CUresult result) {
   return std::string(call) + " failed (error " + std::to_string(result) + ")";
 }
 
-/// "kernel:line", cut from the left where it is too long: the end tells sites of one kernel apart.
-std::string name_of(const rewriter::LoadedSite& site, std::size_t number) {
-  std::string name = readable_symbol(site.function);
-  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) name.erase(at, kUnnamed.size());
-  name = name.substr(0, name.find('('));
-  name = name.substr(name.rfind(' ') + 1);
-  name += ':' + (site.line != 0 ? std::to_string(site.line) : "site" + std::to_string(number));
+/// "kernel:line" and an ending, cut from the left where it is too long: the end tells sites of one kernel apart.
+std::string name_of(const rewriter::LoadedSite& site, std::size_t number, const std::string& ending) {
+  const std::string name = short_symbol(site.function) + ':' +
+                           (site.line != 0 ? std::to_string(site.line) : "site" + std::to_string(number)) + ending;
   constexpr std::size_t kLongest = kMaxSiteName - 1;
   return name.size() > kLongest ? name.substr(name.size() - kLongest) : name;
 }
@@ -68,6 +64,15 @@ constexpr TimeNs kFirstReading = 20 * kMillisecond;
 
 }  // namespace
 
+std::string PatchedModules::unique_name(const Module& module, std::size_t number) {
+  const std::pair<std::string, std::size_t> owner(module.table, number);
+  for (int same = 1;; ++same) {
+    const std::string ending = same == 1 ? "" : "#" + std::to_string(same);
+    const std::string name = name_of(sites_[module.first + number].loaded, number, ending);
+    if (owners_of_names_.try_emplace(name, owner).first->second == owner) return name;
+  }
+}
+
 std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replacement, CUlibrary library,
                                              CUmodule module, EventSink& sink, CUcontext context) {
   const std::lock_guard lock(mutex_);
@@ -84,7 +89,7 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
   for (const rewriter::LoadedSite& each : replacement.sites) {
     Site& site = sites_.emplace_back();
     site.loaded = each;
-    names.push_back(name_of(each, sites_.size() - added.first - 1));
+    names.push_back(unique_name(added, sites_.size() - added.first - 1));
     if (control_ != nullptr) site.session_number = register_site(*control_, names.back().c_str());
     for (const Memory& memory : memories_) memory.words[sites_.size() - 1].control = control_word(site);
     auto event = make_event<SiteEvent>();

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/rewrite/device_clock.h"
@@ -136,6 +137,9 @@ class PatchedModules {
     std::size_t first = 0, count = 0;
   };
 
+  // Of a site of the module, by its number there: no other site has it, and the same code gets it again. Under mutex_.
+  std::string unique_name(const Module& module, std::size_t number);
+
   // These two under bind_mutex_ alone. nullopt and nullptr: see `problem`. Records with a problem: the table may have
   // been written.
   std::optional<Memory> memory_of(const RewriteDriver& driver, CUcontext context, EventSink& sink,
@@ -156,7 +160,8 @@ class PatchedModules {
   PolledWords words_;  // of the thread of look_at_words()
   WriterCandidates candidates_;
   std::map<SiteId, SiteCode> codes_;
-  std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
+  std::map<std::string, std::pair<std::string, std::size_t>> owners_of_names_;  // the table, the site's number there
+  std::vector<CUcontext> ended_;                                                // contexts that words_ has not heard of
   TimeNs next_show_ = 0;
   std::atomic<bool> recording_{false}, recorder_gone_{false};
   // Held for calls of the driver, which may wait for a kernel, and before the two below. While it is held, the modules

@@ -1,7 +1,9 @@
 #include "rewriter/text/module.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <map>
 #include <set>
 
 namespace wicprof::rewriter {
@@ -208,6 +210,7 @@ class Reader {
     function.body.begin = now().range.begin;
     ++at_;
     function.scopes = {-1};
+    places_.clear();
     int scope = 0;
     SourcePlace place;
     while (error_.empty()) {
@@ -244,11 +247,16 @@ class Reader {
     }
   }
 
+  /// A place as .loc has it: file, line, column.
+  using Location = std::array<int, 3>;
+
   /// .loc FILE LINE COLUMN [, function_name NAME [+ N], inlined_at FILE LINE COLUMN]
+  /// The last place is that of an earlier .loc, which may be inlined itself.
   void read_loc(SourcePlace& place) {
     ++at_;
-    SourcePlace found;
-    if (!read_place(found)) return;
+    Location here{};
+    if (!read_location(here)) return;
+    Location caller = here;
     while (is(",")) {
       ++at_;
       if (is("function_name")) {
@@ -256,17 +264,20 @@ class Reader {
         if (is("+")) at_ += 2;
       } else if (is("inlined_at")) {
         ++at_;
-        if (!read_place(found)) return;
+        if (!read_location(caller)) return;
       } else {
         return refuse("unknown syntax in .loc");
       }
     }
+    const auto known = places_.find(caller);
+    const bool is_inlined = caller != here && known != places_.end();
+    const SourcePlace found = is_inlined ? known->second : SourcePlace{caller[0], caller[1]};
+    places_[here] = found;
     // Line 0 is code that the compiler added: the place before tells more.
     if (found.line != 0) place = found;
   }
-  bool read_place(SourcePlace& place) {
-    int numbers[3];
-    for (int& number : numbers) {
+  bool read_location(Location& location) {
+    for (int& number : location) {
       if (done() || now().kind != TokenKind::number) {
         refuse("a .loc without its numbers");
         return false;
@@ -274,7 +285,6 @@ class Reader {
       number = number_of(now().text);
       ++at_;
     }
-    place = {numbers[0], numbers[1]};
     return true;
   }
 
@@ -317,6 +327,7 @@ class Reader {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::string error_;
+  std::map<Location, SourcePlace> places_;  // of the function, per .loc: where the function itself stands then
   Module module_;
 };
 

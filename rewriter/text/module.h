@@ -35,7 +35,7 @@ struct Statement {
   std::string_view guard;      ///< the predicate of `@%p`; empty: none
   bool guard_negated = false;  ///< `@!%p`
   int scope = 0;               ///< its scope in Function::scopes
-  SourcePlace place;           ///< the place in effect; of inlined code, where the outermost caller stands
+  SourcePlace place;           ///< the place in effect; of inlined code, where the function itself calls it
   std::string_view opcode() const { return tokens.empty() ? std::string_view() : tokens.front().text; }
 };
 

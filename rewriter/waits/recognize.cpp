@@ -106,12 +106,19 @@ class LoopJudge {
     result_.verdict = verdict;
     result_.reason = std::move(reason);
     result_.place = program_.code[last()].place;
-    for (const Poll& poll : result_.polls) {
-      if (poll.place.line == 0) continue;
-      result_.place = poll.place;
+    for (const std::size_t poll : deciding_) {
+      const SourcePlace place = place_in_function(program_.code[poll]);
+      if (place.line == 0) continue;
+      result_.place = place;
       break;
     }
     return std::move(result_);
+  }
+
+  /// Of an instruction of a function that was inlined for the analysis: where this function calls it.
+  SourcePlace place_in_function(const Instruction& instruction) const {
+    if (!instruction.inlined || instruction.statement >= function_.statements.size()) return instruction.place;
+    return function_.statements[instruction.statement].place;
   }
 
   /// Whether a loop that does what this one does can be no wait, whatever its values are.

@@ -41,7 +41,7 @@ struct LoopVerdict {
   std::string reason;  ///< one line
   Pause pause = Pause::none;
   std::vector<Poll> polls;                    ///< of a wait
-  SourcePlace place;                          ///< of the first poll; of the back edge where nothing is polled
+  SourcePlace place;                          ///< in the function, of the first poll; of the back edge without polls
   std::size_t first_line = 0, last_line = 0;  ///< of the PTX text: the header and the back edge
   /// The statement that goes back: a branch, or the last statement before the header where the code falls through.
   std::size_t back_edge = 0;

@@ -12,6 +12,17 @@ TEST(SymbolName, KernelNamesAreDemangled) {
   EXPECT_EQ(readable_symbol(""), "");
 }
 
+TEST(SymbolName, ShortNamesAreTheFunctionsOwn) {
+  EXPECT_EQ(short_symbol("_Z6vecAddPKiS0_Pii"), "vecAdd");
+  EXPECT_EQ(short_symbol("plain_c_kernel"), "plain_c_kernel");
+  // void ns::scan<int, (bool)1>(int*), and a kernel without a namespace's name
+  EXPECT_EQ(short_symbol("_ZN2ns4scanIiLb1EEEvPT_"), "scan");
+  EXPECT_EQ(short_symbol("_ZN12_GLOBAL__N_14waitEPi"), "wait");
+  EXPECT_EQ(short_symbol("_ZN2at6native6kernelILi4ENS0_4FillIfEEEEviT0_"), "kernel");
+  EXPECT_EQ(short_symbol(""), "");
+  EXPECT_EQ(short_symbol(")>"), ")>");
+}
+
 TEST(SymbolName, CallNamesLoseCuptisVersion) {
   EXPECT_EQ(plain_call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
   EXPECT_EQ(plain_call_name("cudaStreamSynchronize_ptsz_v7000"), "cudaStreamSynchronize_ptsz");

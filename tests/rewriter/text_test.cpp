@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "ptx_texts.h"
 #include "rewriter/text/module.h"
@@ -41,6 +42,24 @@ TEST(RewriterText, ReadsSourcePlacesWithInlining) {
     if (statement.opcode() == "add.s32") lines.push_back(statement.place.line);
   }
   EXPECT_EQ(lines, (std::vector<int>{12, 15}));
+}
+
+TEST(RewriterText, ThePlaceOfInlinedCodeIsTheFunctionsOwnLine) {
+  // As nvcc -lineinfo writes two calls of a function that loads through a wrapper: the callers first.
+  const std::string text = kernel(
+      ".loc 1 7 3\n.loc 1 4 3, function_name $i0, inlined_at 1 7 3\n.loc 5 287 1, function_name $i1, inlined_at 1 4 3\n"
+      "add.s32 %r2, %r1, 1;\n"
+      ".loc 1 8 3\n.loc 1 4 3, function_name $i0, inlined_at 1 8 3\n.loc 5 287 1, function_name $i1, inlined_at 1 4 3\n"
+      "add.s32 %r3, %r1, 1;\n"
+      ".loc 5 300 1, function_name $i1, inlined_at 6 40 1\nadd.s32 %r4, %r1, 1;\n"
+      ".loc 5 300 1, function_name $i1, inlined_at 5 300 1\nadd.s32 %r4, %r1, 1;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module) << module.error().message;
+  std::vector<std::pair<int, int>> places;
+  for (const Statement& statement : module->functions[1].statements) {
+    if (statement.opcode() == "add.s32") places.emplace_back(statement.place.file, statement.place.line);
+  }
+  EXPECT_EQ(places, (std::vector<std::pair<int, int>>{{1, 7}, {1, 8}, {6, 40}, {5, 300}}));
 }
 
 TEST(RewriterText, ModifiersMayHaveDigitsBehindColons) {

@@ -55,6 +55,21 @@ TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
   EXPECT_EQ(delivered.all<SiteEvent>()[0].site, PatchedModules::kFirstSite);
 }
 
+TEST_F(RewriteTest, EachSiteHasANameOfItsOwn) {
+  ControlBlock control{};
+  PatchedModules modules(&control);
+  replacement.sites[0].function = "_ZN2ns5waitsIiEEvPT_";
+  replacement.sites[0].line = 7;
+  replacement.sites.push_back(replacement.sites[0]);
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_), (Names{"waits:7", "waits:7#2"}));
+  // The same code in another context, or loaded again.
+  EXPECT_EQ(modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(2), sink_), (Names{"waits:7", "waits:7#2"}));
+  replacement.table += "other";
+  EXPECT_EQ(modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(3), sink_), (Names{"waits:7#3", "waits:7#4"}));
+  EXPECT_NE(find_site(control, "waits:7"), find_site(control, "waits:7#2"));
+}
+
 TEST_F(RewriteTest, AModuleWithoutItsMemoryGoesOnPolling) {
   for (const char* step : {"alloc", "pointer", "stream", "global", "copy", "synchronize"}) {
     driver.failing = {step};
