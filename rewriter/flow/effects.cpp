@@ -99,7 +99,13 @@ Effect effect_of(std::string_view opcode) {
   const auto found = kOthers.find(mnemonic);
   if (found == kOthers.end()) return Effect::unknown;
   if (mnemonic == "bar" && has_modifier(opcode, "warp")) return Effect::warp;
+  if (mnemonic == "multimem" && has_modifier(opcode, "ld_reduce")) return Effect::load;
   return found->second;
+}
+
+bool is_block_vote(std::string_view opcode) {
+  const std::string_view mnemonic = mnemonic_of(opcode);
+  return (mnemonic == "bar" || mnemonic == "barrier") && has_modifier(opcode, "red") && has_modifier(opcode, "pred");
 }
 
 bool writes_first_operand(std::string_view opcode) {

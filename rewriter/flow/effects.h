@@ -7,7 +7,7 @@ namespace wicprof::rewriter {
 
 enum class Effect {
   compute,    ///< reads and writes registers only
-  load,       ///< ld, ldu
+  load,       ///< ld, ldu, multimem.ld_reduce
   store,      ///< st
   atomic,     ///< atom
   reduction,  ///< red
@@ -27,6 +27,9 @@ enum class Effect {
 
 /// The effect of an instruction with its modifiers, such as "ld.volatile.global.u32".
 Effect effect_of(std::string_view opcode);
+
+/// A barrier of the block whose result joins a condition of each thread.
+bool is_block_vote(std::string_view opcode);
 
 /// Whether the first operand is written.
 bool writes_first_operand(std::string_view opcode);

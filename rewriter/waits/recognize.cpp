@@ -63,6 +63,7 @@ class LoopJudge {
     if (length_ > kLongestLoop) return answer(Verdict::unknown, "the loop is too long to be understood");
     const LoopValues values(program_, graph_, loop_, flow_.writers);
     ways_out(values);
+    pass_on_broadcasts(values);
     if (deciding_.empty() && !hardware_) return answer(Verdict::not_a_wait, no_wait_reason());
     if (deciding_.empty()) {
       return answer(Verdict::wait_not_patchable, "the loop waits by an instruction that waits in hardware");
@@ -71,6 +72,9 @@ class LoopJudge {
       result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
     }
     if (!doubtful_.empty()) return answer(Verdict::unknown, doubtful_);
+    if (!in_turn_.empty()) {
+      return answer(Verdict::wait_not_patchable, "the loop polls several words in turn" + at_line(*in_turn_.begin()));
+    }
     if (writes_a_polled_word(values)) return answer(Verdict::unknown, "the loop writes the word that it reads");
     if (const std::optional<std::string> why = forbidden(values)) return answer(Verdict::wait_not_patchable, *why);
     if (const std::optional<std::string> why = collected(values)) return answer(Verdict::unknown, *why);
@@ -143,6 +147,7 @@ class LoopJudge {
     for (const Comparison& comparison : comparisons_of(program_, graph_, loop_, values)) {
       any = true;
       const std::uint32_t sources = comparison.value.sources;
+      if (comparison.value.polls.empty() && (sources & (kCounter | kSequence)) != 0) counted_ = true;
       if (sources & kHardware) {
         hardware_ = true;
         continue;
@@ -167,9 +172,48 @@ class LoopJudge {
         doubtful_ = "a way out compares two loads of one word" + at_line(comparison.instruction);
         continue;
       }
+      if (sources & kInTurn) {
+        // One question to each word: a search of a table asks whether an entry is the one, and whether it is the last.
+        if (!in_turn_.empty()) doubtful_ = "several ways out depend on words in turn" + at_line(comparison.instruction);
+        in_turn_.insert(comparison.instruction);
+      }
       deciding_.insert(comparison.value.polls.begin(), comparison.value.polls.end());
     }
     has_way_out_ = any;
+    // Words in turn up to a number of them, or until a value is found: a search.
+    if (!in_turn_.empty() && (counted_ || !doubtful_.empty())) {
+      if (doubtful_.empty()) doubtful_ = "a count ends a search of words in turn" + at_line(*in_turn_.begin());
+      deciding_.clear();
+    }
+  }
+
+  /// Where one thread polls and gives the block what it read through shared memory, its poll decides.
+  void pass_on_broadcasts(const LoopValues& values) {
+    std::set<std::size_t> polled;
+    for (const std::size_t poll : deciding_) {
+      bool meets = false;
+      std::vector<std::size_t> stores;
+      each_instruction([&](std::size_t i, const Instruction& instruction) {
+        meets |= instruction.effect == Effect::barrier;
+        if (instruction.effect == Effect::store && instruction.has_address && !instruction.sources.empty() &&
+            is_shared(program_.code[poll]) && have_one_address(values, i, poll)) {
+          stores.push_back(i);
+        }
+      });
+      if (!meets || stores.empty()) continue;
+      for (const std::size_t store : stores) {
+        Value value;
+        for (const Operand& source : program_.code[store].sources) value.add(values.value_of(store, source));
+        constexpr std::uint32_t kWork =
+            kCounter | kSequence | kClock | kWeak | kVaries | kCarried | kHardware | kInTurn;
+        // A sum of what was there counts; only what is given as it was read waits.
+        if ((value.sources & kWork) != 0 || value.polls.empty() || value.polls.contains(poll)) return;
+        polled.insert(value.polls.begin(), value.polls.end());
+      }
+      broadcasts_.insert(poll);
+    }
+    for (const std::size_t poll : broadcasts_) deciding_.erase(poll);
+    deciding_.insert(polled.begin(), polled.end());
   }
 
   /// Whether two of the polls read one word one after the other, as the reader of a sequence lock does. Polls on two
@@ -231,13 +275,17 @@ class LoopJudge {
       if (found) return;
       switch (instruction.effect) {
         case Effect::compute:
-        case Effect::load:
         case Effect::fence:
         case Effect::sleep:
         case Effect::warp:
         case Effect::branch:
         case Effect::indexed:
         case Effect::leave:
+          return;
+        case Effect::load:
+          if (mnemonic_of(instruction.opcode) == "multimem") {
+            found = "the loop reads the memory of several devices at once" + at_line(i);
+          }
           return;
         case Effect::atomic:
           if (values.reading_of(i) == Reading::changes) found = "the loop changes memory" + at_line(i);
@@ -248,11 +296,18 @@ class LoopJudge {
           }
           return;
         case Effect::store:
+          if (has_modifier(instruction.opcode, "local")) return;  // nobody else sees it
+          found = std::string(broadcasts_.empty() ? "the loop writes memory"
+                                                  : "a thread passes what it polls on to its block") +
+                  at_line(i);
+          return;
         case Effect::reduction:
           found = "the loop writes memory" + at_line(i);
           return;
         case Effect::barrier:
-          found = "the loop has a barrier" + at_line(i);
+          found = std::string(is_block_vote(instruction.opcode) ? "the block votes in the loop"
+                                                                : "the loop has a barrier") +
+                  at_line(i);
           return;
         case Effect::hardware_wait:
           found = "the loop waits by an instruction that waits in hardware" + at_line(i);
@@ -393,8 +448,10 @@ class LoopJudge {
   LoopVerdict result_;
   std::size_t length_ = 0;
   std::set<std::size_t> deciding_;
+  std::set<std::size_t> in_turn_;     // comparisons of words that are polled in turn
+  std::set<std::size_t> broadcasts_;  // loads of shared memory that return what a poll of the loop has read
   std::string doubtful_, pause_reason_;
-  bool hardware_ = false, bounded_ = false, has_way_out_ = false;
+  bool hardware_ = false, bounded_ = false, counted_ = false, has_way_out_ = false;
 };
 
 /// The statements that call functions inside loops.

@@ -57,6 +57,7 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Instruction& instruction = program.code[i];
       if (always && instruction.effect == Effect::fence && instruction.guard < 0) fenced_ = true;
+      if (always && instruction.effect == Effect::barrier && instruction.guard < 0) meets_ = true;
       switch (instruction.effect) {
         case Effect::atomic:
           if (!keeps_the_word(instruction)) writers_.push_back(i);
@@ -143,6 +144,7 @@ Reading LoopValues::reading_of(std::size_t index) const {
   if (instruction.effect == Effect::load) {
     if (reads_constant_memory(instruction.opcode)) return Reading::constant;
     if (strong_load(instruction.opcode)) return Reading::strong;
+    if (meets_ && has_modifier(instruction.opcode, "shared")) return Reading::strong;
     return fenced_ && !has_modifier(instruction.opcode, "local") ? Reading::strong : Reading::weak;
   }
   if (instruction.effect != Effect::atomic) return Reading::none;
@@ -323,6 +325,7 @@ Value LoopValues::node_value(int node) const {
       if (reading == Reading::weak) value.sources |= loop_may_write(instruction) ? kWeak | kRewritten : kWeak;
       if (reading == Reading::changes) value.sources |= kCarried;
       if (address.sources & kChanging) value.sources |= kVaries;
+      if (address.sources & (kTurn | kInTurn)) value.sources |= address.polls.empty() ? kInTurn : kVaries;
       if (reading != Reading::weak) value.polls = {index};
       return value;
     }
@@ -333,9 +336,10 @@ Value LoopValues::node_value(int node) const {
     }
     case Effect::compute:
     case Effect::warp:
+    case Effect::barrier:  // a vote of the block
       break;
     default:
-      inputs.sources |= kCarried;  // the result of a call, of a barrier, of a texture
+      inputs.sources |= kCarried;  // the result of a call, of a texture
   }
   if ((inputs.sources & kCounter) && !is_linear(instruction.opcode)) {
     inputs.sources = (inputs.sources & ~kCounter) | kSequence;
@@ -343,15 +347,24 @@ Value LoopValues::node_value(int node) const {
   return inputs;
 }
 
+/// Whether the node is a constant that the loop moves to a variable.
+bool LoopValues::is_constant_move(int node) const {
+  const std::size_t index = nodes_[static_cast<std::size_t>(node)].instruction;
+  std::int64_t value = 0;
+  return index != npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
+}
+
 /// The value of nodes that depend on themselves.
 Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>& members) const {
-  bool carried = false, steps = true, integers = true, moves = true;
+  bool carried = false, steps = true, integers = true, moves = true, round = false, in_turn = true;
   std::int64_t table = -1;
   Value outside;
   for (const int node : cycle) {
     const std::size_t index = nodes_[static_cast<std::size_t>(node)].instruction;
     for (const int input : inputs_[static_cast<std::size_t>(node)]) {
-      if (!members.contains(input)) outside.add(values_[static_cast<std::size_t>(input)]);
+      if (members.contains(input)) continue;
+      outside.add(values_[static_cast<std::size_t>(input)]);
+      round |= (index == npos || program_.code[index].moves) && is_constant_move(input);  // it begins anew
     }
     if (index == npos) {
       carried = true;
@@ -366,12 +379,21 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>
     for (const Operand& source : instruction.sources) {
       if (source.kind == OperandKind::clock) outside.sources |= kClock;
     }
+    if (mnemonic == "selp" && instruction.sources.size() == 3) {
+      round |=
+          instruction.sources[0].kind == OperandKind::constant || instruction.sources[1].kind == OperandKind::constant;
+    }
     if (instruction.moves || mnemonic == "selp" || mnemonic == "cvt" || mnemonic == "cvta") continue;
     moves = false;
     std::int64_t constant = 0;
     const bool by_constant = instruction.sources.size() == 2 && (constant_of(instruction.sources[0], constant) ||
                                                                  constant_of(instruction.sources[1], constant));
     if (mnemonic == "setp") continue;
+    if (mnemonic == "and" || mnemonic == "rem" || (mnemonic == "xor" && by_constant)) {
+      round = true;
+    } else if (mnemonic != "not" && ((mnemonic != "add" && mnemonic != "sub") || !by_constant)) {
+      in_turn = false;
+    }
     if ((mnemonic == "and" || mnemonic == "rem") && by_constant && constant > 0 && constant < kLargestTable) {
       table = constant;
     } else if ((mnemonic != "add" && mnemonic != "sub") || !by_constant) {
@@ -392,7 +414,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>
   }
   const bool own = outside.polls.empty() && (outside.sources & ~(kWithinRound)) == 0;
   if (integers && own) {
-    value.sources = table >= 0 && steps ? kTable : steps ? kCounter : kSequence;
+    value.sources = table >= 0 && steps ? kTable : round && in_turn ? kTurn : steps ? kCounter : kSequence;
   } else {
     value = outside;
     value.sources |= kCarried;

@@ -26,6 +26,8 @@ enum Source : std::uint32_t {
   kTable = 1u << 8,        ///< a counter that goes round in a few words
   kEarlier = 1u << 9,      ///< what a load of the round before returned
   kRewritten = 1u << 10,   ///< an ordinary load of memory that the loop itself may write
+  kTurn = 1u << 11,        ///< a number that goes round: an index of several words, and what is computed from it alone
+  kInTurn = 1u << 12,      ///< a load whose address depends on such a number
 };
 
 struct Value {
@@ -93,6 +95,7 @@ class LoopValues {
   std::vector<int> nodes_of(const Set& reaching, int variable) const;
   std::vector<int> inputs_of(int node) const;
   void evaluate();
+  bool is_constant_move(int node) const;
   Value cycle_value(const std::vector<int>& cycle, const std::set<int>& members) const;
   Value node_value(int node) const;
 
@@ -100,6 +103,7 @@ class LoopValues {
   const Graph& graph_;
   const Loop& loop_;
   bool fenced_ = false;               ///< every round has a fence
+  bool meets_ = false;                ///< every round has a barrier of the block
   std::vector<std::size_t> writers_;  ///< the instructions of the loop that may write memory
   std::vector<Node> nodes_;
   std::map<int, int> header_node_;  ///< per variable that the loop writes

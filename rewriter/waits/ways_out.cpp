@@ -11,9 +11,9 @@ namespace {
 // Conditions are nested this deeply at most; nvcc's code without optimization needs about ten steps per condition.
 constexpr int kDeepest = 40;
 
-bool joins_conditions(std::string_view mnemonic) {
+bool joins_conditions(std::string_view opcode) {
   static const std::set<std::string_view> kJoins = {"and", "or", "xor", "not", "mov", "cvt", "vote"};
-  return kJoins.contains(mnemonic);
+  return kJoins.contains(mnemonic_of(opcode)) || is_block_vote(opcode);
 }
 
 class Search {
@@ -87,7 +87,7 @@ class Search {
           instruction.sources[1].kind == OperandKind::constant) {
         continue;
       }
-      if (!joins_conditions(mnemonic) && !instruction.moves) return false;
+      if (!joins_conditions(instruction.opcode) && !instruction.moves) return false;
       for (const Operand& source : instruction.sources) {
         if (mnemonic == "vote" && &source != &instruction.sources.front()) break;  // the mask
         if (!is_condition(writer, source, seen)) return false;
@@ -126,7 +126,7 @@ class Search {
                  instruction.sources[0].kind == OperandKind::constant &&
                  instruction.sources[1].kind == OperandKind::constant) {
         condition(writer, instruction.sources[2], depth + 1);
-      } else if (joins_conditions(mnemonic) || instruction.moves) {
+      } else if (joins_conditions(instruction.opcode) || instruction.moves) {
         const std::size_t count = mnemonic == "vote" ? 1 : instruction.sources.size();
         for (std::size_t i = 0; i < count && i < instruction.sources.size(); ++i) {
           condition(writer, instruction.sources[i], depth + 1);
@@ -153,7 +153,7 @@ class Search {
       } else {
         const Value own = values_.value_of(index, operand);
         // A value of several origins: the branches between them decide too, unless the value is a count.
-        if (operand.kind == OperandKind::variable && (own.sources & (kCounter | kSequence | kCarried)) == 0 &&
+        if (operand.kind == OperandKind::variable && (own.sources & (kCounter | kSequence | kCarried | kTurn)) == 0 &&
             has_several_origins(index, operand)) {
           several_writers_ = true;
         }

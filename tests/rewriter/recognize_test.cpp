@@ -40,6 +40,55 @@ TEST(RewriterRecognize, FlagsAreWaits) {
   expect("$L: membar.gl; ld.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
 }
 
+TEST(RewriterRecognize, VotesOfTheBlockAndBroadcastsAreFound) {
+  expect("$L: ld.acquire.gpu.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; bar.red.or.pred %p2, 0, %p1; @%p2 bra $L;",
+         {"wait_not_patchable"});
+  expect(
+      "$L: ld.volatile.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; barrier.red.popc.aligned.u32 %r3, 0, %p1;"
+      "setp.lt.u32 %p2, %r3, %r1; @%p2 bra $L;",
+      {"wait_not_patchable"});
+  // A vote about what the block computes itself.
+  expect(
+      "mov.u32 %r3, 0; $L: add.s32 %r3, %r3, 1; ld.volatile.u32 %r2, [%rd1]; setp.lt.s32 %p1, %r3, %r1;"
+      "bar.red.or.pred %p2, 0, %p1; @%p2 bra $L;",
+      {"not_a_wait"});
+  const auto broadcast = [](const std::string& passes_on) {
+    return "cvta.shared.u64 %rd4, 64; mov.u32 %r9, %tid.x; setp.ne.s32 %p4, %r9, 0;"
+           "$L: @%p4 bra $S; ld.acquire.gpu.u32 %r2, [%rd1];" +
+           passes_on +
+           "st.shared.u32 [%rd4], %r2; $S: bar.sync 0; ld.shared.u32 %r3, [%rd4]; bar.sync 0; setp.eq.s32 %p1, %r3, 0;"
+           "@%p1 bra $L;";
+  };
+  expect(broadcast(""), {"wait_not_patchable"});
+  expect(broadcast("atom.global.add.u32 %r2, [%rd1], 1;"), {"unknown"});
+}
+
+TEST(RewriterRecognize, WordsInTurnAreFoundAndSearchesAreNot) {
+  const std::string next =
+      "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd3, %rd1, %rd4; ld.volatile.global.u32 %r3, [%rd3];"
+      "setp.eq.s32 %p1, %r3, 0; @!%p1 bra $D;";
+  expect("mov.u32 %r2, 0; $L:" + next + "xor.b32 %r2, %r2, 1; bra.uni $L; $D:", {"wait_not_patchable"});
+  expect("mov.u32 %r2, 0; $L:" + next + "add.s32 %r2, %r2, 1; rem.u32 %r2, %r2, %r1; bra.uni $L; $D:",
+         {"wait_not_patchable"});
+  // A list without an end, a hash table, a number of tries, and a word that says where the next one is.
+  expect("mov.u32 %r2, 0; $L:" + next + "add.s32 %r2, %r2, 1; bra.uni $L; $D:", {"not_a_wait"});
+  expect("mov.u32 %r2, 0; $L:" + next +
+             "setp.eq.s32 %p2, %r3, %r1; @%p2 bra $D; add.s32 %r2, %r2, 1; and.b32 %r2, %r2, %r1; bra.uni $L; $D:",
+         {"not_a_wait"});
+  expect("mov.u32 %r2, 0; mov.u32 %r4, 0; $L:" + next +
+             "add.s32 %r4, %r4, 1; setp.gt.s32 %p2, %r4, 9; @%p2 bra $D; xor.b32 %r2, %r2, 1; bra.uni $L; $D:",
+         {"not_a_wait"});
+  expect("mov.u32 %r2, 0; $L:" + next + "xor.b32 %r2, %r2, %r3; bra.uni $L; $D:", {"not_a_wait"});
+}
+
+TEST(RewriterRecognize, MemoryOfSeveralDevicesAtOnceIsFoundAndOwnMemoryMayBeWritten) {
+  const std::string rest = "setp.lt.u32 %p1, %r2, %r1; @%p1 bra $L;";
+  expect("$L: multimem.ld_reduce.relaxed.sys.global.add.u32 %r2, [%rd1];" + rest, {"wait_not_patchable"});
+  expect("$L: multimem.ld_reduce.weak.global.add.u32 %r2, [%rd1];" + rest, {"not_a_wait"});
+  expect("$L: ld.volatile.global.u32 %r2, [%rd1]; st.local.u32 [%rd2], %r2;" + rest, {"wait any"});
+  expect("$L: ld.volatile.global.u32 %r2, [%rd1]; st.u32 [%rd2], %r2;" + rest, {"wait_not_patchable"});
+}
+
 TEST(RewriterRecognize, TheSmallestNumberIsANumber) {
   expect(
       "mov.u64 %rd3, -9223372036854775808; $L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0;"

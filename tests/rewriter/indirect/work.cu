@@ -1,0 +1,140 @@
+// Waits that do not stand in one thread's load and branch, and loops that look like them: half for improving.
+// found_*: at least wait_not_patchable. patched_*: wait. work_*: no wait.
+#include "../waits/common.h"
+
+KERNEL found_vote_any(unsigned* f, unsigned v) {
+  while (__syncthreads_or(threadIdx.x == 0 && load_acquire(f) != v)) {
+  }
+}
+// As cutlass's Semaphore: one thread fetches, all vote.
+KERNEL found_semaphore(int* lock, int status, bool wait_thread) {
+  int state = 0;
+  if (wait_thread) asm volatile("ld.global.acquire.gpu.b32 %0, [%1];" : "=r"(state) : "l"(lock));
+  while (__syncthreads_and(state != status)) {
+    if (wait_thread) asm volatile("ld.global.acquire.gpu.b32 %0, [%1];" : "=r"(state) : "l"(lock));
+  }
+  __syncthreads();
+}
+KERNEL found_broadcast(unsigned* f, unsigned* out) {
+  __shared__ unsigned seen;
+  do {
+    if (threadIdx.x == 0) seen = load_acquire(f);
+    __syncthreads();
+    const unsigned now = *(volatile unsigned*)&seen;
+    __syncthreads();
+    if (now != 0) break;
+  } while (true);
+  out[threadIdx.x] = 1;
+}
+KERNEL found_two_queues(const unsigned* head, const unsigned* tail, unsigned* out) {
+  unsigned q = 0;
+  while (volatile_load(head + q) == volatile_load(tail + q)) q ^= 1;
+  out[0] = q;
+}
+KERNEL found_any_of(const unsigned* flags, int count, int* which) {
+  int i = 0;
+  while (volatile_load(flags + i) == 0) {
+    if (++i == count) i = 0;
+  }
+  *which = i;
+}
+KERNEL found_multimem(unsigned* f, unsigned wanted) {
+  unsigned sum;
+  do {
+    asm volatile("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(sum) : "l"(f) : "memory");
+  } while (sum < wanted);
+}
+KERNEL found_reports_once(const unsigned* f, unsigned* late, long long limit) {
+  const long long begin = clock64();
+  bool told = false;
+  while (load_acquire(f) == 0) {
+    if (!told && clock64() - begin > limit) {
+      *late = 1;
+      told = true;
+    }
+  }
+}
+// As NCCL: an abort flag, asked rarely, and written on the way out.
+KERNEL patched_abort_flag(const u64* f, u64 step, const unsigned* abort, unsigned* error) {
+  int spins = 0;
+  while (load_relaxed_system(f) < step) {
+    if (++spins == 10000) {
+      spins = 0;
+      if (volatile_load(abort) != 0) {
+        *error = 1;
+        break;
+      }
+    }
+  }
+}
+KERNEL patched_timeout_then_trap(const unsigned* f, unsigned* error, long long limit) {
+  const long long begin = clock64();
+  while (load_acquire_system(f) == 0) {
+    if (clock64() - begin > limit) {
+      *error = blockIdx.x;
+      __threadfence_system();
+      __trap();
+    }
+  }
+}
+KERNEL found_heartbeat(const unsigned* f, unsigned* beats) {
+  unsigned n = 0;
+  while (load_acquire(f) == 0) *(volatile unsigned*)(beats + blockIdx.x) = ++n;
+}
+KERNEL patched_counts_in_its_own_memory(const unsigned* f, unsigned* out, int at) {
+  volatile unsigned own[4] = {0, 0, 0, 0};
+  unsigned n = 0;
+  while (load_acquire(f) == 0) own[at & 3] = ++n;
+  out[threadIdx.x] = 1;
+}
+// Searches of what stands there, sums, and votes about computed values.
+KERNEL work_probe_table(const unsigned* keys, unsigned key, int mask, int* where) {
+  int i = key & mask;
+  while (volatile_load(keys + i) != key && volatile_load(keys + i) != 0) i = (i + 1) & mask;
+  *where = i;
+}
+KERNEL work_vote_on_counts(float* data, int n) {
+  int i = threadIdx.x;
+  while (__syncthreads_or(i < n)) {
+    if (i < n) data[i] *= 2;
+    i += blockDim.x;
+  }
+}
+KERNEL work_sum_through_shared(const volatile float* data, float* out, int n) {
+  __shared__ float sum;
+  if (threadIdx.x == 0) sum = 0;
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    if (threadIdx.x == 0) sum += data[i];
+    __syncthreads();
+    if (sum > 1e9f) break;
+  }
+  out[threadIdx.x] = sum;
+}
+KERNEL work_converge(float* x, float* y, int n) {
+  __shared__ int changed;
+  do {
+    __syncthreads();
+    if (threadIdx.x == 0) changed = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+      const float next = 0.5f * (x[i] + y[i]);
+      if (next != x[i]) changed = 1;
+      x[i] = next;
+    }
+    __syncthreads();
+  } while (changed);
+}
+KERNEL work_list(const int* next, int from, int* last) {
+  while (volatile_load(next + from) >= 0) from = volatile_load(next + from);
+  *last = from;
+}
+KERNEL work_two_buffers(float* a, float* b, int n) {
+  int q = 0;
+  float* of[2] = {a, b};
+  for (int i = 0; i < n; ++i) {
+    of[q][threadIdx.x] = of[q ^ 1][threadIdx.x] + 1;
+    q ^= 1;
+    __syncthreads();
+  }
+}
