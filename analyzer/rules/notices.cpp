@@ -2,10 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "protocol/rewrite_notices.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -20,10 +27,64 @@ struct Group {
   std::uint64_t count = 1;
 };
 
-/// `others`: notices with further texts.
-std::vector<Group> groups_of(const std::vector<store::NoticeRow>& notices, std::uint64_t& others) {
+/// Notices with further texts.
+struct Others {
+  std::uint64_t count = 0;
+  NoticeSeverity severity = NoticeSeverity::info;  ///< the worst
+};
+
+/// Kernels that run --rewrite could not patch, since there is no PTX of them.
+struct MachineCode {
+  std::string total;              ///< "3 modules, 178 kernels"; empty: the program has not come to its end
+  std::set<std::string> kernels;  ///< those that are named
+};
+
+/// Whether the notice is about such kernels.
+bool read_machine_code(std::string_view text, MachineCode& into) {
+  if (text.starts_with(kMachineCodeTotal)) {
+    into.total = text.substr(kMachineCodeTotal.size());
+    return true;
+  }
+  if (!text.starts_with(kKernelNotice) || !text.ends_with(kMachineCodeOnly)) return false;
+  text.remove_prefix(kKernelNotice.size());
+  into.kernels.emplace(text.substr(0, text.size() - kMachineCodeOnly.size()));
+  return true;
+}
+
+std::string list_of(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + one_line(function_name(name));
+  return list;
+}
+
+/// One line for all of them: a program with PyTorch has hundreds.
+Finding machine_code_finding(const MachineCode& found, const RuleInput& input) {
+  std::set<std::string> waited;
+  for (const PollingLoop& loop : input.polling_loops) {
+    if (found.kernels.contains(loop.function)) waited.insert(loop.function);
+  }
+  Finding finding;
+  finding.severity = Severity::info;
+  finding.text = fmt::format("{} have machine code only and are not patched; ",
+                             found.total.empty() ? count_of(found.kernels.size(), "kernel") : one_line(found.total));
+  if (input.model.pc_totals.empty()) {
+    finding.text += "without samples, nothing shows whether they waited";
+  } else if (waited.empty()) {
+    finding.text += "none of those named waited, by samples";
+  } else {
+    finding.text += fmt::format("by samples, these waited: {}", list_of(waited));
+  }
+  finding.evidence = found.kernels.empty() ? "none is named" : "named: " + list_of(found.kernels);
+  finding.remedy =
+      "where their waits matter, sample them (--trace=cuda,nvtx,pcsampling), or build them with PTX: nvcc -gencode "
+      "arch=compute_XX,code=compute_XX, NVCC_APPEND_FLAGS in the environment of a build, TORCH_CUDA_ARCH_LIST=X.Y+PTX";
+  return finding;
+}
+
+std::vector<Group> groups_of(const std::vector<store::NoticeRow>& notices, Others& others, MachineCode& machine_code) {
   std::vector<Group> groups;
   for (const store::NoticeRow& notice : notices) {
+    if (read_machine_code(notice.text, machine_code)) continue;
     const auto known = std::find_if(groups.begin(), groups.end(),
                                     [&](const Group& group) { return group.first->text == notice.text; });
     if (known != groups.end()) {
@@ -32,7 +93,8 @@ std::vector<Group> groups_of(const std::vector<store::NoticeRow>& notices, std::
     } else if (groups.size() < kMaxTexts) {
       groups.push_back({&notice, notice.severity});
     } else {
-      ++others;
+      ++others.count;
+      others.severity = std::max(others.severity, notice.severity);
     }
   }
   return groups;
@@ -55,8 +117,9 @@ Severity severity_of(NoticeSeverity severity) {
 template <>
 RuleOutcome apply<struct Notices>(const RuleInput& input) {
   RuleOutcome outcome;
-  std::uint64_t others = 0;
-  for (const Group& group : groups_of(input.model.notices, others)) {
+  Others others;
+  MachineCode machine_code;
+  for (const Group& group : groups_of(input.model.notices, others, machine_code)) {
     const TimeNs after = group.first->at - input.model.begin;
     Finding finding;
     finding.severity = severity_of(group.severity);
@@ -71,10 +134,13 @@ RuleOutcome apply<struct Notices>(const RuleInput& input) {
             : "remove the reported cause; until then, waits after this time may not follow the requested strategy";
     outcome.findings.push_back(std::move(finding));
   }
-  if (others > 0) {
+  if (!machine_code.total.empty() || !machine_code.kernels.empty()) {
+    outcome.findings.push_back(machine_code_finding(machine_code, input));
+  }
+  if (others.count > 0) {
     Finding finding;
-    finding.severity = Severity::warning;
-    finding.text = fmt::format("{} with further texts are not shown", count_of(others, "notice"));
+    finding.severity = severity_of(others.severity);
+    finding.text = fmt::format("{} with further texts are not shown", count_of(others.count, "notice"));
     finding.evidence = fmt::format("only the first {} texts are shown", kMaxTexts);
     finding.remedy = "read all of them in the trace's table notice";
     outcome.findings.push_back(std::move(finding));

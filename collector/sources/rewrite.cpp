@@ -31,6 +31,7 @@
 #include "collector/rewrite/word_writers.h"
 #include "collector/sources/list.h"
 #include "collector/waits/watched_launches.h"
+#include "protocol/rewrite_notices.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -170,6 +171,7 @@ class Rewrite final : public Source {
     modules_.read_waits(sink);
     modules_.look_at_words(nullptr, sink);
     say_what_compiling_took(sink);
+    say_what_is_machine_code(sink);
   }
 
  private:
@@ -233,6 +235,28 @@ class Rewrite final : public Source {
         sink, NoticeSeverity::info,
         "rewrite: compiling patched code took " + std::string(seconds) +
             " s; the next run finds it in the cache, which `wic-prof rewrite --prewarm FILE` fills beforehand");
+  }
+
+  /// Names the first ones; all are counted.
+  void report_machine_code(const std::vector<std::string>& kernels, EventSink& sink) {
+    std::size_t named = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      named = std::min(kernels.size(), kMostNotices - std::min(kMostNotices, machine_code_kernels_));
+      ++machine_code_modules_;
+      machine_code_kernels_ += kernels.size();
+    }
+    for (std::size_t i = 0; i < named; ++i) {
+      write_notice(sink, NoticeSeverity::info,
+                   std::string(kKernelNotice) + readable_symbol(kernels[i]) + std::string(kMachineCodeOnly));
+    }
+  }
+  void say_what_is_machine_code(EventSink& sink) {
+    const std::lock_guard lock(mutex_);
+    if (machine_code_modules_ == 0) return;
+    write_notice(sink, NoticeSeverity::info,
+                 std::string(kMachineCodeTotal) + std::to_string(machine_code_modules_) + " modules, " +
+                     std::to_string(machine_code_kernels_) + " kernels");
   }
 
   void report(EventSink& sink, const std::string& text) {
@@ -324,10 +348,11 @@ class Rewrite final : public Source {
     if (replacement->text.empty() || with_options) {
       std::string why = replacement->left_alone;
       if (!replacement->text.empty()) why = "the program loads it with options for the compiler";
-      for (const std::string& kernel : replacement->machine_code_only) {
-        report(sink, "kernel " + readable_symbol(kernel) + " stays as it is: its module has machine code only");
+      if (!replacement->machine_code_only.empty()) {
+        report_machine_code(replacement->machine_code_only, sink);
+      } else if (!why.empty()) {
+        report(sink, "a module stays as it is: " + why);
       }
-      if (!why.empty()) report(sink, "a module stays as it is: " + why);
       return nullptr;
     }
     for (const auto& [kernel, why] : replacement->kernels_left_alone) {
@@ -422,6 +447,7 @@ class Rewrite final : public Source {
   std::mutex mutex_;
   std::vector<std::unique_ptr<rewriter::Replacement>> kept_;
   std::size_t reports_ = 0, patch_reports_ = 0;
+  std::size_t machine_code_modules_ = 0, machine_code_kernels_ = 0;
   TimeNs compiling_ = 0;
 };
 

@@ -226,7 +226,32 @@ TEST(Notices, FurtherTextsAreCounted) {
     if (finding.rule == "notices") texts.push_back(finding.text);
   }
   ASSERT_EQ(texts.size(), 21u);
-  EXPECT_EQ(texts[0], "3 notices with further texts are not shown");
+  // Notices that are no failures do not become one by their number.
+  EXPECT_EQ(texts[20], "3 notices with further texts are not shown");
+}
+
+TEST(Notices, KernelsOfMachineCodeAreOneFinding) {
+  TraceModel model = empty_program();
+  add_handoff(model, {});
+  for (int i = 0; i < 50; ++i) {
+    model.notices.push_back(
+        notice(NoticeSeverity::info,
+               "rewrite: kernel void k" + std::to_string(i) + "(int*) stays as it is: its module has machine code only",
+               10 + i));
+  }
+  model.notices.push_back(notice(NoticeSeverity::info, "rewrite: machine code only: 3 modules, 178 kernels", 70));
+  settle(model);
+  const Analysis analysis = analyze(model);
+  std::vector<const Finding*> found;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.rule == "notices") found.push_back(&finding);
+  }
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]->severity, Severity::info);
+  EXPECT_EQ(found[0]->text,
+            "3 modules, 178 kernels have machine code only and are not patched; without samples, "
+            "nothing shows whether they waited");
+  EXPECT_NE(found[0]->evidence.find("k49"), std::string::npos) << found[0]->evidence;
 }
 
 TEST(Notices, BecomeOneFindingPerText) {
