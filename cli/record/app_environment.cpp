@@ -131,9 +131,12 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
     if (!can_be_preloaded(*nvrtc)) {
       lost(kUnpatched, *nvrtc,
            "the loader divides LD_PRELOAD at spaces and colons; install wic-prof in a folder without these");
+    } else if (needs_address_sanitizer(program)) {
+      lost(kUnpatched, *nvrtc, "the library of AddressSanitizer, which the program is built with, has to come first");
     } else if (loads(*nvrtc, kUnpatched)) {
+      // Behind the user's own, which may need to be the first.
       const std::string preloaded = variables.get(kPreloadVariable);
-      variables.set(kPreloadVariable, *nvrtc + (preloaded.empty() ? "" : ":" + preloaded));
+      variables.set(kPreloadVariable, preloaded.empty() ? *nvrtc : preloaded + ":" + *nvrtc);
     }
   }
   if (modules_folder.empty()) {

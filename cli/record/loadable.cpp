@@ -87,6 +87,16 @@ std::string loader_of(const std::string& head, const Elf64_Ehdr& program) {
   return {};
 }
 
+/// What the loader says of a file and of all that it needs: it maps them, looks for their versions, and runs none of
+/// their code.
+Result<ProgramOutput> listed(const std::string& loader, const std::string& file) {
+  std::vector<std::string> environment;
+  if (const char* folders = std::getenv("LD_LIBRARY_PATH")) {
+    environment.push_back(std::string("LD_LIBRARY_PATH=") + folders);
+  }
+  return output_of({loader, "--list", file}, now_ns() + kPatience, &environment);
+}
+
 /// The first line of a loader's output, without the library's name in front.
 std::string reason_in(const std::string& text, const std::string& library) {
   std::string line = text.substr(0, text.find('\n'));
@@ -112,12 +122,7 @@ std::string why_not_loadable(const std::string& program, const std::string& libr
   }
   const std::string loader = loader_of(head, *header);
   if (loader.empty()) return {};
-  // The loader maps the library and all that it needs, looks for their versions, and runs none of their code.
-  std::vector<std::string> environment;
-  if (const char* folders = std::getenv("LD_LIBRARY_PATH")) {
-    environment.push_back(std::string("LD_LIBRARY_PATH=") + folders);
-  }
-  const Result<ProgramOutput> said = output_of({loader, "--list", library}, now_ns() + kPatience, &environment);
+  const Result<ProgramOutput> said = listed(loader, library);
   if (!said) return {};
   if (std::string reason = reason_in(said->errors, library); !reason.empty()) return reason;
   if (const std::size_t missing = said->text.find(" => not found"); missing != std::string::npos) {
@@ -125,6 +130,18 @@ std::string why_not_loadable(const std::string& program, const std::string& libr
     return said->text.substr(name, missing - name) + " is missing";
   }
   return said->status == 0 ? std::string() : fmt::format("{} ended with status {}", loader, said->status);
+}
+
+bool needs_address_sanitizer(const std::string& program) {
+  const std::string file = loaded_file(program);
+  const std::string head = head_of(file, kHead);
+  const auto header = at<Elf64_Ehdr>(head, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const std::string loader = loader_of(head, *header);
+  if (loader.empty()) return false;
+  const Result<ProgramOutput> said = listed(loader, file);
+  return said && (said->text.find("libasan.so") != std::string::npos ||
+                  said->text.find("libclang_rt.asan") != std::string::npos);
 }
 
 }  // namespace wicprof::cli

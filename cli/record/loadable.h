@@ -10,4 +10,8 @@ namespace wicprof::cli {
 /// interpreter. Starts that loader and waits for it, a few ms.
 std::string why_not_loadable(const std::string& program, const std::string& library);
 
+/// Whether `program`, or the interpreter of a script, is built with AddressSanitizer as a library, which ends a program
+/// that has another library loaded before.
+bool needs_address_sanitizer(const std::string& program);
+
 }  // namespace wicprof::cli

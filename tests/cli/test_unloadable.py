@@ -45,7 +45,7 @@ class Unloadable(harness.Case):
             path = self.tool / "lib" / name
             path.write_bytes(change(path.read_bytes()))
 
-    def run_tool(self, *words, shell=None):
+    def run_tool(self, *words, shell=None, preload=None):
         """`words` follow `run`; `shell`: a script and its first words, which starts it in a mount namespace."""
         tool = self.tool / "bin" / "wic-prof"
         command = [tool, "run", *words]
@@ -54,6 +54,8 @@ class Unloadable(harness.Case):
         env = dict(self.env, WICPROF_CUPTI_PATH=harness.FAKE_CUPTI, WICPROF_TEST_CUPTI="")
         for name in ("LD_PRELOAD", "CUDA_MODULE_LOADING"):
             env.pop(name, None)
+        if preload:
+            env["LD_PRELOAD"] = preload
         return subprocess.run(command, cwd=self.work, env=env, text=True, capture_output=True,
                               stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
 
@@ -77,6 +79,20 @@ class Unloadable(harness.Case):
     def test_that_needs_a_newer_c_library(self):
         self.change(lambda code: code.replace(b"\0GLIBC_2.14\0", b"\0GLIBC_9.14\0"))
         self.try_both(r"version .GLIBC_9\.14. not found")
+
+    @unittest.skipIf(shutil.which("g++") is None, "needs g++")
+    def test_program_with_address_sanitizer_starts(self):
+        (self.work / "app.cpp").write_text("int main() { return 5; }\n")
+        subprocess.run(["g++", "-fsanitize=address", "app.cpp", "-o", "app"], cwd=self.work, check=True)
+        done = self.run_tool("-f", "-o", "t.wicprof", "--rewrite", "--", "./app")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertRegex(" ".join(done.stderr.split()), "what NVRTC compiles is not patched: .*AddressSanitizer")
+
+    def test_what_the_user_preloads_comes_first(self):
+        done = self.run_tool("-f", "-o", "t.wicprof", "--rewrite", "--", "sh", "-c", "echo $LD_PRELOAD",
+                             preload=harness.FAKE_CUPTI)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, f"(?m)^{harness.FAKE_CUPTI}:.*libwicprof_nvrtc.so$")
 
     def test_for_another_machine(self):
         number, name = OTHER_MACHINE
