@@ -1,6 +1,11 @@
 #include "collector/rewrite/patched_code.h"
 
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "collector/rewrite/ptx_beside.h"
@@ -13,13 +18,32 @@ namespace {
 // Smaller images without PTX, or without a wait in it, are analysed within a millisecond or two.
 constexpr std::size_t kSmallImage = std::size_t{64} << 10;  // bytes
 
+// Whether the driver compiles PTX at all, and which code it prefers.
+constexpr const char* kCompilerVariables[] = {"CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT", "CUDA_FORCE_PTX_JIT",
+                                              "CUDA_FORCE_JIT"};
+
 }  // namespace
+
+std::string build_of(const void* code) {
+  Dl_info file{};
+  struct stat info {};
+  if (code == nullptr || dladdr(code, &file) == 0 || stat(file.dli_fname, &info) != 0) return {};
+  return std::to_string(info.st_size) + " bytes of " + std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec);
+}
 
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target) {
   if (!rewriter::may_have_ptx(bytes)) return {};
   int version = 0;
   if (driver.driver_version != nullptr) driver.driver_version(&version);
-  return CodeCache::key(bytes, "sm_" + std::to_string(target.architecture) + " driver " + std::to_string(version));
+  std::string machine = "sm_" + std::to_string(target.architecture) + " driver " + std::to_string(version) + ", " +
+                        build_of(reinterpret_cast<const void*>(driver.driver_version));
+  // With these the driver refuses what it took before.
+  for (const char* const name : kCompilerVariables) {
+    const char* const value = std::getenv(name);
+    machine += std::string(" ") + name + "=" + (value == nullptr ? "" : value);
+  }
+  return CodeCache::key(bytes, machine);
 }
 
 rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target) {

@@ -19,7 +19,11 @@ struct CodeTarget {
   int architecture = 0;  ///< 90 for sm_90
 };
 
-/// The name in the cache of what becomes of an image; empty: it is not kept, since there is no PTX in it.
+/// Tells builds of the library that holds `code` apart: the driver's version is that of its interface alone.
+std::string build_of(const void* code);
+
+/// The name in the cache of what becomes of an image; empty: it is not kept, since there is no PTX in it. It differs
+/// for other builds of the driver, and for settings of the environment with which the driver compiles nothing.
 std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const CodeTarget& target);
 
 /// From the cache, without any load by the driver; or analysed, tried beside the original, and kept under `key`.

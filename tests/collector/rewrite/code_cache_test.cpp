@@ -65,6 +65,19 @@ TEST_F(RewriteCache, CodeIsCompiledOnceAndFoundByItsContent) {
   EXPECT_EQ(again.sites[0].function, made.sites[0].function);
   EXPECT_NE(cache_key(api, ptx + " ", target), key);
   EXPECT_NE(cache_key(api, ptx, CodeTarget{0, 80}), key);
+  // A driver that compiles no PTX has not taken the patched code: it is tried again, and the original stays.
+  ASSERT_EQ(setenv("CUDA_DISABLE_PTX_JIT", "1", 1), 0);
+  EXPECT_NE(cache_key(api, ptx, target), key);
+  ASSERT_EQ(unsetenv("CUDA_DISABLE_PTX_JIT"), 0);
+  EXPECT_EQ(cache_key(api, ptx, target), key);
+}
+
+TEST_F(RewriteCache, AnotherBuildOfTheDriverIsAnotherDriver) {
+  const std::string build = build_of(reinterpret_cast<const void*>(&build_of));
+  EXPECT_NE(build.find(" bytes of "), std::string::npos) << build;
+  EXPECT_EQ(build, build_of(reinterpret_cast<const void*>(&compilations)));  // in the same file
+  EXPECT_NE(build, build_of(reinterpret_cast<const void*>(&std::free)));
+  EXPECT_EQ(build_of(nullptr), "");
 }
 
 TEST_F(RewriteCache, AKernelWithFewValuesIsCompiledOnceWithTheLimitThatItNeeds) {
