@@ -78,6 +78,19 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   if (sites_.empty()) declare_strategies(sink);
+  // The same code again: its sites are declared.
+  for (Module& each : modules_) {
+    if (!each.gone || each.table != replacement.table || each.count != replacement.sites.size()) continue;
+    each.gone = false;
+    each.library = library;
+    each.module = module;
+    each.context = context;
+    for (std::size_t i = 0; i < each.count; ++i) {
+      names.push_back(codes_.at(kFirstSite + static_cast<SiteId>(each.first + i)).name);
+    }
+    look_again();
+    return names;
+  }
   if (sites_.size() + replacement.sites.size() > kMostSites) return names;
   Module& added = modules_.emplace_back();
   added.library = library;
@@ -131,10 +144,34 @@ void PatchedModules::unloaded(CUlibrary library, CUmodule module) {
   const std::lock_guard lock(mutex_);
   for (Module& each : modules_) {
     if ((library != nullptr && each.library == library) || (module != nullptr && each.module == module)) {
+      each.leaving = library != nullptr ? static_cast<const void*>(library) : module;
       each.library = nullptr;
       each.module = nullptr;
     }
   }
+}
+
+void PatchedModules::gone(CUlibrary library, CUmodule module, EventSink& sink) {
+  const void* const handle = library != nullptr ? static_cast<const void*>(library) : module;
+  const std::lock_guard lock(mutex_);
+  EventBatch batch(sink);
+  for (Module& each : modules_) {
+    if (handle == nullptr || each.leaving != handle) continue;
+    each.leaving = nullptr;
+    each.gone = true;
+    for (const Bound& bound : each.bound) {
+      if (bound.records == nullptr) continue;
+      bound.records->read(batch);
+      free_rings_.emplace(bound.context, bound.records->ring());
+    }
+    each.bound.clear();
+  }
+}
+
+rewriter::Record* PatchedModules::take_ring(CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  const auto found = free_rings_.find(context);
+  return found == free_rings_.end() ? nullptr : free_rings_.extract(found).mapped();
 }
 
 void PatchedModules::context_begins(CUcontext context) {
@@ -154,6 +191,7 @@ void PatchedModules::context_ends(CUcontext context, EventSink& sink) {
   const std::lock_guard lock(mutex_);
   std::erase(contexts_, context);
   std::erase_if(memories_, [&](const Memory& memory) { return memory.context == context; });
+  free_rings_.erase(context);
   {
     const std::lock_guard clocks_lock(clocks_mutex_);
     std::erase_if(clocks_, [&](const Clock& each) { return each.context == context; });
@@ -225,8 +263,10 @@ std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& dr
     problem = "the table of patched loops has " + std::to_string(bytes) + " bytes";
     return nullptr;
   }
-  void* ring = nullptr;
-  result = driver.host_alloc(&ring, rewriter::kRecords * sizeof(rewriter::Record), CU_MEMHOSTALLOC_DEVICEMAP);
+  void* ring = take_ring(memory.context);
+  if (ring == nullptr) {
+    result = driver.host_alloc(&ring, rewriter::kRecords * sizeof(rewriter::Record), CU_MEMHOSTALLOC_DEVICEMAP);
+  }
   if (result != CUDA_SUCCESS) return failed("cuMemHostAlloc", result);
   std::memset(ring, 0, rewriter::kRecords * sizeof(rewriter::Record));
   CUdeviceptr ring_address = 0;

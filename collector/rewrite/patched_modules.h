@@ -44,7 +44,10 @@ class PatchedModules {
                                EventSink& sink, CUcontext context = nullptr);
   /// A module of the program without patched loops, whose kernels may run beside those that have some.
   void add_beside(CUlibrary library, CUmodule module, CUcontext context);
+  /// Before the driver unloads a module.
   void unloaded(CUlibrary library, CUmodule module);
+  /// Behind that, when no kernel of it can run any more. Writes its last waits; what it had is kept for its next load.
+  void gone(CUlibrary library, CUmodule module, EventSink& sink);
   void context_begins(CUcontext context);
   /// The program gives the context work that may wait for the program itself, such as a host function. Loading a kernel
   /// in the context waits for that work, so it is done at the context's own first launch only.
@@ -110,6 +113,8 @@ class PatchedModules {
   struct Module {
     CUlibrary library = nullptr;  // both nullptr: unloaded
     CUmodule module = nullptr;
+    const void* leaving = nullptr;     // the handle that the driver is unloading
+    bool gone = false;                 // its sites and its rings are for its next load
     CUcontext context = nullptr;       // the only one that has `module`
     std::string table;                 // empty: it has no patched loops
     std::size_t first = 0, count = 0;  // in sites_
@@ -144,6 +149,7 @@ class PatchedModules {
   // been written.
   std::optional<Memory> memory_of(const RewriteDriver& driver, CUcontext context, EventSink& sink,
                                   std::string& problem);
+  rewriter::Record* take_ring(CUcontext context);
   std::unique_ptr<WaitRecords> bind_module(const RewriteDriver& driver, const Unbound& module, const Memory& memory,
                                            std::string& problem);
   /// In the current context. Empty, or what failed.
@@ -159,6 +165,9 @@ class PatchedModules {
   ControlBlock* control_;
   PolledWords words_;  // of the thread of look_at_words()
   WriterCandidates candidates_;
+  // Of modules that are gone, by context: pinned memory is not freed, since that could wait for a kernel that waits for
+  // the caller.
+  std::multimap<CUcontext, rewriter::Record*> free_rings_;
   std::map<SiteId, SiteCode> codes_;
   std::map<std::string, std::pair<std::string, std::size_t>> owners_of_names_;  // the table, the site's number there
   std::vector<CUcontext> ended_;                                                // contexts that words_ has not heard of

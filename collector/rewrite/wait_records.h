@@ -50,6 +50,7 @@ class WaitRecords {
   std::vector<Word> new_words() { return std::exchange(new_words_, {}); }
   SiteId site_of(const rewriter::Record& record) const { return sites_[record.site & 0xffff]; }
   DeviceId device() const { return device_; }
+  rewriter::Record* ring() const { return ring_; }
   const std::map<Thread, Open>& open() const { return open_; }
 
  private:

@@ -144,13 +144,15 @@ class Rewrite final : public Source {
         std::find(std::begin(kMayWait), std::end(kMayWait), id) != std::end(kMayWait))
       modules_.may_wait(data.context);
     if (is_writing_call(id)) return write(id, data);
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload) {
+      return unloads(static_cast<const cuLibraryUnload_params*>(data.functionParams)->library, nullptr, data, sink);
+    }
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
+      return unloads(nullptr, static_cast<const cuModuleUnload_params*>(data.functionParams)->hmod, data, sink);
+    }
     if (data.callbackSite != CUPTI_API_ENTER) return;
     launched(id, data);
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload) {
-      modules_.unloaded(static_cast<const cuLibraryUnload_params*>(data.functionParams)->library, nullptr);
-    } else if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
-      modules_.unloaded(nullptr, static_cast<const cuModuleUnload_params*>(data.functionParams)->hmod);
-    } else if (modules_.unbound(data.context)) {
+    if (modules_.unbound(data.context)) {
       bind(sink);
     }
   }
@@ -396,6 +398,12 @@ class Rewrite final : public Source {
     const LoadedHandles handles = handles_of(id, data.functionParams);
     modules_.add_beside(handles.library, handles.module, handles.module != nullptr ? data.context : nullptr);
     bind(sink);
+  }
+
+  void unloads(CUlibrary library, CUmodule module, const CUpti_CallbackData& data, EventSink& sink) {
+    if (data.callbackSite == CUPTI_API_ENTER) return modules_.unloaded(library, module);
+    const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
+    if (result != nullptr && *result == CUDA_SUCCESS) modules_.gone(library, module, sink);
   }
 
   void bind(EventSink& sink) {

@@ -55,6 +55,31 @@ TEST_F(RewriteTest, ModulesGetTheirMemoryAndFollowTheSession) {
   EXPECT_EQ(delivered.all<SiteEvent>()[0].site, PatchedModules::kFirstSite);
 }
 
+TEST_F(RewriteTest, LoadsAndUnloadsInALoopTakeNoMoreMemory) {
+  PatchedModules modules(nullptr);
+  std::size_t allocations = 0;
+  for (int i = 0; i < 3; ++i) {
+    auto* const library = reinterpret_cast<CUlibrary>(0x100 + i);
+    EXPECT_EQ(modules.add(replacement, library, nullptr, sink_).size(), 1u);
+    EXPECT_EQ(modules.bind(api, sink_), "");
+    const auto* const ring = reinterpret_cast<const rewriter::Record*>(driver.table[1]);
+    EXPECT_EQ(ring->check, 0u) << "records of the module before";
+    const_cast<rewriter::Record*>(ring)->check = 1;
+    if (i == 0) allocations = driver.memory.size();
+    EXPECT_EQ(driver.memory.size(), allocations);
+    modules.unloaded(library, nullptr);
+    EXPECT_FALSE(modules.any() && modules.bind(api, sink_) != "");  // nothing of it is bound while it is unloaded
+    modules.gone(library, nullptr, sink_);
+  }
+  EXPECT_EQ(modules.site_count(), 1u);
+  EXPECT_EQ(ring_.read().all<SiteEvent>().size(), 1u);
+  // Two of them at once have a ring each.
+  modules.add(replacement, reinterpret_cast<CUlibrary>(0x200), nullptr, sink_);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(0x201), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_EQ(driver.memory.size(), allocations + 1);
+}
+
 TEST_F(RewriteTest, EachSiteHasANameOfItsOwn) {
   ControlBlock control{};
   PatchedModules modules(&control);
