@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <istream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -28,9 +29,11 @@
 #include "cli/files/exe_path.h"
 #include "cli/files/named_file.h"
 #include "cli/files/output_file.h"
+#include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "protocol/environment.h"
+#include "protocol/shell_words.h"
 #include "reports/parts/json.h"
 #include "reports/text/screen.h"
 #include "rewriter/images/device_code.h"
@@ -50,12 +53,20 @@ constexpr std::array kVerdicts = {Verdict::wait, Verdict::wait_not_patchable, Ve
 // A program can hold gigabytes of device code, of which PTX is a small part; a larger file is more likely a mistake.
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{8} << 30;  // bytes
 
+constexpr std::array<std::string_view, 4> kSources = {".cu", ".cuh", ".cpp", ".cc"};
+constexpr std::size_t kLongestSource = 1'000'000;  // lines
+// Of a loop, with --source; chosen: more than a screen helps nobody.
+constexpr std::size_t kMostLines = 60;
+constexpr std::size_t kIndent = 4, kUnfolded = 1'000'000;  // columns
+
 struct RewriteOptions {
   std::string file;
   std::string format = "text";
   std::optional<std::size_t> module;
   Output patched{.name = ""};
   bool prewarm = false;
+  bool source = false;
+  std::vector<std::string> fail_on;  ///< names of verdicts
 };
 
 /// One PTX text of the file, with its verdicts. Its address is kept: the parts refer to each other.
@@ -84,6 +95,16 @@ struct Contents {
   std::set<std::string> kernels_with_ptx;
   std::vector<std::string> unread;  ///< entries of the fat binary that could not be read
 };
+
+bool is_source(const std::string& path) {
+  return std::any_of(kSources.begin(), kSources.end(), [&](std::string_view end) { return path.ends_with(end); });
+}
+
+std::vector<std::string> lines_of(std::istream&& file) {
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < kLongestSource && std::getline(file, line);) lines.push_back(std::move(line));
+  return lines;
+}
 
 Result<std::string> bytes_of(const std::string& path) {
   if (const std::string why = why_no_file(path); !why.empty()) {
@@ -189,7 +210,35 @@ std::string source_of(const rewriter::Module& module, const rewriter::SourcePlac
   return analyzer::one_line(fmt::format("{}:{}", file->second, place.line));
 }
 
-std::string functions_text(const PtxModule& ptx, const reports::Screen& screen) {
+/// The line of the program's source, where it can be read here, and the loop's PTX.
+std::string source_text(const PtxModule& ptx, const LoopVerdict& loop, std::map<int, std::vector<std::string>>& files) {
+  std::string text;
+  const auto add = [&](std::size_t number, std::string_view line) {
+    text += fmt::format("    {:>6}  {}\n", number, analyzer::one_line(line));
+  };
+  const auto file = ptx.module.files.find(loop.place.file);
+  if (loop.place.line > 0 && file != ptx.module.files.end()) {
+    const auto [known, is_new] = files.try_emplace(loop.place.file);
+    if (is_new && why_no_file(file->second).empty()) known->second = lines_of(std::ifstream(file->second));
+    const auto place = static_cast<std::size_t>(loop.place.line);
+    if (place <= known->second.size()) {
+      text += "    " + source_of(ptx.module, loop.place) + "\n";
+      add(place, known->second[place - 1]);
+    }
+  }
+  text += "    PTX\n";
+  std::istringstream lines(ptx.text);
+  std::string line;
+  for (std::size_t number = 1; number <= loop.last_line && std::getline(lines, line); ++number) {
+    if (number < loop.first_line) continue;
+    if (number - loop.first_line == kMostLines) return text + "            ...\n";
+    add(number, line);
+  }
+  return text;
+}
+
+std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, bool source) {
+  std::map<int, std::vector<std::string>> files;
   std::string text;
   for (const FunctionVerdicts& function : ptx.functions) {
     std::string loops;
@@ -198,7 +247,9 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen) 
     }
     for (const LoopVerdict& loop : function.loops) {
       if (loop.verdict == Verdict::not_a_wait) continue;
-      std::string where = source_of(ptx.module, loop.place);
+      std::string where = source_of(ptx.module, loop.place), path;
+      // A path that fits no line would be cut, and could not be opened.
+      if (where.size() + kIndent > screen.width) path = "    " + std::exchange(where, {}) + "\n";
       if (!where.empty()) where = ", " + where;
       std::string pause;
       if (loop.verdict == Verdict::wait) pause = fmt::format(", pause {}", name_of(loop.pause));
@@ -207,6 +258,8 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen) 
                                   fmt::format("{}{}: PTX lines {} to {}{}: {}", name_of(loop.verdict), pause,
                                               loop.first_line, loop.last_line, where, loop.reason),
                                   2, 4);
+      loops += path;
+      if (source) loops += source_text(ptx, loop, files);
     }
     if (loops.empty()) continue;
     text += reports::paragraph(screen,
@@ -233,13 +286,30 @@ std::string cure_of(const Contents& contents) {
       flag);
 }
 
-std::string contents_text(const std::string& path, const Contents& contents, const reports::Screen& screen) {
+/// What to run next, where the file is a program with waits that `run --rewrite` patches.
+std::string next_text(const std::string& path, const Contents& contents, const reports::Screen& screen) {
+  const bool patches = std::any_of(contents.modules.begin(), contents.modules.end(), [](const auto& ptx) {
+    return !ptx->problem && !ptx->relocatable && ptx->changing_option.empty() && count_of(*ptx, Verdict::wait) > 0;
+  });
+  struct stat info {};
+  if (!patches || stat(path.c_str(), &info) != 0 || (info.st_mode & S_IXUSR) == 0 ||
+      path.find(".so") != std::string::npos) {
+    return {};
+  }
+  const std::string program = path.find('/') == std::string::npos ? "./" + path : path;
+  return "Next, with these waits patched, recorded and switched:\n" +
+         reports::command_lines(screen, "wic-prof run --rewrite --schedule poll:2s,park:2s -- " + shell_word(program),
+                                2);
+}
+
+std::string contents_text(const RewriteOptions& options, const Contents& contents, const reports::Screen& screen) {
+  const std::string& path = options.file;
   const std::string file = analyzer::one_line(path);
   if (contents.is_text) {
     const PtxModule& ptx = *contents.modules.front();
     return reports::paragraph(
                screen, fmt::format("{}: PTX for {}; loops: {}", file, ptx.module.target, totals_text(ptx)), 0, 2) +
-           functions_text(ptx, screen);
+           functions_text(ptx, screen, options.source);
   }
   const std::size_t with_ptx = contents.kernels_with_ptx.size();
   std::string text =
@@ -249,7 +319,7 @@ std::string contents_text(const std::string& path, const Contents& contents, con
                                      contents.modules.size() == 1 ? "" : "s", totals_text(contents)),
                          0, 2);
   for (const auto& ptx : contents.modules) {
-    const std::string functions = functions_text(*ptx, screen);
+    const std::string functions = functions_text(*ptx, screen, options.source);
     if (functions.empty() && !ptx->problem) continue;  // a module without a wait needs no lines
     text += reports::paragraph(screen,
                                fmt::format("module {}: PTX for sm_{}{}; loops: {}", ptx->number, ptx->architecture,
@@ -269,6 +339,7 @@ std::string contents_text(const std::string& path, const Contents& contents, con
   for (const std::string& problem : contents.unread) {
     text += reports::paragraph(screen, "not read: " + analyzer::one_line(problem), 0, 2);
   }
+  text += next_text(path, contents, screen);
   if (contents.machine_code_only.empty()) return text;
   text += reports::paragraph(screen, "Machine code only, so that samples alone show how these kernels wait:", 0, 2);
   for (const MachineCodeKernel& kernel : contents.machine_code_only) {
@@ -347,6 +418,22 @@ std::string contents_json(const std::string& path, const Contents& contents) {
   return reports::json_document(document);
 }
 
+/// Exit status: a loop has a verdict that --fail-on names.
+int status_of(const Contents& contents, const std::vector<std::string>& fail_on) {
+  const bool fails = std::any_of(kVerdicts.begin(), kVerdicts.end(), [&](Verdict verdict) {
+    return std::find(fail_on.begin(), fail_on.end(), name_of(verdict)) != fail_on.end() &&
+           count_of(contents, verdict) > 0;
+  });
+  return fails ? kCheckFailed : 0;
+}
+
+/// Nobody folds what a program reads.
+reports::Screen screen_of_answer() {
+  reports::Screen screen = screen_of(STDOUT_FILENO);
+  if (isatty(STDOUT_FILENO) != 1) screen.width = kUnfolded;
+  return screen;
+}
+
 /// The module whose patched text is asked for.
 Result<const PtxModule*> chosen_module(const Contents& contents, const RewriteOptions& options) {
   if (contents.modules.empty()) return bad_input(fmt::format("{} holds no PTX", options.file));
@@ -397,6 +484,12 @@ int rewrite(const RewriteOptions& options) {
     if (!prepared) return fail(prepared.error());
     output = *std::move(prepared);
   }
+  if (is_source(options.file)) {
+    return fail(
+        bad_input(fmt::format("{0} is source: name the program that is built of it, or compile it to PTX first: "
+                              "nvcc -arch=native -lineinfo -ptx {1} -o {1}.ptx",
+                              analyzer::one_line(options.file), shell_word(options.file))));
+  }
   const Result<std::string> bytes = bytes_of(options.file);
   if (!bytes) return fail(bytes.error());
   if (options.prewarm) return prewarm(options.file, *bytes);
@@ -411,10 +504,11 @@ int rewrite(const RewriteOptions& options) {
     const Result<const PtxModule*> chosen = chosen_module(contents, options);
     if (!chosen) return fail(chosen.error());
     if (const Result<> written = write_bytes_to(output, (*chosen)->patch.text); !written) return fail(written.error());
-    if (output.name == "-") return 0;
+    if (output.name == "-") return status_of(contents, options.fail_on);
   }
-  return print_answer(options.format == "json" ? contents_json(options.file, contents)
-                                               : contents_text(options.file, contents, screen_of(STDOUT_FILENO)));
+  const int printed = print_answer(options.format == "json" ? contents_json(options.file, contents)
+                                                            : contents_text(options, contents, screen_of_answer()));
+  return printed != 0 ? printed : status_of(contents, options.fail_on);
 }
 
 }  // namespace
@@ -430,6 +524,13 @@ VerbBody declare<struct RewriteVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_flag("--prewarm", options->prewarm,
                 "compile the patched code for this machine's GPUs: run --rewrite finds it in "
                 "$XDG_CACHE_HOME/wic-prof and the driver's cache");
+  verb.add_flag("--source", options->source, "show each loop beside its verdict: the program's line and the PTX");
+  verb.add_option("--fail-on", options->fail_on,
+                  "end with status 1 if a loop has this verdict, or one of several with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false)  // the file may stand behind it
+      ->type_name("VERDICT")
+      ->check(CLI::IsMember({"wait", "wait_not_patchable", "unknown", "not_a_wait"}));
   add_format(verb, options->format);
   add_example(verb, "wic-prof rewrite kernels.ptx -o patched.ptx");
   return [options] { return rewrite(*options); };

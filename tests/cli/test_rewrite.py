@@ -13,12 +13,14 @@ FLAG = harness.SOURCE / "tests" / "cli" / "flag.ptx"  # one wait, and one wait t
 PTX_ENTRY, CUBIN_ENTRY = 1, 2
 
 
-def fat_binary(*entries):
+def fat_binary(*entries, options=b""):
     """Of pairs (kind, bytes), for sm_90, stored as they are."""
     payload = b""
+    block = struct.pack("<II", 72, len(options)) + options + bytes(-len(options) % 8) if options else b""
     for kind, data in entries:
         data += bytes(-len(data) % 8)
-        payload += struct.pack("<HHIQIIHHIIIQQQ", kind, 0x0101, 64, len(data), 0, 0, 0, 9, 90, 0, 0, 0x11, 0, 0) + data
+        payload += struct.pack("<HHIQIIHHIIIQQQ", kind, 0x0101, 64 + len(block), len(data), 0, 64 if options else 0, 0,
+                               9, 90, 0, 0, 0x11, 0, 0) + block + data
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(payload)) + payload
 
 
@@ -32,6 +34,16 @@ def cubin(kernel):
     sections = [(0, 0, 0, 0), (3, 64, len(names), 0), (2, 64 + len(names), len(symbol), 1)]
     return header + names + symbol + b"".join(
         struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, link, 0, 8, 0) for kind, offset, size, link in sections)
+
+
+def program(fat):
+    """A program for this machine's CPU with device code, as far as `rewrite` reads it."""
+    names = b"\0.nv_fatbin\0.shstrtab\0"
+    tables = 64 + len(fat) + len(names)
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 62, 1, 0, 0, tables, 0, 64, 0, 0, 64, 3, 2)
+    sections = [(0, 0, 0, 0), (1, 1, 64, len(fat)), (12, 3, 64 + len(fat), len(names))]
+    return header + fat + names + b"".join(
+        struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 8, 0) for name, kind, offset, size in sections)
 
 
 class Rewrite(harness.Case):
@@ -99,6 +111,48 @@ class Rewrite(harness.Case):
         self.assert_refused(self.wic_prof("rewrite", "hard.cubin", "-o", "-"), 2, "no PTX")
         (self.work / "cut.fatbin").write_bytes(fat_binary((PTX_ENTRY, ptx))[:-8])
         self.assert_refused(self.wic_prof("rewrite", "cut.fatbin"), 2, "cut.fatbin", "cut off")
+
+    def test_shows_the_loop_beside_its_verdict(self):
+        source = self.work / "flag.cu"
+        source.write_text("\n" * 6 + "  while (*flag == 0) {}\n")
+        ptx = FLAG.read_text().replace("/src/flag.cu", str(source))
+        (self.work / "flag.ptx").write_text(ptx)
+        result = self.wic_prof("rewrite", "flag.ptx", "--source")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("7    while (*flag == 0) {}\n", result.stdout)
+        self.assertRegex(result.stdout, r"\n +\d+ .*ld\.volatile\.global\.u32")
+        self.assertNotIn("ld.volatile", self.wic_prof("rewrite", "flag.ptx").stdout)
+
+    def test_fails_on_a_verdict(self):
+        for words, status in (["wait"], 1), (["wait_not_patchable"], 1), (["unknown"], 0), (["unknown,wait"], 1):
+            result = self.wic_prof("rewrite", "flag.ptx", "--fail-on", *words)
+            self.assertEqual((result.returncode, result.stderr), (status, ""), words)
+            self.assertIn("1 wait", result.stdout)
+        document = self.wic_prof("rewrite", "flag.ptx", "--fail-on", "wait", "--format", "json")
+        self.assertEqual((document.returncode, json.loads(document.stdout)["totals"]["wait"]), (1, 1))
+        self.assert_refused(self.wic_prof("rewrite", "flag.ptx", "--fail-on", "waits"), 2, "waits")
+
+    def test_folds_nothing_in_a_pipe(self):
+        path = "/a/" + "long/" * 60 + "flag.cu"
+        (self.work / "flag.ptx").write_text(FLAG.read_text().replace("/src/flag.cu", path))
+        lines = self.wic_prof("rewrite", "flag.ptx").stdout.splitlines()
+        self.assertTrue(any(line.startswith("  wait, ") and path + ":7" in line for line in lines), lines)
+
+    def test_says_what_to_do_next(self):
+        (self.work / "kernel.cu").write_text("__global__ void k() {}\n")
+        self.assert_refused(self.wic_prof("rewrite", "kernel.cu"), 2, "nvcc", "-ptx kernel.cu", "program")
+        image = fat_binary((PTX_ENTRY, FLAG.read_bytes() + b"\0"))
+        run = "wic-prof run --rewrite --schedule poll:2s,park:2s -- ./app\n"
+        app = self.work / "app"
+        app.write_bytes(program(image))
+        self.assertNotIn(run, self.wic_prof("rewrite", "app").stdout)
+        app.chmod(0o755)
+        self.assertIn(run, self.wic_prof("rewrite", "app").stdout)
+        # The driver would compile it without that option.
+        app.write_bytes(program(fat_binary((PTX_ENTRY, FLAG.read_bytes() + b"\0"), options=b"-dlcm=cg")))
+        stays = self.wic_prof("rewrite", "app").stdout
+        self.assertIn("run --rewrite leaves it as it is: it was compiled with -dlcm=cg", stays)
+        self.assertNotIn(run, stays)
 
     def test_refuses_what_is_no_ptx(self):
         (self.work / "text.ptx").write_text("hello\n")
