@@ -8,7 +8,8 @@ namespace wicprof {
 // "rewrite: kernel NAME stays as it is: its module has machine code only"
 inline constexpr std::string_view kKernelNotice = "rewrite: kernel ",
                                   kMachineCodeOnly = " stays as it is: its module has machine code only";
-// At the program's end: "rewrite: machine code only: 3 modules, 178 kernels"
-inline constexpr std::string_view kMachineCodeTotal = "rewrite: machine code only: ";
+// At the end of a process: "rewrite: kernels of machine code only: 178 in modules: 3"
+inline constexpr std::string_view kMachineCodeKernels = "rewrite: kernels of machine code only: ",
+                                  kMachineCodeModules = " in modules: ";
 
 }  // namespace wicprof

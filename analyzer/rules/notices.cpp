@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -35,14 +36,25 @@ struct Others {
 
 /// Kernels that run --rewrite could not patch, since there is no PTX of them.
 struct MachineCode {
-  std::string total;              ///< "3 modules, 178 kernels"; empty: the program has not come to its end
-  std::set<std::string> kernels;  ///< those that are named
+  std::uint64_t counted = 0, modules = 0;  ///< of the process with the most; 0: none has come to its end
+  std::set<std::string> kernels;           ///< those that are named
 };
+
+std::uint64_t number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
 
 /// Whether the notice is about such kernels.
 bool read_machine_code(std::string_view text, MachineCode& into) {
-  if (text.starts_with(kMachineCodeTotal)) {
-    into.total = text.substr(kMachineCodeTotal.size());
+  if (const std::size_t modules = text.find(kMachineCodeModules);
+      text.starts_with(kMachineCodeKernels) && modules != std::string_view::npos) {
+    // Ranks load the same modules.
+    const std::uint64_t counted = number_in(text.substr(kMachineCodeKernels.size()));
+    if (counted <= into.counted) return true;
+    into.counted = counted;
+    into.modules = number_in(text.substr(modules + kMachineCodeModules.size()));
     return true;
   }
   if (!text.starts_with(kKernelNotice) || !text.ends_with(kMachineCodeOnly)) return false;
@@ -53,7 +65,11 @@ bool read_machine_code(std::string_view text, MachineCode& into) {
 
 std::string list_of(const std::set<std::string>& names) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + one_line(function_name(name));
+  std::size_t listed = 0;
+  for (const std::string& name : names) {
+    if (listed++ == kMaxTexts) return list + fmt::format(", and {} more", names.size() - kMaxTexts);
+    list += (list.empty() ? "" : ", ") + one_line(function_name(name));
+  }
   return list;
 }
 
@@ -65,8 +81,10 @@ Finding machine_code_finding(const MachineCode& found, const RuleInput& input) {
   }
   Finding finding;
   finding.severity = Severity::info;
-  finding.text = fmt::format("{} have machine code only and are not patched; ",
-                             found.total.empty() ? count_of(found.kernels.size(), "kernel") : one_line(found.total));
+  finding.text = "not patched, since it is machine code only: " +
+                 count_of(std::max<std::uint64_t>(found.counted, found.kernels.size()), "kernel");
+  if (found.modules > 0) finding.text += " of " + count_of(found.modules, "module");
+  finding.text += "; ";
   if (input.model.pc_totals.empty()) {
     finding.text += "without samples, nothing shows whether they waited";
   } else if (waited.empty()) {
@@ -134,7 +152,7 @@ RuleOutcome apply<struct Notices>(const RuleInput& input) {
             : "remove the reported cause; until then, waits after this time may not follow the requested strategy";
     outcome.findings.push_back(std::move(finding));
   }
-  if (!machine_code.total.empty() || !machine_code.kernels.empty()) {
+  if (machine_code.counted > 0 || !machine_code.kernels.empty()) {
     outcome.findings.push_back(machine_code_finding(machine_code, input));
   }
   if (others.count > 0) {

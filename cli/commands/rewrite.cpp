@@ -32,6 +32,7 @@
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
+#include "cli/terminal/width.h"
 #include "protocol/environment.h"
 #include "protocol/shell_words.h"
 #include "reports/parts/json.h"
@@ -293,7 +294,7 @@ std::string next_text(const std::string& path, const Contents& contents, const r
   });
   struct stat info {};
   if (!patches || stat(path.c_str(), &info) != 0 || (info.st_mode & S_IXUSR) == 0 ||
-      path.find(".so") != std::string::npos) {
+      path.find(".so", path.rfind('/') + 1) != std::string::npos) {
     return {};
   }
   const std::string program = path.find('/') == std::string::npos ? "./" + path : path;
@@ -427,10 +428,10 @@ int status_of(const Contents& contents, const std::vector<std::string>& fail_on)
   return fails ? kCheckFailed : 0;
 }
 
-/// Nobody folds what a program reads.
+/// What a program reads has whole lines.
 reports::Screen screen_of_answer() {
   reports::Screen screen = screen_of(STDOUT_FILENO);
-  if (isatty(STDOUT_FILENO) != 1) screen.width = kUnfolded;
+  if (known_columns(STDOUT_FILENO) == 0) screen.width = kUnfolded;
   return screen;
 }
 

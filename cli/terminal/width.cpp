@@ -23,10 +23,14 @@ std::size_t columns_variable() noexcept {
 
 }  // namespace
 
-std::size_t text_width(int fd) noexcept {
-  std::size_t columns = columns_variable();
+std::size_t known_columns(int fd) noexcept {
+  const std::size_t columns = columns_variable();
   winsize size{};
-  if (columns == 0 && ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  return columns == 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : columns;
+}
+
+std::size_t text_width(int fd) noexcept {
+  const std::size_t columns = known_columns(fd);
   return columns == 0 ? kUnknownWidth : std::clamp(columns, kNarrowest, kWidest);
 }
 

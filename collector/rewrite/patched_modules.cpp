@@ -124,7 +124,10 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
 
 void PatchedModules::add_beside(CUlibrary library, CUmodule module, CUcontext context) {
   const std::lock_guard lock(mutex_);
-  Module& added = modules_.emplace_back();
+  const auto free = std::find_if(modules_.begin(), modules_.end(),
+                                 [](const Module& each) { return each.gone && each.table.empty(); });
+  Module& added = free != modules_.end() ? *free : modules_.emplace_back();
+  added.gone = false;
   added.library = library;
   added.module = module;
   added.context = context;
@@ -321,10 +324,10 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
   const std::unique_lock bind_lock = lock_bind(kBindPatience);
   if (!bind_lock) return {};
   std::vector<CUcontext> others;
-  std::size_t modules = 0;
+  std::uint64_t changes = 0;
   {
     const std::lock_guard lock(mutex_);
-    modules = modules_.size();
+    changes = changes_;
     others = contexts_;
   }
   std::string problem = bind_in(driver, current, sink);
@@ -338,7 +341,7 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
     bound.push_back(context);
   }
   const std::lock_guard lock(mutex_);
-  if (modules_.size() == modules && contexts_ == others) {
+  if (changes_ == changes && contexts_ == others) {
     look_again();
     for (std::size_t i = 0; i < std::min(bound.size(), bound_in_.size()); ++i) bound_in_[i] = bound[i];
   }
@@ -346,6 +349,7 @@ std::string PatchedModules::bind(const RewriteDriver& driver, EventSink& sink) {
 }
 
 void PatchedModules::look_again() {
+  ++changes_;
   for (std::atomic<CUcontext>& bound : bound_in_) bound = nullptr;
 }
 

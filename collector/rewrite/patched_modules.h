@@ -179,6 +179,7 @@ class PatchedModules {
   mutable std::mutex mutex_;
   std::vector<Site> sites_;
   std::vector<Module> modules_;
+  std::uint64_t changes_ = 0;  // of modules and contexts
   std::vector<Memory> memories_;
   std::vector<CUcontext> contexts_;  // that have begun, but those of may_wait()
   std::mutex clocks_mutex_;          // after mutex_, if both are held

@@ -257,8 +257,8 @@ class Rewrite final : public Source {
     const std::lock_guard lock(mutex_);
     if (machine_code_modules_ == 0) return;
     write_notice(sink, NoticeSeverity::info,
-                 std::string(kMachineCodeTotal) + std::to_string(machine_code_modules_) + " modules, " +
-                     std::to_string(machine_code_kernels_) + " kernels");
+                 std::string(kMachineCodeKernels) + std::to_string(machine_code_kernels_) +
+                     std::string(kMachineCodeModules) + std::to_string(machine_code_modules_));
   }
 
   void report(EventSink& sink, const std::string& text) {

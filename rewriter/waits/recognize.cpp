@@ -324,10 +324,16 @@ class LoopJudge {
 
   /// What the program goes on with that the loop collected from round to round: such a loop does work.
   std::optional<std::string> collected(const LoopValues& values) const {
+    constexpr std::uint32_t kCollected = kSequence | kCarried | kVaries | kWeak;
     std::set<int> written;
-    each_instruction([&](std::size_t, const Instruction& instruction) {
+    bool stored = false;  // in memory of the thread's own
+    each_instruction([&](std::size_t i, const Instruction& instruction) {
       written.insert(instruction.defines.begin(), instruction.defines.end());
+      if (instruction.effect != Effect::store) return;
+      for (const Operand& source : instruction.sources)
+        stored |= (values.value_of(i, source).sources & kCollected) != 0;
     });
+    if (stored) return "the loop stores a value that it collects from round to round";
     for (const int exit : exits_of(program_, graph_, loop_)) {
       const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
       for (const int variable : written) {
@@ -335,7 +341,7 @@ class LoopJudge {
         operand.kind = OperandKind::variable;
         operand.variable = variable;
         const Value value = values.value_of(block.end - 1, operand);
-        if ((value.sources & (kSequence | kCarried | kVaries | kWeak)) == 0) continue;
+        if ((value.sources & kCollected) == 0) continue;
         for (const int after : block.after) {
           if (loop_.contains(after)) continue;
           if (flow_.live.lives(variable, after)) {

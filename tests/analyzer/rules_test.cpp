@@ -9,6 +9,7 @@
 #include "analyzer/analysis.h"
 #include "findings.h"
 #include "program.h"
+#include "sampled_program.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -231,27 +232,36 @@ TEST(Notices, FurtherTextsAreCounted) {
 }
 
 TEST(Notices, KernelsOfMachineCodeAreOneFinding) {
-  TraceModel model = empty_program();
-  add_handoff(model, {});
+  TraceModel model = polling_program();
   for (int i = 0; i < 50; ++i) {
     model.notices.push_back(
         notice(NoticeSeverity::info,
                "rewrite: kernel void k" + std::to_string(i) + "(int*) stays as it is: its module has machine code only",
                10 + i));
   }
-  model.notices.push_back(notice(NoticeSeverity::info, "rewrite: machine code only: 3 modules, 178 kernels", 70));
-  settle(model);
-  const Analysis analysis = analyze(model);
-  std::vector<const Finding*> found;
-  for (const Finding& finding : analysis.findings) {
-    if (finding.rule == "notices") found.push_back(&finding);
+  for (const char* const total : {"178 in modules: 3", "1 in modules: 1"}) {  // of two processes
+    model.notices.push_back(
+        notice(NoticeSeverity::info, std::string("rewrite: kernels of machine code only: ") + total, 70));
   }
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0]->severity, Severity::info);
-  EXPECT_EQ(found[0]->text,
-            "3 modules, 178 kernels have machine code only and are not patched; without samples, "
-            "nothing shows whether they waited");
-  EXPECT_NE(found[0]->evidence.find("k49"), std::string::npos) << found[0]->evidence;
+  settle(model);
+  const auto found_in = [](const Analysis& analysis) {
+    std::vector<Finding> found;
+    for (const Finding& finding : analysis.findings) {
+      if (finding.rule == "notices") found.push_back(finding);
+    }
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? Finding() : found[0];
+  };
+  const std::string what = "not patched, since it is machine code only: 178 kernels of 3 modules; ";
+  const Finding others = found_in(analyze(model));
+  EXPECT_EQ(others.severity, Severity::info);
+  EXPECT_EQ(others.text, what + "none of those named waited, by samples");
+  EXPECT_TRUE(others.evidence.ends_with(", and 30 more")) << others.evidence;
+  model.notices.push_back(
+      notice(NoticeSeverity::info, "rewrite: kernel poll stays as it is: its module has machine code only", 80));
+  EXPECT_EQ(found_in(analyze(model)).text, what + "by samples, these waited: poll");
+  model.pc_totals.clear();
+  EXPECT_EQ(found_in(analyze(model)).text, what + "without samples, nothing shows whether they waited");
 }
 
 TEST(Notices, BecomeOneFindingPerText) {

@@ -1,5 +1,6 @@
 // Device code of any kind, from the file to the patched text.
 #include "rewriter/images/device_code.h"
+#include "rewriter/load/compile_options.h"
 #include "rewriter/load/replacement.h"
 #include "rewriter/patch/patch.h"
 #include "tests/fuzz/target.h"
@@ -14,7 +15,9 @@ void run(std::string_view input) {
   const auto code = read_device_code(input);
   if (!code) return require(!code.error().message.empty(), "an error says why");
   for (const FatEntry& entry : code->entries) {
-    if (entry.kind == ImageKind::cubin) (void)contents_of_cubin(entry);
+    if (entry.kind == ImageKind::cubin) {
+      if (const auto cubin = contents_of_cubin(entry)) (void)changing_option(cubin->options);
+    }
     if (entry.kind != ImageKind::ptx) continue;
     const auto text = ptx_of(entry);
     if (!text) continue;
@@ -46,7 +49,7 @@ std::vector<std::string> seeds() {
           calls,
           container(entry(1, ptx, Compression::zstd)),
           container(entry(1, calls, Compression::lz4, 90, "-maxrregcount=32")),
-          made::cubin({"k"}),
+          made::cubin({"k"}, 90, "-arch sm_90 -dlcm cg"),
           made::program(container(entry(2, made::cubin({"k", "l"}), Compression::none)),
                         container(entry(1, ptx, Compression::none)))};
 }

@@ -87,6 +87,12 @@ TEST(RewriterRecognize, MemoryOfSeveralDevicesAtOnceIsFoundAndOwnMemoryMayBeWrit
   expect("$L: multimem.ld_reduce.weak.global.add.u32 %r2, [%rd1];" + rest, {"not_a_wait"});
   expect("$L: ld.volatile.global.u32 %r2, [%rd1]; st.local.u32 [%rd2], %r2;" + rest, {"wait any"});
   expect("$L: ld.volatile.global.u32 %r2, [%rd1]; st.u32 [%rd2], %r2;" + rest, {"wait_not_patchable"});
+  // A sum of what was polled.
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; ld.local.u32 %r3, [%rd2]; add.u32 %r3, %r3, %r2;"
+      "st.local.u32 [%rd2], %r3;" +
+          rest,
+      {"unknown"});
 }
 
 TEST(RewriterRecognize, TheSmallestNumberIsANumber) {
