@@ -53,7 +53,6 @@ constexpr CUpti_CallbackId kOwnDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode,
     CUPTI_DRIVER_TRACE_CBID_cuEventCreate,
     CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxRecordEvent,
     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,
     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
     CUPTI_DRIVER_TRACE_CBID_cuLibraryGetKernel,
@@ -71,7 +70,6 @@ constexpr CUpti_CallbackId kOwnDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
     CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2,
     CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
     CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2,
     CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
@@ -80,12 +78,6 @@ constexpr CUpti_CallbackId kOwnDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuDeviceGetDevResource,
-    CUPTI_DRIVER_TRACE_CBID_cuDevSmResourceSplitByCount,
-    CUPTI_DRIVER_TRACE_CBID_cuDevResourceGenerateDesc,
-    CUPTI_DRIVER_TRACE_CBID_cuGreenCtxCreate,
-    CUPTI_DRIVER_TRACE_CBID_cuGreenCtxDestroy,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxFromGreenCtx,
 };
 
 class Calls final : public Source {

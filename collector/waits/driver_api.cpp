@@ -29,22 +29,10 @@ DriverApi find_functions() {
   find("cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
   find("cuPointerGetAttribute", api.pointer_attribute);
   find("cuCtxGetFlags", api.context_flags);
-  find("cuCtxGetDevice", api.context_device);
   find("cuCtxGetCurrent", api.current_context);
   find("cuCtxSetCurrent", api.set_context);
   find("cuCtxPushCurrent_v2", api.push_context);
   find("cuCtxPopCurrent_v2", api.pop_context);
-  find("cuCtxRecordEvent", api.record_context);
-  find("cuCtxSynchronize_v2", api.synchronize_context);
-  find("cuDevicePrimaryCtxGetState", api.primary_state);
-  find("cuDevicePrimaryCtxRetain", api.retain_primary);
-  find("cuDevicePrimaryCtxRelease_v2", api.release_primary);
-  find("cuDeviceGetDevResource", api.device_resource);
-  find("cuDevSmResourceSplitByCount", api.split_multiprocessors);
-  find("cuDevResourceGenerateDesc", api.describe_resources);
-  find("cuGreenCtxCreate", api.create_green);
-  find("cuGreenCtxDestroy", api.destroy_green);
-  find("cuCtxFromGreenCtx", api.green_as_context);
   return api;
 }
 

@@ -25,24 +25,10 @@ struct DriverApi {
   CUresult (*exchange_capture_mode)(CUstreamCaptureMode*) = nullptr;
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
   CUresult (*context_flags)(unsigned*) = nullptr;  ///< of the current context
-  CUresult (*context_device)(CUdevice*) = nullptr;
   CUresult (*current_context)(CUcontext*) = nullptr;
   CUresult (*set_context)(CUcontext) = nullptr;
   CUresult (*push_context)(CUcontext) = nullptr;
   CUresult (*pop_context)(CUcontext*) = nullptr;
-  CUresult (*record_context)(CUcontext, CUevent) = nullptr;  ///< all work of a context; since CUDA 12.5
-  CUresult (*synchronize_context)(CUcontext) = nullptr;      ///< cuCtxSynchronize_v2
-  CUresult (*primary_state)(CUdevice, unsigned*, int*) = nullptr;
-  CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
-  CUresult (*release_primary)(CUdevice) = nullptr;
-  // Green contexts, since CUDA 12.4.
-  CUresult (*device_resource)(CUdevice, CUdevResource*, CUdevResourceType) = nullptr;
-  CUresult (*split_multiprocessors)(CUdevResource*, unsigned*, const CUdevResource*, CUdevResource*, unsigned,
-                                    unsigned) = nullptr;
-  CUresult (*describe_resources)(CUdevResourceDesc*, CUdevResource*, unsigned) = nullptr;
-  CUresult (*create_green)(CUgreenCtx*, CUdevResourceDesc, CUdevice, unsigned) = nullptr;
-  CUresult (*destroy_green)(CUgreenCtx) = nullptr;
-  CUresult (*green_as_context)(CUcontext*, CUgreenCtx) = nullptr;
 
   /// Of the driver that the process has loaded. The first call takes the loader's lock: make it within cuInit().
   static const DriverApi& loaded();

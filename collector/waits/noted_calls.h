@@ -24,7 +24,6 @@ class NotedCalls {
     for (const CUpti_CallbackId id : kEventCalls) enable(id);
     for (const CUpti_CallbackId id : kHostMemoryCalls) enable(id);
     for (const CUpti_CallbackId id : kCaptureCalls) enable(id);
-    for (const CUpti_CallbackId id : kPrimaryEnds) enable(id);
   }
 
   /// At the begin and at the end of any call of the driver.
@@ -51,9 +50,6 @@ class NotedCalls {
   }
 
   static bool begins_capture(CUpti_CallbackId id) { return is_one_of(kCaptureCalls, id) && !OpenCaptures::ends(id); }
-
-  /// Whether the call may end a device's primary context.
-  static bool ends_primary_context(CUpti_CallbackId id) { return is_one_of(kPrimaryEnds, id); }
 
   const PlainEvents& events() const { return events_; }
   OpenCaptures& captures() { return captures_; }
@@ -91,9 +87,6 @@ class NotedCalls {
                                                      CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventRecordNode,
                                                      CUPTI_DRIVER_TRACE_CBID_cuGraphEventRecordNodeSetEvent,
                                                      CUPTI_DRIVER_TRACE_CBID_cuGraphExecEventRecordNodeSetEvent};
-  static constexpr CUpti_CallbackId kPrimaryEnds[] = {
-      CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2,
-      CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2};
   PlainEvents events_;
   OpenCaptures captures_;
 };

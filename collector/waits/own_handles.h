@@ -1,4 +1,4 @@
-// Streams, events and contexts of wic-prof's own in the program's contexts, by which it waits in the place of the
+// Streams and events of wic-prof's own in the program's contexts, by which it waits in the place of the
 // program's calls. Made when the first wait needs them, and kept for the next ones.
 #pragma once
 
@@ -48,33 +48,24 @@ class OwnHandles {
   CUstream idle_stream(CUcontext context);
   /// An event that is never recorded.
   CUevent ready_event(CUcontext context);
-  /// A context in which there is never any work: a green one of that primary context, which takes 6 MB of the GPU's
-  /// memory and 1.5 ms once (H200). Without `make`, one that exists. nullptr as well where `context` is no primary one.
-  CUcontext idle_context(CUcontext context, bool make);
 
   /// The context is about to be destroyed, and its handles with it.
   void context_ends(CUcontext context);
-  /// A primary context may be about to be reset, which the driver refuses while it has green contexts.
-  void primary_context_may_end();
 
  private:
   struct OfContext {
     std::mutex mutex;
-    bool ended = false, tried_green = false;
+    bool ended = false;
     std::vector<CUevent> free;
     CUstream idle = nullptr;
     CUevent ready = nullptr;
-    CUgreenCtx green = nullptr;
-    CUcontext idle_context = nullptr;
   };
   std::shared_ptr<OfContext> of(CUcontext context);
   CUevent make_event(CUcontext context);
-  bool make_green(CUcontext context, CUgreenCtx& green, CUcontext& as_context);
 
   const DriverApi& driver_;
   std::mutex mutex_;  // of the table
   std::unordered_map<CUcontext, std::shared_ptr<OfContext>> contexts_;
-  int greens_destroyed_ = 0;
 };
 
 }  // namespace wicprof::collector

@@ -1,6 +1,5 @@
 #include "collector/waits/parker.h"
 
-#include "collector/program/pause.h"
 #include "collector/waits/driver_scopes.h"
 #include "collector/waits/own_calls.h"
 #include "collector/waits/waiting_here.h"
@@ -12,11 +11,6 @@ namespace {
 /// Of so many waits at a place whose waits are too short to sleep in, one asks for a forecast and is learned from,
 /// which takes a microsecond; a wait that is longer than expected ends that. Not calibrated.
 constexpr std::uint32_t kShortWaits = 16;
-/// An event behind no work is reached sooner. Not calibrated.
-constexpr TimeNs kNothingTakes = 300 * kMicrosecond;
-/// So many waits of a thread for a device are the program's own before wic-prof waits in the place of one. Not
-/// calibrated.
-constexpr std::uint32_t kDevicesBefore = 3;
 /// Ticks without a wait for an event after which the callbacks of kRecordCalls are disabled. Not calibrated.
 constexpr int kTicksWithoutEvents = 20;
 
@@ -68,21 +62,10 @@ void Parker::ended(WaitingThread& thread) {
   known.work = {};
 }
 
-bool Parker::alone(WaitingThread& thread, const Awaitable& what) {
-  const bool legacy = what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY;
-  if (what.kind == Awaited::event || (what.kind == Awaited::stream && !legacy)) return true;
-  if (!others_.quiet()) return false;
-  if (what.kind != Awaited::device || thread.device_waits >= kDevicesBefore) return true;
-  ++thread.device_waits;
-  thread.others_wait.emplace(others_, thread.id, Whose::everybodys);  // shows whether others begin work meanwhile
-  return false;
-}
-
 void Parker::note(WaitingThread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool begins = data.callbackSite == CUPTI_API_ENTER;
   if (begins) {
     const CallingDriver calling(thread);
-    if (NotedCalls::ends_primary_context(id)) return handles_.primary_context_may_end();
     if (const CUevent changed = NotedCalls::changed_event(id, data.functionParams)) events_.changes(changed);
   }
   noted_.note(id, data);
@@ -96,7 +79,9 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   if (strategy != StrategyId::hybrid) thread.time_slice.restore();
   if (strategy == StrategyId::poll) return;
   if (what.kind == Awaited::event && !noted_.events().contains(what.event)) return;
-  if (!alone(thread, what)) return;
+  // Nothing stands for what such a call waits for: whoever begins work later has it go on.
+  const bool for_all = what.kind == Awaited::device || (what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY);
+  if (for_all && !others_.quiet()) return;
   wait.strategy = strategy;
   thread.known_waits.forget();
   Experience& known = thread.experienced();
@@ -141,16 +126,12 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
     wait.forecast.reset();
     return;
   }
-  const bool is_copy = what.kind == Awaited::copy, is_device = what.kind == Awaited::device;
-  const bool is_legacy = what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY;
-  const Whose whose = is_device || is_legacy        ? Whose::everybodys
-                      : what.kind != Awaited::event ? Whose::streams
-                                                    : Whose::nobodys;
+  const bool is_copy = what.kind == Awaited::copy;
+  const Whose whose = for_all ? Whose::everybodys : what.kind != Awaited::event ? Whose::streams : Whose::nobodys;
   OthersWork::Wait& others = thread.others_wait.emplace(others_, thread.id, whose, what.stream);
-  if (whose == Whose::everybodys || is_copy) others.give_way();
+  if (for_all || is_copy) others.give_way();
   Snapshot snapshot(tools_, what);
   if (!snapshot) return thread.others_wait.reset();  // done already, or the driver's to wait for
-  if (is_device) handles_.idle_context(snapshot.context(), true);
   // Tries it while the thread waits anyway.
   if (!replaced_.taken(call.id, snapshot.context())) others.give_way();
   WaitingHere waiting(control_, site, known.sleeps, thread.cpu_meter, others);
@@ -159,10 +140,8 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   wait.naps += parked.naps;
   others.leaves();
   if (parked.done && !is_copy) {
-    // The call of an idle stream or device returns at once by itself, and does all that it does. The driver takes a
-    // stream for idle a little later than an event behind its work for reached.
-    const bool idle =
-        !noted_.captures().any() && (is_device ? !fed(what) : what.kind != Awaited::event && !others.interrupted());
+    // The call of an idle stream returns at once by itself, and does all that it does.
+    const bool idle = !noted_.captures().any() && what.kind != Awaited::event && !others.interrupted();
     if (!idle) settle(thread, snapshot.context(), call, relaxed);
   }
   others.returns();
@@ -171,14 +150,6 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
 void Parker::settle(WaitingThread& thread, CUcontext context, const CallEntry& call, RelaxedCapture& relaxed) {
   if (!replaced_.taken(call.id, context) || !replaced_.replace(call.id, call.params, context)) return;
   if (noted_.captures().any()) thread.capture_mode = relaxed.keep();  // else the capture would forbid the call
-}
-
-bool Parker::fed(const Awaitable& device) {
-  Snapshot now(tools_, device);
-  for (const TimeNs until = now_ns() + kNothingTakes; now && now.ask() == Answer::pending; pause_briefly()) {
-    if (now_ns() >= until) return true;
-  }
-  return !now || now.ask() != Answer::done;
 }
 
 }  // namespace wicprof::collector

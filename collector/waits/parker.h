@@ -61,12 +61,8 @@ class Parker {
   void tick();
 
  private:
-  /// Whether wic-prof may wait in the place of such a call, whose end it cannot tell from what comes later.
-  bool alone(WaitingThread& thread, const Awaitable& what);
   /// Has the call wait for nothing.
   void settle(WaitingThread& thread, CUcontext context, const CallEntry& call, RelaxedCapture& relaxed);
-  /// Whether the device has work now.
-  bool fed(const Awaitable& device);
 
   HostControl& control_;
   const WaitSites& sites_;

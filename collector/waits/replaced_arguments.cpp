@@ -16,8 +16,7 @@ template <class Argument>
 Argument argument_of(CUresult (*)(Argument));  // for its type
 
 void write_argument(void* params, void* argument) { *static_cast<void**>(params) = argument; }
-static_assert(offsetof(cuStreamSynchronize_params, hStream) == 0 && offsetof(cuEventSynchronize_params, hEvent) == 0 &&
-              offsetof(cuCtxSynchronize_v2_params, ctx) == 0);
+static_assert(offsetof(cuStreamSynchronize_params, hStream) == 0 && offsetof(cuEventSynchronize_params, hEvent) == 0);
 
 }  // namespace
 
@@ -28,8 +27,6 @@ ReplacedArguments::Kind ReplacedArguments::kind_of(CUpti_CallbackId id) {
       return Kind::stream;
     case CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize:
       return Kind::event;
-    case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2:
-      return Kind::context;
     default:
       return Kind::none;
   }
@@ -40,7 +37,7 @@ bool ReplacedArguments::taken(CUpti_CallbackId id, CUcontext context) {
   if (kind == Kind::none) return false;
   bool& taken = taken_[static_cast<int>(kind)];
   std::call_once(tried_[static_cast<int>(kind)], [&] {
-    void* const idle = idle_one(kind, context, true);
+    void* const idle = idle_one(kind, context);
     if (idle == nullptr) return;
     if (std::thread thread = start_own_thread([&] { taken = try_call(kind, idle); }); thread.joinable()) thread.join();
   });
@@ -53,14 +50,7 @@ bool ReplacedArguments::try_call(Kind kind, void* idle) {
       return function == nullptr ? CUDA_ERROR_NOT_SUPPORTED
                                  : function(static_cast<decltype(argument_of(function))>(idle));
     };
-    switch (kind) {
-      case Kind::stream:
-        return with(driver_.stream_synchronize);
-      case Kind::event:
-        return with(driver_.event_synchronize);
-      default:
-        return with(driver_.synchronize_context);
-    }
+    return kind == Kind::stream ? with(driver_.stream_synchronize) : with(driver_.event_synchronize);
   };
   WaitingThread& thread = threads_.here();
   const OwnCalls::Span own(thread.own_calls, thread.id);
@@ -79,14 +69,12 @@ void ReplacedArguments::replace_by_nothing(CUpti_CallbackId id, void* params) {
   if (params != nullptr && kind_of(id) != Kind::none) write_argument(params, nullptr);
 }
 
-void* ReplacedArguments::idle_one(Kind kind, CUcontext context, bool make) {
+void* ReplacedArguments::idle_one(Kind kind, CUcontext context) {
   switch (kind) {
     case Kind::stream:
       return handles_.idle_stream(context);
     case Kind::event:
       return handles_.ready_event(context);
-    case Kind::context:
-      return handles_.idle_context(context, make);
     case Kind::none:
       break;
   }
@@ -94,7 +82,7 @@ void* ReplacedArguments::idle_one(Kind kind, CUcontext context, bool make) {
 }
 
 bool ReplacedArguments::replace(CUpti_CallbackId id, void* params, CUcontext context) {
-  void* const idle = idle_one(kind_of(id), context, false);
+  void* const idle = idle_one(kind_of(id), context);
   if (idle == nullptr) return false;
   write_argument(params, idle);
   return true;

@@ -37,17 +37,17 @@ class ReplacedArguments {
   static void replace_by_nothing(CUpti_CallbackId id, void* params);
 
  private:
-  enum class Kind : std::uint8_t { stream, event, context, none };
+  enum class Kind : std::uint8_t { stream, event, none };
   static Kind kind_of(CUpti_CallbackId id);
-  /// What the argument is replaced by; nullptr: nothing. `make`: if it does not exist yet.
-  void* idle_one(Kind kind, CUcontext context, bool make);
+  /// What the argument is replaced by; nullptr: nothing.
+  void* idle_one(Kind kind, CUcontext context);
   bool try_call(Kind kind, void* idle);
 
   const DriverApi& driver_;
   OwnHandles& handles_;
   PerThread<WaitingThread>& threads_;
-  std::once_flag tried_[3];
-  bool taken_[3] = {};
+  std::once_flag tried_[2];
+  bool taken_[2] = {};
 };
 
 }  // namespace wicprof::collector

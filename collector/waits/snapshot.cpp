@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "collector/waits/driver_scopes.h"
+
 namespace wicprof::collector {
 
 namespace {
@@ -32,25 +34,24 @@ void Snapshot::take() {
     return;
   }
   if (legacy()) {
-    asks_ = driver.stream_query != nullptr && driver.stream_query(what_.stream) == CUDA_ERROR_NOT_READY;
+    asks_ = driver.stream_query != nullptr && ask_default_stream() == Answer::pending;
     return;
   }
   OwnHandles::Event event = tools_.handles.event(context_);
   if (event.get() == nullptr) return;
-  CUresult recorded = CUDA_ERROR_NOT_SUPPORTED;
-  if (what_.kind == Awaited::device) {
-    if (driver.record_context != nullptr) recorded = driver.record_context(context_, event.get());
-  } else {
-    recorded = driver.event_record(event.get(), what_.stream);
-  }
-  if (recorded == CUDA_SUCCESS) event_ = std::move(event);
+  if (driver.event_record(event.get(), what_.stream) == CUDA_SUCCESS) event_ = std::move(event);
 }
 
 Answer Snapshot::ask() {
   if (wait_) return answer_of(wait_->query());
   if (!asks_) return answer_of(tools_.driver.event_query(event_.get()));
   const OpenCaptures::Pause pause(tools_.captures);
-  return pause ? answer_of(tools_.driver.stream_query(what_.stream)) : Answer::pending;
+  return pause ? ask_default_stream() : Answer::pending;
+}
+
+Answer Snapshot::ask_default_stream() {
+  const CurrentContext current(tools_.driver, context_);
+  return current.get() == nullptr ? Answer::unknown : answer_of(tools_.driver.stream_query(CU_STREAM_LEGACY));
 }
 
 Answer Snapshot::wait() {

@@ -36,11 +36,10 @@ enum class Answer : std::uint8_t { pending, done, unknown };
 
 /// Used by the waiting thread, in relaxed capture mode, for the time of one call.
 ///   a stream, a copy in it    an event of ours is recorded in the stream
-///   a device                  the same behind all work of the context: only while nobody else begins work, since the
-///                             driver may put it in front of another stream's work
 ///   the legacy default stream nothing stands for it: it is asked as it is now. An event in it would have the work of
 ///                             other streams wait for the work in front of the event, which may wait for them (298 ms,
 ///                             until the kernel's deadline, on an H200)
+///   a device                  the same: of streams that do not block, nothing is known, and the call waits for them
 ///   an event                  AwaitedEvents
 class Snapshot {
  public:
@@ -56,12 +55,16 @@ class Snapshot {
   /// Waits as the driver does, where it can wait for the snapshot; `pending`: the call itself has to.
   Answer wait();
 
-  /// In which the work is; nullptr: not known.
+  /// In which the work is.
   CUcontext context() const { return context_; }
 
  private:
-  bool legacy() const { return what_.stream == CU_STREAM_LEGACY && what_.kind != Awaited::event; }
+  bool legacy() const {
+    return what_.kind == Awaited::device || (what_.stream == CU_STREAM_LEGACY && what_.kind != Awaited::event);
+  }
   void take();
+  /// The legacy default stream of context().
+  Answer ask_default_stream();
 
   ParkTools& tools_;
   const Awaitable what_;

@@ -76,7 +76,6 @@ struct WaitingThread {
   // Of the call that the thread is in, until it returns.
   std::optional<OthersWork::Wait> others_wait;
   std::optional<CUstreamCaptureMode> capture_mode;  // to restore
-  std::uint32_t device_waits = 0;                   // those that were the program's own
   std::unique_ptr<Experience> experience;           // once it has waited by wic-prof's strategies
   Caller caller;
   PythonFrames::Cache python;

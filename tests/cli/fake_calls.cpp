@@ -175,11 +175,6 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
   return call(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, cuCtxSynchronize_v2_params{context},
               [](auto& p) { return fake_gpu::wait_for_context(p.ctx); });
 }
-CUresult cuCtxRecordEvent(CUcontext context, CUevent event) {
-  asked_of = context;
-  return call(CUPTI_DRIVER_TRACE_CBID_cuCtxRecordEvent, cuCtxRecordEvent_params{context, event},
-              [](auto& p) { return fake_gpu::record_context(p.hEvent, p.hCtx); });
-}
 
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   return call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_params{stream, mode},

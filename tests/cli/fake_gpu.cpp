@@ -568,21 +568,6 @@ CUresult record(CUevent event, CUstream handle) {
   found->second.recorded = {put(*stream, Op{Work::passes})};
   return CUDA_SUCCESS;
 }
-CUresult record_context(CUevent event, CUcontext context) {
-  const Lock lock(gpu().mutex);
-  if (const CUresult result = refusal(); result != CUDA_SUCCESS) return result;
-  if (context == nullptr) context = current_context();
-  const auto found = gpu().events.find(event);
-  if (found == gpu().events.end() || found->second.context != context) return CUDA_ERROR_INVALID_HANDLE;
-  CUresult result = CUDA_SUCCESS;
-  for (const auto& stream : gpu().streams) {
-    if (stream->context != context || !stream->capture || stream->capture->lost) continue;
-    stream->capture->lost = true;
-    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  }
-  if (result == CUDA_SUCCESS) found->second.recorded = last_of(context);
-  return result;
-}
 CUresult stream_waits_for(CUstream handle, CUevent event) {
   const Lock lock(gpu().mutex);
   const auto found = gpu().events.find(event);

@@ -53,7 +53,6 @@ CUresult wait_for_context(CUcontext context);
 CUresult create_event(CUevent* made, unsigned flags);
 CUresult destroy_event(CUevent event);
 CUresult record(CUevent event, CUstream stream);
-CUresult record_context(CUevent event, CUcontext context);  ///< behind all work of the context; puts none into streams
 CUresult stream_waits_for(CUstream stream, CUevent event);
 CUresult query_event(CUevent event);
 CUresult wait_for_event(CUevent event);  ///< for its last record before now

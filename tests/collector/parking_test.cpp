@@ -49,11 +49,6 @@ struct Gpu {
     feed();
     return error != CUDA_SUCCESS ? error : now >= end ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   }
-  TimeNs all() const {
-    TimeNs latest = 0;
-    for (const auto& [stream, end] : ends) latest = std::max(latest, end);
-    return latest;
-  }
 };
 Gpu gpu;
 
@@ -67,10 +62,6 @@ DriverApi fake_driver() {
   api.event_record = [](CUevent event, CUstream stream) {
     gpu.recorded_in.push_back(stream);
     gpu.recorded[event] = gpu.ends[stream];
-    return CUDA_SUCCESS;
-  };
-  api.record_context = [](CUcontext, CUevent event) {
-    gpu.recorded[event] = gpu.all();
     return CUDA_SUCCESS;
   };
   api.event_synchronize = [](CUevent event) {
@@ -220,7 +211,7 @@ TEST_F(Parking, OneEventServesWaitAfterWait) {
 }
 
 TEST_F(Parking, WorkThatComesLaterIsNotWaitedFor) {
-  const Awaitable each[] = {{Awaited::stream, kStream}, {Awaited::copy, kStream}, {Awaited::device}};
+  const Awaitable each[] = {{Awaited::stream, kStream}, {Awaited::copy, kStream}};
   for (const Awaitable& what : each) {
     for (const StrategyId strategy : kAll) {
       SetUp();
@@ -337,12 +328,17 @@ TEST_F(Parking, AnErrorBelongsToTheCall) {
   }
 }
 
-TEST_F(Parking, ADriverWithoutEventsOfContextsWaitsByItself) {
-  api_.record_context = nullptr;
+TEST_F(Parking, ADeviceIsAskedByItsDefaultStreamAndItsCallWaitsForTheRest) {
   what_ = {Awaited::device};
-  EXPECT_FALSE(Snapshot(tools_, what_));
-  what_ = {Awaited::stream, kStream};
-  EXPECT_TRUE(Snapshot(tools_, what_));
+  gpu.ends[CU_STREAM_LEGACY] = kWork;
+  for (const StrategyId strategy : kAll) {
+    SetUp();
+    gpu.ends[CU_STREAM_LEGACY] = kWork;
+    what_ = {Awaited::device};
+    EXPECT_TRUE(wait(strategy).done);
+    EXPECT_GE(gpu.now, kWork);
+  }
+  EXPECT_EQ(gpu.made_events, 0);
 }
 
 TEST_F(Parking, NothingIsAskedWhileACaptureIsOpen) {

@@ -81,7 +81,7 @@ TEST_F(Replacing, ADriverThatReadsItsArgumentsBeforeTheCallbackIsLeftAlone) {
 TEST_F(Replacing, ACallWithoutSuchAnArgumentIsLeftAlone) {
   EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kContext));
   EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kContext));
-  EXPECT_FALSE(replaced_.taken(kDeviceCall, kContext));  // a driver without green contexts
+  EXPECT_FALSE(replaced_.taken(kDeviceCall, kContext));
   cuCtxSynchronize_v2_params params{kContext};
   EXPECT_FALSE(replaced_.replace(kDeviceCall, &params, kContext));
   EXPECT_EQ(params.ctx, kContext);

@@ -231,7 +231,7 @@ void begun_globally_in_a_legacy_wait() {
 void begun_globally_in_a_device_wait() {
   begun_meanwhile(cudaStreamCaptureModeGlobal, cudaStreamDefault, [](cudaStream_t) { OK(cudaDeviceSynchronize()); });
 }
-// wic-prof leaves a thread's first waits for a device alone.
+// After waits beside which nobody else began anything.
 void begun_globally_in_a_later_device_wait() {
   const cudaStream_t one = stream();
   for (int i = 0; i < 4; ++i) {

@@ -319,7 +319,7 @@ void captures_begun_in_waits() {
     begun_meanwhile(mode, [](CUstream, CUevent) { OK(wait_for_device()); });
   }
 }
-// wic-prof leaves a thread's first waits for a device alone, and the next ones if others have begun work beside a wait.
+// After waits beside which nobody else began anything.
 void capture_begun_in_a_later_device_wait() {
   const CUstream one = stream();
   for (int i = 0; i < 4; ++i) {
