@@ -168,13 +168,16 @@ class HotFlag {
   std::unique_ptr<wic::Stream> stream_;
 };
 
-/// A shape that fills the device: on a GPU as many blocks of 256 threads as an SM holds (8 on an H100, 6 on an RTX
-/// 4090), half of them waiting, over 1 GiB; on the CPU device 26 blocks per SM over 1 MiB, which fits the caches.
-inline HotFlagShape default_hot_flag_shape(const wic::Device& device) {
+/// A shape that fills the device: on a GPU as many blocks of 256 threads as it holds at once (8 per SM on an H100, 6 on
+/// an RTX 4090; fewer where the driver compiled the code), half of them waiting, over 1 GiB; on the CPU device 26
+/// blocks per SM over 1 MiB, which fits the caches.
+inline HotFlagShape default_hot_flag_shape(wic::Device& device) {
   const std::uint32_t sms = device.properties().sm_count;
   if (device.properties().kind == wic::DeviceKind::cuda) {
-    const std::uint32_t half = std::max(device.properties().max_threads_per_sm / (2 * 256), 1u);
-    return {256, half * sms, half * sms, std::size_t{1} << 30, 1};
+    std::uint32_t half = std::max(device.properties().max_threads_per_sm / (2 * 256), 1u) * sms;
+    const auto resident = device.resident_blocks({2 * half, 256}, wic::kernel_ref(HotFlagKernel{}));
+    if (resident) half = std::clamp(*resident / 2, 1u, half);
+    return {256, half, half, std::size_t{1} << 30, 1};
   }
   return {64, 24 * sms, 2 * sms, std::size_t{1} << 20, 1};
 }
