@@ -103,10 +103,18 @@ struct WaitedWord {
 
   /// Whether the word holds what a patched loop waits for: the waiter has gone on, or is about to.
   bool is_satisfied() const { return wide_value && wants.holds(*wide_value); }
+  /// What the word held last; a patched loop's may be of 64 bits.
+  std::optional<std::uint64_t> value_held() const;
+  /// What the waiters want of the value, as a part of a sentence; empty: not known.
+  std::string wants_in_words() const;
 };
 
 /// "other than 0", "at least 5 (signed)", "0x10 in the bits 0x30"; empty where the relation is unknown.
 std::string wanted_text(const WantedValue& wanted);
+/// "wic", "patched", "host".
+std::string_view source_name(WaitSource source);
+/// "stream", "event", "device", "copy", "unknown".
+std::string_view awaited_name(Awaited awaited);
 
 enum class Confidence { likely, possible, unknown };
 const char* confidence_name(Confidence confidence);

@@ -72,6 +72,36 @@ std::string wanted_text(const WantedValue& wanted) {
   return {};
 }
 
+std::optional<std::uint64_t> WaitedWord::value_held() const {
+  if (source == WaitSource::patched) return wide_value;
+  return value ? std::optional<std::uint64_t>(*value) : std::nullopt;
+}
+
+std::string WaitedWord::wants_in_words() const {
+  if (source == WaitSource::patched) return wanted_text(wants);
+  return wanted ? std::to_string(*wanted) : "";
+}
+
+std::string_view source_name(WaitSource source) {
+  return source == WaitSource::wic ? "wic" : source == WaitSource::patched ? "patched" : "host";
+}
+
+std::string_view awaited_name(Awaited awaited) {
+  switch (awaited) {
+    case Awaited::stream:
+      return "stream";
+    case Awaited::event:
+      return "event";
+    case Awaited::device:
+      return "device";
+    case Awaited::copy:
+      return "copy";
+    case Awaited::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 const char* confidence_name(Confidence confidence) {
   switch (confidence) {
     case Confidence::likely:

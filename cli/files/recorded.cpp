@@ -19,9 +19,10 @@
 #include "cli/files/input_trace.h"
 #include "cli/files/recorded_story.h"
 #include "protocol/shell_words.h"
-#include "reports/parts/columns.h"
+#include "reports/parts/table.h"
 #include "reports/text/answers.h"
 #include "reports/text/screen.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::cli {
 
@@ -178,10 +179,12 @@ Result<std::string> story_of(const Bundle& traces, const std::string& name, cons
 Result<std::string> recorded_table(const reports::Screen& screen) {
   const Result<Bundle> traces = bundle();
   if (!traces) return traces.error();
-  namespace column = reports::column;
-  analyzer::TextTable table(
-      "lllrrrw", reports::heads({column::kProgram, column::kModel, column::kPattern, column::kPolled, column::kParked,
-                                 column::kSpeedUp, column::kVerdict}));
+  struct Row {
+    std::string name;
+    analyzer::Classification communication;
+    std::string polled, parked, speed_up, verdict;
+  };
+  std::vector<Row> rows;
   std::set<std::string> devices;
   Examples examples;
   for (const auto& [name, file] : traces->poll) {
@@ -194,20 +197,27 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     const std::optional<MeasuredEffect> effect = effect_of(*traces, name, comparison);
     if (effect) examples.consider(name, analysis, *effect);
     add_devices(*poll, devices);
-    table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
-               std::string(analyzer::pattern_name(analysis.classification.pattern)),
-               effect ? analyzer::format_duration(effect->poll_ns) : iteration_time(comparison.before),
-               effect ? analyzer::format_duration(effect->park_ns) : iteration_time(comparison.after),
-               effect ? speed_up_text(effect->value) : "-", verdict_text(effect, comparison)});
+    rows.push_back({name, analysis.classification,
+                    effect ? analyzer::format_duration(effect->poll_ns) : iteration_time(comparison.before),
+                    effect ? analyzer::format_duration(effect->park_ns) : iteration_time(comparison.after),
+                    effect ? speed_up_text(effect->value) : "-", verdict_text(effect, comparison)});
   }
   for (const auto& [name, file] : traces->single) {
     const Result<analyzer::TraceModel> model = load_trace(file);
     if (!model) return model.error();
     const analyzer::Analysis analysis = analyzer::analyze(*model, analyzer::Parties::left_out);
     add_devices(*model, devices);
-    table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
-               std::string(analyzer::pattern_name(analysis.classification.pattern)), "-", "-", "-", "-"});
+    rows.push_back({name, analysis.classification, "-", "-", "-", "-"});
   }
+  const reports::Table table = reports::table_of<Row>(
+      "program", rows, rows.size(),
+      {{"program", 'l', [](const Row& r) { return r.name; }},
+       {"model", 'l', [](const Row& r) { return analyzer::model_name(r.communication.model); }},
+       {"pattern", 'l', [](const Row& r) { return analyzer::pattern_name(r.communication.pattern); }},
+       {"poll", 'r', [](const Row& r) { return r.polled; }},
+       {"park", 'r', [](const Row& r) { return r.parked; }},
+       {"speed-up", 'r', [](const Row& r) { return r.speed_up; }},
+       {"verdict", 'w', [](const Row& r) { return r.verdict; }}});
   std::string text;
   for (const auto& [title, name] :
        {std::pair{"Parking matters", examples.matters}, std::pair{"Parking does not matter", examples.does_not}}) {
@@ -219,7 +229,7 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
   return text + fmt::format(
                     "Recorded on {}; the median time of an iteration polled and parked\n\n{}\n"
                     "wic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
-                    fmt::join(devices, " and "), table.str(0, screen.width), traces->folder);
+                    fmt::join(devices, " and "), reports::table_text(table, screen), traces->folder);
 }
 
 Result<std::string> recorded_application(const std::string& name, const reports::Screen& screen) {

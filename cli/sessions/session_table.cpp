@@ -9,37 +9,37 @@
 
 #include "analyzer/words/format.h"
 #include "cli/sessions/place.h"
-#include "reports/parts/columns.h"
+#include "reports/parts/table.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::cli {
 
 namespace {
 
-std::string row_start(const SessionAnswer& answer) { return analyzer::one_line(answer.session.name); }
+constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
 
 /// `with_traces`: the last column has the traces.
 std::string table_text(const std::vector<SessionAnswer>& all, std::size_t indent, bool with_traces) {
   const std::string folder = place_of_this_process().folder;
   const auto now = static_cast<long long>(std::time(nullptr));
-  namespace column = reports::column;
-  std::vector<std::string> heads;
-  for (const reports::Column& each : {column::kName, column::kPid, column::kApp, column::kMode, column::kStarted,
-                                      column::kEvents, column::kDrops, column::kTraceFile}) {
-    heads.emplace_back(each.head);
-  }
-  if (!with_traces) heads.back().clear();
-  analyzer::TextTable table("lrllrrrl", heads);
-  for (const SessionAnswer& answer : all) {
-    if (!answer.status) {
-      table.add({row_start(answer), "-", "-", "-", "-", "-", "-", with_traces ? "-" : ""});
-      continue;
-    }
-    const SessionStatus& s = *answer.status;
-    table.add({row_start(answer), std::to_string(s.app_pid), analyzer::one_line(s.app), std::string(mode_name(s.mode)),
-               local_time(s.started_utc, now), std::to_string(s.events), std::to_string(s.lost),
-               with_traces ? analyzer::one_line(path_from(folder, s.output)) : ""});
-  }
-  std::istringstream lines(table.str(indent));
+  /// What a session that answers says.
+  const auto said = [](auto get) {
+    return [get](const SessionAnswer& answer) -> reports::Cell { return answer.status ? get(*answer.status) : "-"; };
+  };
+  using Status = SessionStatus;
+  std::vector<reports::Field<SessionAnswer>> fields{
+      {"name", 'l', [](const SessionAnswer& answer) { return answer.session.name; }},
+      {"pid", 'r', said([](const Status& s) { return std::to_string(s.app_pid); })},
+      {"app", 'l', said([](const Status& s) { return s.app; })},
+      {"mode", 'l', said([](const Status& s) { return std::string(mode_name(s.mode)); })},
+      {"started", 'r', said([=](const Status& s) { return local_time(s.started_utc, now); })},
+      {"events", 'r', said([](const Status& s) { return std::to_string(s.events); })},
+      {"drops", 'r', said([](const Status& s) { return std::to_string(s.lost); })},
+      {"trace", 'l', said([&](const Status& s) { return path_from(folder, s.output); })}};
+  if (!with_traces) fields.pop_back();
+  const std::string table =
+      reports::table_text(reports::table_of("session", all, all.size(), fields), {.width = kAnyWidth}, indent);
+  std::istringstream lines(table);
   std::string text, line;
   std::getline(lines, line);
   text += line + "\n";

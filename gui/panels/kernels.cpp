@@ -8,6 +8,7 @@
 #include "gui/panels/parts.h"
 #include "gui/view/nothing.h"
 #include "reports/parts/pair_phrases.h"
+#include "reports/parts/tables.h"
 
 namespace wicprof::gui {
 
@@ -39,7 +40,15 @@ void draw_waves(const Ui& ui, const std::vector<analyzer::WaveBar>& bars) {
   ImGui::Dummy(ImVec2(width, height));
 }
 
-void one_pair(const Ui& ui, const analyzer::DependentPair& pair, std::size_t index) {
+/// The row's cells behind its name, each with its head.
+std::vector<std::pair<std::string, std::string>> facts_of(const reports::Table& table, std::size_t row) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (std::size_t column = 1; column < table.heads.size(); ++column)
+    facts.emplace_back(table.heads[column].text, table.rows[row].cells[column].text);
+  return facts;
+}
+
+void one_pair(const Ui& ui, const analyzer::DependentPair& pair, const reports::Table& table, std::size_t index) {
   ImGui::PushFont(ui.bold);
   paragraph(ui, reports::pair_name(pair));
   ImGui::PopFont();
@@ -50,27 +59,20 @@ void one_pair(const Ui& ui, const analyzer::DependentPair& pair, std::size_t ind
     draw_waves(ui, bars);
     note_item(ui, fmt::format("kernels.{}.waves", index));
   }
-  std::vector<std::pair<std::string, std::string>> facts;
-  const auto cells = reports::pair_cells(pair);
-  for (std::size_t column = 1; column < cells.size(); ++column)
-    facts.emplace_back(reports::pair_head(column), cells[column]);
+  std::vector<std::pair<std::string, std::string>> facts = facts_of(table, index);
   facts.insert(facts.begin() + 2, {"second kernel's waves", reports::waves_text(pair.consumer)});
   fact_table(ui, fmt::format("pair.{}", index).c_str(), facts);
   ImGui::Dummy(ImVec2(0, ui.px(10)));
 }
 
-void crowded(const Ui& ui, const std::vector<analyzer::CrowdedKernel>& list) {
-  if (list.empty()) return;
+void crowded(const Ui& ui, const reports::Table& table) {
+  if (table.rows.empty()) return;
   heading(ui, "Kernels beside a holder of SMs");
-  for (std::size_t i = 0; i < std::min(kMaxPairs, list.size()); ++i) {
-    const auto cells = reports::crowded_cells(list[i]);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
     ImGui::PushFont(ui.bold);
-    paragraph(ui, cells.front());
+    paragraph(ui, table.rows[i].cells.front().text);
     ImGui::PopFont();
-    std::vector<std::pair<std::string, std::string>> facts;
-    for (std::size_t column = 1; column < cells.size(); ++column)
-      facts.emplace_back(reports::kCrowdedColumns[column].head, cells[column]);
-    fact_table(ui, fmt::format("crowded.{}", i).c_str(), facts);
+    fact_table(ui, fmt::format("crowded.{}", i).c_str(), facts_of(table, i));
     ImGui::Dummy(ImVec2(0, ui.px(10)));
   }
 }
@@ -103,12 +105,12 @@ void KernelsPanel::draw(App& app, const Ui& ui) {
         "SMs that "
         "have blocks.");
   ImGui::Dummy(ImVec2(0, ui.px(8)));
-  const std::size_t shown = std::min(kMaxPairs, kernels.pairs.size());
-  for (std::size_t i = 0; i < shown; ++i) one_pair(ui, kernels.pairs[i], i);
-  if (shown < kernels.pairs.size())
+  const reports::Table pairs = reports::dependent_kernels_table(kernels, kMaxPairs);
+  for (std::size_t i = 0; i < pairs.rows.size(); ++i) one_pair(ui, kernels.pairs[i], pairs, i);
+  if (pairs.rows.size() < pairs.all)
     faint(ui, fmt::format("and {} more: wic-prof analyze --format json",
-                          analyzer::count_of(kernels.pairs.size() - shown, "pair")));
-  crowded(ui, analysis.crowded_kernels);
+                          analyzer::count_of(pairs.all - pairs.rows.size(), "pair")));
+  crowded(ui, reports::crowded_table(analysis, kMaxPairs));
   end_card();
 }
 

@@ -8,6 +8,7 @@
 #include "reports/html/sections.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/sample_phrases.h"
+#include "reports/parts/tables.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -18,46 +19,21 @@ constexpr std::size_t kMaxReasons = 4;
 }  // namespace
 
 std::string kernels_part(const TraceModel& model, const Analysis& analysis) {
-  const std::vector<KernelStats>& kernels = analysis.kernels;
-  if (kernels.empty()) return {};
-  Table table({"kernel", ">count", ">total", ">share", ">p50", ">p99", ">max", "occupancy", "waves"});
-  const std::size_t shown = std::min(kMaxListedRows, kernels.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const KernelStats& k = kernels[i];
-    table.add({name_of(function_name(k.name)), count(k.count), duration(k.total_ns), percent(k.share),
-               duration(k.p50_ns), duration(k.p99_ns), duration(k.max_ns), text_of(occupancy_text(k)),
-               text_of(waves_text(k))});
-  }
-  std::string body = table.str() + and_more(kernels.size(), shown, "kernel");
+  if (analysis.kernels.empty()) return {};
+  std::string body = table_html(kernels_table(analysis, kMaxListedRows));
   for (const GraphStats& graph : analysis.graphs) body += remark(graph_text(graph));
   return section("kernels", "Kernels", body, analyze_command(model));
 }
 
 std::string host_part(const TraceModel& model, const Analysis& analysis) {
-  const std::vector<HostWaitStats> calls = host_calls(analysis);
-  if (calls.empty()) return {};
-  Table table({"call", ">count", ">total", ">p50", ">max", ">CPU time", "how"});
-  const std::size_t shown = std::min(kMaxListedRows, calls.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const HostWaitStats& c = calls[i];
-    table.add({name_of(name_at(c.name, c.place)), count(c.count), duration(c.total_ns), duration(c.p50_ns),
-               duration(c.max_ns), duration(c.cpu_ns), std::string(waiting_way_name(c.way()))});
-  }
-  return section("host-waits", "Host waits", table.str() + and_more(calls.size(), shown, "call"),
-                 analyze_command(model));
+  const std::string table = table_html(host_waits_table(analysis, kMaxListedRows));
+  return table.empty() ? table : section("host-waits", "Host waits", table, analyze_command(model));
 }
 
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
-  Table table({"function", ">samples", ">share", "hottest line", "warps stall on"});
-  const std::size_t shown = std::min(kMaxListedRows, stalls.functions.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const FunctionStalls& function = stalls.functions[i];
-    table.add({name_of(function.function), count(function.samples), percent(function.share),
-               text_of(hottest_line(function)), text_of(reasons_text(function.reasons, kMaxReasons))});
-  }
-  std::string body = table.str() + and_more(stalls.functions.size(), shown, "function");
+  std::string body = table_html(functions_table(analysis, kMaxListedRows, kMaxReasons));
   for (const DeviceSamples& device : stalls.devices) body += remark(samples_line(model, device));
   const std::size_t loops = std::min(kMaxLoops, analysis.polling_loops.size());
   for (std::size_t i = 0; i < loops; ++i) {
@@ -78,16 +54,8 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
 }
 
 std::string interventions_part(const TraceModel& model) {
-  if (model.interventions.empty()) return {};
-  Table table({"how", ">at", ">took effect after"});
-  const std::size_t shown = std::min(kMaxListedSegments, model.interventions.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const store::InterventionRow& row = model.interventions[i];
-    table.add({text_of(intervention_text(model, row)), duration(row.requested - model.begin),
-               duration(took_effect_after(row))});
-  }
-  return section("interventions", "Interventions",
-                 table.str() + and_more(model.interventions.size(), shown, "intervention"));
+  const std::string table = table_html(interventions_table(model, kMaxListedSegments));
+  return table.empty() ? table : section("interventions", "Interventions", table);
 }
 
 }  // namespace wicprof::reports::html

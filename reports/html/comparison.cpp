@@ -10,6 +10,7 @@
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 #include "reports/parts/phrases.h"
+#include "reports/parts/tables.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -36,7 +37,7 @@ std::string tiles(const Comparison& comparison) {
   for (const bool first : {true, false}) {
     const Side& side = first ? comparison.before : comparison.after;
     out += tile(mode_css(comparison, first), fmt::format("{}: {}", first ? "before" : "after", text_of(side.label)),
-                duration(side.iteration_ns_p50).html,
+                side.iteration_ns_p50 ? format_duration(*side.iteration_ns_p50) : "-",
                 fmt::format("{} in {}", count_of(side.iterations, "iteration"),
                             count_of(side.units, unit_name(comparison.unit))));
   }
@@ -59,70 +60,15 @@ std::string tiles(const Comparison& comparison) {
   return out + "</div>\n";
 }
 
-std::string segments_table(const Comparison& comparison) {
-  Table table({"segment", "strategy", ">from", ">to", ">iterations", ">p50 per iteration"});
-  const std::size_t shown = std::min(kMaxListedSegments, comparison.segments.size());
-  const bool two_traces = comparison.segments.front().trace != comparison.segments.back().trace;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Segment& segment = comparison.segments[i];
-    TimeNs zero = segment.begin_ns;
-    for (const Segment& other : comparison.segments) {
-      if (other.trace == segment.trace) zero = std::min(zero, other.begin_ns);
-    }
-    table.add({text_of((two_traces ? segment.trace + ": " : "") + std::string(mode_name(segment.mode))),
-               std::string(strategy_name(segment.strategy)), duration(segment.begin_ns - zero),
-               duration(segment.end_ns - zero), count(segment.iterations.size()), duration(segment.iteration_ns_p50)});
-  }
-  return table.str() + and_more(comparison.segments.size(), shown, "segment");
-}
-
-void add_difference(const Difference& difference, std::string what, Table& table) {
-  const auto& ratio = difference.ratio;
-  table.add({std::move(what), difference.before_count > 0 ? duration(difference.before_p50_ns) : Cell("-"),
-             difference.after_count > 0 ? duration(difference.after_p50_ns) : Cell("-"),
-             ratio ? Cell(change_text(1 / ratio->value), 1 / ratio->value) : Cell("-"),
-             ratio && difference.method != UnitMethod::spread
-                 ? Cell(change_interval_text(change_of_speedup(ratio->value, ratio->low, ratio->high)))
-                 : Cell("-"),
-             verdict_badge(difference.verdict)});
-}
-
-/// Of the sites of host threads.
-std::string cpu_table(const std::vector<SiteDifference>& sites) {
-  Table table({"site", ">CPUs while waiting, before", ">after"});
-  std::size_t rows = 0;
-  for (const SiteDifference& site : sites) {
-    if (!site.before_cpu || !site.after_cpu || rows++ >= kMaxListedRows) continue;
-    table.add({name_of(name_at(site.site, site.place)), Cell(fmt::format("{:.2f}", *site.before_cpu), *site.before_cpu),
-               Cell(fmt::format("{:.2f}", *site.after_cpu), *site.after_cpu)});
-  }
-  return rows == 0 ? std::string()
-                   : "<h3>What a waiting host thread takes of a CPU</h3>\n" + table.str() +
-                         and_more(rows, std::min(rows, kMaxListedRows), "site");
+std::string titled(std::string_view title, const std::string& table) {
+  return table.empty() ? table : fmt::format("<h3>{}</h3>\n{}", title, table);
 }
 
 std::string differences_part(const Differences& differences) {
-  std::string out;
-  const std::size_t sites = std::min(kMaxListedRows, differences.sites.size());
-  const std::size_t edges = std::min(kMaxListedRows, differences.edges.size());
-  if (sites > 0) {
-    Table table({"site", ">wait before", ">after", ">change", ">95 % interval", "verdict"});
-    for (std::size_t i = 0; i < sites; ++i)
-      add_difference(differences.sites[i], name_of(name_at(differences.sites[i].site, differences.sites[i].place)),
-                     table);
-    out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
-    out += cpu_table(differences.sites);
-  }
-  if (edges > 0) {
-    Table table({"from signaller to waiter", ">latency before", ">after", ">change", ">95 % interval", "verdict"});
-    for (std::size_t i = 0; i < edges; ++i) {
-      const EdgeDifference& edge = differences.edges[i];
-      add_difference(edge, text_of(edge.from) + " \u2192 " + text_of(edge.to) + ", " + name_of(edge.site), table);
-    }
-    out += "<h3>Edge by edge: the median wake latency</h3>\n" + table.str() +
-           and_more(differences.edges.size(), edges, "edge");
-  }
-  return out;
+  return titled("Site by site: the median wait", table_html(site_differences_table(differences, kMaxListedRows))) +
+         titled("What a waiting host thread takes of a CPU", table_html(cpu_table(differences, kMaxListedRows))) +
+         titled("Edge by edge: the median wake latency",
+                table_html(edge_differences_table(differences, kMaxListedRows)));
 }
 
 /// The command that gives the same answer.
@@ -134,14 +80,6 @@ std::string command_of_comparison(const TraceModel& model, const Comparison& com
 }
 
 }  // namespace
-
-std::string verdict_badge(Verdict verdict) {
-  std::string_view css;
-  if (verdict == Verdict::improvement) css = " good";
-  if (verdict == Verdict::regression) css = " bad";
-  if (verdict == Verdict::inconclusive) css = " warn";
-  return fmt::format("<span class=\"badge{}\">{}</span>", css, verdict_name(verdict));
-}
 
 std::string comparison_part(const TraceModel& model, const Comparison& comparison) {
   const std::string command = command_of_comparison(model, comparison);
@@ -159,7 +97,7 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
             "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span><span><i class=\"park\"></i>parked</span>"
             "<span>line: median; band: 10 to 90 %; dashed: a change of mode</span></div>\n";
   }
-  body += "<h3>Segments</h3>\n" + segments_table(comparison);
+  body += titled("Segments", table_html(segments_table(comparison, kMaxListedSegments)));
   body += remark(fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
                              comparison.options.tolerance * 100, comparison.options.min_iterations));
   if (!comparison.estimator.empty()) body += remark("Estimator: " + comparison.estimator + ".");

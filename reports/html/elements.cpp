@@ -12,15 +12,43 @@ std::string name_of(std::string_view name) {
   return "<code>" + escape_html(shorten(one_line(name), kNameWidth)) + "</code>";
 }
 
-Cell duration(TimeNs ns) { return {format_duration(ns), static_cast<double>(ns)}; }
-Cell duration(const std::optional<TimeNs>& ns) { return ns ? duration(*ns) : Cell("-"); }
-Cell count(std::uint64_t number) { return {format_count(number), static_cast<double>(number)}; }
-Cell number(double value) { return {format_number(value), value}; }
-Cell number(const std::optional<double>& value) { return value ? number(*value) : Cell("-"); }
-Cell percent(double share) { return {text_of(format_percent(share)), share}; }
-Cell percent(const std::optional<double>& share) { return share ? percent(*share) : Cell("-"); }
+namespace {
 
-Table::Table(std::vector<std::string> header) {
+Markup markup_of(const Cell& cell) {
+  std::string html = cell.code ? name_of(cell.text) : text_of(cell.text);
+  if (cell.verdict) html = verdict_badge(*cell.verdict);
+  if (!cell.remark.empty()) html += fmt::format("<br><span class=\"faint small\">{}</span>", text_of(cell.remark));
+  return {std::move(html), cell.value};
+}
+
+}  // namespace
+
+std::string table_html(const Table& table) {
+  if (table.rows.empty()) return {};
+  const std::vector<std::size_t> columns = table.columns(On::pages);
+  std::vector<std::string> heads;
+  for (const std::size_t column : columns)
+    heads.push_back((table.heads[column].alignment == 'r' ? ">" : "") + std::string(table.heads[column].text));
+  MarkupTable markup(heads);
+  for (const Table::Row& row : table.rows) {
+    std::vector<Markup> cells;
+    for (const std::size_t column : columns) cells.push_back(markup_of(row.cells[column]));
+    markup.add(cells, row.part         ? " class=\"sub\""  // stays below the row that it is part of
+                      : row.id.empty() ? std::string()
+                                       : fmt::format(" id=\"{}\"", row.id));
+  }
+  return markup.str() + and_more(table.all, table.rows.size(), table.noun);
+}
+
+std::string verdict_badge(Verdict verdict) {
+  std::string_view css;
+  if (verdict == Verdict::improvement) css = " good";
+  if (verdict == Verdict::regression) css = " bad";
+  if (verdict == Verdict::inconclusive) css = " warn";
+  return fmt::format("<span class=\"badge{}\">{}</span>", css, verdict_name(verdict));
+}
+
+MarkupTable::MarkupTable(std::vector<std::string> header) {
   html_ = "<div class=\"scroll\"><table><thead><tr>";
   for (const std::string& cell : header) {
     const bool is_number = cell.starts_with('>');
@@ -31,15 +59,8 @@ Table::Table(std::vector<std::string> header) {
   html_ += "</tr></thead><tbody>\n";
 }
 
-void Table::add(const std::vector<Cell>& cells, std::string_view id) {
-  ++rows_;
-  add_row(cells, id.empty() ? std::string() : fmt::format(" id=\"{}\"", id));
-}
-
-void Table::add_part(const std::vector<Cell>& cells) { add_row(cells, " class=\"sub\""); }
-
-void Table::add_row(const std::vector<Cell>& cells, const std::string& attributes) {
-  html_ += "<tr" + attributes + ">";
+void MarkupTable::add(const std::vector<Markup>& cells, std::string_view attributes) {
+  html_ += fmt::format("<tr{}>", attributes);
   for (std::size_t column = 0; column < cells.size(); ++column) {
     const char* css = numbers_[column] ? " class=\"n\"" : (column == 0 ? " class=\"name\"" : "");
     const std::string value =

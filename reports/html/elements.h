@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "reports/parts/analyzer_names.h"
+#include "reports/parts/table.h"
 
 namespace wicprof::reports::html {
 
@@ -22,47 +23,34 @@ std::string text_of(std::string_view text);
 /// The same, in a <code> element.
 std::string name_of(std::string_view name);
 
-/// A cell of a table: its HTML and, for a number, the value to sort its column by.
-struct Cell {
-  Cell(const char* content) : html(content) {}
-  Cell(std::string content) : html(std::move(content)) {}
-  Cell(std::string content, double value) : html(std::move(content)), sort_by(value) {}
+/// A table; empty without rows. A click on a column's head sorts the rows (script/tables.js).
+std::string table_html(const Table& table);
 
+/// A cell of a MarkupTable: its HTML and, for a number, the value to sort its column by.
+struct Markup {
   std::string html;
-  std::optional<double> sort_by;
+  std::optional<double> sort_by = {};
 };
-Cell duration(TimeNs ns);
-Cell duration(const std::optional<TimeNs>& ns);
-Cell count(std::uint64_t number);
-Cell number(double value);
-Cell number(const std::optional<double>& value);
-Cell percent(double share);
-Cell percent(const std::optional<double>& share);
 
-/// A click on a column's header sorts the rows (script/tables.js).
-class Table {
+/// A table whose cells are more than texts.
+class MarkupTable {
  public:
   /// A leading '>' marks a column of numbers.
-  explicit Table(std::vector<std::string> header);
-  /// `id` is the target of links within the page.
-  void add(const std::vector<Cell>& cells, std::string_view id = {});
-  /// Adds a row that belongs to the last one and stays below it.
-  void add_part(const std::vector<Cell>& cells);
-  bool empty() const { return rows_ == 0; }
+  explicit MarkupTable(std::vector<std::string> header);
+  /// `attributes` of the row begin with a space.
+  void add(const std::vector<Markup>& cells, std::string_view attributes = {});
   std::string str() const { return html_ + "</tbody></table></div>\n"; }
 
  private:
-  void add_row(const std::vector<Cell>& cells, const std::string& attributes);
-
   std::string html_;
   std::vector<std::string> names_;  // of columns: on a phone, where a row is a card, each cell shows its own
   std::vector<bool> numbers_;
-  std::size_t rows_ = 0;
 };
 
 /// A part of the page. The contents link to `id`; `command` gives the same answer on the command line.
 std::string section(std::string_view id, std::string_view title, std::string_view body, std::string_view command = {});
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun);
+std::string verdict_badge(Verdict verdict);
 /// Small and faint; the text may come from a trace.
 std::string remark(std::string_view text);
 /// A command to copy.

@@ -7,6 +7,7 @@
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 #include "reports/parts/pair_phrases.h"
+#include "reports/parts/tables.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -34,43 +35,22 @@ std::string drawing(const DependentPair& pair) {
   return svg + "</svg></figure>\n";
 }
 
-std::vector<Cell> cells_of(const auto& texts) {
-  std::vector<Cell> cells{name_of(texts[0])};
-  for (std::size_t column = 1; column < texts.size(); ++column) cells.emplace_back(text_of(texts[column]));
-  return cells;
-}
-
-std::string crowded_table(const std::vector<CrowdedKernel>& list) {
-  if (list.empty()) return {};
-  std::vector<std::string> head;
-  for (const Column& each : kCrowdedColumns) head.emplace_back(each.head);
-  Table table(head);
-  const std::size_t shown = std::min(kListed, list.size());
-  for (std::size_t i = 0; i < shown; ++i) table.add(cells_of(crowded_cells(list[i])));
-  return table.str() + and_more(list.size(), shown, "kernel");
-}
-
 }  // namespace
 
 std::string pairs_part(const TraceModel& model, const Analysis& analysis) {
   const DependentKernels& kernels = analysis.dependent_kernels;
   if (kernels.pairs.empty() && analysis.crowded_kernels.empty()) return {};
-  std::vector<std::string> head;
-  for (std::size_t column = 0; column < kPairColumns.size(); ++column) head.push_back(pair_head(column));
-  Table table(head);
-  const std::size_t shown = std::min(kListed, kernels.pairs.size());
-  for (std::size_t i = 0; i < shown; ++i) table.add(cells_of(pair_cells(kernels.pairs[i])));
-  std::string body = table.str() + and_more(kernels.pairs.size(), shown, "pair") + remark(pairs_summary(kernels)) +
-                     remark(kPairsAssume);
+  std::string body =
+      table_html(dependent_kernels_table(kernels, kListed)) + remark(pairs_summary(kernels)) + remark(kPairsAssume);
   std::string drawings;
-  for (std::size_t i = 0; i < std::min(kDrawn, shown); ++i) drawings += drawing(kernels.pairs[i]);
+  for (std::size_t i = 0; i < std::min(kDrawn, kernels.pairs.size()); ++i) drawings += drawing(kernels.pairs[i]);
   if (!drawings.empty())
     body += remark(
                 "Waves of a mean launch: grey the first kernel, dark the second; the height is the share of the SMs "
                 "that have blocks.") +
             drawings;
   if (kernels.pairs.empty()) body.clear();
-  body += crowded_table(analysis.crowded_kernels);
+  body += table_html(crowded_table(analysis, kListed));
   return section("dependent-kernels", "Kernels that could start earlier", body, analyze_command(model, "--verbose"));
 }
 

@@ -75,15 +75,15 @@ std::string matrix_table(const TraceModel& model, const PartyMatrix& matrix) {
   for (const PartyCell& cell : matrix.cells) most = std::max(most, cell.figures.waiting_ns);
   std::vector<std::string> header{"who waits, and for whom"};
   for (const analyzer::WaitParty& releaser : matrix.releasers) header.push_back(text_of(party_label(releaser)));
-  Table table(header);
+  MarkupTable table(header);
   for (std::size_t row = 0; row < matrix.waiters.size(); ++row) {
-    std::vector<Cell> cells{text_of(party_label(matrix.waiters[row]))};
+    std::vector<Markup> cells{{text_of(party_label(matrix.waiters[row]))}};
     for (std::size_t column = 0; column < matrix.releasers.size(); ++column) {
       const PartyCell* cell = matrix.cell(row, column);
       if (cell == nullptr) {
-        cells.emplace_back("");
+        cells.emplace_back();
       } else {
-        cells.emplace_back(cell_html(model, matrix, *cell, most), static_cast<double>(cell->figures.waiting_ns));
+        cells.push_back({cell_html(model, matrix, *cell, most), static_cast<double>(cell->figures.waiting_ns)});
       }
     }
     table.add(cells);
@@ -91,13 +91,13 @@ std::string matrix_table(const TraceModel& model, const PartyMatrix& matrix) {
   return "<div class=\"matrix\">\n" + table.str() + "</div>\n";
 }
 
-Table figures_table(std::string first) {
+MarkupTable figures_table(std::string first) {
   std::vector<std::string> header{std::move(first)};
   for (const FigureColumn& column : kFigureColumns) header.push_back(fmt::format(">{}", column.title));
-  return Table(header);
+  return MarkupTable(header);
 }
 
-void add_figures(Table& table, std::string name, const WaitFigures& figures) {
+void add_figures(MarkupTable& table, std::string name, const WaitFigures& figures) {
   const auto texts = figure_cells(figures);
   const double values[] = {static_cast<double>(figures.waits),
                            static_cast<double>(figures.waiting_ns),
@@ -107,14 +107,14 @@ void add_figures(Table& table, std::string name, const WaitFigures& figures) {
                            static_cast<double>(figures.wake_p50_ns.value_or(-1)),
                            static_cast<double>(figures.wake_p99_ns.value_or(-1)),
                            figures.polls_per_wait().value_or(-1)};
-  std::vector<Cell> cells{std::move(name)};
+  std::vector<Markup> cells{{std::move(name)}};
   for (std::size_t i = 0; i < texts.size(); ++i)
-    cells.push_back(texts[i] == "-" ? Cell("-") : Cell(text_of(texts[i]), values[i]));
+    cells.push_back(texts[i] == "-" ? Markup{"-"} : Markup{text_of(texts[i]), values[i]});
   table.add(cells);
 }
 
 std::string one_matrix(const TraceModel& model, const PartyMatrix& matrix) {
-  Table table = figures_table("who waited");
+  MarkupTable table = figures_table("who waited");
   for (const analyzer::WaitParty& waiter : matrix.waiters)
     add_figures(table, text_of(party_label(waiter)), waiter.figures);
   return fmt::format("<p>{}</p>\n", text_of(party_sentence(matrix))) + matrix_table(model, matrix) + table.str();
@@ -165,12 +165,16 @@ std::string drawings(const analyzer::WaitHistogram& histogram, std::optional<Wai
 std::string way_name(WaitWay way) { return std::string(analyzer::look_of(analyzer::state_of_way(way)).name); }
 
 std::string lengths(std::string_view id, const WaitDistribution& distribution) {
-  Table table({"", ">waits", ">p50", ">p99", ">longest", ">polls per wait"});
+  MarkupTable table({"", ">waits", ">p50", ">p99", ">longest", ">polls per wait"});
   for (const WayFigures& way : distribution.ways) {
     const auto texts = figure_cells(way.figures);
-    table.add({fmt::format("<span class=\"legend\"><span><i class=\"{}\"></i>{}</span></span>", way_key(way.way),
-                           way_name(way.way)),
-               texts[0], texts[2], texts[3], texts[4], texts[7]});
+    table.add({{fmt::format("<span class=\"legend\"><span><i class=\"{}\"></i>{}</span></span>", way_key(way.way),
+                            way_name(way.way))},
+               {texts[0]},
+               {texts[2]},
+               {texts[3]},
+               {texts[4]},
+               {texts[7]}});
   }
   std::vector<Choice> choices{{"all", drawings(distribution.histogram, std::nullopt)}};
   if (distribution.ways.size() > 1) {

@@ -28,6 +28,5 @@ std::string host_part(const TraceModel& model, const Analysis& analysis);
 std::string interventions_part(const TraceModel& model);
 
 /// "improvement" as a badge.
-std::string verdict_badge(Verdict verdict);
 
 }  // namespace wicprof::reports::html

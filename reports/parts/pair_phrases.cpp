@@ -14,16 +14,11 @@ namespace {
 
 constexpr std::size_t kNameWidth = 40;
 
+}  // namespace
+
 std::string nanoseconds(double ns) { return format_duration(static_cast<TimeNs>(std::llround(std::min(ns, 9e18)))); }
 
 std::string short_name(const PairKernel& kernel) { return shorten(function_name(one_line(kernel.name)), kNameWidth); }
-
-}  // namespace
-
-std::string pair_head(std::size_t column) {
-  const std::string_view head = kPairColumns[column].head;
-  return column + kPairGains < kPairColumns.size() ? std::string(head) : fmt::format("saved {}", head);
-}
 
 std::string pair_name(const DependentPair& pair) {
   return fmt::format("{} behind {}", short_name(pair.consumer), short_name(pair.producer));
@@ -39,37 +34,6 @@ std::string waves_text(const PairKernel& kernel) {
   if (kernel.persistent) return "persistent";
   if (kernel.waves <= 0) return "unknown";
   return fmt::format("{}, last {}", format_number(kernel.waves), format_percent(kernel.last_wave_fill));
-}
-
-std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pair) {
-  const auto count = static_cast<TimeNs>(std::max<std::uint64_t>(pair.launches, 1));
-  const TimeNs held = pair.producer_held_sm_ns + pair.consumer_held_sm_ns;
-  std::string carve_out = bound_text(pair.carve_out);
-  if (pair.carve_out && pair.carve_out->value > pair.dependent.value)
-    carve_out += fmt::format(", {}", count_of(pair.carve_out_sms, "SM"));
-  return {pair_name(pair),
-          pair.early > 0 ? fmt::format("{}, {} early", format_count(pair.launches), format_count(pair.early))
-                         : format_count(pair.launches),
-          waves_text(pair.producer),
-          pair.launches > 0 ? format_duration(pair.gap_ns / count) : "-",
-          pair.idle_sm_ns ? nanoseconds(pair.idle_sm_ns->value) : "unknown",
-          held > 0 ? format_duration(held) : "-",
-          bound_text(pair.tiles),
-          pair.launches > 0 ? bound_text(pair.dependent) : "-",
-          carve_out};
-}
-
-std::array<std::string, kCrowdedColumns.size()> crowded_cells(const CrowdedKernel& crowded) {
-  const auto mean = [](TimeNs sum, std::uint64_t count) {
-    return count > 0 ? format_duration(sum / static_cast<TimeNs>(count)) : std::string("-");
-  };
-  return {fmt::format("{} beside {}", short_name(crowded.kernel), short_name(crowded.holder)),
-          format_count(crowded.launches),
-          fmt::format("{} of {}", crowded.held_sms, crowded.sm_count),
-          crowded.holder_held_sm_ns > 0 ? format_duration(crowded.holder_held_sm_ns) : "-",
-          mean(crowded.beside_ns, crowded.launches),
-          mean(crowded.alone_ns, crowded.alone),
-          bound_text(crowded.carve_out)};
 }
 
 std::string wave_line(const DependentPair& pair, std::size_t width) {

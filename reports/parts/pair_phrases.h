@@ -1,7 +1,6 @@
 // Pairs of kernels of which the second could start earlier, in words that several reports share.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -9,22 +8,13 @@
 
 #include "analyzer/analysis.h"
 #include "reports/parts/analyzer_names.h"
-#include "reports/parts/columns.h"
 
 namespace wicprof::reports {
 
-/// The columns of a table of pairs; the last kPairGains say what an earlier start saves.
-inline constexpr std::array kPairColumns{column::kPair,    column::kLaunches,    column::kFirstWaves,
-                                         column::kGapTime, column::kIdleSms,     column::kWaitingSms,
-                                         column::kByTiles, column::kByDependent, column::kByCarveOut};
-inline constexpr std::size_t kPairGains = 3;
-/// "gap", "saved by tiles": the head of a column where nothing else says that the last ones are savings.
-std::string pair_head(std::size_t column);
-/// One text per column; "unknown" where the trace lacks what the figure needs.
-std::array<std::string, kPairColumns.size()> pair_cells(const DependentPair& pair);
-
 /// "gemm2 behind gemm1".
 std::string pair_name(const DependentPair& pair);
+std::string short_name(const PairKernel& kernel);
+std::string nanoseconds(double ns);
 /// "515 us (0 to 1.1 ms)"; "unknown" without a bound.
 std::string bound_text(const std::optional<Bound>& bound);
 /// "1.25, last 25 %", "persistent", "unknown".
@@ -36,12 +26,6 @@ std::string wave_line(const DependentPair& pair, std::size_t width);
 inline constexpr std::string_view kWaveLineLegend =
     "A, B: a mean launch of the first and the second kernel with blocks on all SMs; a, b: its last wave, which is not "
     "full; a dot: the gap";
-
-/// The columns of a table of kernels that ran beside a holder of SMs, and one text per column.
-inline constexpr std::array kCrowdedColumns{column::kCrowded,    column::kLaunches,   column::kHeldSms,
-                                            column::kWaitingSms, column::kTimeBeside, column::kTimeAlone,
-                                            column::kBySpreading};
-std::array<std::string, kCrowdedColumns.size()> crowded_cells(const CrowdedKernel& crowded);
 
 /// How many runs the table is about, the others, and the sums of the gains.
 std::string pairs_summary(const DependentKernels& kernels);

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "analyzer/trace/thread_names.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/columns.h"
+#include "reports/parts/tables.h"
 #include "reports/text/screen.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 constexpr TimeNs kWideBound = kMillisecond;
 
 std::string signed_duration(TimeNs ns) { return (ns < 0 ? "-" : "+") + format_duration(ns < 0 ? -ns : ns); }
-
-std::string stream_name(const TraceModel& model, const StreamKey& stream) {
-  std::string name = fmt::format("stream {}", stream.stream);
-  if (model.program_processes() > 1 && stream.process != 0) name += fmt::format(" of {}", stream.process);
-  return name;
-}
 
 std::string clock_line(const TraceModel& model, const ClockBounds& bounds) {
   const std::string key = model.device_key(bounds.device);
@@ -55,54 +49,12 @@ std::string clock_line(const TraceModel& model, const ClockBounds& bounds) {
 
 }  // namespace
 
-std::string processes_text(const TraceModel& model, std::size_t most, const Screen& screen) {
-  const std::size_t all = model.program_processes();
-  if (all < 2) return {};
-  TextTable table("rrrl", heads({column::kProcess, column::kRank, column::kLocalRank, column::kCommand}));
-  std::size_t shown = 0;
-  for (const store::ProcessRow& p : model.processes) {
-    if (is_own(p) || shown == most) continue;
-    ++shown;
-    table.add({std::to_string(p.id), p.rank ? std::to_string(*p.rank) : "-",
-               p.local_rank ? std::to_string(*p.local_rank) : "-", one_line(p.command.empty() ? p.name : p.command)});
-  }
-  return table.str(0, screen.width) + and_more(all, shown, "process");
-}
-
-std::string polling_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen) {
-  if (analysis.host_polling.empty()) return {};
-  const ThreadNames names(model);
-  TextTable table("llrrrrr", heads({column::kHostPolling, column::kThread, column::kRuns, column::kQueries,
-                                    column::kTime, column::kQueriesPerSecond, column::kCpuTime}));
-  const std::size_t shown = std::min(most, analysis.host_polling.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const HostPolling& p = analysis.host_polling[i];
-    table.add({one_line(p.call), names.of(p.process, p.thread), format_count(p.runs), format_count(p.queries),
-               format_duration(p.total_ns), format_number(p.queries_per_second),
-               p.cpu_ns ? format_duration(*p.cpu_ns) : "-"});
-  }
-  return table.str(0, screen.width) + and_more(analysis.host_polling.size(), shown, "thread");
-}
-
 std::string stream_waits_text(const TraceModel& model, const Analysis& analysis, std::size_t most,
                               const Screen& screen) {
-  const StreamWaitTable& waits = analysis.stream_waits;
-  std::string text;
-  if (!waits.rows.empty()) {
-    TextTable table("lllrrr", heads({column::kWaitingStream, column::kFor, column::kBehind, column::kWaits,
-                                     column::kIdle, column::kMax}));
-    const std::size_t shown = std::min(most, waits.rows.size());
-    for (std::size_t i = 0; i < shown; ++i) {
-      const StreamWaits& w = waits.rows[i];
-      table.add({stream_name(model, w.waiter), stream_name(model, w.signaller),
-                 w.behind.empty() ? "-" : function_name(one_line(w.behind)), format_count(w.count),
-                 w.timed > 0 ? format_duration(w.idle_ns) : "-", w.timed > 0 ? format_duration(w.idle_max_ns) : "-"});
-    }
-    text = table.str(0, screen.width) + and_more(waits.rows.size(), shown, "pair");
-  }
-  if (waits.without_event > 0) {
-    text += paragraph(screen, fmt::format("{} of streams for events whose record is not in the trace",
-                                          count_of(waits.without_event, "wait")));
+  std::string text = table_text(stream_waits_table(model, analysis, most), screen);
+  if (const std::uint64_t waits = analysis.stream_waits.without_event; waits > 0) {
+    text += paragraph(
+        screen, fmt::format("{} of streams for events whose record is not in the trace", count_of(waits, "wait")));
   }
   return text;
 }
@@ -124,7 +76,9 @@ std::string own_cost_text(const Analysis& analysis, const Screen& screen) {
 
 std::string activity_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen) {
   std::string text;
-  for (const std::string& part : {processes_text(model, most, screen), polling_text(model, analysis, most, screen),
+  const std::string processes =
+      model.program_processes() < 2 ? std::string() : table_text(processes_table(model, most), screen);
+  for (const std::string& part : {processes, table_text(polling_table(model, analysis, most), screen),
                                   stream_waits_text(model, analysis, most, screen),
                                   clocks_text(model, analysis, screen), own_cost_text(analysis, screen)}) {
     if (part.empty()) continue;

@@ -12,9 +12,6 @@ namespace wicprof::reports {
 
 /// All of the below, separated by empty lines; empty if there is nothing to say.
 std::string activity_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen);
-/// Empty unless the trace has several processes.
-std::string processes_text(const TraceModel& model, std::size_t most, const Screen& screen);
-std::string polling_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen);
 std::string stream_waits_text(const TraceModel& model, const Analysis& analysis, std::size_t most,
                               const Screen& screen);
 /// "CUPTI's clock of cuda:0 is correct within -1.20 us..+3.40 us".

@@ -7,6 +7,7 @@
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 #include "reports/parts/phrases.h"
+#include "reports/parts/tables.h"
 #include "reports/parts/verdict.h"
 #include "reports/text/activity_text.h"
 #include "reports/text/answers.h"
@@ -15,7 +16,7 @@
 #include "reports/text/program_counters.h"
 #include "reports/text/screen.h"
 #include "reports/text/sections.h"
-#include "reports/text/threads_text.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -151,7 +152,7 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += lateness_in_words(model, analysis, screen);
   if (analysis.sites.empty() && analysis.kernels.empty())
-    text += section(threads_text(model, analysis, kNamedSites, screen));
+    text += section(table_text(threads_table(model, analysis, kNamedSites), screen));
   const std::string unseen = analysis.refusals.empty() ? std::string()
                                                        : fmt::format(", and why {} could not look",
                                                                      count_of(analysis.refusals.size(), "rule"));
@@ -165,18 +166,18 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += "\n" + run_text(model, analysis, screen);
   text += section(classification_text(analysis.classification, screen));
   text += section(sites_text(model, analysis, kSites, screen));
-  text += section(words_text(analysis, kSites, screen));
+  text += section(table_text(words_table(analysis, kSites), screen));
   text += section(choices_text(analysis, kSites, screen));
   text += section(wakes_text(analysis, kSites, screen));
   text += section(models_text(model, analysis, kRows, screen));
-  text += section(kernels_text(analysis, kRows, screen));
+  text += section(table_text(kernels_table(analysis, kRows), screen));
   text += section(graphs_text(analysis, kRows, screen));
   text += section(filling_text(analysis, kRows, screen));
   text += section(pairs_text(analysis, kRows, screen));
-  text += section(crowded_text(analysis, kRows, screen));
-  text += section(host_waits_text(analysis, kRows, screen));
+  text += section(table_text(crowded_table(analysis, kRows), screen));
+  text += section(table_text(host_waits_table(analysis, kRows), screen));
   text += section(lateness_text(model, analysis, kRows, screen));
-  text += section(threads_text(model, analysis, kRows, screen));
+  text += section(table_text(threads_table(model, analysis, kRows), screen));
   text += section(activity_text(model, analysis, kRows, screen));
   text += section(program_counters_text(model, analysis, kFunctions, screen));
   return text;

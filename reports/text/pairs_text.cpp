@@ -3,7 +3,9 @@
 
 #include "analyzer/words/format.h"
 #include "reports/parts/pair_phrases.h"
+#include "reports/parts/tables.h"
 #include "reports/text/sections.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -16,42 +18,19 @@ constexpr std::size_t kDrawn = 5, kLineWidth = 72;
 std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
   const DependentKernels& kernels = analysis.dependent_kernels;
   if (kernels.pairs.empty()) return {};
-  const std::size_t shown = std::min(most, kernels.pairs.size());
-  const auto first_gain = kPairColumns.size() - kPairGains;
-  TextTable pairs("lrwrrr", heads({column::kPair, column::kLaunches, column::kFirstWaves, column::kGapTime,
-                                   column::kIdleSms, column::kWaitingSms}));
-  TextTable gains("lwww", heads({column::kEarlierStart, column::kByTiles, column::kByDependent, column::kByCarveOut}));
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto cells = pair_cells(kernels.pairs[i]);
-    pairs.add({cells.begin(), cells.begin() + first_gain});
-    std::vector<std::string> row{cells.front()};
-    row.insert(row.end(), cells.begin() + first_gain, cells.end());
-    if (kernels.pairs[i].launches > 0) gains.add(row);
-  }
-  std::string text = pairs.str(0, screen.width) + and_more(kernels.pairs.size(), shown, "pair");
-  if (kernels.launches > 0) text += "\n" + gains.str(0, screen.width);
+  DependentKernels direct = kernels;
+  std::erase_if(direct.pairs, [](const DependentPair& pair) { return pair.launches == 0; });
+  std::string text = table_text(dependent_kernels_table(kernels, most), screen, 0, {0, 1, 2, 3, 4, 5}) +
+                     section(table_text(dependent_kernels_table(direct, most), screen, 0, {0, 6, 7, 8}));
   text += paragraph(screen, pairs_summary(kernels));
   if (kernels.launches > 0) text += paragraph(screen, kPairsAssume);
   std::string drawings;
-  for (std::size_t i = 0; i < std::min(kDrawn, shown); ++i) {
+  for (std::size_t i = 0; i < std::min({kDrawn, most, kernels.pairs.size()}); ++i) {
     const std::string line = wave_line(kernels.pairs[i], std::min(kLineWidth, screen.beside(4)));
     if (line.empty()) continue;
     drawings += paragraph(screen, shorten(pair_name(kernels.pairs[i]), screen.beside(2))) + "    " + line + "\n";
   }
   return drawings.empty() ? text : text + paragraph(screen, "Waves. " + std::string(kWaveLineLegend)) + drawings;
-}
-
-std::string crowded_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
-  const std::vector<CrowdedKernel>& list = analysis.crowded_kernels;
-  if (list.empty()) return {};
-  TextTable table("lrrrrrw", heads({column::kCrowded, column::kLaunches, column::kHeldSms, column::kWaitingSms,
-                                    column::kTimeBeside, column::kTimeAlone, column::kBySpreading}));
-  const std::size_t shown = std::min(most, list.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto cells = crowded_cells(list[i]);
-    table.add({cells.begin(), cells.end()});
-  }
-  return table.str(0, screen.width) + and_more(list.size(), shown, "kernel");
 }
 
 }  // namespace wicprof::reports

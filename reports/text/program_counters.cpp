@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "reports/parts/columns.h"
 #include "reports/parts/sample_phrases.h"
+#include "reports/parts/tables.h"
 #include "reports/text/screen.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -30,18 +31,7 @@ std::string program_counters_text(const TraceModel& model, const Analysis& analy
                                   const Screen& screen) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
-  TextTable table("lrrlw", heads({column::kProgramCounters, column::kSamples, column::kShare, column::kHottestLine,
-                                  column::kStalls}));
-  const std::size_t shown = std::min(most, stalls.functions.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const FunctionStalls& function = stalls.functions[i];
-    table.add({function_name(one_line(function.function)), format_count(function.samples),
-               format_percent(function.share), hottest_line(function), reasons_text(function.reasons, kReasons)});
-  }
-  std::string text = table.str(0, screen.width);
-  if (shown < stalls.functions.size()) {
-    text += fmt::format("  and {}\n", count_of(stalls.functions.size() - shown, "more function"));
-  }
+  std::string text = table_text(functions_table(analysis, most, kReasons), screen);
   for (const DeviceSamples& device : stalls.devices) text += paragraph(screen, samples_line(model, device));
   for (const PollingLoop& loop : analysis.polling_loops) {
     text += paragraph(screen, loop_text(loop), 2, 2) + code_text(loop, screen);

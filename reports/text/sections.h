@@ -15,25 +15,18 @@ std::string loss_text(const Analysis& analysis, const Screen& screen);
 /// The sites with the most waiting time, with a line per strategy if a site had several.
 std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
-/// How many words the waiters of each site wait on; empty if the trace does not distinguish words.
-std::string words_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 /// What `auto` chose at each site, and why.
 std::string choices_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 /// What is inside graphs that were recorded as a whole.
 std::string graphs_text(const Analysis& analysis, std::size_t most, const Screen& screen);
-std::string kernels_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Occupancy and waves; empty if no device's limits are known.
 std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Kernels that could start earlier, and their waves; empty if no kernel follows another one directly.
 std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen& screen);
-/// Kernels that ran beside a kernel that holds SMs; empty without any.
-std::string crowded_text(const Analysis& analysis, std::size_t most, const Screen& screen);
-std::string host_waits_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Why host threads, launches and kernels were late, by site and cause; empty without a delay.
 std::string lateness_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen);
 /// The predicted gain of parking host threads; empty without a prediction.
 std::string host_gain_text(const Analysis& analysis, const Screen& screen);
-std::string interventions_text(const TraceModel& model, std::size_t most, const Screen& screen);
 std::string classification_text(const Classification& classification, const Screen& screen);
 
 }  // namespace wicprof::reports

@@ -3,12 +3,13 @@
 
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
+#include "reports/parts/tables.h"
 #include "reports/text/activity_text.h"
 #include "reports/text/answers.h"
 #include "reports/text/findings_text.h"
 #include "reports/text/screen.h"
 #include "reports/text/sections.h"
-#include "reports/text/threads_text.h"
+#include "reports/text/table_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -56,10 +57,10 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis, cons
   text += shorten(command_of(model), screen.width) + "\n";
   text += paragraph(screen, trace_line(model, analysis));
   if (!analysis.sites.empty()) text += section(sites_text(model, analysis, kSummarySites, screen));
-  text += section(kernels_text(analysis, kKernels, screen));
-  text += section(host_waits_text(analysis, kHostWaits, screen));
-  if (analysis.sites.empty()) text += section(threads_text(model, analysis, kThreads, screen));
-  text += section(interventions_text(model, kInterventions, screen));
+  text += section(table_text(kernels_table(analysis, kKernels), screen));
+  text += section(table_text(host_waits_table(analysis, kHostWaits), screen));
+  if (analysis.sites.empty()) text += section(table_text(threads_table(model, analysis, kThreads), screen));
+  text += section(table_text(interventions_table(model, kInterventions), screen));
   text += section(own_cost_text(analysis, screen));
   return text + section(found_text(model, analysis, screen));
 }

@@ -26,14 +26,11 @@ def literals(code):
 
 
 def heads_in_sources():
-    """(file, head) of every column whose head is written in the sources of tables, figures and the CSV."""
+    """(file, head) of every column of figures and of the CSV. A head of another table compiles only if it has an
+    entry."""
     for part in ("reports", "cli", "analyzer/figures"):
         for path in sorted((harness.SOURCE / part).rglob("*.cpp")) + sorted((harness.SOURCE / part).rglob("*.h")):
             code = path.read_text()
-            for found in re.findall(r"TextTable \w+\((.*?)\);", code, re.S):
-                for text in literals(found):
-                    if not re.fullmatch(r"[lrw]+", text):
-                        yield path.name, text
             for found in re.findall(r"\bcolumns = \{(.*?)\};|describe_curves\(\w+, (.*?)\);", code, re.S):
                 for text in literals("".join(found)):
                     yield path.name, text
@@ -50,11 +47,6 @@ class Explain(harness.Case):
 
     def test_every_column_has_an_entry(self):
         known = {entry["word"].lower() for entry in self.words() if entry["kind"] == "column"}
-        columns = (harness.SOURCE / "reports" / "parts" / "columns.h").read_text()
-        declared = re.findall(r"inline constexpr Column (k\w+)\{", columns)
-        listed = re.findall(r"column::(k\w+)", columns.split("kColumns{")[1].split("};")[0])
-        self.assertGreater(len(declared), 80)
-        self.assertEqual(sorted(declared), sorted(listed), "kColumns lists every column")
         heads = list(heads_in_sources())
         self.assertTrue({"report_csv.cpp", "figure_02.cpp", "figure_06.cpp"} <= {file for file, _ in heads})
         for file, head in heads:

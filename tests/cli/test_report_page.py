@@ -82,7 +82,7 @@ class ReportPage(harness.Case):
             database.execute("UPDATE wait SET strategy_id = CASE iteration % 2 WHEN 0 THEN 1 ELSE 2 END "
                              "WHERE site_id = (SELECT min(site_id) FROM wait)")
         self.open_report("t.wicprof")
-        column = self.each("#sites th", "e.textContent").index("count")
+        column = self.each("#sites th", "e.textContent").index("waits")
         head = f"#sites th:nth-child({column + 1})"
         counts = f"{SITE_ROWS}.map((row) => Number(row.cells[{column}].dataset.value))"
         self.page.click(f"{head} button")

@@ -48,7 +48,7 @@ class Sessions(harness.Case):
         self.assertEqual((session["folder"], session["user"]), (str(self.work.resolve()), os.getuid()))
         started = datetime.datetime.strptime(session["started_utc"], "%Y-%m-%dT%H:%M:%S%z")
         text = self.wic_prof("sessions", env={"COLUMNS": "120", "TZ": "UTC"}).stdout.splitlines()
-        self.assertEqual(text[0].split(), ["name", "pid", "app", "mode", "started", "events", "drops", "trace"])
+        self.assertEqual(text[0].split(), ["Name", "pid", "app", "mode", "started", "events", "drops", "trace"])
         row = text[1].split()
         self.assertEqual(row[:4], ["halo", str(session["pid"]), "traced_app", "poll"])
         self.assertIn(f"{started:%H:%M}", text[1])

@@ -1,0 +1,126 @@
+#include "reports/json/stuck_json.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "analyzer/words/format.h"
+
+namespace wicprof::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string writer_name(SignalWriter writer) {
+  switch (writer) {
+    case SignalWriter::copy:
+    case SignalWriter::unknown_copy:
+      return "copy";
+    case SignalWriter::memset:
+      return "memset";
+    case SignalWriter::stream_write:
+      return "stream_write";
+    case SignalWriter::program:
+      break;
+  }
+  return "program";
+}
+
+std::string hex_text(std::uint64_t number) { return fmt::format("0x{:x}", number); }
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const LastSignal& signal, TimeNs now) {
+  const bool host = signal.device == kHostDevice;
+  return {{"process", signal.process},
+          {"thread", host ? Json(signal.thread) : Json(nullptr)},
+          {"block", host ? Json(nullptr) : Json(signal.block)},
+          {"value", signal.writer == SignalWriter::unknown_copy ? Json(nullptr) : Json(signal.value)},
+          {"writer", writer_name(signal.writer)},
+          {"iteration", signal.iteration},
+          {"age_ns", now - signal.at}};
+}
+
+Json to_json(const WaitedWord& word, TimeNs now) {
+  Json candidates = Json::array();
+  for (const SeenCandidate& each : word.candidates) {
+    candidates.push_back({{"kernel", each.kernel}, {"exact", each.exact}});
+  }
+  const std::string wants = word.wants_in_words();
+  return {{"source", source_name(word.source)},
+          {"process", word.processes.front()},
+          {"device", word.device == kHostDevice ? Json(nullptr) : Json(word.device)},
+          {"site", word.site},
+          {"address", word.address == 0 ? Json(nullptr) : Json(hex_text(word.address))},
+          {"memory", word.memory == WordMemory::unknown ? Json(nullptr) : Json(memory_name(word.memory))},
+          {"value", or_null(word.value_held())},
+          {"wanted", or_null(word.wanted)},
+          {"wants", wants.empty() ? Json(nullptr) : Json(wants)},
+          {"satisfied", word.is_satisfied()},
+          {"iteration", word.iteration},
+          {"waiters", word.waiters},
+          {"blocks", word.blocks},
+          {"grid_blocks", word.grid == 0 ? Json(nullptr) : Json(word.grid)},
+          {"threads", word.threads},
+          {"age_ns", now - word.since},
+          {"last_signal", word.last ? to_json(*word.last, now) : Json(nullptr)},
+          {"candidates", candidates}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answer) {
+  Json causes = Json::array(), words = Json::array(), calls = Json::array(), kernels = Json::array(),
+       threads = Json::array();
+  for (const Cause& cause : answer.causes) {
+    causes.push_back({{"kind", cause_name(cause.kind)},
+                      {"confidence", confidence_name(cause.confidence)},
+                      {"text", cause.text},
+                      {"evidence", cause.evidence},
+                      {"wait", or_null(cause.word)},
+                      {"age_ns", view.now - cause.since}});
+  }
+  for (const WaitedWord& word : answer.words) words.push_back(to_json(word, view.now));
+  for (const auto& [process, call] : view.calls) {
+    if (call.waits_for_word != 0) continue;
+    calls.push_back({{"process", process},
+                     {"thread", call.thread},
+                     {"call", call.name},
+                     {"awaited", awaited_name(call.awaited)},
+                     {"stream", call.awaited == Awaited::stream ? Json(hex_text(call.stream)) : Json(nullptr)},
+                     {"event", call.awaited == Awaited::event ? Json(hex_text(call.handle)) : Json(nullptr)},
+                     {"age_ns", view.now - call.begin}});
+  }
+  for (const auto& [process, kernel] : view.kernels) {
+    kernels.push_back({{"process", process},
+                       {"thread", kernel.thread},
+                       {"name", kernel.name},
+                       {"stream", hex_text(kernel.stream)},
+                       {"grid", kernel.grid},
+                       {"block", kernel.block},
+                       {"age_ns", view.now - kernel.launched}});
+  }
+  for (const SeenThread& thread : view.threads) {
+    threads.push_back({{"process", thread.process},
+                       {"thread", thread.thread},
+                       {"name", thread.name},
+                       {"state", std::string(1, thread.state)},
+                       {"sleeps_in", thread.kernel_place.empty() ? Json(nullptr) : Json(thread.kernel_place)}});
+  }
+  return {{"causes", causes},
+          {"waits", words},
+          {"calls", calls},
+          {"kernels", kernels},
+          {"threads", threads},
+          {"launches_seen", view.sees_launches},
+          {"calls_seen", view.sees_calls},
+          {"left_out", view.left_out}};
+}
+
+}  // namespace wicprof::reports
