@@ -39,18 +39,17 @@ class Labels {
   std::vector<std::string> list_{""};
 };
 
-Doing doing_of(State state) {
-  if (state == State::at_barrier) return Doing::at_barrier;
-  return state == State::polling ? Doing::polling : Doing::parked;
+State state_of(const store::HostWaitRow& wait) {
+  return store::state_of_host_wait(wait.begin, wait.end, wait.cpu.value_or(-1));
 }
 
 /// Splits a wait at the time it noticed a change of strategy, and counts the warps at the barrier behind it.
 void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const store::WaitRow& wait) {
   const WaitStateTable::Own own = states.own(index);
-  if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, doing_of(own.first)});
-  lane.stretches.push_back({{own.change, wait.resumed}, doing_of(own.last)});
+  if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, own.first});
+  lane.stretches.push_back({{own.change, wait.resumed}, own.last});
   if (const std::uint32_t others = states.others(index); others > 0)
-    lane.stretches.push_back({{wait.arrived, wait.resumed}, Doing::at_barrier, 0, others});
+    lane.stretches.push_back({{wait.arrived, wait.resumed}, State::at_barrier, 0, others});
 }
 
 /// The largest number of stretches at once.
@@ -126,7 +125,7 @@ class Gatherer {
   void add_site(const SiteStats& site) {
     Lane signals{.group = site.name, .name = "signals", .site = site.site};
     for (const store::SignalRow& signal : model_.signals) {
-      if (signal.site == site.site) signals.stretches.push_back({{signal.at, signal.at}, Doing::signalling});
+      if (signal.site == site.site) signals.stretches.push_back({{signal.at, signal.at}, State::signalling});
     }
     if (!signals.stretches.empty()) signal_lanes_[site.site] = lanes_.list.size();
     add(std::move(signals));
@@ -152,7 +151,7 @@ class Gatherer {
     }
     Lane host{.group = site.name, .name = "CPU", .site = site.site, .counted = true, .on_paper = true};
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, Doing::host_waiting});
+      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, state_of(wait)});
     }
     if (!host.stretches.empty()) host_lanes_[site.site] = lanes_.list.size();
     add(std::move(host));
@@ -162,11 +161,11 @@ class Gatherer {
     std::map<std::tuple<DeviceId, std::uint32_t>, std::vector<Stretch>> streams;
     for (const store::KernelRow& kernel : model_.kernels) {
       streams[{kernel.device, kernel.stream}].push_back(
-          {{kernel.start, kernel.end}, Doing::computing, labels_.number(function_name(kernel.name))});
+          {{kernel.start, kernel.end}, State::computing, labels_.number(function_name(kernel.name))});
     }
     for (const store::CopyRow& copy : model_.copies) {
       streams[{copy.device, copy.stream}].push_back(
-          {{copy.start, copy.end}, Doing::transferring, labels_.number(std::string(copy_kind_name(copy.kind)))});
+          {{copy.start, copy.end}, State::transferring, labels_.number(std::string(copy_kind_name(copy.kind)))});
     }
     for (const auto& key : busiest(streams, kMaxStreams)) {
       add_rows("Streams", fmt::format("{}, stream {}", model_.device_key(std::get<0>(key)), std::get<1>(key)),
@@ -177,10 +176,8 @@ class Gatherer {
   void add_managed_memory() {
     std::map<DeviceId, std::vector<Stretch>> migrations;
     for (const store::UvmRow& row : model_.uvm) {
-      const bool moves = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host ||
-                         row.kind == UvmKind::device_to_device;
-      if (!moves) continue;
-      migrations[row.device].push_back({{row.start, row.end}, Doing::transferring, labels_.number(row.cause)});
+      if (store::state_of_migration(row.kind) != State::transferring) continue;
+      migrations[row.device].push_back({{row.start, row.end}, State::transferring, labels_.number(row.cause)});
     }
     for (const DeviceId device : busiest(migrations, kMaxStreams)) {
       add_rows("Managed memory", "to " + model_.device_key(device), std::move(migrations[device]), true);
@@ -191,16 +188,16 @@ class Gatherer {
     std::map<Thread, std::vector<Stretch>> ranges, waits, calls;
     for (const store::NvtxRow& range : model_.nvtx)
       ranges[{range.process, range.thread}].push_back(
-          {{range.start, range.end}, Doing::range, labels_.number(range.name)});
+          {{range.start, range.end}, State::range, labels_.number(range.name)});
     for (const store::HostWaitRow& wait : model_.host_waits) {
       if (!wait.in_call()) continue;
       waits[{wait.process, wait.thread}].push_back(
           {{wait.begin, wait.end},
-           Doing::host_waiting,
+           state_of(wait),
            labels_.number(wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site))});
     }
     for (const store::CallRow& call : model_.calls)
-      calls[{call.process, call.thread}].push_back({{call.start, call.end}, Doing::calling, labels_.number(call.name)});
+      calls[{call.process, call.thread}].push_back({{call.start, call.end}, State::calling, labels_.number(call.name)});
     const auto add_all = [&](std::map<Thread, std::vector<Stretch>>& all, const char* group) {
       for (const Thread& thread : busiest(all, kMaxThreads))
         add_rows(group, fmt::format("thread {}", thread.second), std::move(all[thread]), false);
@@ -274,19 +271,6 @@ TimeNs slower_side(const std::vector<Iteration>& iterations, const store::Interv
 }
 
 }  // namespace
-
-std::string_view token_of(Doing doing) {
-  constexpr std::string_view kTokens[kDoings] = {"poll",     "park", "barrier", "host", "kernel",
-                                                 "transfer", "call", "range",   "mark"};
-  return kTokens[static_cast<std::size_t>(doing)];
-}
-
-std::string_view words_of(Doing doing) {
-  constexpr std::string_view kWords[kDoings] = {"polling",          "parked",      "waiting at a barrier",
-                                                "CPU thread waits", "kernel runs", "data transfer",
-                                                "in a call",        "NVTX range",  "signal"};
-  return kWords[static_cast<std::size_t>(doing)];
-}
 
 Lanes gather_lanes(const TraceModel& model, const Analysis& analysis) { return Gatherer(model, analysis).gather(); }
 

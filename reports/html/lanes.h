@@ -9,30 +9,14 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/measure/statistics.h"
+#include "analyzer/words/colours.h"
 #include "reports/parts/analyzer_names.h"
 
 namespace wicprof::reports::html {
 
-enum class Doing : std::uint8_t {
-  polling,
-  parked,
-  at_barrier,
-  host_waiting,
-  computing,
-  transferring,
-  calling,
-  range,
-  signalling
-};
-inline constexpr std::size_t kDoings = 9;
-/// The token of its colour in analyzer/words/colours.h.
-std::string_view token_of(Doing doing);
-/// "polling", "parked", "CPU thread waits", ...
-std::string_view words_of(Doing doing);
-
 struct Stretch {
   Interval when;
-  Doing doing = Doing::polling;
+  State state = State::polling;
   std::uint32_t label = 0;  ///< index of Lanes::labels
   std::uint32_t count = 1;  ///< in a counted lane: how many waiters at once
 };

@@ -33,9 +33,9 @@ class Columns {
     scale_ = 1.0 / (lane.waiters * width());
   }
 
-  /// The filled outline of `doing`, stacked on the states in `below`. Empty if `doing` never occurs.
-  std::string outline(Doing doing, const std::vector<Doing>& below, const Axis& x, double top) const {
-    const auto own = sums_.find(doing);
+  /// The filled outline of `state`, stacked on the states in `below`. Empty if `state` never occurs.
+  std::string outline(State state, const std::vector<State>& below, const Axis& x, double top) const {
+    const auto own = sums_.find(state);
     if (own == sums_.end()) return {};
     std::string path;
     int drawn_base = -1, drawn_height = -1;
@@ -49,7 +49,7 @@ class Columns {
       int base = 0, height = 0;
       if (i < columns_) {
         double sum_below = 0;
-        for (const Doing other : below) sum_below += value(other, i);
+        for (const State other : below) sum_below += value(other, i);
         base = pixels(sum_below);
         height = pixels(sum_below + own->second[i]) - base;
       }
@@ -65,8 +65,8 @@ class Columns {
 
  private:
   double width() const { return static_cast<double>(window_.end - window_.begin) / static_cast<double>(columns_); }
-  double value(Doing doing, std::size_t column) const {
-    const auto found = sums_.find(doing);
+  double value(State state, std::size_t column) const {
+    const auto found = sums_.find(state);
     return found == sums_.end() ? 0 : found->second[column];
   }
   int pixels(double sum) const { return static_cast<int>(std::min(1.0, sum * scale_) * kLaneHeight + 0.5); }
@@ -75,7 +75,7 @@ class Columns {
     const double begin = static_cast<double>(std::max(stretch.when.begin, window_.begin) - window_.begin) / width();
     const double end = static_cast<double>(std::min(stretch.when.end, window_.end) - window_.begin) / width();
     if (end <= begin) return;
-    std::vector<double>& sums = sums_.try_emplace(stretch.doing, columns_, 0.0).first->second;
+    std::vector<double>& sums = sums_.try_emplace(stretch.state, columns_, 0.0).first->second;
     for (auto column = static_cast<std::size_t>(begin); column < columns_ && static_cast<double>(column) < end;
          ++column) {
       const double from = std::max(begin, static_cast<double>(column));
@@ -86,7 +86,7 @@ class Columns {
 
   Interval window_;
   std::size_t columns_;
-  std::map<Doing, std::vector<double>> sums_;
+  std::map<State, std::vector<double>> sums_;
   double scale_ = 1;
 };
 
@@ -98,12 +98,12 @@ std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double t
   out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", x.first - 8, top + 14,
                      escape_html(shorten(group + ", " + lane.name, space.characters)));
   const Columns columns(lane, window, space.columns);
-  std::vector<Doing> below;
-  for (std::size_t i = 0; i < kDoings; ++i) {
-    const auto doing = static_cast<Doing>(i);
-    const std::string path = columns.outline(doing, below, x, top);
-    if (!path.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", token_of(doing), path);
-    below.push_back(doing);
+  std::vector<State> below;
+  for (std::size_t i = 0; i < kStates; ++i) {
+    const auto state = static_cast<State>(i);
+    const std::string path = columns.outline(state, below, x, top);
+    if (!path.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", look_of(state).token, path);
+    below.push_back(state);
   }
   return out;
 }

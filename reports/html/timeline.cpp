@@ -30,17 +30,15 @@ struct Part {
 
 /// Names only the colours that occur.
 std::string legend(const std::vector<const Part*>& parts) {
-  std::array<bool, kDoings> seen{};
+  std::array<bool, kStates> seen{};
   for (const Part* part : parts) {
     for (const Lane& lane : part->lanes.list) {
-      for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.doing)] = true;
+      for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.state)] = true;
     }
   }
   std::string out = "<div class=\"legend\">";
-  for (std::size_t i = 0; i < kDoings; ++i) {
-    if (seen[i])
-      out += fmt::format("<span><i class=\"{}\"></i>{}</span>", token_of(static_cast<Doing>(i)),
-                         words_of(static_cast<Doing>(i)));
+  for (std::size_t i = 0; i < kStates; ++i) {
+    if (seen[i]) out += fmt::format("<span><i class=\"{}\"></i>{}</span>", kStateLooks[i].token, kStateLooks[i].name);
   }
   return out + "<span><i class=\"lane\"></i>not waiting: computing or idle</span></div>\n";
 }

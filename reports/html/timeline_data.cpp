@@ -41,7 +41,7 @@ Edges edges_of(const TraceModel& model, const std::vector<Interval>& fine, std::
   return edges;
 }
 
-using Counts = std::array<double, kDoings>;
+using Counts = std::array<double, kStates>;
 
 /// The number of waiters per state, from a time on.
 struct Step {
@@ -51,15 +51,15 @@ struct Step {
 
 struct Change {
   TimeNs at = 0;
-  Doing doing = Doing::polling;
+  State state = State::polling;
   double by = 0;
 };
 
 std::vector<Change> changes_of(const Lane& lane) {
   std::vector<Change> list;
   for (const Stretch& stretch : lane.stretches) {
-    list.push_back({stretch.when.begin, stretch.doing, static_cast<double>(stretch.count)});
-    list.push_back({stretch.when.end, stretch.doing, -static_cast<double>(stretch.count)});
+    list.push_back({stretch.when.begin, stretch.state, static_cast<double>(stretch.count)});
+    list.push_back({stretch.when.end, stretch.state, -static_cast<double>(stretch.count)});
   }
   std::sort(list.begin(), list.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
   return list;
@@ -78,12 +78,12 @@ void add_cell(std::vector<Step>& steps, TimeNs begin, TimeNs end, Iterator first
   Counts sums{};
   TimeNs at = begin;
   const auto pass_to = [&](TimeNs time) {
-    for (std::size_t i = 0; i < kDoings; ++i) sums[i] += counts[i] * static_cast<double>(time - at);
+    for (std::size_t i = 0; i < kStates; ++i) sums[i] += counts[i] * static_cast<double>(time - at);
     at = time;
   };
   for (; first != last; ++first) {
     pass_to(first->at);
-    counts[static_cast<std::size_t>(first->doing)] += first->by;
+    counts[static_cast<std::size_t>(first->state)] += first->by;
     if (each) add_step(steps, first->at, counts);
   }
   if (each) return;
@@ -99,7 +99,7 @@ std::vector<Step> steps_of(const Lane& lane, const Edges& edges) {
   Counts counts{};
   auto next = changes.begin();
   for (; next != changes.end() && next->at < edges.front(); ++next)
-    counts[static_cast<std::size_t>(next->doing)] += next->by;
+    counts[static_cast<std::size_t>(next->state)] += next->by;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     auto last = next;
     while (last != changes.end() && last->at < edges[i + 1]) ++last;
@@ -127,7 +127,7 @@ std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
   for (const Stretch& stretch : all) {
     const std::ptrdiff_t cell = many ? cell_of(stretch.when.begin) : -1;
     const bool within = many && cell == cell_of(stretch.when.end);
-    if (within && cell == last_cell && spans.back().stretch.doing == stretch.doing) {
+    if (within && cell == last_cell && spans.back().stretch.state == stretch.state) {
       Span& span = spans.back();
       span.stretch.when.end = std::max(span.stretch.when.end, stretch.when.end);
       if (span.stretch.label != stretch.label) span.stretch.label = 0;
@@ -153,51 +153,51 @@ std::string list_json(const Values& values, const auto& to_json) {
 }
 
 /// The states that occur in the lane, in stacking order.
-std::vector<Doing> doings_of(const Lane& lane) {
-  std::array<bool, kDoings> seen{};
-  for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.doing)] = true;
-  std::vector<Doing> list;
-  for (std::size_t i = 0; i < kDoings; ++i) {
-    if (seen[i]) list.push_back(static_cast<Doing>(i));
+std::vector<State> states_of(const Lane& lane) {
+  std::array<bool, kStates> seen{};
+  for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.state)] = true;
+  std::vector<State> list;
+  for (std::size_t i = 0; i < kStates; ++i) {
+    if (seen[i]) list.push_back(static_cast<State>(i));
   }
   return list;
 }
 
-std::string steps_json(const std::vector<Step>& steps, const std::vector<Doing>& doings, TimeNs zero) {
+std::string steps_json(const std::vector<Step>& steps, const std::vector<State>& states, TimeNs zero) {
   std::string out;
   TimeNs last = zero;
   for (const Step& step : steps) {
     fmt::format_to(std::back_inserter(out), "{}{}", out.empty() ? "" : ",", step.at - last);
-    for (const Doing doing : doings)
-      fmt::format_to(std::back_inserter(out), ",{:.0f}", step.counts[static_cast<std::size_t>(doing)] * 100);
+    for (const State state : states)
+      fmt::format_to(std::back_inserter(out), ",{:.0f}", step.counts[static_cast<std::size_t>(state)] * 100);
     last = step.at;
   }
   return out;
 }
 
-std::string spans_json(const std::vector<Span>& spans, const std::vector<Doing>& doings, TimeNs zero) {
+std::string spans_json(const std::vector<Span>& spans, const std::vector<State>& states, TimeNs zero) {
   std::string out;
   TimeNs last = zero;
   for (const Span& span : spans) {
     const Interval when = span.stretch.when;
-    const auto doing = std::find(doings.begin(), doings.end(), span.stretch.doing) - doings.begin();
+    const auto state = std::find(states.begin(), states.end(), span.stretch.state) - states.begin();
     fmt::format_to(std::back_inserter(out), "{}{},{},{},{},{}", out.empty() ? "" : ",", when.begin - last,
-                   when.end - when.begin, doing, span.stretch.label, span.count);
+                   when.end - when.begin, state, span.stretch.label, span.count);
     last = when.begin;
   }
   return out;
 }
 
 std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
-  const std::vector<Doing> doings = doings_of(lane);
+  const std::vector<State> states = states_of(lane);
   std::string out =
       fmt::format(R"({{"group":{},"name":{},"site":{},"doing":{},)", text_json(lane.group), text_json(lane.name),
-                  lane.site, list_json(doings, [](Doing doing) { return text_json(token_of(doing)); }));
+                  lane.site, list_json(states, [](State state) { return text_json(look_of(state).token); }));
   if (lane.counted) {
     return out + fmt::format(R"("full":{:.0f},"steps":[{}]}})", lane.waiters,
-                             steps_json(steps_of(lane, edges), doings, zero));
+                             steps_json(steps_of(lane, edges), states, zero));
   }
-  return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), doings, zero));
+  return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), states, zero));
 }
 
 /// At most kMaxArrows of the arrows within the close-ups, evenly chosen.
@@ -226,9 +226,9 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
     if (row.effective >= model.begin && row.effective <= model.end) changes.push_back(row);
   }
   std::string words;
-  for (std::size_t i = 0; i < kDoings; ++i) {
-    const auto doing = static_cast<Doing>(i);
-    words += fmt::format("{}{}:{}", i > 0 ? "," : "", text_json(token_of(doing)), text_json(words_of(doing)));
+  for (std::size_t i = 0; i < kStates; ++i) {
+    const auto state = static_cast<State>(i);
+    words += fmt::format("{}{}:{}", i > 0 ? "," : "", text_json(look_of(state).token), text_json(look_of(state).name));
   }
   std::string out = fmt::format("{{\"from\":0,\"to\":{},\n\"words\":{{{}}},\n\"labels\":{},\n", model.span(), words,
                                 list_json(lanes.labels, text_json));

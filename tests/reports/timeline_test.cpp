@@ -58,7 +58,7 @@ std::map<std::string, double> times_of(const Json& lane, TimeNs end) {
 std::map<std::string, double> times_of(const Lane& lane) {
   std::map<std::string, double> sums;
   for (const Stretch& stretch : lane.stretches)
-    sums[std::string(token_of(stretch.doing))] += static_cast<double>(stretch.when.end - stretch.when.begin);
+    sums[std::string(look_of(stretch.state).token)] += static_cast<double>(stretch.when.end - stretch.when.begin);
   return sums;
 }
 
