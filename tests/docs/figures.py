@@ -1,11 +1,25 @@
 """Measured figures in a document against docs/results.
 
-docs/results/README.md describes the mark that follows a figure: <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->.
+A document binds its figures in one block at its end, so that its sentences can be read as text:
+
+    <!-- figures
+    BEGIN OF A LINE
+      FILE ROW FIELD [FORMAT [SCALE]]
+      ...
+    -->
+
+The line of the document that begins so, and only one does, must show each of the figures below it. FORMAT is that of
+Python; SCALE is *NUMBER or /NUMBER; a row is NAME or NAME[PARAM=VALUE,...], in quotation marks if it has spaces.
+
+To write figures, put <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] --> behind each, and move them into the block:
+python3 tests/docs/figures.py PAGE...
 """
 
 import json
+import pathlib
 import re
 import shlex
+import sys
 
 from markdown import prose
 
@@ -14,8 +28,10 @@ NUMBER_OR_NONE = (int, float, type(None))
 ROW = {"name": str, "params": dict, "value": (int, float), "unit": str, "compared_to": (str, type(None)),
        "ratio": NUMBER_OR_NONE, "bar": NUMBER_OR_NONE, "holds": (bool, type(None))}
 
-MARKER = re.compile(r"<!--\s*figure:\s*(.*?)\s*-->")
+BLOCK = re.compile(r"^<!-- figures\n((?:(?!-->).)*)^-->\n*\Z", re.M | re.S)
+MARKER = re.compile(r"\s*<!--\s*figure:\s*(.*?)\s*-->")
 COMMENT = re.compile(r"<!--.*?-->")
+SHORTEST_BEGIN = 24  # characters: a shorter begin of a line says little to a reader
 ROW_NAME = re.compile(r"^([^\[\]]+)(?:\[([^\[\]]*)\])?$")
 SCALE = re.compile(r"^([*/])(\d+(?:\.\d+)?(?:e[+-]?\d+)?)$")
 
@@ -112,7 +128,7 @@ def words_of(marker):
 def figure_of(results, words):
     """The figure as the document must show it."""
     if len(words) not in (3, 4, 5):
-        raise Wrong("write <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->")
+        raise Wrong("write FILE ROW FIELD [FORMAT [SCALE]]")
     value = field_of(load_row(results, words[0], words[1]), words[2])
     if len(words) == 5:
         scale = SCALE.match(words[4])
@@ -133,21 +149,80 @@ def occurrences(figure, line):
         line.count(figure)
 
 
+def shown_lines(text):
+    """(number, line, the line without code) of the document's sentences."""
+    text = BLOCK.sub(lambda block: "\n" * block.group(0).count("\n"), text)
+    lines = text.splitlines()
+    return [(number, COMMENT.sub(" ", lines[number - 1]).strip(), COMMENT.sub(" ", line))
+            for number, line in prose(text)]
+
+
+def begin_of(line, lines):
+    """The shortest begin of the line, in whole words, that no other line has."""
+    for word in re.finditer(r"\S+", line):
+        begin = line[:word.end()]
+        if len(begin) >= SHORTEST_BEGIN and sum(each.startswith(begin) for each in lines) == 1:
+            return begin
+    return line
+
+
+def bindings(text):
+    """(number of the block's line, begin of the document's line, marker)"""
+    for block in BLOCK.finditer(text):
+        begin, first = "", text.count("\n", 0, block.start(1)) + 1
+        for number, line in enumerate(block.group(1).splitlines(), first):
+            if line.startswith("  "):
+                yield number, begin, line.strip()
+            else:
+                begin = line
+
+
 def marker_problems(text, results, where):
-    """(number of markers, list of problems)."""
-    count, problems = 0, []
-    for number, line in prose(text):
-        if "figure:" in line and "<!--" in line and not MARKER.search(line):
-            problems.append(f"{where}:{number}: a figure's marker must begin and end on its line")
-        shown, needed = COMMENT.sub(" ", line), {}
-        for marker in MARKER.finditer(line):
-            count += 1
-            try:
-                figure = figure_of(results, words_of(marker.group(1)))
-            except Wrong as wrong:
-                problems.append(f"{where}:{number}: {wrong}")
-                continue
-            needed[figure] = needed.get(figure, 0) + 1
-            if occurrences(figure, shown) < needed[figure]:
-                problems.append(f"{where}:{number}: {marker.group(1)} is {figure}, which the line does not say")
+    """(number of figures, list of problems)."""
+    problems = [f"{where}:{number}: figures are bound in one block at the end: python3 tests/docs/figures.py {where}"
+                for number, line in prose(BLOCK.sub("", text)) if re.search(r"<!--\s*figure", line)]
+    lines, needed, count = shown_lines(text), {}, 0
+    for number, begin, marker in bindings(text):
+        count += 1
+        found = [(at, bare) for at, line, bare in lines if begin and line.startswith(begin)]
+        if len(found) != 1:
+            problems.append(f"{where}:{number}: {len(found)} lines begin with '{begin}'")
+            continue
+        try:
+            figure = figure_of(results, words_of(marker))
+        except Wrong as wrong:
+            problems.append(f"{where}:{number}: {wrong}")
+            continue
+        at, line = found[0]
+        needed[at, figure] = needed.get((at, figure), 0) + 1
+        if occurrences(figure, line) < needed[at, figure]:
+            problems.append(f"{where}:{at}: {marker} is {figure}, which the line does not say")
     return count, problems
+
+
+def with_block(text):
+    """The text with the marks behind its figures moved into its block."""
+    bound = {}  # begin of a line as it was: markers
+    for _, begin, marker in bindings(text):
+        bound.setdefault(begin, []).append(marker)
+    text = BLOCK.sub("", text).rstrip("\n") + "\n"
+    in_prose = {number for number, line in prose(text) if MARKER.search(line)}
+    lines, own = text.splitlines(), {}
+    for number in sorted(in_prose):
+        own[number] = MARKER.findall(lines[number - 1])
+        lines[number - 1] = MARKER.sub("", lines[number - 1])
+    bare = "\n".join(lines) + "\n"
+    shown = [(number, line) for number, line, _ in shown_lines(bare)]
+    block = ""
+    for number, line in shown:
+        markers = [each for begin, marks in bound.items() if line.startswith(begin) for each in marks]
+        markers += own.get(number, [])
+        if markers:
+            block += begin_of(line, [each for _, each in shown]) + "\n" + "".join(f"  {each}\n" for each in markers)
+    return bare if not block else f"{bare}\n<!-- figures\n{block}-->\n"
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        page = pathlib.Path(name)
+        page.write_text(with_block(page.read_text()))

@@ -13,7 +13,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from commands import command_problems
-from figures import file_problems, marker_problems
+from figures import file_problems, marker_problems, with_block
 from markdown import anchors, code_spans, links
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
@@ -155,7 +155,7 @@ class Planted(unittest.TestCase):
             self.assertIn(word, problems[0])
 
     def figure(self, line):
-        self.write("README.md", f"# T\n\n{line}\n")
+        self.write("README.md", with_block(f"# T\n\n{line}\n"))
         return figure_problems(self.root)
 
     def test_right_figures(self):
@@ -170,8 +170,8 @@ class Planted(unittest.TestCase):
 
     def test_wrong_figures(self):
         marker = "<!-- figure: wait.m.json park ratio %.2f -->"
-        for line in (f"9.06 {marker}", f"19.05 {marker}", f"9.051 {marker}", f"1,9.05 {marker}", marker,
-                     f"`9.05` is elsewhere: 9.5 {marker}", f"<!-- 9.05 --> {marker}",
+        for line in (f"9.06 {marker}", f"19.05 {marker}", f"9.051 {marker}", f"1,9.05 {marker}", f"none {marker}",
+                     f"`9.05` is elsewhere: 9.5 {marker}", f"hidden <!-- 9.05 --> {marker}",
                      f"one 9.05 only {marker} {marker}"):
             with self.subTest(line=line):
                 self.assert_one(self.figure(line), "README.md:3", "9.05")
@@ -197,6 +197,28 @@ class Planted(unittest.TestCase):
         self.put(document)
         self.assertEqual(self.figure('9.05 <!-- figure: wait.m.json "park, all of them" ratio %.2f -->'), [])
         self.assert_one(self.figure('9.05 <!-- figure: wait.m.json "park, all ratio %.2f -->'), "quotation")
+
+    def test_a_block_belongs_to_lines(self):
+        block = "<!-- figures\n{}\n  wait.m.json park ratio %.2f\n-->\n"
+        for text, words in (("9.05 <!-- figure: wait.m.json park ratio %.2f -->\n", ("README.md:1", "block")),
+                            ("it is 9.05\n\n" + block.format("it was"), ("README.md:5", "0 lines begin with 'it was'")),
+                            ("it is 9.05\nit is it\n\n" + block.format("it is"), ("README.md:6", "2 lines")),
+                            ("it is 9.05\n\n" + block.format("") , ("README.md:5", "0 lines")),
+                            (block.format("it is") + "it is 9.05\n", ("README.md:1", "at the end"))):
+            with self.subTest(text=text):
+                self.write("README.md", text)
+                self.assert_one([each for each in figure_problems(self.root) if "no figure" not in each], *words)
+        self.write("README.md", "it is 9.05\n\n" + block.format("it is"))
+        self.assertEqual(figure_problems(self.root), [])
+
+    def test_marks_are_moved_into_the_block(self):
+        once = with_block("the first 9.05 <!-- figure: wait.m.json park ratio %.2f -->, once\n")
+        self.assertEqual(once, "the first 9.05, once\n\n<!-- figures\nthe first 9.05, once\n"
+                               "  wait.m.json park ratio %.2f\n-->\n")
+        twice = with_block("the first 9.1 <!-- figure: wait.m.json park ratio %.1f -->, and\n" + once)
+        self.assertEqual(twice.count("<!--"), 1)
+        self.assertEqual(twice.count("  wait.m.json park ratio"), 2)
+        self.assertEqual(with_block(twice), twice)
 
     def test_no_marker_at_all(self):
         self.assert_one(self.figure("it is 9.05 times as fast"), "README.md")
