@@ -13,7 +13,7 @@ Recording and judging can run on different machines; only a tar file of traces h
     bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --devices cuda:0,cuda:1 \
         --record-to traces.tar
     bench/classification.py --wic-prof build/bin/wic-prof --traces traces.tar --machine h200 \
-        -o docs/results/classification.h200.json
+        -o OUT.json
 """
 
 import argparse

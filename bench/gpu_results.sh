@@ -53,12 +53,6 @@ programs() {
   timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f
   timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format md -o "$out/hot_flag.$machine.md" -f
   record hot_flag_toggles --schedule "$(alternate 300ms 10)" -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
-  record c_h3d --schedule "$(alternate 1s 5)" -- "$bin/c_h3d" --devices cuda:0 --size 128 --threads 8 --seconds 10.5
-  timeout 60 "$bin/wic-prof" report "$work/c_h3d.wicprof" --format md -o "$out/c_h3d.$machine.md" -f
-  record flag_handoff --schedule poll:1s,park:1s -- "$bin/flag_handoff" --devices cuda:0 --seconds 2.5
-  record plain_cuda -- "$bin/plain_cuda"
-  timeout 60 "$bin/wic-prof" report "$work/plain_cuda.wicprof" --format md -o "$out/plain_cuda.$machine.md" -f
-  timeout 60 "$bin/wic-prof" doctor | tee "$out/doctor.$machine.txt"
 }
 
 backend() {

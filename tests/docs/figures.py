@@ -54,8 +54,8 @@ def shape_problems(document, schema, where):
 
 
 def file_problems(path, benchmarks, mentions):
-    """The problems of one result file. `benchmarks`: the folder of the benchmarks' sources. `mentions`: texts, one of
-    which must name each row that does not hold."""
+    """The problems of one result file. `benchmarks`: the folder of the benchmarks' sources. `mentions`: the documents
+    that name the file, one of which must name each row that does not hold."""
     try:
         document = json.loads(path.read_text())
     except ValueError as error:
@@ -85,7 +85,7 @@ def file_problems(path, benchmarks, mentions):
             problems.append(f"{where}: 'holds' without a ratio and a bar")
         name = re.compile(r"(?<!\w)" + re.escape(row["name"]) + r"(?!\w)")
         if row["holds"] is False and not any(name.search(text) for text in mentions):
-            problems.append(f"{where}: '{row['name']}' does not hold; say so in README.md or docs/results/README.md")
+            problems.append(f"{where}: '{row['name']}' does not hold; say so in a document that names the file")
     return problems
 
 

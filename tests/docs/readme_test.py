@@ -47,10 +47,15 @@ def figure_problems(root):
 
 
 def result_problems(root):
-    folder, problems = root / "docs" / "results", []
-    mentions = [p.read_text() for p in (root / "README.md", folder / "README.md") if p.is_file()]
-    for path in sorted(folder.glob("*.json")):
-        problems += file_problems(path, root / "bench", mentions)
+    """Each file backs a figure, a table or a sentence of a document, and its rows are told."""
+    texts = [path.read_text() for path in documents(root) if path.name != "CHANGELOG.md"]
+    problems = []
+    for path in sorted((root / "docs" / "results").iterdir()):
+        mentions = [text for text in texts if path.name in text]
+        if path.name != "README.md" and not mentions:
+            problems.append(f"{path.name}: no document names it; remove it, or say what it shows")
+        if path.suffix == ".json":
+            problems += file_problems(path, root / "bench", mentions)
     return problems
 
 
@@ -225,7 +230,7 @@ class Planted(unittest.TestCase):
         self.assert_one(self.figure("`<!-- figure: wait.m.json park ratio %.2f -->`"), "README.md")
 
     def test_result_files(self):
-        self.write("README.md", "")
+        self.write("README.md", "wait.m.json, wait.json")
         self.assertEqual(result_problems(self.root), [])
         bare = result()
         del bare["driver"], bare["rows"][0]["unit"]
@@ -245,10 +250,16 @@ class Planted(unittest.TestCase):
 
     def test_a_row_that_does_not_hold_must_be_mentioned(self):
         self.put(result(row_holds=False))
-        self.write("README.md", "the parking lot")
+        self.write("README.md", "the parking lot, wait.m.json")
+        self.write("docs/results/README.md", "`park` is below another bar.")
         self.assert_one(result_problems(self.root), "park")
-        self.write("docs/results/README.md", "`park` is below its bar.")
+        self.write("docs/results/README.md", "`park` in wait.m.json is below its bar.")
         self.assertEqual(result_problems(self.root), [])
+
+    def test_a_file_that_no_document_names(self):
+        self.write("README.md", "wait.json and CHANGELOG.md")
+        self.write("CHANGELOG.md", "wait.m.json")
+        self.assert_one(result_problems(self.root), "wait.m.json", "no document")
 
     def commands(self, *lines, language="sh"):
         return command_problems("\n".join([f"```{language}", *lines, "```"]), self.root, TOOL, "README.md")
