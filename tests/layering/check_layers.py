@@ -36,19 +36,16 @@ MAY_SEE = {
     "tests": EVERYTHING,
 }
 
-# part -> its subfolders ("rooms") in pipeline order: a room may include earlier rooms, never later ones. "." is the
-# part's folder itself.
-ROOMS = {
-    "rewriter": ["images", "text", "flow", "waits", "patch", "load"],
-    "analyzer": ["words", "measure", "trace", "waits", "stuck", "work", "machine_code", "communication", "path",
-                 "aggregates", "compare", "rules", "figures", ".", "gate"],
-    "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
-    "store": ["sqlite", "format", "summaries", "write", "read"],
-    "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
-    "collector": ["program", "cupti", "translate", "waits", "rewrite", "sources", "."],
-    "gui": ["view", "tracks", "source", "app", "window", "panels", "."],
-    "cli": ["terminal", "files", "sessions", "window", "record", "checks", "ci", "commands", "."],
-}
+
+def rooms_of(page):
+    """part -> its subfolders ("rooms") in the order of docs/architecture.md: a room may include earlier rooms, never
+    later ones. "." is the part's folder itself."""
+    rows = re.findall(r"^\| `([\w-]+)` \| .* \| (.*) \|$", page, re.M)
+    return {part: ["." if room == "top" else room.strip("`") for room in re.findall(r"`[\w/-]+`|\btop\b", rooms)]
+            for part, rooms in rows if part in MAY_SEE and "in any order" not in rooms}
+
+
+ROOMS = rooms_of((ROOT / "docs" / "architecture.md").read_text())
 
 # External headers -> the parts that may include them.
 GPU_PARTS = {"collector", "wic-backend", PUBLIC, "samples", "bench", "tests"}
@@ -89,7 +86,7 @@ def room_violation(source, header, root):
         return None
     for room in (inner, outer):
         if room not in ROOMS[part]:
-            return f"{part}/{room} is not listed in ROOMS of tests/layering/check_layers.py"
+            return f"{part}/{room} is not listed in docs/architecture.md"
     if ROOMS[part].index(outer) > ROOMS[part].index(inner):
         return f"{part}/{inner} comes before {part}/{outer} and may not include {header.relative_to(root)}"
     return None
@@ -136,6 +133,14 @@ def violations(root):
 
 
 class Tree(unittest.TestCase):
+    def test_rooms_are_listed(self):
+        page = "| `store` | files | `sqlite`, `read/deep`, top |\n| `protocol` | x | top, in any order |\n"
+        self.assertEqual(rooms_of(page), {"store": ["sqlite", "read/deep", "."]})
+        for part, rooms in ROOMS.items():
+            self.assertEqual([room for room in rooms if not (ROOT / part / room).is_dir()], [], part)
+        self.assertEqual(sorted(ROOMS), ["analyzer", "cli", "collector", "gui", "reports", "rewriter", "store",
+                                         "wic-backend"])
+
     def test_has_files(self):
         self.assertGreater(len(list(source_files(ROOT))), 30)
 
