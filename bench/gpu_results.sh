@@ -50,8 +50,6 @@ programs() {
   claim break_even bench_break_even --devices cuda:0
 
   record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
-  timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f
-  timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format md -o "$out/hot_flag.$machine.md" -f
   record hot_flag_toggles --schedule "$(alternate 300ms 10)" -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
 }
 
