@@ -29,8 +29,11 @@ WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& fi
   WaitDistribution result;
   WaitHistogram& histogram = result.histogram;
   FigureSums sums[std::size(kWaitWays)];
-  const auto put = [&](WaitWay way, const WorstWait& wait, std::optional<std::uint64_t> polls) {
-    sums[static_cast<std::size_t>(way)].add(wait, filter.part(wait.begin, wait.end), std::nullopt, polls);
+  for_each_wait(model, [&](const WaitView& wait) {
+    const WaitWay way = way_of(wait);
+    if (!filter(wait.site, way, wait.begin, wait.end)) return;
+    sums[static_cast<std::size_t>(way)].add(WorstWait::of(wait), filter.part(wait.begin, wait.end), std::nullopt,
+                                            wait.polls);
     const TimeNs duration = wait.end - wait.begin;
     if (duration < static_cast<TimeNs>(kShortest)) {
       ++histogram.instant;
@@ -41,16 +44,7 @@ WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& fi
     if (duration < bin_begin(bin)) --bin;
     WaitHistogram::Bin& one = bins[bin];
     ++(way == WaitWay::polling ? one.polling : way == WaitWay::parked ? one.parked : one.host);
-  };
-  for (const store::WaitRow& wait : model.waits) {
-    const WaitWay way = way_of(wait);
-    if (filter(wait.site, way, wait.arrived, wait.resumed))
-      put(way, {false, wait.id, wait.site, wait.arrived, wait.resumed}, wait.polls);
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (filter(wait.site, WaitWay::host, wait.begin, wait.end))
-      put(WaitWay::host, {true, wait.id, wait.site, wait.begin, wait.end}, wait.polls);
-  }
+  });
   for (const WaitWay way : kWaitWays) {
     FigureSums& of_way = sums[static_cast<std::size_t>(way)];
     if (of_way.waits() > 0) result.ways.push_back({way, of_way.figures()});

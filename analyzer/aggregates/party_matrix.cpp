@@ -67,14 +67,11 @@ class Assigner {
   Assigner(const TraceModel& model, const WorkIndex& index, PartyBy by)
       : model_(model), index_(index), by_(by), threads_(model) {}
 
-  PartyId waiter(const store::WaitRow& wait) {
-    if (by_ == PartyBy::site) return {PartyKind::site, 0, wait.site};
-    return on_device(wait.device, wait.block, wait.sm, wait.arrived);
-  }
-  PartyId waiter(const store::HostWaitRow& wait) {
-    if (by_ == PartyBy::site)
-      return wait.site != 0 ? PartyId{PartyKind::site, 0, wait.site} : named(std::string_view(wait.call));
-    return on_host(wait.thread);
+  PartyId waiter(const WaitView& wait) {
+    if (by_ != PartyBy::site)
+      return wait.host ? on_host(wait.who) : on_device(wait.device, wait.who, wait.sm, wait.begin);
+    if (wait.host && wait.site == 0) return named(std::string_view(model_.host_waits[wait.index].call));
+    return {PartyKind::site, 0, wait.site};
   }
   PartyId releaser(const store::SignalRow& signal) {
     if (signal.device == kHostDevice) return on_host(signal.thread);
@@ -193,10 +190,9 @@ const PartyCell* PartyMatrix::cell(std::size_t waiter, std::size_t releaser) con
 
 PartyMatrices::PartyMatrices(const TraceModel& model, const std::vector<WakeEdge>& edges, const DeviceWork& work)
     : model_(model), edges_(edges), index_(model, work) {
-  edge_of_wait_.assign(model.waits.size(), kNoEdge);
-  edge_of_host_wait_.assign(model.host_waits.size(), kNoEdge);
-  for (std::size_t i = 0; i < edges.size(); ++i)
-    (edges[i].host ? edge_of_host_wait_ : edge_of_wait_)[edges[i].wait] = static_cast<std::uint32_t>(i);
+  edge_of_[false].assign(model.waits.size(), kNoEdge);
+  edge_of_[true].assign(model.host_waits.size(), kNoEdge);
+  for (std::size_t i = 0; i < edges.size(); ++i) edge_of_[edges[i].host][edges[i].wait] = static_cast<std::uint32_t>(i);
 }
 
 PartyMatrix PartyMatrices::matrix(PartyBy by, const WaitFilter& filter) const {
@@ -205,46 +201,27 @@ PartyMatrix PartyMatrices::matrix(PartyBy by, const WaitFilter& filter) const {
   FlatIndex cell_index;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // per cell: waiter, releaser
   std::vector<FigureSums> sums;                                 // per cell
-  const auto add = [&](const PartyId& waiter, const PartyId& releaser, const WorstWait& wait,
-                       std::optional<TimeNs> wake, std::optional<std::uint64_t> polls) {
-    const std::pair place{waiters.number(waiter), releasers.number(releaser)};
+  const auto add = [&](const WaitView& wait, const PartyId& releaser, std::optional<TimeNs> wake) {
+    const std::pair place{waiters.number(assigner.waiter(wait)), releasers.number(releaser)};
     const std::uint32_t cell = cell_index.number((std::uint64_t{place.first} << 32) | place.second);
     if (cell == sums.size()) {
       sums.emplace_back();
       places.push_back(place);
     }
-    sums[cell].add(wait, filter.part(wait.begin, wait.end), wake, polls);
+    sums[cell].add(WorstWait::of(wait), filter.part(wait.begin, wait.end), wake, wait.polls);
   };
-  for (std::size_t i = 0; i < model_.waits.size(); ++i) {
-    const store::WaitRow& wait = model_.waits[i];
-    if (!filter(wait.site, way_of(wait), wait.arrived, wait.resumed)) continue;
-    const std::uint32_t edge = edge_of_wait_[i];
-    const WorstWait one{false, wait.id, wait.site, wait.arrived, wait.resumed};
-    if (edge == kNoEdge) {
-      add(assigner.waiter(wait), {}, one, std::nullopt, wait.polls);
-    } else {
-      add(assigner.waiter(wait), assigner.releaser(model_.signals[edges_[edge].signal]), one,
-          wake_latency(model_, edges_[edge]), wait.polls);
+  for_each_wait(model_, [&](const WaitView& wait) {
+    if (!filter(wait.site, way_of(wait), wait.begin, wait.end)) return;
+    if (const std::uint32_t edge = edge_of_[wait.host][wait.index]; edge != kNoEdge)
+      return add(wait, assigner.releaser(model_.signals[edges_[edge].signal]), wake_latency(model_, edges_[edge]));
+    const WorkItem* work = nullptr;
+    if (wait.in_call) {
+      const store::HostWaitRow& row = model_.host_waits[wait.index];
+      work = index_.waited_for({row.begin, row.end, row.process, row.correlation});
     }
-  }
-  for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
-    const store::HostWaitRow& wait = model_.host_waits[i];
-    if (!filter(wait.site, WaitWay::host, wait.begin, wait.end)) continue;
-    const std::uint32_t edge = edge_of_host_wait_[i];
-    const WorstWait one{true, wait.id, wait.site, wait.begin, wait.end};
-    if (edge != kNoEdge) {
-      add(assigner.waiter(wait), assigner.releaser(model_.signals[edges_[edge].signal]), one,
-          wake_latency(model_, edges_[edge]), wait.polls);
-      continue;
-    }
-    const WorkItem* work =
-        wait.in_call() ? index_.waited_for({wait.begin, wait.end, wait.process, wait.correlation}) : nullptr;
-    if (work == nullptr) {
-      add(assigner.waiter(wait), {}, one, std::nullopt, wait.polls);
-    } else {
-      add(assigner.waiter(wait), assigner.releaser(*work), one, wait.end - work->end, wait.polls);
-    }
-  }
+    if (work == nullptr) return add(wait, {}, std::nullopt);
+    add(wait, assigner.releaser(*work), wait.end - work->end);
+  });
 
   PartyMatrix result;
   result.by = by;

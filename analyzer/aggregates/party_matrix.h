@@ -69,7 +69,7 @@ class PartyMatrices {
   const TraceModel& model_;
   const std::vector<WakeEdge>& edges_;
   WorkIndex index_;
-  std::vector<std::uint32_t> edge_of_wait_, edge_of_host_wait_;  // indexes into edges_
+  std::vector<std::uint32_t> edge_of_[2];  // by WaitView::host and index: an index into edges_
 };
 
 }  // namespace wicprof::analyzer

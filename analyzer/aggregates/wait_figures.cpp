@@ -30,7 +30,8 @@ State state_of_way(WaitWay way) {
   return State::host_waiting;
 }
 
-WaitWay way_of(const store::WaitRow& wait) {
+WaitWay way_of(const WaitView& wait) {
+  if (wait.host) return WaitWay::host;
   return every_waiter_polls(wait.strategy) ? WaitWay::polling : WaitWay::parked;
 }
 

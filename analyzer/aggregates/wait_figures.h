@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/measure/statistics.h"
-#include "analyzer/trace/trace_model.h"
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/words/colours.h"
 
 namespace wicprof::analyzer {
@@ -20,7 +20,7 @@ std::string_view way_key(WaitWay way);
 /// The colour in which pictures show these waits.
 State state_of_way(WaitWay way);
 /// A wait in a kernel polls if its strategy has every waiter read the word.
-WaitWay way_of(const store::WaitRow& wait);
+WaitWay way_of(const WaitView& wait);
 
 /// Which waits count. A wait counts if it overlaps the window.
 struct WaitFilter {
@@ -40,6 +40,8 @@ struct WorstWait {
   store::RowId row = 0;
   SiteId site = 0;  ///< 0 for a call
   TimeNs begin = 0, end = 0;
+
+  static WorstWait of(const WaitView& wait) { return {wait.host, wait.row, wait.site, wait.begin, wait.end}; }
 };
 
 /// Times in ns. `waiting_ns` counts only the parts of waits within the filter's window; percentiles are of whole waits.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "analyzer/measure/flat_index.h"
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -27,12 +28,9 @@ Index<SiteId> all_sites(const TraceModel& model) {
         for (const auto& row : model.signals) add(row.site);
       },
       [&](const auto& add) {
-        for (const auto& row : model.waits) add(row.site);
-      },
-      [&](const auto& add) {
-        for (const auto& row : model.host_waits) {
-          if (!row.in_call()) add(row.site);
-        }
+        for_each_wait(model, [&](const WaitView& wait) {
+          if (!wait.in_call) add(wait.site);
+        });
       });
 }
 
@@ -154,10 +152,9 @@ void PartyMap::add_roles() {
     if (acts.empty() || acts.back() != act) acts.push_back(act);
   };
   for (const auto& row : model_.signals) add(row.device, row.block, row.site, false);
-  for (const auto& row : model_.waits) add(row.device, row.block, row.site, true);
-  for (const auto& row : model_.host_waits) {
-    if (!row.in_call()) add(kHostDevice, row.thread, row.site, true);
-  }
+  for_each_wait(model_, [&](const WaitView& wait) {
+    if (!wait.in_call) add(wait.device, wait.who, wait.site, true);
+  });
   std::sort(acts.begin(), acts.end());
   acts.erase(std::unique(acts.begin(), acts.end()), acts.end());
   const std::size_t roles = devices_.size() * sites_.size() * 2;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "analyzer/communication/recorded_share.h"
-#include "analyzer/communication/waiting.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -48,7 +47,7 @@ class SiteFinder {
  private:
   PartyIndex sender_of(const store::SignalRow& signal) const { return map_.of(signal.device, signal.site, false); }
   PartyIndex receiver_of(const WakeEdge& edge) const {
-    const Waiting wait = waiting_of(model_, edge);
+    const WaitView wait = view_of(model_, edge);
     return map_.of(wait.device, wait.site, true);
   }
   SiteFacts& facts(SiteId site) { return result_.sites[map_.sites().of(site)]; }
@@ -72,7 +71,7 @@ class SiteFinder {
     for (const WakeEdge& edge : matching_.edges) {
       const store::SignalRow& signal = model_.signals[edge.signal];
       if (is_foreign(signal)) continue;
-      const Waiting wait = waiting_of(model_, edge);
+      const WaitView wait = view_of(model_, edge);
       SiteFacts& site = facts(signal.site);
       ++site.edges;
       site.leads.push_back(std::int64_t{wait.iteration} - std::int64_t{signal.iteration});
@@ -169,7 +168,7 @@ class SiteFinder {
       const Pair pair{sender_of(signal), receiver_of(edge)};
       const std::size_t its_site = map_.sites().of(signal.site);
       if (its_site == site) {
-        awaited[pair].emplace_back(edge.signal, waiting_of(model_, edge).arrived);
+        awaited[pair].emplace_back(edge.signal, view_of(model_, edge).begin);
       } else if (result_.announcing == 0 || result_.sites[its_site].announcing > 0) {
         sent[pair][its_site].push_back(signal.at);
       }

@@ -11,7 +11,6 @@
 #include "analyzer/communication/recorded_share.h"
 #include "analyzer/communication/site_facts.h"
 #include "analyzer/communication/transfers.h"
-#include "analyzer/communication/waiting.h"
 #include "analyzer/measure/sorting.h"
 
 namespace wicprof::analyzer {
@@ -53,11 +52,12 @@ class Gatherer {
 
  private:
   PartyIndex sender_of(const store::SignalRow& signal) const { return map_.of(signal.device, signal.site, false); }
-  PartyIndex receiver_of(const Waiting& wait) const { return map_.of(wait.device, wait.site, true); }
-  PartyIndex receiver_of(const WakeEdge& edge) const {
-    if (edge.host) return map_.of(kHostDevice, model_.host_waits[edge.wait].site, true);
-    return map_.of(model_.waits[edge.wait].device, model_.waits[edge.wait].site, true);
+  PartyIndex receiver_of(const WaitView& wait) const { return map_.of(wait.device, wait.site, true); }
+  PartyIndex receiver_of(const WakeEdge& edge) const { return receiver_of(view_of(model_, edge)); }
+  static std::optional<std::uint32_t> wanted_or_seen(const WaitView& wait) {
+    return wait.wanted ? wait.wanted : wait.value;
   }
+  static std::uint32_t block_of(const WaitView& wait) { return wait.host ? Message::kNobody : wait.who; }
 
   const SiteFacts& facts(SiteId site) const { return sites_.sites[map_.sites().of(site)]; }
 
@@ -90,15 +90,15 @@ class Gatherer {
     std::vector<std::uint32_t> block(model_.signals.size(), Message::kNobody);
     std::vector<Other> others;
     for (const WakeEdge& edge : matching_.edges) {
-      const Waiting wait = waiting_of(model_, edge);
+      const WaitView wait = view_of(model_, edge);
       const PartyIndex party = receiver_of(wait);
       const std::size_t i = edge.signal;
       if (to[i] == Message::kNobody) to[i] = party;
       if (to[i] != party) {
-        others.push_back({i, party, wait.resumed, wait.block});
-      } else if (wait.resumed < received[i]) {
-        received[i] = wait.resumed;
-        block[i] = wait.block;
+        others.push_back({i, party, wait.end, block_of(wait)});
+      } else if (wait.end < received[i]) {
+        received[i] = wait.end;
+        block[i] = block_of(wait);
       }
     }
     std::sort(others.begin(), others.end(), [](const Other& a, const Other& b) {
@@ -203,51 +203,47 @@ class Gatherer {
 
   // Waits whose signal is missing, at sites with one sender. Many waiters on one word make one message.
   void add_unmatched() {
-    std::vector<bool> matched(model_.waits.size()), host_matched(model_.host_waits.size());
-    for (const WakeEdge& edge : matching_.edges) (edge.host ? host_matched : matched)[edge.wait] = true;
-    std::vector<Waiting> missing;
+    std::vector<bool> matched[] = {std::vector<bool>(model_.waits.size()), std::vector<bool>(model_.host_waits.size())};
+    for (const WakeEdge& edge : matching_.edges) matched[edge.host][edge.wait] = true;
+    std::vector<WaitView> missing;
     std::uint64_t known = 0;
-    const auto check = [&](const auto& row, bool has_signal) {
-      if (row.site == 0 || row.status != WaitStatus::satisfied) return;
-      const SiteFacts& site = facts(row.site);
+    for_each_wait(model_, [&](const WaitView& wait) {
+      if (wait.in_call || wait.site == 0 || wait.status != WaitStatus::satisfied) return;
+      const SiteFacts& site = facts(wait.site);
       if (site.acknowledges || site.signals == 0) return;
-      if (has_signal) {
+      if (matched[wait.host][wait.index]) {
         ++known;
       } else if (site.edges > 0) {
-        missing.push_back(waiting_of(row));
+        missing.push_back(wait);
       } else if (sites_.announcing == 0) {
-        doubt(row.site);  // its numbers do not correspond to those of its signals
+        doubt(wait.site);  // its numbers do not correspond to those of its signals
       }
-    };
-    for (std::size_t i = 0; i < model_.waits.size(); ++i) check(model_.waits[i], matched[i]);
-    for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
-      if (!model_.host_waits[i].in_call()) check(model_.host_waits[i], host_matched[i]);
-    }
+    });
     traffic_.unmatched = missing.size();
     if (known + missing.size() > 0) {
       matched_share_ = static_cast<double>(known) / static_cast<double>(known + missing.size());
     }
-    const auto key = [](const Waiting& w) {
-      return std::tuple(w.site, w.device, w.iteration, w.value.value_or(0), w.word.value_or(0));
+    const auto key = [](const WaitView& w) {
+      return std::tuple(w.site, w.device, w.iteration, wanted_or_seen(w).value_or(0), w.word.value_or(0));
     };
-    std::sort(missing.begin(), missing.end(), [&](const Waiting& a, const Waiting& b) {
-      return std::tuple_cat(key(a), std::tuple(a.resumed)) < std::tuple_cat(key(b), std::tuple(b.resumed));
+    std::sort(missing.begin(), missing.end(), [&](const WaitView& a, const WaitView& b) {
+      return std::tuple_cat(key(a), std::tuple(a.end)) < std::tuple_cat(key(b), std::tuple(b.end));
     });
     for (std::size_t i = 0; i < missing.size(); ++i) {
-      const Waiting& wait = missing[i];
+      const WaitView& wait = missing[i];
       const SiteFacts& site = facts(wait.site);
       // Waits with the same word and number share a message while they overlap.
-      if (i > 0 && key(missing[i - 1]) == key(wait) && wait.arrived <= missing[i - 1].resumed) continue;
+      if (i > 0 && key(missing[i - 1]) == key(wait) && wait.begin <= missing[i - 1].end) continue;
       if (!site.one_sender) continue;
       Message message;
       message.from = site.from;
       message.to = receiver_of(wait);
       message.site = wait.site;
       message.iteration = static_cast<std::uint32_t>(std::max<std::int64_t>(0, wait.iteration - site.lead));
-      message.at = wait.resumed;
-      message.received = wait.resumed;
-      message.receiver = wait.block;
-      add(message, {Origin::kNone, wait.value});
+      message.at = wait.end;
+      message.received = wait.end;
+      message.receiver = block_of(wait);
+      add(message, {Origin::kNone, wanted_or_seen(wait)});
     }
   }
 

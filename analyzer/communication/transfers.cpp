@@ -190,9 +190,8 @@ class Merger {
   }
 
   std::uint64_t waiter_of(const WakeEdge& edge) const {
-    if (edge.host) return model_.host_waits[edge.wait].thread;
-    const store::WaitRow& wait = model_.waits[edge.wait];
-    return (std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu);
+    const WaitView wait = view_of(model_, edge);
+    return wait.host ? wait.who : (std::uint64_t{wait.who} << 16) | (wait.warp & 0xffffu);
   }
 
   struct Kept {

@@ -63,18 +63,14 @@ void gather_sites(const Window& window, std::size_t number, Gathered& all) {
   const TraceModel& model = *window.model;
   const auto find = [&](SiteId site) -> Series& { return all.sites[model.site_name(site)]; };
   CachedLookup<SiteId, decltype(find)> series(find);
-  const auto add = [&](SiteId site, TimeNs from, TimeNs to) {
-    if (from < window.begin || to > window.end) return;
-    series(site).add(number, std::max<TimeNs>(0, to - from));
-  };
-  for (const store::WaitRow& wait : model.waits) add(wait.site, wait.arrived, wait.resumed);
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == 0) continue;
-    add(wait.site, wait.begin, wait.end);
-    if (!wait.cpu || wait.begin < window.begin || wait.end > window.end) continue;
-    series(wait.site).cpu += *wait.cpu;
-    series(wait.site).with_cpu += wait.end - wait.begin;
-  }
+  for_each_wait(model, [&](const WaitView& wait) {
+    if ((wait.host && wait.site == 0) || wait.begin < window.begin || wait.end > window.end) return;
+    Series& site = series(wait.site);
+    site.add(number, wait.took());
+    if (!wait.host || !model.host_waits[wait.index].cpu) return;
+    site.cpu += *model.host_waits[wait.index].cpu;
+    site.with_cpu += wait.end - wait.begin;
+  });
 }
 
 void gather_edges(const Window& window, const Matching& matching, std::size_t number, Gathered& all) {
@@ -87,17 +83,9 @@ void gather_edges(const Window& window, const Matching& matching, std::size_t nu
   CachedLookup<Key, decltype(find)> series(find);
   for (const WakeEdge& edge : matching.edges) {
     const store::SignalRow& signal = model.signals[edge.signal];
-    TimeNs from = 0, to = 0;
-    DeviceId device = kHostDevice;
-    if (edge.host) {
-      const store::HostWaitRow& wait = model.host_waits[edge.wait];
-      from = wait.begin, to = wait.end;
-    } else {
-      const store::WaitRow& wait = model.waits[edge.wait];
-      from = wait.arrived, to = wait.resumed, device = wait.device;
-    }
-    if (from < window.begin || to > window.end) continue;
-    Series& found = series(Key{signal.site, signal.device, device});
+    const WaitView wait = view_of(model, edge);
+    if (wait.begin < window.begin || wait.end > window.end) continue;
+    Series& found = series(Key{signal.site, signal.device, wait.device});
     found.add(number, std::max<TimeNs>(0, wake_latency(model, edge)));
     found.error = found.error && edge.error_ns ? std::optional(std::max(*found.error, *edge.error_ns)) : std::nullopt;
   }

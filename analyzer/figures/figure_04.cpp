@@ -29,9 +29,9 @@ Figure figure<4>(const FigureInput& input) {
     std::vector<TimeNs> last;
     std::map<std::pair<SiteId, Mode>, Lead> leads;
     for (const WakeEdge& edge : trace->matching.edges) {
-      const SiteId site = edge.host ? model.host_waits[edge.wait].site : model.waits[edge.wait].site;
-      const std::uint32_t waiter =
-          edge.host ? trace->waiters.of_host_wait(edge.wait) : trace->waiters.of_wait(edge.wait);
+      const WaitView wait = view_of(model, edge);
+      const SiteId site = wait.site;
+      const std::uint32_t waiter = trace->waiters.of(wait);
       const std::uint32_t place = places.number((std::uint64_t{site} << 32) | waiter);
       const WaitTimes times = trace->waits.times(edge);
       const TimeNs resumed = times.t_c + times.w_p;

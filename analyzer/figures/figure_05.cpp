@@ -28,13 +28,10 @@ Figure figure<5>(const FigureInput& input) {
   for (const auto& trace : input) {
     const TraceModel& model = trace->model;
     std::map<std::pair<SiteId, Mode>, std::vector<std::uint32_t>> checks;
-    for (const store::WaitRow& wait : model.waits) {
-      checks[{wait.site, trace->modes.at(wait.site, wait.arrived)}].push_back(wait.polls);
-    }
-    for (const store::HostWaitRow& wait : model.host_waits) {
-      if (wait.in_call() || !wait.polls) continue;
+    for_each_wait(model, [&](const WaitView& wait) {
+      if (wait.in_call || !wait.polls) return;
       checks[{wait.site, trace->modes.at(wait.site, wait.begin)}].push_back(*wait.polls);
-    }
+    });
     for (const SiteWaits& part : trace->waits.sites()) {
       const auto found = checks.find({part.site, part.mode});
       if (found == checks.end()) continue;

@@ -117,12 +117,10 @@ class Walk {
     find_programs_threads();
     now_ = model_.begin;
     const auto later = [&](TimeNs end) { return where_ == Where::nowhere || end > now_; };
-    for (const store::WaitRow& wait : model_.waits) {
-      if (later(wait.resumed)) on_block(wait.device, wait.block, wait.resumed);
-    }
-    for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (!wait.in_call() && later(wait.end)) on_thread(wait.thread, wait.end);
-    }
+    for_each_wait(model_, [&](const WaitView& wait) {
+      if (wait.in_call || !later(wait.end)) return;
+      wait.host ? on_thread(wait.who, wait.end) : on_block(wait.device, wait.who, wait.end);
+    });
     for (const auto& [stream, items] : work_) {
       for (const WorkItem& item : items) {
         if (!is_backend_work(item) && !is_backend_copy(item) && later(item.end)) on_work(item, item.end);

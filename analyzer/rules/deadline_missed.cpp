@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -15,24 +16,19 @@ struct Missed {
   TimeNs longest = 0;
   std::uint32_t iteration = 0;  ///< of the first
 
-  void add(TimeNs begin, TimeNs end, std::uint32_t number) {
-    longest = std::max(longest, end - begin);
-    if (first && *first <= end) return;
-    first = end;
-    iteration = number;
+  void add(const WaitView& wait) {
+    longest = std::max(longest, wait.end - wait.begin);
+    if (first && *first <= wait.end) return;
+    first = wait.end;
+    iteration = wait.iteration;
   }
 };
 
 Missed missed_at(const TraceModel& model, SiteId site) {
   Missed missed;
-  for (const store::WaitRow& wait : model.waits) {
-    if (wait.site == site && wait.status == WaitStatus::deadline_passed)
-      missed.add(wait.arrived, wait.resumed, wait.iteration);
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == site && wait.status == WaitStatus::deadline_passed)
-      missed.add(wait.begin, wait.end, wait.iteration);
-  }
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (wait.site == site && wait.status == WaitStatus::deadline_passed) missed.add(wait);
+  });
   return missed;
 }
 

@@ -1,5 +1,7 @@
 #include "analyzer/trace/trace_model.h"
 
+#include "analyzer/trace/wait_view.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,13 +47,12 @@ std::optional<TimeNs> recorded_from(const TraceModel& model) {
 
 Extent extent_of(const TraceModel& model) {
   Extent extent;
-  for (const auto& wait : model.waits) extent.add(wait.arrived, wait.resumed);
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (!wait.in_call) extent.add(wait.begin, wait.end);
+  });
   for (const auto& signal : model.signals) extent.add(signal.at, signal.at);
   for (const auto& kernel : model.kernels) extent.add(kernel.start, kernel.end);
   for (const auto& copy : model.copies) extent.add(copy.start, copy.end);
-  for (const auto& wait : model.host_waits) {
-    if (!wait.in_call()) extent.add(wait.begin, wait.end);
-  }
   if (extent.any) return extent;
   // Without activity on a device, the activity of host threads counts.
   for (const auto& wait : model.host_waits) extent.add(wait.begin, wait.end);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/waits/waiters.h"
 
 namespace wicprof::analyzer {
@@ -37,10 +38,9 @@ std::optional<Interval> iteration_window(const TraceModel& model, const std::vec
     window.begin = std::min(window.begin, place.list.front().begin);
     window.end = std::max(window.end, place.list.back().end);
   }
-  for (const store::WaitRow& wait : model.waits) window.end = std::max(window.end, wait.resumed);
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (!wait.in_call()) window.end = std::max(window.end, wait.end);
-  }
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (!wait.in_call) window.end = std::max(window.end, wait.end);
+  });
   return window;
 }
 

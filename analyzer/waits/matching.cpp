@@ -59,12 +59,9 @@ class WordSets {
 /// least half of the tags waited on are also signalled. By chance, a few per cent would be.
 std::set<SiteId> tagged_sites(const TraceModel& model) {
   WordSets waited, signalled;
-  for (const store::WaitRow& wait : model.waits) {
-    if (wait.word) waited.add(wait.site, *wait.word);
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.word && !wait.in_call()) waited.add(wait.site, *wait.word);
-  }
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (wait.word && !wait.in_call) waited.add(wait.site, *wait.word);
+  });
   for (const store::SignalRow& signal : model.signals) {
     if (signal.word && signal.writer == SignalWriter::program) signalled.add(signal.site, *signal.word);
   }
@@ -259,61 +256,40 @@ class Matcher {
 
   Matching run() {
     edges_.reserve(model_.waits.size());
-    for (std::uint32_t i = 0; i < model_.waits.size(); ++i) {
-      const store::WaitRow& wait = model_.waits[i];
-      if (wait.status != WaitStatus::satisfied) continue;
-      const Waiting waiting{i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word};
-      if (is_bit_value(wait.value)) {
-        add(waiting, {{wait.site, wait.value, wait.iteration}},
-            wait.value);  // other values of this word belong to other messages
-      } else {
-        add(waiting, keys_of(wait.site, wait.wanted, wait.value, wait.iteration), wait.value);
-      }
-    }
-    for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
-      const store::HostWaitRow& wait = model_.host_waits[i];
-      if (wait.in_call() || wait.status != WaitStatus::satisfied) continue;
-      add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word},
-          keys_of(wait.site, wait.wanted, wait.value, wait.iteration), wait.value.value_or(0));
-    }
+    for_each_wait(model_, [&](const WaitView& wait) {
+      if (wait.in_call || wait.status != WaitStatus::satisfied) return;
+      add(wait, !wait.host && is_bit_value(*wait.value) ? std::vector<Key>{{wait.site, *wait.value, wait.iteration}}
+                                                        // others belong to other messages
+                                                        : keys_of(wait));
+    });
     return {std::move(edges_), stats()};
   }
 
  private:
-  struct Waiting {
-    std::uint32_t index;
-    bool host;
-    SiteId site;
-    DeviceId device;
-    TimeNs arrived, resumed;
-    std::optional<WordTag> word;
-  };
-
   /// The value that the wait wanted identifies its signal; the value that it saw may belong to a later one, since the
   /// word may have moved on. Iteration numbers come last: a program may give other ones to waits than to signals.
-  static std::vector<Key> keys_of(SiteId site, std::optional<std::uint32_t> wanted, std::optional<std::uint32_t> seen,
-                                  std::uint32_t iteration) {
+  static std::vector<Key> keys_of(const WaitView& wait) {
     std::vector<Key> keys;
-    if (wanted) {
-      keys.push_back({site, *wanted, iteration});
-      keys.push_back({site, *wanted, Key::kAny});
+    if (wait.wanted) {
+      keys.push_back({wait.site, *wait.wanted, wait.iteration});
+      keys.push_back({wait.site, *wait.wanted, Key::kAny});
     }
-    if (seen && seen != wanted) {
-      keys.push_back({site, *seen, iteration});
-      keys.push_back({site, *seen, Key::kAny});
+    if (wait.value && wait.value != wait.wanted) {
+      keys.push_back({wait.site, *wait.value, wait.iteration});
+      keys.push_back({wait.site, *wait.value, Key::kAny});
     }
-    keys.push_back({site, Key::kAny, iteration});
+    keys.push_back({wait.site, Key::kAny, wait.iteration});
     return keys;
   }
 
-  void add(const Waiting& wait, const std::vector<Key>& keys, std::uint32_t value) {
+  void add(const WaitView& wait, const std::vector<Key>& keys) {
     SiteMatches& site = sites_[wait.site];
     // At sites with usable tags: signals of this word, or else signals without a tag.
     const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
     std::optional<std::uint32_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
     if (!signal && wait.word) {
-      signal =
-          written_.last(wait.site, *wait.word, value, wait.arrived - clocks_.slack(), wait.resumed + clocks_.slack());
+      signal = written_.last(wait.site, *wait.word, wait.value.value_or(0), wait.begin - clocks_.slack(),
+                             wait.end + clocks_.slack());
     }
     if (signal) {
       const store::SignalRow& sent = model_.signals[*signal];
@@ -323,7 +299,7 @@ class Matcher {
       edge.host = wait.host;
       edge.error_ns = clocks_.error_between(sent.device, wait.device);
       edges_.push_back(edge);
-      site.latencies.push_back(latency(sent.at, wait.arrived, wait.resumed));
+      site.latencies.push_back(latency(sent.at, wait.begin, wait.end));
       if (!edge.error_ns) site.error_known = false;
       site.error = std::max(site.error, edge.error_ns.value_or(0));
       return;
@@ -331,15 +307,15 @@ class Matcher {
     ++site.unmatched;
   }
 
-  std::optional<std::uint32_t> last_of_word(const Waiting& wait, const std::vector<Key>& keys) {
+  std::optional<std::uint32_t> last_of_word(const WaitView& wait, const std::vector<Key>& keys) {
     const std::optional<std::uint32_t> signal = last_of(wait, keys, *wait.word);
     return signal ? signal : last_of(wait, keys, Key::kUntagged);
   }
 
-  std::optional<std::uint32_t> last_of(const Waiting& wait, const std::vector<Key>& keys, std::uint64_t word) {
+  std::optional<std::uint32_t> last_of(const WaitView& wait, const std::vector<Key>& keys, std::uint64_t word) {
     for (Key key : keys) {
       key.word = word;
-      if (const auto signal = index_.last(key, wait.resumed + clocks_.slack())) return signal;
+      if (const auto signal = index_.last(key, wait.end + clocks_.slack())) return signal;
     }
     return std::nullopt;
   }
@@ -378,9 +354,8 @@ class Matcher {
 }  // namespace
 
 TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge) {
-  const TimeNs signalled = model.signals[edge.signal].at;
-  if (edge.host) return latency(signalled, model.host_waits[edge.wait].begin, model.host_waits[edge.wait].end);
-  return latency(signalled, model.waits[edge.wait].arrived, model.waits[edge.wait].resumed);
+  const WaitView wait = view_of(model, edge);
+  return latency(model.signals[edge.signal].at, wait.begin, wait.end);
 }
 
 Matching match(const TraceModel& model) { return Matcher(model).run(); }

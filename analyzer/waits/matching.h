@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/trace/trace_model.h"
+#include "analyzer/trace/wait_view.h"
 
 namespace wicprof::analyzer {
 
@@ -17,6 +18,11 @@ struct WakeEdge {
   bool host : 1 = false;         ///< the waiter is a host thread, and `wait` an index into host_waits
   store::OptionalTime error_ns;  ///< clock error between both ends; 0 on one clock, empty if a clock's error is unknown
 };
+
+/// The wait that the edge ends.
+inline WaitView view_of(const TraceModel& model, const WakeEdge& edge) {
+  return edge.host ? view_of(model.host_waits[edge.wait], edge.wait) : view_of(model.waits[edge.wait], edge.wait);
+}
 
 /// Wake latencies at one site.
 struct WakeStats {

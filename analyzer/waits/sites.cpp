@@ -93,9 +93,6 @@ struct Gathered {
   }
 };
 
-/// A wait's length; 0 if clock errors swap the ends of a very short wait.
-TimeNs length(TimeNs from, TimeNs to) { return std::max<TimeNs>(0, to - from); }
-
 /// Combines a device (-1 to some thousands) and a number of 48 bits.
 std::uint64_t device_key(DeviceId device, std::uint64_t what) {
   return (static_cast<std::uint64_t>(static_cast<std::uint16_t>(device)) << 48) | what;
@@ -108,45 +105,36 @@ Interval clipped(Interval interval, Interval to) {
 
 std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiters, Interval ground) {
   std::map<SiteId, Gathered> all;
-  for (std::size_t i = 0; i < model.waits.size(); ++i) {
-    const store::WaitRow& wait = model.waits[i];
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (!waiters.counts(wait)) return;
     Gathered& site = all[wait.site];
-    const TimeNs took = length(wait.arrived, wait.resumed);
-    const Interval waiting{wait.arrived, wait.arrived + took};
-    site.waiting.add(waiting);
-    site.add_waiter(waiters.of_wait(i), clipped(waiting, ground));
-    site.waiting_in_kernel.add(waiting);
-    if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
-    StrategyWaits& strategy = site.by_strategy[wait.strategy];
-    strategy.durations.push_back(took);
-    strategy.polls += wait.polls;
-    site.sms.number(device_key(wait.device, wait.sm));
-    if (wait.word) {
-      const std::uint32_t word = site.device_words.number(device_key(wait.device, *wait.word));
-      if (word == site.waiting_by_word.size()) site.waiting_by_word.emplace_back();
-      site.waiting_by_word[word].add(waiting);
-    }
-    site.add_word(wait.word);
-    site.polls += wait.polls;
-    ++site.waits_with_polls;
-    if (wait.status == WaitStatus::deadline_passed) ++site.deadline_missed;
-  }
-  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
-    const store::HostWaitRow& wait = model.host_waits[i];
-    if (!waiters.counts(wait)) continue;
-    Gathered& site = all[wait.site];
-    const TimeNs took = length(wait.begin, wait.end);
-    site.host_durations.push_back(took);
-    site.host_waiting.add({wait.begin, wait.begin + took});
-    site.add_waiter(waiters.of_host_wait(i), clipped({wait.begin, wait.begin + took}, ground));
+    const Interval waiting{wait.begin, wait.begin + wait.took()};
+    site.add_waiter(waiters.of(wait), clipped(waiting, ground));
     site.add_word(wait.word);
     if (wait.polls) {
       site.polls += *wait.polls;
       ++site.waits_with_polls;
     }
     if (wait.status == WaitStatus::deadline_passed) ++site.deadline_missed;
-    ++site.host_count;
-  }
+    if (wait.host) {
+      site.host_durations.push_back(wait.took());
+      site.host_waiting.add(waiting);
+      ++site.host_count;
+      return;
+    }
+    site.waiting.add(waiting);
+    site.waiting_in_kernel.add(waiting);
+    if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
+    StrategyWaits& strategy = site.by_strategy[wait.strategy];
+    strategy.durations.push_back(wait.took());
+    strategy.polls += *wait.polls;
+    site.sms.number(device_key(wait.device, wait.sm));
+    if (wait.word) {
+      const std::uint32_t word = site.device_words.number(device_key(wait.device, *wait.word));
+      if (word == site.waiting_by_word.size()) site.waiting_by_word.emplace_back();
+      site.waiting_by_word[word].add(waiting);
+    }
+  });
   return all;
 }
 

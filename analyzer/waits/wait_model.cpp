@@ -59,7 +59,7 @@ WaitModel::WaitModel(const TraceModel& model, const Matching& matching, const Wa
 void WaitModel::find_first_resumptions() {
   released_.resize(model_.signals.size());
   for (const WakeEdge& edge : matching_.edges) {
-    const TimeNs resumed = edge.host ? model_.host_waits[edge.wait].end : model_.waits[edge.wait].resumed;
+    const TimeNs resumed = view_of(model_, edge).end;
     Released& released = released_[edge.signal];
     released.first_resumed = released.waits == 0 ? resumed : std::min(released.first_resumed, resumed);
     ++released.waits;
@@ -83,7 +83,7 @@ void WaitModel::find_transfers() {
   // The destination device of each signal.
   std::vector<std::optional<DeviceId>> to(model_.signals.size());
   for (const WakeEdge& edge : matching_.edges) {
-    to[edge.signal] = edge.host ? kHostDevice : model_.waits[edge.wait].device;
+    to[edge.signal] = view_of(model_, edge).device;
   }
   transfers_.assign(model_.signals.size(), -1);
   std::map<std::tuple<SiteId, DeviceId, std::uint32_t>, TimeNs> before;  // site, destination, word
@@ -111,20 +111,11 @@ std::optional<TimeNs> WaitModel::transfer_of(std::size_t signal) const {
 }
 
 WaitTimes WaitModel::times(const WakeEdge& edge) const {
+  const WaitView wait = view_of(model_, edge);
   WaitTimes times;
-  TimeNs resumed = 0;
-  if (edge.host) {
-    const store::HostWaitRow& wait = model_.host_waits[edge.wait];
-    times.t_c = wait.begin;
-    resumed = wait.end;
-  } else {
-    const store::WaitRow& wait = model_.waits[edge.wait];
-    times.t_c = wait.arrived;
-    resumed = wait.resumed;
-  }
-  resumed = std::max(resumed, times.t_c);
+  times.t_c = wait.begin;
   times.t_p = model_.signals[edge.signal].at;
-  times.w_p = resumed - times.t_c;
+  times.w_p = wait.took();
   times.w_t = transfer_of(edge.signal);
   // By clock error, a signal may appear later than the resumption; then the whole wait counts as producer_late.
   times.producer_late = std::clamp<TimeNs>(times.t_p - times.t_c, 0, times.w_p);
@@ -143,22 +134,15 @@ WaitTimes WaitModel::times(const WakeEdge& edge) const {
 std::vector<IterationWaits> WaitModel::iterations() const {
   std::vector<IterationWaits> iterations(waiters_.slots().size());
   for (std::size_t i = 0; i < iterations.size(); ++i) iterations[i].slot = static_cast<std::uint32_t>(i);
-  const auto add = [&](std::uint32_t slot, TimeNs begin, TimeNs end) {
-    IterationWaits& iteration = iterations[slot];
-    iteration.last_t_c = std::max(iteration.last_t_c, begin);
-    iteration.w_p += std::max<TimeNs>(0, end - begin);
-  };
-  for (std::size_t i = 0; i < model_.waits.size(); ++i) {
-    add(waiters_.slot_of_wait(i), model_.waits[i].arrived, model_.waits[i].resumed);
-  }
-  for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
-    if (!waiters_.counts(model_.host_waits[i])) continue;
-    add(waiters_.slot_of_host_wait(i), model_.host_waits[i].begin, model_.host_waits[i].end);
-  }
+  for_each_wait(model_, [&](const WaitView& wait) {
+    if (!waiters_.counts(wait)) return;
+    IterationWaits& iteration = iterations[waiters_.slot_of(wait)];
+    iteration.last_t_c = std::max(iteration.last_t_c, wait.begin);
+    iteration.w_p += wait.took();
+  });
   for (const WakeEdge& edge : matching_.edges) {
     const WaitTimes times = this->times(edge);
-    IterationWaits& iteration =
-        iterations[edge.host ? waiters_.slot_of_host_wait(edge.wait) : waiters_.slot_of_wait(edge.wait)];
+    IterationWaits& iteration = iterations[waiters_.slot_of(view_of(model_, edge))];
     ++iteration.matched;
     iteration.first_t_p = std::min(iteration.first_t_p.value_or(times.t_p), times.t_p);
     iteration.last_t_p = std::max(iteration.last_t_p.value_or(times.t_p), times.t_p);
@@ -221,41 +205,28 @@ void WaitModel::sum_up(const Modes& modes) {
     return last->part[mode];
   };
 
-  // Behind part_of(), which has found the site.
-  const auto add_wait = [&](SiteId id, std::uint32_t waiter, TimeNs from, TimeNs took) {
-    const std::size_t mode = mode_at(id, from);
-    const bool is_first = last->add(mode, waiter, from, from + took);
-    return whole.add(mode, waiter, from, from + took) && is_first;
-  };
   std::vector<bool> beside_another(model_.waits.size());  // a wait during which its group waited already
-  for (std::size_t i = 0; i < model_.waits.size(); ++i) {
-    const store::WaitRow& wait = model_.waits[i];
-    WaitSums& sums = part_of(wait.site, wait.arrived, waiters_.of_wait(i)).sums;
-    const TimeNs took = std::max<TimeNs>(0, wait.resumed - wait.arrived);
-    beside_another[i] = !add_wait(wait.site, waiters_.of_wait(i), wait.arrived, took);
+  for_each_wait(model_, [&](const WaitView& wait) {
+    if (!waiters_.counts(wait)) return;
+    const std::uint32_t waiter = waiters_.of(wait);
+    WaitSums& sums = part_of(wait.site, wait.begin, waiter).sums;
+    const std::size_t mode = mode_at(wait.site, wait.begin);
+    const TimeNs until = wait.begin + wait.took();
+    const bool is_first = last->add(mode, waiter, wait.begin, until);
+    const bool is_first_anywhere = whole.add(mode, waiter, wait.begin, until);
+    if (!wait.host) beside_another[wait.index] = !is_first || !is_first_anywhere;
     ++sums.waits;
-    sums.waiting_ns += took;
-    sums.polls += wait.polls;
-    sums.waits_with_polls += 1;
-  }
-  for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
-    const store::HostWaitRow& wait = model_.host_waits[i];
-    if (!waiters_.counts(wait)) continue;
-    WaitSums& sums = part_of(wait.site, wait.begin, waiters_.of_host_wait(i)).sums;
-    const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
-    add_wait(wait.site, waiters_.of_host_wait(i), wait.begin, took);
-    ++sums.waits;
-    ++sums.host_waits;
-    sums.waiting_ns += took;
+    sums.host_waits += wait.host ? 1 : 0;
+    sums.waiting_ns += wait.took();
     sums.polls += wait.polls.value_or(0);
     sums.waits_with_polls += wait.polls ? 1 : 0;
-  }
+  });
   std::vector<bool> counted(model_.signals.size());  // by signal: its transfer is counted
   for (const WakeEdge& edge : matching_.edges) {
     const WaitTimes times = this->times(edge);
-    const SiteId id = edge.host ? model_.host_waits[edge.wait].site : model_.waits[edge.wait].site;
-    const std::uint32_t waiter = edge.host ? waiters_.of_host_wait(edge.wait) : waiters_.of_wait(edge.wait);
-    WaitSums& sums = part_of(id, times.t_c, waiter).sums;
+    const WaitView wait = view_of(model_, edge);
+    const SiteId id = wait.site;
+    WaitSums& sums = part_of(id, times.t_c, waiters_.of(wait)).sums;
     ++sums.matched;
     sums.data_first += times.scenario == Scenario::data_first ? 1 : 0;
     sums.consumer_first += times.scenario == Scenario::consumer_first ? 1 : 0;

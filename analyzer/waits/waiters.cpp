@@ -62,36 +62,32 @@ Waiters::Range Waiters::waits_of(std::uint32_t waiter) const {
 }
 
 void Waiters::number_waiters(const TraceModel& model) {
-  of_wait_.reserve(model.waits.size());
-  for (const store::WaitRow& wait : model.waits) {
-    const std::uint32_t number = index_.number(key_of(wait.device, wait.block, wait.warp));
-    if (number == waiters_.size()) waiters_.push_back({wait.device, wait.block, wait.warp, wait.sm});
-    of_wait_.push_back(number);
-  }
-  of_host_wait_.reserve(model.host_waits.size());
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (!counts(wait)) {
-      of_host_wait_.push_back(kNone);
-      continue;
+  of_[false].reserve(model.waits.size());
+  of_[true].reserve(model.host_waits.size());
+  for_each_wait(model, [&](const WaitView& wait) {
+    std::uint32_t number = kNone;
+    if (counts(wait)) {
+      number = index_.number(key_of(wait.device, wait.who, wait.warp));
+      if (number == waiters_.size()) waiters_.push_back({wait.device, wait.who, wait.warp, wait.sm});
     }
-    const std::uint32_t number = index_.number(key_of(kHostDevice, wait.thread, 0));
-    if (number == waiters_.size()) waiters_.push_back({kHostDevice, wait.thread, 0, 0});
-    of_host_wait_.push_back(number);
-  }
+    of_[wait.host].push_back(number);
+  });
 }
 
 void Waiters::list_waits() {
   first_of_.assign(waiters_.size() + 1, 0);
-  for (const std::uint32_t waiter : of_wait_) ++first_of_[waiter + 1];
-  for (const std::uint32_t waiter : of_host_wait_) {
-    if (waiter != kNone) ++first_of_[waiter + 1];
+  for (const std::vector<std::uint32_t>& of : of_) {
+    for (const std::uint32_t waiter : of) {
+      if (waiter != kNone) ++first_of_[waiter + 1];
+    }
   }
   for (std::size_t i = 1; i < first_of_.size(); ++i) first_of_[i] += first_of_[i - 1];
   waits_.resize(first_of_.back());
   std::vector<std::uint32_t> next(first_of_.begin(), first_of_.end() - 1);
-  for (std::size_t i = 0; i < of_wait_.size(); ++i) waits_[next[of_wait_[i]]++] = static_cast<std::uint32_t>(i);
-  for (std::size_t i = 0; i < of_host_wait_.size(); ++i) {
-    if (of_host_wait_[i] != kNone) waits_[next[of_host_wait_[i]]++] = static_cast<std::uint32_t>(i);
+  for (const std::vector<std::uint32_t>& of : of_) {
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (of[i] != kNone) waits_[next[of[i]]++] = static_cast<std::uint32_t>(i);
+    }
   }
 }
 
@@ -103,55 +99,43 @@ void Waiters::number_iterations(const TraceModel& model) {
     TimeNs at = 0;
   };
   std::vector<LastArrival> last;
-  const auto note_arrival = [&](std::uint32_t group, std::uint32_t waiter, std::uint32_t iteration, TimeNs at) {
-    const std::uint32_t stream = streams.number((std::uint64_t{group} << 32) | waiter);
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (!counts(wait)) return;
+    const std::uint32_t group = groups.number(wait.site, wait.device);
+    const std::uint32_t stream = streams.number((std::uint64_t{group} << 32) | of(wait));
     if (stream == last.size()) {
-      last.push_back({iteration, at});
+      last.push_back({wait.iteration, wait.begin});
       return;
     }
-    if (iteration < last[stream].iteration) groups.list[group].restarts.push_back({last[stream].at, at});
-    last[stream] = {iteration, at};
-  };
-  for (std::size_t i = 0; i < model.waits.size(); ++i) {
-    const store::WaitRow& wait = model.waits[i];
-    note_arrival(groups.number(wait.site, wait.device), of_wait_[i], wait.iteration, wait.arrived);
-  }
-  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
-    const store::HostWaitRow& wait = model.host_waits[i];
-    if (counts(wait)) note_arrival(groups.number(wait.site, kHostDevice), of_host_wait_[i], wait.iteration, wait.begin);
-  }
+    if (wait.iteration < last[stream].iteration) groups.list[group].restarts.push_back({last[stream].at, wait.begin});
+    last[stream] = {wait.iteration, wait.begin};
+  });
   for (Group& group : groups.list) group.runs = boundaries_of(std::move(group.restarts));
 
-  const auto slot_for = [&](std::uint32_t number, std::uint32_t iteration, TimeNs arrived, TimeNs resumed) {
-    Group& group = groups.list[number];
-    const std::uint32_t run = group.runs.starts.empty() ? 0 : group.runs.run_of(arrived);
-    const std::uint64_t key = (std::uint64_t{run} << 32) | iteration;
+  const auto slot_for = [&](const WaitView& wait) {
+    if (!counts(wait)) return kNone;
+    Group& group = groups.list[groups.number(wait.site, wait.device)];
+    const std::uint32_t run = group.runs.starts.empty() ? 0 : group.runs.run_of(wait.begin);
+    const std::uint64_t key = (std::uint64_t{run} << 32) | wait.iteration;
     if (key != group.last_key) {
       const std::uint32_t place = group.numbers.number(key);
       if (place == group.slots.size()) {
         group.slots.push_back(static_cast<std::uint32_t>(slots_.size()));
-        slots_.push_back({group.site, group.device, run, iteration, 0, arrived, arrived, resumed});
+        slots_.push_back({group.site, group.device, run, wait.iteration, 0, wait.begin, wait.begin, wait.end});
       }
       group.last_key = key;
       group.last_slot = group.slots[place];
     }
     IterationSlot& slot = slots_[group.last_slot];
     ++slot.waits;
-    slot.first_arrival = std::min(slot.first_arrival, arrived);
-    slot.last_arrival = std::max(slot.last_arrival, arrived);
-    slot.last_resumption = std::max(slot.last_resumption, resumed);
+    slot.first_arrival = std::min(slot.first_arrival, wait.begin);
+    slot.last_arrival = std::max(slot.last_arrival, wait.begin);
+    slot.last_resumption = std::max(slot.last_resumption, wait.end);
     return group.last_slot;
   };
-  slot_of_wait_.reserve(model.waits.size());
-  for (const store::WaitRow& wait : model.waits) {
-    slot_of_wait_.push_back(
-        slot_for(groups.number(wait.site, wait.device), wait.iteration, wait.arrived, wait.resumed));
-  }
-  slot_of_host_wait_.reserve(model.host_waits.size());
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    slot_of_host_wait_.push_back(
-        counts(wait) ? slot_for(groups.number(wait.site, kHostDevice), wait.iteration, wait.begin, wait.end) : kNone);
-  }
+  slot_of_[false].reserve(model.waits.size());
+  slot_of_[true].reserve(model.host_waits.size());
+  for_each_wait(model, [&](const WaitView& wait) { slot_of_[wait.host].push_back(slot_for(wait)); });
 }
 
 }  // namespace wicprof::analyzer

@@ -6,6 +6,7 @@
 
 #include "analyzer/measure/flat_index.h"
 #include "analyzer/trace/trace_model.h"
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/waits/iterations.h"
 
 namespace wicprof::analyzer {
@@ -37,12 +38,12 @@ class Waiters {
   /// Whether a host wait counts as a wait at its site, in the statistics and iterations of sites: always where the
   /// program declares the site. Where the site is the caller of a CUDA call, only in a trace without waits at declared
   /// sites, since those are what such a program is about.
-  bool counts(const store::HostWaitRow& wait) const { return wait.site != 0 && (calls_count_ || !wait.in_call()); }
+  bool counts(const WaitView& wait) const { return !wait.host || (wait.site != 0 && (calls_count_ || !wait.in_call)); }
 
   const std::vector<Waiter>& list() const { return waiters_; }
-  /// The waiter's index in list(), by index into TraceModel::waits or host_waits.
-  std::uint32_t of_wait(std::size_t wait) const { return of_wait_[wait]; }
-  std::uint32_t of_host_wait(std::size_t wait) const { return of_host_wait_[wait]; }
+  /// The waiter's index in list(), by index into TraceModel::waits.
+  std::uint32_t of_wait(std::size_t wait) const { return of_[false][wait]; }
+  std::uint32_t of(const WaitView& wait) const { return of_[wait.host][wait.index]; }
   /// kNone for a waiter without waits.
   std::uint32_t find(DeviceId device, std::uint32_t block, std::uint32_t warp) const;
   /// Indexes of a waiter's waits in order of arrival: into TraceModel::waits, or host_waits for a host thread.
@@ -56,8 +57,8 @@ class Waiters {
   Range waits_of(std::uint32_t waiter) const;
 
   const std::vector<IterationSlot>& slots() const { return slots_; }
-  std::uint32_t slot_of_wait(std::size_t wait) const { return slot_of_wait_[wait]; }
-  std::uint32_t slot_of_host_wait(std::size_t wait) const { return slot_of_host_wait_[wait]; }
+  std::uint32_t slot_of_wait(std::size_t wait) const { return slot_of_[false][wait]; }
+  std::uint32_t slot_of(const WaitView& wait) const { return slot_of_[wait.host][wait.index]; }
 
  private:
   void number_waiters(const TraceModel& model);
@@ -67,10 +68,9 @@ class Waiters {
   bool calls_count_ = false;
   FlatIndex index_;
   std::vector<Waiter> waiters_;
-  std::vector<std::uint32_t> of_wait_, of_host_wait_;
+  std::vector<std::uint32_t> of_[2], slot_of_[2];  // by WaitView::host and index
   std::vector<std::uint32_t> first_of_, waits_;
   std::vector<IterationSlot> slots_;
-  std::vector<std::uint32_t> slot_of_wait_, slot_of_host_wait_;
 };
 
 }  // namespace wicprof::analyzer

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
 
@@ -118,17 +119,13 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   if (site.choice) fact("auto chose", reports::choice_text(site));
   if (site.deadline_missed > 0) fact("deadlines", analyzer::count_of(site.deadline_missed, "wait") + " missed");
   std::vector<TimeNs> durations;
-  const auto add = [&](EventKind kind, store::RowId row, TimeNs begin, TimeNs end) {
-    durations.push_back(end - begin);
-    if (!detail.longest || end - begin > detail.longest->end - detail.longest->begin)
-      detail.longest = {{kind, row}, begin, end};
-  };
-  for (const store::WaitRow& wait : model.waits) {
-    if (wait.site == id) add(EventKind::wait, wait.id, wait.arrived, wait.resumed);
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == id) add(EventKind::host_wait, wait.id, wait.begin, wait.end);
-  }
+  analyzer::for_each_wait(model, [&](const analyzer::WaitView& wait) {
+    if (wait.site != id) return;
+    const TimeNs took = wait.end - wait.begin;
+    durations.push_back(took);
+    if (!detail.longest || took > detail.longest->end - detail.longest->begin)
+      detail.longest = {{wait.host ? EventKind::host_wait : EventKind::wait, wait.row}, wait.begin, wait.end};
+  });
   std::sort(durations.begin(), durations.end());
   for (const double percent : {10.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
     if (durations.empty()) break;

@@ -20,10 +20,6 @@ EventRef waiter_of(const analyzer::WakeEdge& edge) {
   return {edge.host ? EventKind::host_wait : EventKind::wait, static_cast<std::uint32_t>(edge.wait)};
 }
 
-TimeNs end_of(const analyzer::TraceModel& model, const analyzer::WakeEdge& edge) {
-  return edge.host ? model.host_waits[edge.wait].end : model.waits[edge.wait].resumed;
-}
-
 void index_places(Timeline& timeline) {
   for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
     const std::vector<SpanRow>& rows = timeline.tracks[t].rows;
@@ -193,15 +189,18 @@ Timeline build_timeline(const analyzer::TraceModel& model, std::span<const Track
 
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching) {
   timeline.edges = matching.edges;
-  std::stable_sort(timeline.edges.begin(), timeline.edges.end(),
-                   [&](const auto& a, const auto& b) { return end_of(model, a) < end_of(model, b); });
+  std::stable_sort(timeline.edges.begin(), timeline.edges.end(), [&](const auto& a, const auto& b) {
+    return analyzer::view_of(model, a).end < analyzer::view_of(model, b).end;
+  });
 }
 
 std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to,
                                         std::uint32_t columns, std::size_t limit) const {
   std::vector<EdgeArrow> list;
   if (to <= from || columns == 0) return list;
-  const auto by_end = [&](const analyzer::WakeEdge& edge, TimeNs time) { return end_of(model, edge) < time; };
+  const auto by_end = [&](const analyzer::WakeEdge& edge, TimeNs time) {
+    return analyzer::view_of(model, edge).end < time;
+  };
   const auto first = std::lower_bound(edges.begin(), edges.end(), from, by_end);
   const auto last = std::lower_bound(first, edges.end(), to, by_end);
   // Bounds the work: looks at this many edges, spread evenly over the window.
@@ -212,7 +211,7 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
     list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
                     waiter_of(edge),
                     model.signals[edge.signal].at,
-                    end_of(model, edge),
+                    analyzer::view_of(model, edge).end,
                     1});
   }
   return bundled(list, from, to, columns, limit);
@@ -256,7 +255,7 @@ std::vector<EdgeArrow> Timeline::edges_of(const analyzer::TraceModel& model, Eve
     list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
                     waiter_of(edge),
                     model.signals[edge.signal].at,
-                    end_of(model, edge),
+                    analyzer::view_of(model, edge).end,
                     1});
     if (list.size() >= limit) break;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analyzer/trace/wait_view.h"
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
@@ -19,12 +20,10 @@ using LongestWaits = std::unordered_map<SiteId, Interval>;
 
 LongestWaits longest_waits(const TraceModel& model) {
   LongestWaits longest;
-  const auto take = [&](SiteId site, TimeNs begin, TimeNs end) {
-    Interval& most = longest[site];
-    if (end - begin > most.end - most.begin) most = {begin, end};
-  };
-  for (const store::WaitRow& wait : model.waits) take(wait.site, wait.arrived, wait.resumed);
-  for (const store::HostWaitRow& wait : model.host_waits) take(wait.site, wait.begin, wait.end);
+  for_each_wait(model, [&](const WaitView& wait) {
+    Interval& most = longest[wait.site];
+    if (wait.end - wait.begin > most.end - most.begin) most = {wait.begin, wait.end};
+  });
   return longest;
 }
 

@@ -153,7 +153,7 @@ class Gatherer {
     for (const store::HostWaitRow& wait : model_.host_waits) {
       if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, state_of(wait)});
     }
-    if (!host.stretches.empty()) host_lanes_[site.site] = lanes_.list.size();
+    if (!host.stretches.empty()) wait_lanes_[{site.site, kHostDevice, 0}] = lanes_.list.size();
     add(std::move(host));
   }
 
@@ -232,15 +232,9 @@ class Gatherer {
       const store::SignalRow& signal = model_.signals[edge.signal];
       const auto from = signal_lanes_.find(signal.site);
       if (from == signal_lanes_.end()) continue;
-      if (edge.host) {
-        const store::HostWaitRow& wait = model_.host_waits[edge.wait];
-        const auto to = host_lanes_.find(wait.site);
-        if (to != host_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.end});
-      } else {
-        const store::WaitRow& wait = model_.waits[edge.wait];
-        const auto to = wait_lanes_.find({wait.site, wait.device, wait.sm});
-        if (to != wait_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.resumed});
-      }
+      const WaitView wait = view_of(model_, edge);
+      const auto to = wait_lanes_.find({wait.site, wait.device, wait.sm});
+      if (to != wait_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.end});
     }
   }
 
@@ -249,7 +243,7 @@ class Gatherer {
   const WaitStateTable states_;
   Labels labels_;
   Lanes lanes_;
-  std::map<SiteId, std::size_t> signal_lanes_, host_lanes_;
+  std::map<SiteId, std::size_t> signal_lanes_;
   std::map<std::tuple<SiteId, DeviceId, std::uint32_t>, std::size_t> wait_lanes_;
 };
 

@@ -348,9 +348,8 @@ class Writer {
       const std::optional<Track>& from = signal_tracks_[edge.signal];
       if (!to || !from) continue;
       // The arrow ends in the wait's last nanosecond, which is still within its slice.
-      const TimeNs begin = edge.host ? model_.host_waits[edge.wait].begin : model_.waits[edge.wait].arrived;
-      const TimeNs end = edge.host ? model_.host_waits[edge.wait].end : model_.waits[edge.wait].resumed;
-      to_.arrow(*from, model_.signals[edge.signal].at, *to, std::max(begin, end - 1));
+      const WaitView wait = view_of(model_, edge);
+      to_.arrow(*from, model_.signals[edge.signal].at, *to, std::max(wait.begin, wait.end - 1));
     }
   }
 
