@@ -213,6 +213,9 @@ def with_block(text):
         lines[number - 1] = MARKER.sub("", lines[number - 1])
     bare = "\n".join(lines) + "\n"
     shown = [(number, line) for number, line, _ in shown_lines(bare)]
+    for begin in bound:
+        if (count := sum(line.startswith(begin) for _, line in shown)) != 1:
+            raise Wrong(f"{count} lines begin with '{begin}', which the block binds figures to")
     block = ""
     for number, line in shown:
         markers = [each for begin, marks in bound.items() if line.startswith(begin) for each in marks]
@@ -225,4 +228,7 @@ def with_block(text):
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         page = pathlib.Path(name)
-        page.write_text(with_block(page.read_text()))
+        try:
+            page.write_text(with_block(page.read_text()))
+        except Wrong as wrong:
+            sys.exit(f"{name}: {wrong}")

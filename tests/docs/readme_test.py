@@ -13,7 +13,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from commands import command_problems
-from figures import file_problems, marker_problems, with_block
+from figures import Wrong, file_problems, marker_problems, with_block
 from markdown import anchors, code_spans, links
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
@@ -224,6 +224,9 @@ class Planted(unittest.TestCase):
         self.assertEqual(twice.count("<!--"), 1)
         self.assertEqual(twice.count("  wait.m.json park ratio"), 2)
         self.assertEqual(with_block(twice), twice)
+        for line in ("another begin 9.05", "the first 9.05, once\n\nthe first 9.05, once more"):
+            with self.subTest(line), self.assertRaises(Wrong):
+                with_block(once.replace("the first 9.05, once", line, 1))
 
     def test_no_marker_at_all(self):
         self.assert_one(self.figure("it is 9.05 times as fast"), "README.md")
