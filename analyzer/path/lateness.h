@@ -50,7 +50,7 @@ struct LateSum {
 };
 
 struct Lateness {
-  std::uint64_t steps = 0;       ///< of which the analysis knows the work, and what is usual
+  std::uint64_t steps = 0;       ///< whose work is known, with enough steps alike to say what is usual
   std::vector<Delay> delays;     ///< in order of begin
   std::vector<LateSum> sums;     ///< the causes that occur, longest first
   std::vector<LateSum> by_site;  ///< the same for each site, the longest first

@@ -18,7 +18,7 @@ Finding finding_for(const SiteStats& site, std::string why, std::string evidence
   finding.severity = Severity::info;
   finding.text = fmt::format("parking will gain nothing at {}: {}", one_line(site.name), why);
   finding.evidence = std::move(evidence);
-  finding.remedy = "none needed: leave this site unchanged";
+  finding.remedy = "leave this site as it is";
   return finding;
 }
 

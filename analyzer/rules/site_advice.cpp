@@ -72,24 +72,23 @@ std::string outcome_of(const Tried& tried, const Comparison& change) {
 std::optional<std::string> instead_of(const SiteStats& site, const Finding& finding, bool no_gain,
                                       const Comparison& change) {
   if (no_gain && site.any_share < kTinyShare) {
-    return fmt::format("none by parking: somebody waits there during only {} of the time",
+    return fmt::format("leave this site as it is: somebody waits there during only {} of the time",
                        format_percent(site.any_share));
   }
   const Tried tried = tried_at(site);
   if (tried.polled != nullptr && tried.parked != nullptr) return outcome_of(tried, change);
   const std::optional<StrategyId> wanted = advised(finding);
   if (tried.parked != nullptr && follows(site, *tried.parked, wanted)) {
-    return fmt::format("none: the site parks already ({}){}", strategy_name(tried.parked->strategy),
+    return fmt::format("leave this site as it is: it parks already ({}){}", strategy_name(tried.parked->strategy),
                        site.choice ? ", as auto chose" : "");
   }
   if (no_gain && finding.rule == "late_wake") {
-    return "none by parking: polling at this site costs nothing, so parked waiters would be as late; look at what "
-           "delays "
-           "them: an SM without free issue slots, a descheduled thread, a clock";
+    return "look at what delays the waiters: an SM without free issue slots, a descheduled thread, a clock; polling "
+           "costs nothing at this site, so parked waiters would be as late";
   }
   const bool leader_polls = tried.polled != nullptr && site.declared && site.pollers == Pollers::leader;
   if (leader_polls && wanted == StrategyId::leader_bar_sync) {
-    return "none by parking: one leader polls for its block already, which is what leader_bar_sync does";
+    return "leave this site as it is: one leader polls for its block already, which is what leader_bar_sync does";
   }
   return std::nullopt;
 }

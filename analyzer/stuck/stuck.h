@@ -12,7 +12,8 @@
 
 namespace wicprof::analyzer {
 
-/// A call or a wait is long from this age on. Waits of warps are reported from half a second on (wic/record.h).
+/// A call or a wait counts as long if it has lasted so long. Waits of warps are reported from half a second on
+/// (wic/record.h).
 inline constexpr TimeNs kLongAfter = kSecond;
 
 template <class Value>

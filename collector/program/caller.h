@@ -19,7 +19,8 @@ struct CudaCall {
   /// Of a call of the driver: the calls of the runtime that may have made it, whose frames are not the program's.
   std::span<const std::string> runtime_calls = {};
   /// By the same index, for a runtime that is linked into a program without names: where the function of that call
-  /// begins (Caller::callee_of()); nullptr: not known. It calls on from other places once it has no callbacks.
+  /// begins (Caller::callee_of()); nullptr: not known. Where it has no callbacks, it calls the driver from
+  /// other places of its code.
   std::span<const std::atomic<const void*>> inside = {};
 };
 

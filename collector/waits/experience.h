@@ -70,7 +70,8 @@ class Learning {
   /// Whether launches are to be watched.
   void judge(Experience& known, const ThreadWait& wait, bool watched);
 
-  /// Changes of a place's way beyond this are not written: lengths between two ways would make one per wait.
+  /// Changes of a place's way beyond this are not written: where lengths lie at the border of two ways, each wait may
+  /// change it.
   static constexpr std::uint32_t kMostChoices = 16;
 
   HostControl& control_;

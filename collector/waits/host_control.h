@@ -55,13 +55,13 @@ class HostControl final : Applier {
   /// Ends the sleeps of this process's waits; those of others of the session look and sleep on.
   void wake() const { futex_wake_all(control_->sequence); }
 
-  /// Waits are uncertain by themselves: `of_hybrid` may be called with true. Before that, `hybrid` knows nothing of
-  /// launches, whose callbacks cost a short kernel more than sleeping saves.
+  /// Without the launches, too few lengths of waits can be foretold: `of_hybrid` may be called with true. Before that,
+  /// `hybrid` knows nothing of launches, whose callbacks cost a short kernel more than sleeping saves.
   void want_launches() { change_launches(Launches::unasked, Launches::wanted); }
-  /// Some waits are certain with the launches.
+  /// With the launches, most lengths of waits can be foretold.
   void need_launches() { change_launches(Launches::wanted, Launches::needed); }
-  /// Waits are as uncertain with the launches: `of_hybrid` is called with false, and never again with true, unless
-  /// somebody needs the launches.
+  /// With the launches, too few can be foretold as well: `of_hybrid` is called with false, and never again with true,
+  /// unless somebody needs the launches.
   void give_up_launches() { change_launches(Launches::wanted, Launches::given_up); }
   /// The launches cost a thread more than they can save: `of_hybrid` is never again called with true.
   void refuse_launches() { launches_.store(Launches::given_up, std::memory_order_relaxed); }

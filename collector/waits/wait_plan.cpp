@@ -20,7 +20,8 @@ constexpr TimeNs kShortestNap = 10'000;
 /// A wait is longer than its mean and so many mean absolute deviations in one case of a thousand, if lengths are normal
 /// (four of these are 3.2 standard deviations). TCP's timeout uses four, too.
 constexpr TimeNs kDeviations = 4;
-/// Part of the shortest recent wait that counts as safe to sleep: kernels that get faster do so by steps.
+/// Part of the shortest recent wait that counts as safe to sleep: a kernel that becomes faster does so a little at
+/// a time.
 constexpr double kSafePart = 0.9;
 /// Waking up adds its cost to the wait. It adds less than one percent to waits longer than so many times that cost, so
 /// only shorter uncertainties are worth polling through; the paper's rule (poll up to the expected time if that is less

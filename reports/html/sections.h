@@ -27,6 +27,4 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
 std::string host_part(const TraceModel& model, const Analysis& analysis);
 std::string interventions_part(const TraceModel& model);
 
-/// "improvement" as a badge.
-
 }  // namespace wicprof::reports::html

@@ -10,6 +10,7 @@
 #include "reports/parts/tables.h"
 
 namespace wicprof::reports::html {
+
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.sites.empty()) {
     return section("sites", "Wait sites", fmt::format("<p>None: {}.</p>\n", text_of(why_no_sites(model, analysis))));

@@ -106,9 +106,11 @@ inline constexpr Column kColumns[] = {
      "time that the program would save if each block of the second kernel waited for the parts that it needs "
      "(docs/tiles.md): expected, and from none to the most"},
     {"saved by dependent launch",
-     "the same, if the second kernel started early and then waited for all of the first (programmatic dependent "
-     "launch)"},
-    {"saved by SMs of its own", "the same as by tiles, if only the second kernel used some of the SMs"},
+     "time that the program would save if the second kernel started early and then waited for all of the first "
+     "(programmatic dependent launch): expected, and from none to the most"},
+    {"saved by SMs of its own",
+     "time that the program would save by tiles if only the second kernel used some of the SMs: expected, and from "
+     "none to the most"},
     {"SMs held", "the SMs that the other kernel's blocks hold, of those of the device"},
     {"time beside", "the kernel's mean time beside the other one"},
     {"time alone", "the kernel's mean time in launches beside no kernel"},

@@ -140,7 +140,7 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
   verdict.tone = Tone::good;
   const bool no_gain = !analysis.sites.empty() && std::any_of(findings.begin(), findings.end(),
                                                               [](const Finding& f) { return f.rule == "no_gain"; });
-  verdict.headline = no_gain ? "waiting costs nothing here that parking would save" : "no problem found";
+  verdict.headline = no_gain ? "no problem found, and nothing to gain by parking" : "no problem found";
   verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
   if (analysis.sites.empty()) verdict.detail = fmt::format("The trace has {}", why_no_sites(model, analysis));
   return verdict;

@@ -127,13 +127,12 @@ Table path_table(const CriticalPath& path, std::size_t most) {
   using Row = PathShare;
   std::vector<Row> shares = path.shares;
   std::erase_if(shares, [](const Row& share) { return share.share < kTinyShare; });
-  Table table = table_of<Row>("part", shares, most,
-                              {{"critical path", 'l', [](const Row& s) { return path_kind_name(s.kind); }},
-                               {"where", 'l', [](const Row& s) { return cell::name(s.where); }},
-                               {"times", 'r', [](const Row& s) { return cell::count(s.count); }},
-                               {"total", 'r', [](const Row& s) { return cell::duration(s.total_ns); }},
-                               {"share", 'r', [](const Row& s) { return cell::percent(s.share); }}});
-  return table;
+  return table_of<Row>("part", shares, most,
+                       {{"critical path", 'l', [](const Row& s) { return path_kind_name(s.kind); }},
+                        {"where", 'l', [](const Row& s) { return cell::name(s.where); }},
+                        {"times", 'r', [](const Row& s) { return cell::count(s.count); }},
+                        {"total", 'r', [](const Row& s) { return cell::duration(s.total_ns); }},
+                        {"share", 'r', [](const Row& s) { return cell::percent(s.share); }}});
 }
 
 Table prediction_table(const Analysis& analysis, std::size_t most) {

@@ -11,6 +11,7 @@
 #include "reports/text/table_text.h"
 
 namespace wicprof::reports {
+
 std::string wait_model_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen) {
   if (analysis.site_waits.empty()) return {};
   return table_text(wait_model_table(model, analysis, most), screen) +

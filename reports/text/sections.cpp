@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kPairs = 8;
 
 }  // namespace
+
 std::string loss_text(const Analysis& analysis, const Screen& screen) {
   if (analysis.loss.empty()) return {};
   std::string title = loss_title(analysis);

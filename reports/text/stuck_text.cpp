@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,7 +66,8 @@ std::string tables_text(const StuckView& view, const StuckAnswer& answer, const 
                           {"address", 'r', [](const WaitedWord& w) { return w.address == 0 ? "?" : hex(w.address); }},
                           {"has", 'r',
                            [](const WaitedWord& w) {
-                             return cell::known(w.value_held(), [](auto value) { return std::to_string(value); });
+                             const std::optional<std::uint64_t> value = w.value_held();
+                             return value ? std::to_string(*value) : "?";
                            }},
                           {"wants", 'r', [&](const WaitedWord& w) { return or_unknown(w.wants_in_words()); }},
                           {"waiters", 'r', [](const WaitedWord& w) { return std::to_string(w.waiters); }},

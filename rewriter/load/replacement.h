@@ -35,7 +35,7 @@ struct Replacement {
   std::vector<std::string> kernels;       ///< symbols of all kernels of the text
   std::set<std::string> patched_kernels;  ///< those with a patched loop of their own, and all if a function has one
   std::set<std::string> small_kernels;    ///< patched ones that have few values
-  std::set<std::string> calling_kernels;  ///< patched ones whose looks are calls
+  std::set<std::string> calling_kernels;  ///< patched ones that look by calling a function
   std::vector<KernelStores> stores;       ///< of the kernels of the PTX, also where there is no text
   bool ended_early = false;               ///< the time for the analysis was over: another load may get further
   std::string left_alone;                 ///< why there is no text, if there is a reason worth a line
