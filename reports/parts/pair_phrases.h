@@ -13,7 +13,9 @@ namespace wicprof::reports {
 
 /// "gemm2 behind gemm1".
 std::string pair_name(const DependentPair& pair);
+/// The kernel's name without its parameters, shortened.
 std::string short_name(const PairKernel& kernel);
+/// A time that is computed: "515 us".
 std::string nanoseconds(double ns);
 /// "515 us (0 to 1.1 ms)"; "unknown" without a bound.
 std::string bound_text(const std::optional<Bound>& bound);
