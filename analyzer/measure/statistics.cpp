@@ -51,22 +51,4 @@ TimeNs covered(std::vector<Interval> intervals) {
   return total;
 }
 
-std::uint32_t max_concurrent(const std::vector<Interval>& intervals) {
-  std::vector<TimeNs> begins, ends;
-  begins.reserve(intervals.size());
-  ends.reserve(intervals.size());
-  for (const Interval& interval : intervals) {
-    begins.push_back(interval.begin);
-    ends.push_back(std::max(interval.end, interval.begin + 1));
-  }
-  sort_times(begins);
-  sort_times(ends);
-  std::size_t over = 0, most = 0;
-  for (std::size_t begun = 0; begun < begins.size(); ++begun) {
-    while (ends[over] <= begins[begun]) ++over;  // an interval that ends when another begins does not overlap it
-    most = std::max(most, begun + 1 - over);
-  }
-  return static_cast<std::uint32_t>(most);
-}
-
 }  // namespace wicprof::analyzer

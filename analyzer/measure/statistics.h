@@ -28,7 +28,4 @@ struct Interval {
 /// The length of the intervals' union, in ns.
 TimeNs covered(std::vector<Interval> intervals);
 
-/// The largest number of intervals that overlap at one time. An empty interval counts as 1 ns long.
-std::uint32_t max_concurrent(const std::vector<Interval>& intervals);
-
 }  // namespace wicprof::analyzer

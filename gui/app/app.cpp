@@ -371,11 +371,6 @@ void App::add_mark() {
   save();
 }
 
-void App::remove_mark(std::size_t index) {
-  annotations.marks.erase(annotations.marks.begin() + static_cast<std::ptrdiff_t>(index));
-  save();
-}
-
 void App::pin_selected_track() {
   if (!selected_track) {
     notice = "select a track first: click its name or one of its events";

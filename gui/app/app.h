@@ -78,7 +78,6 @@ class App {
   void search_for(const std::string& text);
   void next_hit(int direction);
   void add_mark();
-  void remove_mark(std::size_t index);
   void pin_selected_track();
   void set_pinned(const std::string& track, bool pinned);
   void set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks);

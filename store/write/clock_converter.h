@@ -42,7 +42,6 @@ class ClockConverter {
   bool add(const ClockReading& reading);
 
   bool ready() const { return !readings_.empty(); }
-  bool is_host_clock() const { return is_host_clock_; }
 
   /// Requires ready(). Monotone in device_ns for a fixed set of readings.
   HostTime convert(std::uint64_t device_ns) const;
