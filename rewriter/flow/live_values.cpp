@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -47,12 +49,12 @@ bool is_shared(const Instruction& instruction, const std::vector<bool>& shared) 
 }  // namespace
 
 int declared_registers(const Function& function) {
-  int values = 0;
+  std::int64_t values = 0;  // a text may declare any number
   for (const Statement& statement : function.statements) {
     if (statement.opcode() != ".reg" || statement.tokens.size() < 3) continue;
     const std::string_view type = statement.tokens[1].text;
     if (type == ".pred") continue;
-    int names = 1;
+    std::int64_t names = 1;
     for (std::size_t i = 2; i < statement.tokens.size(); ++i) {
       const std::string_view token = statement.tokens[i].text;
       int count = 0;
@@ -61,7 +63,7 @@ int declared_registers(const Function& function) {
     }
     values += type.ends_with("64") ? 2 * names : names;
   }
-  return values;
+  return static_cast<int>(std::min<std::int64_t>(values, std::numeric_limits<int>::max()));
 }
 
 LiveValues::LiveValues(const Program& program, const Graph& graph)
