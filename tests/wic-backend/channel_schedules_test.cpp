@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "channel_test.h"
-#include "simt/deterministic.h"
+#include "schedules/deterministic.h"
 
 namespace wic::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "simt/deterministic.h"
+#include "schedules/deterministic.h"
 #include "wic/launch.h"
 #include "wic/wait.h"
 

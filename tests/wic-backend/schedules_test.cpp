@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "simt/deterministic.h"
+#include "schedules/deterministic.h"
 #include "wic/launch.h"
 #include "wic/signal.h"
 #include "wic/wait.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "simt/deterministic.h"
-#include "simt/exhaustive.h"
+#include "schedules/deterministic.h"
+#include "schedules/exhaustive.h"
 #include "wic/launch.h"
 #include "wic/tiles.h"
 

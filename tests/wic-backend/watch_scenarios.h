@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "simt/exhaustive.h"
+#include "schedules/exhaustive.h"
 #include "wic/launch.h"
 #include "wic/wait.h"
 
