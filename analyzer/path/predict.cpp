@@ -322,7 +322,7 @@ class Predictor {
 
   /// Why there is no answer although the bounds are known.
   static std::string open_reason(const Gain& bounds) {
-    return fmt::format("between {:.3g} and {:.3g} times as fast, by what bounds the work beside the pollers",
+    return fmt::format("between {:.3g} and {:.3g} times as fast, depending on what bounds the work beside the pollers",
                        bounds.low, bounds.high);
   }
 

@@ -321,7 +321,7 @@ class Rewrite final : public Source {
       return false;
     }
     if (!door_reported_.exchange(true)) {
-      write_notice(sink, NoticeSeverity::info, "rewrite: this driver takes patched code from a callback");
+      write_notice(sink, NoticeSeverity::info, "rewrite: this driver loads the patched code that wic-prof hands to it");
     }
     return true;
   }

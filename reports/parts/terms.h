@@ -28,10 +28,9 @@ inline constexpr Term kTerms[] = {
      "GPU a polling warp takes turns and memory traffic from the others"},
     {"park",
      "to wait without disturbing others: few threads look at the word, the others sleep or stand at a barrier; as a "
-     "mode: "
-     "the program waits through wic's backend, with one of its strategies"},
+     "mode: wic-prof or wic's backend waits for the program, by one of its strategies"},
     {"mode",
-     "poll (the program's own way of waiting) or park (wic's backend); the toggle changes it while the program runs"},
+     "poll (the program's own way of waiting) or park (wic-prof's ways); the toggle changes it while the program runs"},
     {"toggle", "to change the mode of a running program, with wic-prof toggle or in the window"},
     {"intervention", "a change of mode or strategy in the running program; the trace keeps when it took effect"},
     {"deadline", "the time at which a wait gives up; the program then goes on without the data"},
