@@ -79,9 +79,10 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   if (strategy != StrategyId::hybrid) thread.time_slice.restore();
   if (strategy == StrategyId::poll) return;
   if (what.kind == Awaited::event && !noted_.events().contains(what.event)) return;
-  // Nothing stands for what such a call waits for: whoever begins work later has it go on.
+  // Nothing of ours can end these calls before work that comes later: whoever begins that has them go on first.
   const bool for_all = what.kind == Awaited::device || (what.kind != Awaited::event && what.stream == CU_STREAM_LEGACY);
-  if (for_all && !others_.quiet()) return;
+  const bool is_copy = what.kind == Awaited::copy, gives_way = for_all || is_copy;
+  if (gives_way && !others_.quiet()) return;
   wait.strategy = strategy;
   thread.known_waits.forget();
   Experience& known = thread.experienced();
@@ -126,10 +127,9 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
     wait.forecast.reset();
     return;
   }
-  const bool is_copy = what.kind == Awaited::copy;
   const Whose whose = for_all ? Whose::everybodys : what.kind != Awaited::event ? Whose::streams : Whose::nobodys;
   OthersWork::Wait& others = thread.others_wait.emplace(others_, thread.id, whose, what.stream);
-  if (for_all || is_copy) others.give_way();
+  if (gives_way) others.give_way();
   Snapshot snapshot(tools_, what);
   if (!snapshot) return thread.others_wait.reset();  // done already, or the driver's to wait for
   // Tries it while the thread waits anyway.

@@ -15,7 +15,7 @@ namespace {
 /// CPU time from the end of a callback until the call has reached its wait. Not calibrated.
 constexpr TimeNs kReachesDriver = 30'000;
 
-/// Nothing where the thread is gone.
+/// CPU time of the clock's thread; -1: the thread is gone.
 TimeNs computed_by(clockid_t clock) {
   timespec time{};
   return clock_gettime(clock, &time) == 0 ? time.tv_sec * kSecond + time.tv_nsec : -1;
