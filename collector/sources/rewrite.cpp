@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -327,7 +328,8 @@ class Rewrite final : public Source {
   }
 
   /// What the driver gets in the place of an image; it stays until the process ends, since the driver may read it as
-  /// long as the module is loaded. nullptr: the original. `bytes` are those of `image`.
+  /// long as the module is loaded. Code that is loaded again gets the same. nullptr: the original. `bytes` are those of
+  /// `image`.
   const rewriter::Replacement* replace(const void* image, std::string_view bytes, bool with_options, EventSink& sink,
                                        LoadSteps& steps, std::string* key_of_file = nullptr) {
     if (bytes.empty()) return nullptr;
@@ -339,6 +341,7 @@ class Rewrite final : public Source {
     }
     const std::string key = cache_key(driver, bytes, *target);
     if (key_of_file != nullptr) *key_of_file = key;
+    if (const rewriter::Replacement* const kept = with_options ? nullptr : kept_of(key); kept != nullptr) return kept;
     auto replacement = std::make_unique<rewriter::Replacement>(
         recompile_only_ ? analysed(bytes, *target)
                         : patched_code_of(driver, cache_, key, image, bytes, *target, steps));
@@ -363,7 +366,13 @@ class Rewrite final : public Source {
     const std::lock_guard lock(mutex_);
     if (recompile_only_)
       write_notice(sink, NoticeSeverity::info, "rewrite: a module is compiled again without a patch");
-    return kept_.emplace_back(std::move(replacement)).get();
+    return kept_.try_emplace(key, std::move(replacement)).first->second.get();
+  }
+
+  const rewriter::Replacement* kept_of(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find(key);
+    return found == kept_.end() ? nullptr : found->second.get();
   }
 
   void leave(CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink& sink) {
@@ -453,7 +462,7 @@ class Rewrite final : public Source {
   ToggleLoop toggles_;
   std::atomic<bool> door_reported_{false};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<rewriter::Replacement>> kept_;
+  std::map<std::string, std::unique_ptr<rewriter::Replacement>> kept_;  // by cache_key()
   std::size_t reports_ = 0, patch_reports_ = 0;
   std::size_t machine_code_modules_ = 0, machine_code_kernels_ = 0;
   TimeNs compiling_ = 0;

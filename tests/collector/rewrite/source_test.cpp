@@ -57,6 +57,27 @@ TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
   EXPECT_EQ(attached_processes(control_), 0u);
 }
 
+TEST_F(RewriteSource, CodeThatIsLoadedAgainGetsTheSameText) {
+  std::vector<const void*> given;
+  std::vector<int> loads;
+  for (int i = 0; i < 3; ++i) {
+    const std::string image = ptx;  // at another address
+    CUlibrary library = nullptr;
+    cuLibraryLoadData_params load{};
+    load.library = &library;
+    load.code = image.c_str();
+    CUresult result = CUDA_ERROR_INVALID_PTX;  // the module does not stay
+    deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_ENTER, &load, &result);
+    given.push_back(load.code);
+    deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_EXIT, &load, &result);
+    loads.push_back(driver.loads);
+  }
+  EXPECT_EQ(static_cast<const char*>(given[0]), patched());
+  EXPECT_EQ(given, (std::vector<const void*>(3, given[0])));
+  EXPECT_EQ(loads, (std::vector<int>(3, loads[0]))) << "it was tried again";
+  source_->finish(sink_);
+}
+
 // In the executable of the test, as a program's own modules are in its executable.
 constexpr char kWithoutWaits[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry first()\n{\nret;\n}\n"
