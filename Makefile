@@ -15,7 +15,7 @@ SHELL := /bin/bash
 .PHONY: aarch64 build demo test test-sanitizers test-thread test-address test-analyzer test-window test-old-root fuzz package packages clean
 
 DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libutfcpp-dev \
-                 libboost-context-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libzstd-dev liblz4-dev
+                 libboost-context-dev libprotozero-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libzstd-dev liblz4-dev
 PACKAGES := $(DEMO_PACKAGES) ccache libpng-dev libgtest-dev libgmock-dev libimgui-dev libglfw3-dev libgl-dev \
             libgl1-mesa-dri libegl1 xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted python3 python3-jsonschema spin \
             clang-format-14 dpkg-dev file

@@ -53,6 +53,12 @@ foreach(library zstd lz4)
   endif()
 endforeach()
 
+# Headers alone: Perfetto's format.
+find_path(WIC_PROTOZERO_INCLUDE_DIR protozero/pbf_builder.hpp REQUIRED)
+mark_as_advanced(WIC_PROTOZERO_INCLUDE_DIR)
+add_library(wic_protozero INTERFACE)
+target_include_directories(wic_protozero SYSTEM INTERFACE ${WIC_PROTOZERO_INCLUDE_DIR})
+
 find_package(pugixml 1.13 REQUIRED)
 add_library(wic_pugixml INTERFACE)
 target_link_libraries(wic_pugixml INTERFACE $<IF:$<TARGET_EXISTS:pugixml::static>,pugixml::static,pugixml::pugixml>)

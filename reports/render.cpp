@@ -12,7 +12,8 @@ constexpr Format kFormats[] = {
     {"md", "", render_as<struct Markdown>},
     {"json", "", render_as<struct JsonReport>},
     {"csv", "the wait sites", render_as<struct Csv>},
-    {"perfetto", "for ui.perfetto.dev", render_as<struct Perfetto>},
+    {"perfetto", "JSON for ui.perfetto.dev", render_as<struct Perfetto>},
+    {"pftrace", "Perfetto's own format, not text", render_as<struct PerfettoTrace>, true},
 };
 
 std::span<const Format> formats() { return kFormats; }

@@ -1,6 +1,8 @@
 // wic-prof report: writes a document about a trace.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands/command.h"
@@ -20,7 +22,16 @@ struct ReportOptions {
   Output output;
 };
 
+bool is_binary(const std::string& name) {
+  const auto formats = reports::formats();
+  return std::any_of(formats.begin(), formats.end(),
+                     [&](const reports::Format& format) { return format.name == name && format.is_binary; });
+}
+
 int report(const ReportOptions& options) {
+  if (options.output.name == "-" && is_binary(options.format) && isatty(STDOUT_FILENO)) {
+    return fail(bad_input(fmt::format("{} is no text for a terminal; name a file with -o", options.format)));
+  }
   const Result<Output> output = prepare_output(options.output);
   if (!output) return fail(output.error());
   std::vector<analyzer::TraceModel> models;
@@ -29,8 +40,10 @@ int report(const ReportOptions& options) {
     if (!model) return fail(model.error());
     models.push_back(*std::move(model));
   }
-  const Result<> written = write_output(
-      *output, reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, options.format));
+  const std::string document =
+      reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, options.format);
+  const Result<> written =
+      is_binary(options.format) ? write_bytes_to(*output, document) : write_output(*output, document);
   if (!written) return fail(written.error());
   if (output->name != "-") note("written to " + output->name);
   return kDone;

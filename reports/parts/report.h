@@ -21,9 +21,10 @@ struct Format {
   std::string_view name;  ///< the value of --format
   std::string_view what;  ///< a remark for the help text; may be empty
   std::string (*render)(const ReportInput& input);
+  bool is_binary = false;
 };
 
-/// Renders the whole report as one document, which ends with a newline. Declared only: each format's file specializes
+/// Renders the whole report as one document; text ends with a newline. Declared only: each format's file specializes
 /// it for the format's tag, which reports/render.cpp names.
 template <class Tag>
 std::string render_as(const ReportInput& input);

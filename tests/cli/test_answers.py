@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
+import subprocess
 import unittest
 
 import harness
@@ -64,6 +66,22 @@ class Answers(harness.Case):
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         self.assertTrue((self.work / "t.html").read_text().lower().startswith("<!doctype html>"))
         self.assertEqual(self.wic_prof("report", "t.wicprof", "--format", "html", "-f", "-o", "t.html").returncode, 0)
+
+    def test_a_document_that_is_no_text(self):
+        words = [harness.WICPROF, "report", self.record("t.wicprof"), "--format", "pftrace", "-o"]
+
+        def report(output, **given):
+            return subprocess.run([*words, output], cwd=self.work, env=self.env, stderr=subprocess.PIPE,
+                                  timeout=harness.TIMEOUT, **given)
+        piped = report("-", stdout=subprocess.PIPE)
+        self.assertEqual((piped.returncode, report("t.pftrace").returncode), (0, 0))
+        self.assertEqual((self.work / "t.pftrace").read_bytes(), piped.stdout, "changed for a terminal")
+        self.assertNotIn(b"\xef\xbf\xbd", piped.stdout)
+        terminal, shown = os.openpty()
+        refused = report("-", stdout=shown)
+        os.close(shown), os.close(terminal)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(b"name a file with -o", refused.stderr)
 
     def test_csv_has_the_columns_of_the_user_guide(self):
         self.record("t.wicprof")

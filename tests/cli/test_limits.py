@@ -66,7 +66,7 @@ class Limits(harness.Case):
                      ["compare", "t.wicprof", "t.wicprof"], ["rewrite", "flag.ptx"], ["explain"], ["sessions"],
                      ["run", "--help"], ["doctor"],
                      *(["report", "t.wicprof", "-f", "--format", each, "-o", f"out/{each}"]
-                       for each in ("html", "md", "json", "csv", "perfetto"))):
+                       for each in ("html", "md", "json", "csv", "perfetto", "pftrace"))):
             usual = self.wic_prof(*verb).returncode
             for kind in (resource.RLIMIT_DATA, resource.RLIMIT_AS):
                 statuses = self.tried(kind, limits(1, 1.5, 2, 4, 16, 24, 64), {usual, 1, 3}, *verb)

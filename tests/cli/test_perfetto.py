@@ -38,6 +38,12 @@ class Export(harness.Case):
         self.assertEqual(self.ask(export, "select count(*) from slice where dur > 0"), [[str(counts["X"])]])
         self.assertEqual(self.ask(export, "select count(*) from flow"), [[str(counts["s"])]])
         self.assertEqual(self.ask(export, "select name, value from stats where severity = 'error' and value > 0"), [])
+        result = self.wic_prof("report", trace, "--format", "pftrace", "-f", "-o", "export.pftrace")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        own = self.work / "export.pftrace"
+        for sql in ("select count(*) from slice where dur > 0", "select count(*) from flow"):
+            self.assertEqual(self.ask(own, sql), self.ask(export, sql))
+        self.assertEqual(self.ask(own, "select name, value from stats where severity = 'error' and value > 0"), [])
 
     def test_a_whole_trace(self):
         self.record("t.wicprof", "--seconds", 1, run_options=("--schedule", "poll:500ms,park:500ms"))

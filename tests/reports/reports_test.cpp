@@ -191,7 +191,7 @@ TEST(Reports, OneWaitIsEnoughForAReport) {
 TEST(Reports, FormatsHaveTheirNames) {
   std::vector<std::string_view> names;
   for (const Format& format : formats()) names.push_back(format.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"html", "md", "json", "csv", "perfetto"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"html", "md", "json", "csv", "perfetto", "pftrace"}));
   EXPECT_THROW(rendered(rich_program(), "pdf"), std::invalid_argument);
 }
 
