@@ -13,6 +13,8 @@ namespace {
 /// Percentages from here on are written without decimals.
 constexpr double kWholePercent = 5;
 constexpr int kMostDecimals = 2;
+/// An end of an interval that is so many times smaller or larger is told as a factor, and the other end with it.
+constexpr double kFactorsFrom = 10;
 
 bool is_ratio(double ratio) { return ratio > 0 && std::isfinite(ratio); }
 
@@ -47,18 +49,13 @@ std::string factor_words(double ratio, ChangeWords words) {
   return fmt::format("{} times {}", factor_number(factor_of(ratio)), word_of(ratio, words));
 }
 
-/// With at least so many decimals.
-std::string words_of(double ratio, ChangeWords words, int decimals = 0) {
-  if (is_factor(ratio)) return factor_words(ratio, words);
-  const double percent = percent_of(ratio);
-  return signed_number(percent, std::max(decimals, decimals_of(percent))) + " %";
-}
-
 }  // namespace
 
 std::string change_text(double ratio, ChangeWords words) {
   if (!is_ratio(ratio)) return "unknown";
-  return words_of(ratio, words);
+  if (is_factor(ratio)) return factor_words(ratio, words);
+  const double percent = percent_of(ratio);
+  return signed_number(percent, decimals_of(percent)) + " %";
 }
 
 std::string change_interval_text(const ChangeRange& change, ChangeWords words) {
@@ -68,17 +65,22 @@ std::string change_interval_text(const ChangeRange& change, ChangeWords words) {
   if (!low_known && !high_known) return fmt::format("no bound, neither {} nor {}", words.less, words.more);
   if (!low_known) return fmt::format("{} to {}, no upper bound", change_text(change.high, words), words.less);
   if (!high_known) return fmt::format("{} to {}, no upper bound", change_text(change.low, words), words.more);
-  const bool less = change.high<1, more = change.low> 1;
-  if (is_factor(change.low) && is_factor(change.high) && (less || more)) {
+  // Both ends are told as the value is.
+  if (is_factor(change.value) || change.low < 1 / kFactorsFrom || change.high > kFactorsFrom) {
+    const bool less = change.high <= 1, more = change.low >= 1;
+    if (!less && !more)
+      return fmt::format("{} to {}", factor_words(change.low, words), factor_words(change.high, words));
     // The smaller factor comes first.
     const double first = less ? change.high : change.low, last = less ? change.low : change.high;
     return fmt::format("{} to {}", factor_number(factor_of(first)), factor_words(last, words));
   }
   // Enough decimals for two different ends to look different.
+  const auto end = [](double ratio, int decimals) {
+    return signed_number(percent_of(ratio), std::max(decimals, decimals_of(percent_of(ratio)))) + " %";
+  };
   int decimals = 0;
-  while (decimals < kMostDecimals && words_of(change.low, words, decimals) == words_of(change.high, words, decimals))
-    ++decimals;
-  return fmt::format("{} to {}", words_of(change.low, words, decimals), words_of(change.high, words, decimals));
+  while (decimals < kMostDecimals && end(change.low, decimals) == end(change.high, decimals)) ++decimals;
+  return fmt::format("{} to {}", end(change.low, decimals), end(change.high, decimals));
 }
 
 std::string comparative_text(double ratio, ChangeWords words, std::string_view same) {

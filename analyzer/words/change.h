@@ -34,8 +34,8 @@ constexpr ChangeRange change_of_speedup(double value, double low, double high) {
 /// below 5 may have a decimal. "unknown" unless the ratio is positive.
 std::string change_text(double after_over_before, ChangeWords words = kTimeWords);
 
-/// The interval of a change: "-14 % to +2 %", "115 to 118 times shorter", "13.7 times shorter to 4.93 times longer",
-/// "+2 % to shorter, no upper bound".
+/// The interval of a change, in the terms of its value: "-14 % to +2 %", "115 to 118 times shorter", "13.7 times
+/// shorter to 4.93 times longer", "+2 % to shorter, no upper bound".
 std::string change_interval_text(const ChangeRange& change, ChangeWords words = kTimeWords);
 
 /// The change as a comparison: "6 % shorter", "121 times shorter", "equally long" (`same`) if it rounds to nothing.

@@ -107,9 +107,8 @@ int demo(DemoOptions options) {
   const Result<analyzer::TraceModel> model = load_trace(outcome->trace);
   if (!model) return fail(model.error());
   const int printed = print_answer(fmt::format(
-      "{}\n{}",
-      reports::summary_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out), screen_of(STDOUT_FILENO)),
-      reports::comparison_text(analyzer::compare(*model), screen_of(STDOUT_FILENO))));
+      "{}\n{}", reports::comparison_text(analyzer::compare(*model), screen_of(STDOUT_FILENO)),
+      reports::summary_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out), screen_of(STDOUT_FILENO))));
   const Result<> written = write_output(*page, reports::render_trace(*model, nullptr, "html"));
   if (!written) return fail(written.error());
   note(fmt::format("the trace is {}, the report is {}: open it in a browser", outcome->trace, page->name));

@@ -3,6 +3,7 @@
 // drawing; the style shows one of them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,11 @@
 
 namespace wicprof::reports::html {
 
+/// Lines at changes of mode across a drawing; more would hide what they divide (chosen).
+inline constexpr std::size_t kMostMarks = 24;
+
 /// The time of each iteration, one panel per trace: the median and the 10 to 90 % spread, with marks at changes of
-/// mode.
+/// mode, and the legend.
 std::string iteration_chart(const std::vector<Segment>& segments);
 
 /// The lanes with `on_paper` within `window`; the height is the share of a lane's waiters that wait. Empty if no lane

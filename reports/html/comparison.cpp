@@ -92,12 +92,14 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
   body += tiles(comparison);
   const std::string chart = iteration_chart(comparison.segments);
   if (!chart.empty()) {
-    body += fmt::format("<h3>Time of each iteration, by the waits at {}</h3>\n", text_of(comparison.measured_at)) +
-            chart +
-            "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span><span><i class=\"park\"></i>parked</span>"
-            "<span>line: median; band: 10 to 90 %; dashed: a change of mode</span></div>\n";
+    body +=
+        fmt::format("<h3>Time of each iteration, by the waits at {}</h3>\n", text_of(comparison.measured_at)) + chart;
   }
-  body += titled("Segments", table_html(segments_table(comparison, kMaxListedSegments)));
+  const std::string segments = table_html(segments_table(comparison, kMaxListedSegments));
+  body += comparison.segments.size() > kMostMarks
+              ? fmt::format("<details><summary>All {} phases</summary>\n{}</details>\n", comparison.segments.size(),
+                            segments)
+              : titled("Segments", segments);
   body += remark(fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
                              comparison.options.tolerance * 100, comparison.options.min_iterations));
   if (!comparison.estimator.empty()) body += remark("Estimator: " + comparison.estimator + ".");

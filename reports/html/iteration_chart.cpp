@@ -162,7 +162,7 @@ std::string draw_panel(const Panel& panel, const Axis& y, const Space& space) {
   for (const Placed& placed : panel.segments) {
     out += draw_segment(placed, panel.x, y);
     out += label_segment(placed, panel.x);
-    if (placed.first == 0) continue;
+    if (placed.first == 0 || panel.segments.size() > kMostMarks) continue;
     const double cut = panel.x.at(static_cast<TimeNs>(placed.first));
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", cut, cut,
                        kTop - 20, kTop + kPlot);
@@ -185,7 +185,12 @@ std::string draw(const std::vector<Segment>& segments, const Space& space, std::
 std::string iteration_chart(const std::vector<Segment>& segments) {
   const bool any =
       std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return !s.iterations.empty(); });
-  return any ? draw(segments, kWide, "wide") + draw(segments, kNarrow, "narrow") : std::string();
+  if (!any) return {};
+  return draw(segments, kWide, "wide") + draw(segments, kNarrow, "narrow") +
+         fmt::format(
+             "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span>"
+             "<span><i class=\"park\"></i>parked</span><span>line: median; band: 10 to 90 %{}</span></div>\n",
+             segments.size() > kMostMarks ? "" : "; dashed: a change of mode");
 }
 
 }  // namespace wicprof::reports::html

@@ -111,8 +111,13 @@ std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double t
 std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, double bottom, const LaneSpace& space) {
   std::string out;
   double labelled_to = 0;
+  const auto seen = [&](const store::InterventionRow& row) {
+    return row.effective >= window.begin && row.effective <= window.end;
+  };
+  const auto count = std::count_if(model.interventions.begin(), model.interventions.end(), seen);
+  if (static_cast<std::size_t>(count) > kMostMarks) bottom = kAboveLanes;
   for (const store::InterventionRow& row : model.interventions) {
-    if (row.effective < window.begin || row.effective > window.end) continue;
+    if (!seen(row)) continue;
     const double at = x.at(row.effective);
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>", at, at,
                        kAboveLanes - 6, bottom);

@@ -56,9 +56,12 @@ TEST(ChangeInterval, BothEndsInOneUnit) {
   EXPECT_EQ(change_interval_text({3, 2.5, 4}), "2.5 to 4 times longer");
 }
 
-TEST(ChangeInterval, EndsInDifferentUnits) {
+TEST(ChangeInterval, BothEndsAreToldAsTheValueIs) {
   EXPECT_EQ(change_interval_text(change_of_speedup(1.67, 0.203, 13.7)), "13.7 times shorter to 4.93 times longer");
-  EXPECT_EQ(change_interval_text({0.6, 0.4, 0.9}), "2.5 times shorter to -10 %");
+  EXPECT_EQ(change_interval_text({0.6, 0.4, 0.9}), "-60 % to -10 %");
+  EXPECT_EQ(change_interval_text({0.52, 0.48, 0.56}), "-52 % to -44 %");
+  EXPECT_EQ(change_interval_text({0.47, 0.43, 0.51}), "1.96 to 2.33 times shorter");
+  EXPECT_EQ(change_interval_text({0.4, 0.3, 1.1}), "3.33 times shorter to 1.1 times longer");
 }
 
 TEST(ChangeInterval, TheEndsOfANarrowIntervalDiffer) {

@@ -22,6 +22,11 @@ class Demo(harness.Case):
             self.assertIn("demo on the CPU device", result.stderr)
         self.assertEqual(sorted(p.name for p in self.work.iterdir()), ["demo.wicprof", "report.html"])
         self.assertIn("report.html", result.stderr)
+        self.assertTrue(result.stdout.startswith("Verdict: "), result.stdout)
+        page = (self.work / "report.html").read_text()
+        self.assertNotIn('class="cut"', page[page.index('id="comparison"'):page.index('id="findings"')],
+                         "lines at so many changes hide what they divide")
+        self.assertIn("<summary>All ", page)
         comparison = json.loads(self.wic_prof("compare", "demo.wicprof", "--format=json").stdout)
         self.assertEqual({s["mode"] for s in comparison["segments"]}, {"poll", "park"})
         self.assertGreaterEqual(len(comparison["segments"]), 2)

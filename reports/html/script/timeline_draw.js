@@ -118,11 +118,12 @@
     context.setLineDash([4, 3]);
     const seen = data.marks.filter(([time]) => time >= view.from && time <= view.to)
                            .map(([time, mode]) => [Math.round(area.left + (time - view.from) / (view.to - view.from) * area.width) + 0.5, mode]);
+    const kMostLines = 24;  // more would hide what they divide
     let free = area.left;  // beyond the last label
     seen.forEach(([x, mode], i) => {
       context.beginPath();
       context.moveTo(x, 0);
-      context.lineTo(x, height);
+      context.lineTo(x, seen.length > kMostLines ? Math.min(4, height) : height);
       context.stroke();
       if (!labels) return;
       // Right of its line; left of it if the next line is too near; else no label.
