@@ -25,6 +25,8 @@ inline constexpr char kPcSamplesVariable[] = "WICPROF_PC_SAMPLES";
 inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 /// Milliseconds between two flushes of CUPTI's buffers, by default 100; 0 = flush only at exit.
 inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
+/// Milliseconds until `run` says that something may hang (cli/record/long_wait.h).
+inline constexpr char kLongWaitVariable[] = "WICPROF_LONG_WAIT_MS";
 /// "1": the collector also reports NVTX ranges when they begin (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 

@@ -336,7 +336,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   pid_t helper = 0;
   if (plan.started) guarded("showing the run", [&] { helper = plan.started(name); });
 
-  Supervision supervision(*app, switchboard, drain, signals, window, ab, other_root, plan, helper);
+  Supervision supervision(*app, session->map(), switchboard, drain, signals, window, ab, other_root, plan, helper);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision.until_end();
   outcome.end = end.value_or(AppEnd{});

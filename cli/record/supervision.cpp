@@ -5,12 +5,17 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "cli/record/child_processes.h"
 #include "cli/record/guarded.h"
 #include "cli/record/stop_signal.h"
 #include "cli/terminal/messages.h"
+#include "protocol/environment.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::cli {
 
@@ -23,11 +28,20 @@ constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are 
 constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
 constexpr TimeNs kThreePresses = 2 * kSecond;     // in which three Ctrl-C kill a program that handles Ctrl-C itself
 
+TimeNs longest_wait() {
+  const char* const given = std::getenv(kLongWaitVariable);
+  TimeNs ms = 0;
+  const bool is_number = given != nullptr && std::from_chars(given, given + std::strlen(given), ms).ec == std::errc();
+  return is_number ? std::max<TimeNs>(ms, 0) * kMillisecond : LongWait::kLong;
+}
+
 }  // namespace
 
-Supervision::Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
-                         CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan, pid_t helper)
+Supervision::Supervision(AppProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
+                         TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root,
+                         const RunPlan& plan, pid_t helper)
     : app_(app),
+      session_(session),
       switchboard_(switchboard),
       drain_(drain),
       signals_(signals),
@@ -37,7 +51,8 @@ Supervision::Supervision(AppProcess& app, Switchboard& switchboard, const Drain&
       plan_(plan),
       helper_(helper),
       schedule_(plan.phases),
-      progress_(!plan.quiet, now_ns()) {
+      progress_(!plan.quiet, now_ns()),
+      long_wait_(session.open_work(), longest_wait()) {
   if (plan.time_limit > 0) limit_at_ = now_ns() + plan.time_limit;
 }
 
@@ -77,6 +92,7 @@ void Supervision::step() {
   follow_schedule();
   follow_ab();
   report_trouble();
+  report_long_wait();
   progress_.show(drain_.progress(), switchboard_.wanted());
   if (limit_at_ && now_ns() >= *limit_at_) {
     limit_at_.reset();
@@ -148,6 +164,14 @@ void Supervision::report_trouble() {
   if (stopped.empty()) return;
   trouble_reported_ = true;
   say("RECORDING STOPPED: " + stopped + ". The program continues; its later events count as lost");
+}
+
+void Supervision::report_long_wait() {
+  if (plan_.quiet) return;
+  if (const std::optional<std::string> news = long_wait_.news(now_ns())) {
+    tell(fmt::format("{}; should the program hang, another terminal says why: wic-prof stuck --session {}", *news,
+                     shell_word(session_.header().name)));
+  }
 }
 
 void Supervision::say(const std::string& text) {

@@ -14,6 +14,7 @@
 #include "cli/record/app_process.h"
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
+#include "cli/record/long_wait.h"
 #include "cli/record/other_root.h"
 #include "cli/record/progress.h"
 #include "cli/record/run_app.h"
@@ -27,8 +28,9 @@ namespace wicprof::cli {
 class Supervision {
  public:
   /// All arguments must outlive the supervision. `helper`: a child of wic-prof that is not the program's, or 0.
-  Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
-              CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan, pid_t helper);
+  Supervision(AppProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
+              TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan,
+              pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -47,6 +49,7 @@ class Supervision {
   void follow_schedule();
   void follow_ab();
   void report_trouble();
+  void report_long_wait();
   void say(const std::string& text);
   void tell(const std::string& text);
 
@@ -61,6 +64,7 @@ class Supervision {
   std::vector<pid_t> left_behind();
 
   AppProcess& app_;
+  const SessionMap& session_;
   Switchboard& switchboard_;
   const Drain& drain_;
   TerminalSignals& signals_;
@@ -71,6 +75,7 @@ class Supervision {
   pid_t helper_;
   Schedule schedule_;
   ProgressLine progress_;
+  LongWait long_wait_;
   std::optional<std::uint32_t> sequence_;  // of the scheduled change that is not applied yet
   TimeNs apply_deadline_ = 0;
   std::optional<AppEnd> end_;  // of the program; what it left behind may still run

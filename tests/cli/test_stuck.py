@@ -52,15 +52,17 @@ class Stuck(harness.Case):
     def end(self, run):
         """Ends a run as Ctrl-C in a terminal does, which reaches the program's processes, too."""
         os.killpg(run.pid, signal.SIGINT)
-        self.finish(run)
+        return self.finish(run)
 
-    def scenario(self, name, kind, confidence, check):
+    def scenario(self, name, kind, confidence, check, note=0):
+        self.env["WICPROF_LONG_WAIT_MS"] = "500"
         run = self.hang(STUCK_APP, name, "simt:1", SECONDS)
         self.until_answer(self.is_first(kind, confidence, check))
         text = self.wic_prof("stuck", "--session=hung")
         self.assertEqual(text.returncode, 0, text.stderr)
         self.assertTrue(text.stdout.startswith(kind), text.stdout)
-        self.end(run)
+        time.sleep(note)
+        return self.end(run).stderr
 
     def test_missing_signal(self):
         def check(answer):
@@ -72,7 +74,9 @@ class Stuck(harness.Case):
             self.assertGreater(wait["age_ns"], 500_000_000)
             self.assertRegex(wait["address"], "^0x[0-9a-f]+$")
             self.assertIn("host thread", cause["text"])
-        self.scenario("missing_signal", "missing_signal", "likely", check)
+        said = self.scenario("missing_signal", "missing_signal", "likely", check, note=1.2)
+        self.assertRegex(said, r"a warp waits at first for \d.*: wic-prof stuck --session hung\n")
+        self.assertEqual(said.count("should the program hang"), 1)
 
     def test_wrong_count(self):
         def check(answer):
@@ -145,18 +149,20 @@ class Stuck(harness.Case):
         def check(answer):
             self.assertEqual((answer["calls"][0]["awaited"], answer["calls"][0]["event"]), ("event", "0x10"))
             self.assertEqual((answer["kernels"], answer["launches_seen"]), ([], False))
+        self.env["WICPROF_LONG_WAIT_MS"] = "500"
         run = self.cuda("wait", "event", "1", str(SECONDS * 1000), trace="cuda,nvtx")
         self.until_answer(self.is_first("waiting_call", "unknown", check))
-        self.end(run)
+        self.assertRegex(self.end(run).stderr, r"thread \d+ waits in cudaEventSynchronize for \d.*s; should")
 
     def test_a_program_that_does_not_hang(self):
         def check(answer):
             self.assertEqual((answer["causes"], answer["waits"], answer["calls"]), ([], [], []))
+        self.env["WICPROF_LONG_WAIT_MS"] = "500"
         run = self.start_app(run_options=("--name", "hung"), seconds=SECONDS, start_new_session=True)
         time.sleep(1.5)
         self.until_answer(check)
         self.until(lambda: "nothing has waited for long" in self.wic_prof("stuck", "--session=hung").stdout, "the text")
-        self.end(run)
+        self.assertNotIn("should the program hang", self.end(run).stderr)
 
     def test_no_session(self):
         self.assert_refused(self.wic_prof("stuck"), 2, "no session is running")

@@ -1,0 +1,48 @@
+#include "cli/record/long_wait.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "analyzer/words/format.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr TimeNs kBetweenLooks = kSecond;
+
+/// A name in shared memory ends with NUL, or with its array.
+template <std::size_t kSize>
+std::string name_in(const char (&name)[kSize]) {
+  return analyzer::one_line(std::string_view(name, strnlen(name, kSize)));
+}
+
+}  // namespace
+
+std::optional<std::string> LongWait::news(TimeNs now) {
+  if (said_ || now < next_look_) return std::nullopt;
+  next_look_ = now + std::min(kBetweenLooks, longest_);
+  TimeNs longest = longest_;
+  std::string who;
+  for (const OpenEntry<OpenWait>& entry : work_.waits) {
+    const std::optional<OpenWait> wait = entry.read();
+    if (!wait || wait->begin == 0 || now - wait->begin < longest || process_is_gone(entry.pid())) continue;
+    longest = now - wait->begin;
+    who = fmt::format("a warp waits at {}", name_in(wait->site));
+  }
+  for (const OpenEntry<OpenCall>& entry : work_.calls) {
+    const std::optional<OpenCall> call = entry.read();
+    if (!call || call->begin == 0 || now - call->begin < longest || process_is_gone(entry.pid())) continue;
+    longest = now - call->begin;
+    who = fmt::format("thread {} waits {} {}", call->thread, call->waits_for_word != 0 ? "at" : "in",
+                      name_in(call->name));
+  }
+  if (who.empty()) return std::nullopt;
+  said_ = true;
+  return fmt::format("{} for {}", who, analyzer::format_duration(longest));
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,33 @@
+// Notices that something in the program has waited for so long that the program may hang.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "protocol/open_work.h"
+#include "protocol/time.h"
+
+namespace wicprof::cli {
+
+/// One thread.
+class LongWait {
+ public:
+  /// Few programs wait so long for what still comes (chosen).
+  static constexpr TimeNs kLong = 30 * kSecond;
+
+  /// `work` must outlive the object.
+  explicit LongWait(const OpenWork& work, TimeNs longest = kLong) : work_(work), longest_(longest) {}
+  LongWait(const LongWait&) = delete;
+  LongWait& operator=(const LongWait&) = delete;
+
+  /// What waits and since when, as a sentence's begin; at most once, since a program that hangs says nothing new.
+  std::optional<std::string> news(TimeNs now);
+
+ private:
+  const OpenWork& work_;
+  const TimeNs longest_;
+  TimeNs next_look_ = 0;
+  bool said_ = false;
+};
+
+}  // namespace wicprof::cli
