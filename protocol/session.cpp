@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -277,10 +276,7 @@ SessionOwner::~SessionOwner() {
 std::string SessionOwner::socket_path() const { return socket_of(path_); }
 
 // Returns an errno, or 0. Where the system has no sealed memory, the session's file is the memory.
-int SessionOwner::make_memory(const std::string& directory, const std::string& name, std::size_t bytes) {
-  // The memory counts as the folder's: that is what a container and the user limit.
-  struct statvfs space {};
-  if (statvfs(directory.c_str(), &space) == 0 && std::uint64_t{space.f_bavail} * space.f_frsize < bytes) return ENOSPC;
+int SessionOwner::make_memory(const std::string& name, std::size_t bytes) {
   const int memory = make_session_memory(name + std::string(kSuffix), bytes);
   if (memory < 0 && memory != -ENOSYS) return -memory;
   int failed = 0;
@@ -340,10 +336,9 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     return rings.capacity > kMaxBytes || rings.count > kMaxBytes / ring_bytes(rings.capacity);
   });
   const std::size_t total = absurd ? kMaxBytes : layout.total();
-  if (const int failed = absurd ? ENOSPC : owner.make_memory(*directory, name, total); failed != 0) {
+  if (const int failed = absurd ? ENOSPC : owner.make_memory(name, total); failed != 0) {
     return unavailable(
-        "no space for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
-        std::strerror(failed) + "); " +
+        "no space for " + std::to_string(total >> 20) + " MiB of shared memory (" + std::strerror(failed) + "); " +
         (failed == EFBIG ? "raise ulimit -f, or lower --buffer-size" : "lower --buffer-size, or free some space"));
   }
   const int memory_file = owner.memory_fd_ >= 0 ? owner.memory_fd_ : fd;

@@ -140,7 +140,7 @@ class SessionOwner {
 
  private:
   SessionOwner() = default;
-  int make_memory(const std::string& directory, const std::string& name, std::size_t bytes);
+  int make_memory(const std::string& name, std::size_t bytes);
   SessionMap map_;
   std::string path_;
   int lock_fd_ = -1;    // of the session's file

@@ -1,8 +1,7 @@
-// Whether a container limits what wic-prof can do, as far as that is visible from inside.
-#include <fmt/format.h>
-#include <unistd.h>
+// Whether this is a container.
+#include "cli/files/container.h"
 
-#include <cstdlib>
+#include <fmt/format.h>
 
 #include "cli/checks/check.h"
 
@@ -10,23 +9,14 @@ namespace wicprof::cli {
 
 template <>
 std::vector<Check> run_check<struct Container>(const Machine&) {
-  std::string kind;
-  if (access("/.dockerenv", F_OK) == 0) kind = "docker";
-  if (access("/run/.containerenv", F_OK) == 0) kind = "podman";
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) kind = "kubernetes";
-  if (std::getenv("APPTAINER_CONTAINER") != nullptr || std::getenv("SINGULARITY_CONTAINER") != nullptr)
-    kind = "apptainer";
-  if (const char* named = std::getenv("container"); named != nullptr && *named != '\0') kind = named;
+  const std::string kind = container_kind();
   if (kind.empty()) return {{"container", CheckState::not_applicable, "none detected", {}, false}};
-  return {
-      {"container",
-       CheckState::ok,
-       fmt::format("{}: run wic-prof inside, beside the program; the container needs --gpus for the GPU, --shm-size "
-                   "above the buffers, and --cap-add=SYS_ADMIN for pcsampling if only administrators may read "
-                   "counters",
-                   kind),
-       {},
-       false}};
+  return {{"container",
+           CheckState::ok,
+           fmt::format("{}: run wic-prof inside, beside the program; for the GPU: {}", kind,
+                       container_cure("--gpus all", "resources.limits: {nvidia.com/gpu: 1}")),
+           {},
+           false}};
 }
 
 }  // namespace wicprof::cli

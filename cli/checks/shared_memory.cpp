@@ -1,30 +1,29 @@
-// Free memory for the rings of a session.
+// Memory for the rings of a session. It lies in no file system, so that the size of /dev/shm does not matter.
 #include <fmt/format.h>
-#include <sys/statvfs.h>
-
-#include <algorithm>
-#include <cstdint>
+#include <unistd.h>
 
 #include "cli/checks/check.h"
+#include "cli/files/container.h"
+#include "cli/record/buffer_size.h"
+#include "cli/record/cgroup.h"
 
 namespace wicprof::cli {
 
 template <>
-std::vector<Check> run_check<struct SharedMemory>(const Machine& machine) {
-  if (!machine.session_folder) return {};
-  constexpr std::uint64_t kDefaultBufferMib = 128;  // run's default for --buffer-size
-  const std::string& folder = *machine.session_folder;
-  struct statvfs info {};
-  if (statvfs(folder.c_str(), &info) != 0) {
-    return {{"shared memory", CheckState::missing, "cannot query the file system of " + folder,
-             "set XDG_RUNTIME_DIR to a folder that belongs to you", true}};
-  }
-  const std::uint64_t free_mib = static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize >> 20;
-  Check check{"shared memory", CheckState::ok, fmt::format("{} MiB free in {}", free_mib, folder), {}, true};
-  if (free_mib < kDefaultBufferMib + 1) {
+std::vector<Check> run_check<struct SharedMemory>(const Machine&) {
+  const std::optional<std::uint64_t> left = cgroup_memory_left(getpid());
+  const BufferSize buffer = fitting_buffer(left);
+  Check check{"shared memory", CheckState::ok, {}, {}, true};
+  if (!left) {
+    check.detail = fmt::format("no memory limit; run takes {} MiB", buffer.bytes >> 20);
+  } else if (*left > buffer.bytes) {
+    check.detail =
+        fmt::format("the memory limit leaves {} MiB, of which run takes {}", *left >> 20, buffer.bytes >> 20);
+  } else {
     check.state = CheckState::missing;
-    check.cure = fmt::format("free some space, enlarge that file system, or use run with --buffer-size below {}",
-                             std::max<std::uint64_t>(free_mib, 1));
+    check.detail = fmt::format("the memory limit leaves {} MiB, and run needs {}", *left >> 20, buffer.bytes >> 20);
+    const std::string cure = container_cure("--memory", "resources.limits.memory");
+    check.cure = cure.empty() ? "raise the memory limit of this control group" : "raise the memory limit: " + cure;
   }
   return {check};
 }

@@ -15,6 +15,7 @@
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
+#include "cli/record/buffer_size.h"
 #include "cli/record/capture.h"
 #include "cli/record/guarded.h"
 #include "cli/record/last_words.h"
@@ -49,7 +50,7 @@ struct RunOptions {
   bool placebo = false;
   int repeat = 1;
   CaptureOptions capture;
-  unsigned long long buffer_mib = 128;
+  std::optional<unsigned long long> buffer_mib;
   std::string kill;
   std::string wait = "primary";
   bool gui = false;
@@ -120,7 +121,7 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     plan.stop_signal = *signal;
   }
   plan.wait_for_all = options.wait == "all";
-  plan.buffer_bytes = static_cast<std::size_t>(options.buffer_mib) << 20;
+  if (options.buffer_mib) plan.buffer_bytes = static_cast<std::size_t>(*options.buffer_mib) << 20;
   return ok();
 }
 
@@ -163,6 +164,7 @@ void report_end(const RunOutcome& outcome, const LastWords& last_words, const Tr
     }
     if (!outcome.interrupted) report_last_words(last_words, facts);
   }
+  if (facts.empty && !outcome.out_of_session.empty()) warn("nothing was recorded: " + outcome.out_of_session);
   if (outcome.recording)
     warn(fmt::format("THE TRACE IS {}: {}", outcome.lost ? "LOST" : "INCOMPLETE", outcome.recording->message));
 }
@@ -316,10 +318,11 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
                   "the session's name for toggle and sessions; default: the program's name")
       ->type_name("NAME");
   verb.add_option("--buffer-size", options->buffer_mib,
-                  "shared memory between the program and wic-prof in MiB, divided among 512 rings, one per producer")
+                  fmt::format("shared memory between the program and wic-prof in MiB, divided among 512 rings, one per "
+                              "producer; default: {}, or a quarter of what a container's memory limit leaves",
+                              kUsualBuffer >> 20))
       ->type_name("MIB")
-      ->check(CLI::Range(1ULL, 1ULL << 40))
-      ->capture_default_str();
+      ->check(CLI::Range(1ULL, 1ULL << 40));
   CaptureOptions& capture = options->capture;
   verb.add_option("--trace", capture.trace,
                   fmt::format("what to record, a list of {}; default: {}", trace_word_list(), kDefaultTrace))

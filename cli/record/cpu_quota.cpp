@@ -13,8 +13,9 @@ std::optional<QuotaCounts> read_cpu_stat(const std::string& path) {
   unsigned long long value = 0;
   while (file >> name >> value) {
     if (name == "nr_throttled") counts.periods = value;
-    if (name != "throttled_usec") continue;
-    counts.throttled_ns = static_cast<TimeNs>(value) * kMicrosecond;
+    const bool is_v2 = name == "throttled_usec";
+    if (!is_v2 && name != "throttled_time") continue;
+    counts.throttled_ns = static_cast<TimeNs>(value) * (is_v2 ? kMicrosecond : 1);
     any = true;
   }
   return any ? std::optional(counts) : std::nullopt;
@@ -35,27 +36,14 @@ std::optional<QuotaCounts> sum_of(const std::vector<std::string>& files) {
 
 }  // namespace
 
-CpuQuota::CpuQuota(pid_t process, std::string root, std::string proc)
-    : root_(std::move(root)), proc_file_(std::move(proc) + "/" + std::to_string(process) + "/cgroup") {
+CpuQuota::CpuQuota(pid_t process, CgroupPlaces places) : process_(process), places_(std::move(places)) {
   files_ = files_now();
 }
 
 std::vector<std::string> CpuQuota::files_now() const {
-  std::ifstream file(proc_file_);
-  std::string line, group;
-  while (std::getline(file, line)) {
-    if (line.starts_with("0::")) group = line.substr(3);
-  }
-  if (group.empty()) return {};
-  // A path outside of this namespace's root ("/../other") names groups that are not mounted here.
-  if (group.find("..") != std::string::npos) group = "/";
-  std::vector<std::string> files;
-  for (;;) {
-    files.push_back(root_ + (group == "/" ? "" : group) + "/cpu.stat");
-    if (group == "/") return files;
-    const std::size_t slash = group.rfind('/');
-    group = slash == 0 || slash == std::string::npos ? "/" : group.substr(0, slash);
-  }
+  std::vector<std::string> files = cgroup_folders(process_, "cpu", places_);
+  for (std::string& file : files) file += "/cpu.stat";
+  return files;
 }
 
 void CpuQuota::follow() {

@@ -1,4 +1,4 @@
-// How often a CPU quota (cgroup v2, cpu.max) has stopped the threads of a process.
+// How often a CPU quota (of a control group) has stopped the threads of a process.
 #pragma once
 
 #include <sys/types.h>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/record/cgroup.h"
 #include "protocol/time.h"
 
 namespace wicprof::cli {
@@ -34,21 +35,21 @@ std::optional<QuotaCounts> read_cpu_stat(const std::string& path);
 /// The counts of a process's group and of all groups around it: each may have a quota. One thread at a time.
 class CpuQuota {
  public:
-  /// `root`: where the groups are mounted. `proc`: where the processes are.
-  explicit CpuQuota(pid_t process, std::string root = "/sys/fs/cgroup", std::string proc = "/proc");
+  explicit CpuQuota(pid_t process, CgroupPlaces places = {});
 
   /// Looks whether the process has moved to another group, which container tools do with running programs. The counts
   /// then go on with the new group's. Call now and then; after the process's end nothing changes.
   void follow();
 
-  /// Since the first groups exist; nothing without cgroup v2.
+  /// Since the first groups exist; nothing without control groups.
   std::optional<QuotaCounts> counts() const;
 
  private:
   /// The files cpu.stat of the process's group and of those around it; empty for a process that has ended.
   std::vector<std::string> files_now() const;
 
-  std::string root_, proc_file_;
+  pid_t process_;
+  CgroupPlaces places_;
   std::vector<std::string> files_;
   QuotaCounts earlier_;  // of groups that the process has left, less what the present ones had before
 };

@@ -129,8 +129,8 @@ OwnRing::OwnRing() : memory_(static_cast<std::byte*>(std::aligned_alloc(64, ring
   sink_ = std::make_unique<EventSink>(ring_);
 }
 
-HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink, OtherRoot& other_root)
-    : session_(session), app_(app), sink_(sink), other_root_(other_root) {
+HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink, std::function<void(pid_t)> look)
+    : session_(session), app_(app), sink_(sink), look_(std::move(look)) {
   // Subtract what the scheduler counted for this process before the run.
   last_sample_ = now_ns();
   Process& own = processes_[getpid()];
@@ -230,7 +230,7 @@ void HostSampler::write_process(pid_t pid) {
   event.rank = event.local_rank = -1;
   event.seen_ns = last_sample_;
   sink_.write(event);
-  other_root_.look(pid);
+  look_(pid);
 }
 
 void HostSampler::sample_process(pid_t pid, Process& process, TimeNs begin) {

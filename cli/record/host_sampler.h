@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cli/record/other_root.h"
 #include "protocol/event_sink.h"
 #include "protocol/session.h"
 #include "protocol/time.h"
@@ -53,8 +53,8 @@ class OwnRing {
 class HostSampler {
  public:
   /// `session` and `sink` must outlive the sampler. Create it before the program starts, so that the counters of the
-  /// program's threads start at 0. `other_root` looks at each process without a ring.
-  HostSampler(const SessionMap& session, pid_t app, EventSink& sink, OtherRoot& other_root);
+  /// program's threads start at 0. `look` is called with each process without a ring.
+  HostSampler(const SessionMap& session, pid_t app, EventSink& sink, std::function<void(pid_t)> look);
   ~HostSampler();
 
   /// Takes a last sample and stops the thread.
@@ -80,7 +80,7 @@ class HostSampler {
   const SessionMap& session_;
   pid_t app_;
   EventSink& sink_;
-  OtherRoot& other_root_;
+  std::function<void(pid_t)> look_;
   std::map<pid_t, Process> processes_;
   TimeNs last_sample_ = 0;
   unsigned samples_ = 0;

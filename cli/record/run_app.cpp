@@ -17,6 +17,8 @@
 #include "cli/files/output_name.h"
 #include "cli/record/ab_run.h"
 #include "cli/record/app_environment.h"
+#include "cli/record/buffer_size.h"
+#include "cli/record/cgroup.h"
 #include "cli/record/child_processes.h"
 #include "cli/record/cpu_quota.h"
 #include "cli/record/disassemble.h"
@@ -29,6 +31,7 @@
 #include "cli/record/last_way.h"
 #include "cli/record/modules_folder.h"
 #include "cli/record/other_root.h"
+#include "cli/record/out_of_session.h"
 #include "cli/record/segments.h"
 #include "cli/record/sender.h"
 #include "cli/record/stop_signal.h"
@@ -131,7 +134,10 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   options.name = plan.name.empty() ? session_name(*program) : plan.name;
   options.number_if_taken = plan.name.empty();
   options.app = base_name(*program);
-  options.rings = divide_among_rings(plan.buffer_bytes);
+  const BufferSize buffer =
+      plan.buffer_bytes ? BufferSize{*plan.buffer_bytes, {}} : fitting_buffer(cgroup_memory_left(getpid()));
+  if (!buffer.note.empty() && !plan.quiet) note(buffer.note);
+  options.rings = divide_among_rings(buffer.bytes);
   const Result<SessionOwner> session = SessionOwner::create(options);
   if (!session) return session.error();
   last_way->session(session->path());
@@ -210,6 +216,11 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     own.sink().loss(LossSource::cupti, 1, lost);
   }
   OtherRoot other_root(std::move(environment.files), own.sink());
+  OutOfSession out_of_session;
+  const auto look_at = [&](pid_t process) {
+    other_root.look(process);
+    out_of_session.look(process);
+  };
   IterationMeter meter;
   AbRun ab(switchboard, meter);
   if (plan.ab) (void)ab.begin(*plan.ab);
@@ -233,7 +244,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     if (segments) segments->follow(*recorder, now_ns());
     if (const TimeNs now = now_ns(); now - root_looked > kLookAtRoot) {
       root_looked = now;
-      other_root.look(app->pid());
+      look_at(app->pid());
     }
     if (const TimeNs now = now_ns(); capture.host && now - quota_followed > kFollowQuota) {
       quota_followed = now;
@@ -311,7 +322,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
       session->memory());
   if (!server) return server.error();
   std::optional<HostSampler> sampler;
-  if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink(), other_root);
+  if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink(), look_at);
   window.start(now_ns());
   if (capture.timed()) {
     recorder->set_capture_window(window.from(), window.until());
@@ -351,6 +362,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   sampler.reset();
   drain.finish();
   if (const std::string news = other_root.news(); !news.empty()) warn(news);
+  outcome.out_of_session = out_of_session.why();
   if (session->is_file_cut()) recorder->set_stat(store::Stat::ring_corrupt, kSessionCut, 1);
   if (segments) {
     outcome.segments = segments->count();

@@ -22,12 +22,12 @@ struct RunPlan {
   std::vector<std::string> words;  ///< the program and its arguments
   std::string output;              ///< a pattern (output_name.h); empty = <program>.%p.wicprof
   bool overwrite = false;
-  std::vector<Phase> phases;       ///< the first applies from the start; empty = the program's own choice
-  WaitSide side = WaitSide::both;  ///< which waits the phases are about
-  std::string schedule_text;       ///< as the user wrote it; empty without a schedule
-  std::optional<AbPlan> ab;        ///< compares both modes from the start
-  std::string name;                ///< of the session; empty = the program's name
-  std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
+  std::vector<Phase> phases;                ///< the first applies from the start; empty = the program's own choice
+  WaitSide side = WaitSide::both;           ///< which waits the phases are about
+  std::string schedule_text;                ///< as the user wrote it; empty without a schedule
+  std::optional<AbPlan> ab;                 ///< compares both modes from the start
+  std::string name;                         ///< of the session; empty = the program's name
+  std::optional<std::size_t> buffer_bytes;  ///< all rings together; empty: as fitting_buffer() says
   CapturePlan capture;
   bool quiet = false;
   std::string log;        ///< file for the program's stdout and stderr; empty = it inherits wic-prof's
@@ -53,6 +53,7 @@ struct RunOutcome {
   bool compared = false;           ///< both modes were compared: the trace has phases
   std::optional<Error> recording;  ///< why the trace is incomplete
   bool lost = false;               ///< others removed, emptied or replaced the trace
+  std::string out_of_session;      ///< why a process may not have been recorded (out_of_session.h); empty: each could
 
   /// The exit status of a verb that passes on the program's: a signal that wic-prof itself sent as planned is no
   /// failure, a lost trace is one.

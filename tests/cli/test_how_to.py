@@ -32,6 +32,18 @@ class HowTo(harness.Case):
         os.killpg(program.pid, signal.SIGINT)
         self.finish(program)
 
+    def test_a_server_under_a_quota(self):
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_TEST_CUPTI": ""})
+        run, toggle, analyze = commands("limited-cpus.md")
+        server = self.start(*self.words(run, harness.CUDA_APP, "load", "context", "wait", "stream", 600, 5, "exit", 0))
+        self.until(lambda: any(s["answers"] and s["wic_runtime"] for s in self.sessions()), "the server")
+        parked = self.wic_prof(*self.words(toggle))
+        self.assertEqual(parked.returncode, 0, parked.stderr)
+        self.assertEqual(self.finish(server).returncode, 0)
+        self.assertIn("park against poll", self.wic_prof(*self.words(analyze)).stdout)
+
     def test_whether_parking_helps(self):
         rewrite, run, compare = commands("polling.md")
         self.assertIn("loops: ", self.wic_prof(*self.words(rewrite, harness.SOURCE / "tests/cli/flag.ptx")).stdout)
