@@ -8,11 +8,11 @@ namespace wicprof::reports {
 
 // In the order of the help text.
 constexpr Format kFormats[] = {
-    {"html", "one self-contained page", render_as<struct Html>},
-    {"md", "", render_as<struct Markdown>},
-    {"json", "", render_as<struct JsonReport>},
-    {"csv", "the wait sites", render_as<struct Csv>},
-    {"perfetto", "for ui.perfetto.dev", render_as<struct Perfetto>},
+    {"html", ".html", "one self-contained page", render_as<struct Html>},
+    {"md", ".md", "", render_as<struct Markdown>},
+    {"json", ".json", "", render_as<struct JsonReport>},
+    {"csv", ".csv", "the wait sites", render_as<struct Csv>},
+    {"perfetto", ".perfetto.json", "for ui.perfetto.dev", render_as<struct Perfetto>},
 };
 
 std::span<const Format> formats() { return kFormats; }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/ci/config.h"
+#include "cli/ci/example.h"
 #include "cli/ci/measure.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
@@ -29,6 +30,7 @@ struct CiOptions {
   std::string folder = "wic-prof-ci";
   std::string format = "text";
   bool overwrite = false;
+  bool example = false;
 };
 
 std::string in_folder(const CiOptions& options, std::string_view name) {
@@ -90,6 +92,10 @@ Result<> write_reports(const CiOptions& options, const reports::GateReportInput&
 }
 
 int ci(CiOptions options, const ProgramWords& program) {
+  if (options.example) return print_answer(kExampleConfig);
+  if (options.config.empty()) {
+    return fail(bad_input("ci needs a configuration: --config FILE; wic-prof ci --example prints one"));
+  }
   if (program.empty()) {
     return fail(bad_input("ci needs a program to run: wic-prof ci --config wic-prof.toml -- APP ARGS..."));
   }
@@ -131,9 +137,8 @@ int ci(CiOptions options, const ProgramWords& program) {
 template <>
 VerbBody declare<struct CiVerb>(CLI::App& verb, const ProgramWords& program) {
   const auto options = std::make_shared<CiOptions>();
-  verb.add_option("-c,--config", options->config, "the runs and their limits, in TOML; see docs/ci.md")
-      ->type_name("FILE")
-      ->required();
+  verb.add_option("-c,--config", options->config, "the runs and their limits, in TOML")->type_name("FILE");
+  verb.add_flag("--example", options->example, "print a configuration with all keys and what they do");
   verb.add_option("-o,--output", options->folder, "the folder for traces, junit.xml, result.json and summary.md")
       ->type_name("FOLDER")
       ->capture_default_str();

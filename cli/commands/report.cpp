@@ -1,5 +1,6 @@
 // wic-prof report: writes a document about a trace.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -20,9 +21,30 @@ struct ReportOptions {
   Output output;
 };
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const reports::Format& format : reports::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+/// What --format names, else what the output's name ends with.
+Result<std::string> wanted_format(const ReportOptions& options, const std::string& output) {
+  if (!options.format.empty()) return options.format;
+  const reports::Format* wanted = nullptr;
+  for (const reports::Format& format : reports::formats()) {
+    const bool closer = wanted == nullptr || format.ending.size() > wanted->ending.size();
+    if (output.ends_with(format.ending) && closer) wanted = &format;
+  }
+  if (wanted != nullptr) return std::string(wanted->name);
+  return bad_input(fmt::format("report needs a format: name an output such as -o report.html, or one of --format {}",
+                               fmt::join(format_names(), ", ")));
+}
+
 int report(const ReportOptions& options) {
   const Result<Output> output = prepare_output(options.output);
   if (!output) return fail(output.error());
+  const Result<std::string> format = wanted_format(options, output->name);
+  if (!format) return fail(format.error());
   std::vector<analyzer::TraceModel> models;
   for (const std::string& file : options.files) {
     Result<analyzer::TraceModel> model = load_trace(file);
@@ -30,7 +52,7 @@ int report(const ReportOptions& options) {
     models.push_back(*std::move(model));
   }
   const Result<> written = write_output(
-      *output, reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, options.format));
+      *output, reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, *format));
   if (!written) return fail(written.error());
   if (output->name != "-") note("written to " + output->name);
   return kDone;
@@ -48,12 +70,6 @@ std::string format_help() {
   return text;
 }
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const reports::Format& format : reports::formats()) names.emplace_back(format.name);
-  return names;
-}
-
 }  // namespace
 
 template <>
@@ -62,12 +78,11 @@ VerbBody declare<struct ReportVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_option("FILE", options->files, "a trace, or two: the trace before, then the trace that the report describes")
       ->required()
       ->expected(1, 2);
-  verb.add_option("--format", options->format, format_help())
-      ->required()
+  verb.add_option("--format", options->format, format_help() + "; default: as the output's name ends")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(format_names()));
   add_output(verb, options->output);
-  add_example(verb, "wic-prof report halo.wicprof --format html -o halo.html");
+  add_example(verb, "wic-prof report halo.wicprof -o halo.html");
   return [options] { return report(*options); };
 }
 

@@ -272,15 +272,23 @@ class Configuration(Gate):
         for config in (f"{key} = 1", f"[{key}]", f"[[{key}]]",
                        "\n[" + " . ".join(['"."'] * parts) + "]", "a" + ".\'b\'" * parts + "=1",
                        's = """\n"" ""\\""" """\n' + key + "=1"):
-            self.assert_refused(self.ci(config), 2, "wic-prof.toml:", "docs/ci.md")
+            self.assert_refused(self.ci(config), 2, "wic-prof.toml:", "ci --example")
         # Dots elsewhere are none of a key's.
         config = '[limits."a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s"]\nshare = "1.2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9"'
         config += " # ................................"
         self.assertNotIn("16 parts", self.ci(config).stderr)
 
     def test_missing(self):
-        self.assert_refused(self.wic_prof("ci", "--config", "none.toml", "--", "true"), 2, "none.toml", "docs/ci.md")
-        self.assert_refused(self.wic_prof("ci", "--", "true"), 2, "--config")
+        self.assert_refused(self.wic_prof("ci", "--config", "none.toml", "--", "true"), 2, "none.toml", "ci --example")
+        self.assert_refused(self.wic_prof("ci", "--", "true"), 2, "--config", "ci --example")
+
+    def test_example_is_a_configuration(self):
+        example = self.wic_prof("ci", "--example")
+        self.assertEqual((example.returncode, example.stderr), (0, ""))
+        result = self.ci(example.stdout, program="false")
+        self.assertEqual(result.returncode, 3, result.stderr)  # read, and then a broken run
+        with_baseline = example.stdout.replace("# [baseline]", "[baseline]").replace("# trace", "trace")
+        self.assert_refused(self.ci(with_baseline), 2, "the baseline: ", "baseline.wicprof")
 
     def test_reports_are_overwritten_only_with_force(self):
         (self.work / "c.toml").write_text("[run]\nrepeat = 1\n")
