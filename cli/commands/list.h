@@ -23,6 +23,7 @@ inline constexpr Command kCommands[] = {
     {"doctor", "what this machine can and cannot do", declare<struct DoctorVerb>},
     {"demo", "poll against park on a bundled sample", declare<struct DemoVerb>},
     {"help", "the options of a verb", declare<struct HelpVerb>},
+    {"generate", "man pages and completions", declare<struct GenerateVerb>},
 };
 
 }  // namespace wicprof::cli
