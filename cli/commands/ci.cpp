@@ -79,6 +79,13 @@ int status_of(analyzer::CheckState state) {
   return kUnavailable;
 }
 
+/// What a build service calls the checks: the program's name, and the configuration's where it has a name of its own.
+std::string name_of_checks(const CiOptions& options, const ProgramWords& program) {
+  const std::string configuration = std::filesystem::path(options.config).stem().string();
+  const std::string name = base_name(program.front());
+  return configuration == "wic-prof" ? name : fmt::format("{} ({})", name, configuration);
+}
+
 /// Writes every report into the folder, and the one in the asked-for format to stdout.
 Result<> write_reports(const CiOptions& options, const reports::GateReportInput& input) {
   std::string shown;
@@ -109,6 +116,7 @@ int ci(CiOptions options, const ProgramWords& program) {
   if (const Result<> folder = prepare_folder(options); !folder) return fail(folder.error());
 
   reports::GateRun run;
+  run.name = name_of_checks(options, program);
   run.utc = utc_time();
   run.command = shell_command(program);
   const TimeNs begin = now_ns();

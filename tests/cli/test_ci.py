@@ -29,6 +29,9 @@ class Gate(harness.Case):
             self.assertEqual(found.tag, "skipped" if check["forgiven"] else element[check["state"]])
             if found.tag != "system-out":
                 self.assertEqual(found.get("type"), check["state"])
+                self.assertEqual(found.text, found.get("message"))
+            self.assertEqual(found.text, check["text"])
+            self.assertEqual(case.get("classname"), suite.get("name"))
         for name, total in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
             self.assertEqual(int(suite.get(total)), sum(case.find(name) is not None for case in cases))
         self.assertIn(f"wic-prof ci: {answer['state']}", (self.work / folder / "summary.md").read_text())
@@ -110,6 +113,18 @@ class Limits(Gate):
         check = self.check(answer, "polls_per_wait", "left")
         self.assertEqual((check["state"], check["forgiven"], check["low"], check["high"]),
                          ("inconclusive", True, 10, 30))
+        summary = (self.work / "wic-prof-ci" / "summary.md").read_text()
+        self.assertIn("\n1 of 2 checks passed; the configuration allows what the table says about the other one.\n",
+                      summary)
+        self.assertNotIn("every check", summary)
+
+    def test_suite_has_the_name_of_program_and_configuration(self):
+        def name(config):
+            (self.work / config).write_text("[run]\nrepeat = 1\n")
+            self.assertEqual(self.wic_prof("ci", "-f", "-c", config, "--", "/bin/true").returncode, 0)
+            return xml.parse(self.work / "wic-prof-ci" / "junit.xml").getroot().find("testsuite").get("name")
+        self.assertEqual(name("wic-prof.toml"), "true")
+        self.assertEqual(name("short.toml"), "true (short)")
 
 
 class Sides(Gate):
