@@ -7,6 +7,7 @@
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 #include "reports/html/charts.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 #include "reports/parts/phrases.h"
@@ -28,7 +29,7 @@ std::string_view mode_css(const Comparison& comparison, bool first) {
 
 std::string tile(std::string_view css, std::string_view above, std::string_view value, std::string_view below) {
   return fmt::format(
-      "<div class=\"tile {}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint small\">{}</span></div>\n",
+      "<div class=\"tile {}\"><span class=\"faint\">{}</span> <b>{}</b> <span class=\"faint small\">{}</span></div>\n",
       css, above, value, below);
 }
 
@@ -94,8 +95,10 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
   if (!chart.empty()) {
     body += fmt::format("<h3>Time of each iteration, by the waits at {}</h3>\n", text_of(comparison.measured_at)) +
             chart +
-            "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span><span><i class=\"park\"></i>parked</span>"
-            "<span>line: median; band: 10 to 90 %; dashed: a change of mode</span></div>\n";
+            fmt::format(
+                "<div class=\"legend\"><span>{}polling</span> <span>{}parked</span> "
+                "<span>line: median; band: 10 to 90 %; dashed: a change of mode</span></div>\n",
+                swatch("poll"), swatch("park"));
   }
   body += titled("Segments", table_html(segments_table(comparison, kMaxListedSegments)));
   body += remark(fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
