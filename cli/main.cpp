@@ -1,5 +1,4 @@
 // wic-prof: reads the command line and runs the verb.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,33 +16,15 @@
 #include "cli/terminal/help_format.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/process_setup.h"
-#include "cli/terminal/screen.h"
+#include "cli/terminal/usage.h"
+#include "cli/terminal/width.h"
 
 namespace wicprof::cli {
 
 namespace {
 
-const Command* find_command(const std::string& name) {
-  const auto found =
-      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return name == c.name; });
-  return found == std::end(kCommands) ? nullptr : &*found;
-}
-
-// CLI11 distinguishes many kinds of usage errors; wic-prof has one.
-int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::string verb = "wic-prof";
-  for (const CLI::App* sub : app.get_subcommands()) verb += " " + sub->get_name();
-  return fail(bad_input(fmt::format("{}; see {} --help", error.what(), verb)));
-}
-
 int main_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (!words.empty() && !words[0].starts_with('-') && find_command(words[0]) == nullptr) {
-    std::string verbs;
-    for (const Command& c : kCommands) verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", c.name);
-    return fail(bad_input(fmt::format("unknown verb '{}'; the verbs are {}", words[0], verbs)));
-  }
-
   // What follows `--` belongs to the program that run and ci start; CLI11 must not parse it.
   ProgramWords program;
   if (!words.empty() && (words[0] == "run" || words[0] == "ci")) {
@@ -56,12 +37,19 @@ int main_of(int argc, char** argv) {
 
   CLI::App app("Who waits for whom on this machine's GPUs, and what changes when waiters park instead of poll.",
                "wic-prof");
-  app.set_version_flag("--version", "wic-prof " WICPROF_VERSION);
-  app.footer("Example:\n  wic-prof run --schedule poll:2s,park:2s -- ./app\n\nEach verb has its own --help.");
-  app.formatter(std::make_shared<HelpFormat>(screen_of(STDOUT_FILENO).width));  // the verbs inherit it
+  app.set_version_flag("-V,--version", "wic-prof " WICPROF_VERSION);
+  app.footer(
+      "Example:\n  wic-prof run --schedule poll:2s,park:2s -- ./app\n\nwic-prof help VERB lists the options of a "
+      "verb.");
+  app.formatter(std::make_shared<HelpFormat>(help_width(STDOUT_FILENO)));  // the verbs inherit it
   app.require_subcommand(1);
   std::vector<VerbBody> bodies;
   for (const Command& c : kCommands) bodies.push_back(c.declare(*app.add_subcommand(c.name, c.what), program));
+  if (words.empty()) {
+    show(help_of(app));
+    return fail(bad_input("name one of these verbs"));
+  }
+  if (!words[0].starts_with('-') && verb_of(app, words[0]) == nullptr) return fail(no_verb(app, words[0]));
 
   try {
     std::reverse(words.begin(), words.end());  // CLI11 reads from the back
@@ -71,7 +59,7 @@ int main_of(int argc, char** argv) {
     app.exit(asked, text, text);
     return print_answer(text.str());
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error);
+    return fail(usage_error(app, error));
   }
   for (std::size_t i = 0; i < std::size(kCommands); ++i) {
     if (app.got_subcommand(kCommands[i].name)) return bodies[i]();

@@ -22,6 +22,13 @@ function(wic_install)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION share/wic-prof/schemas COMPONENT tool
           FILES_MATCHING PATTERN "*.json")
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/wic-prof COMPONENT tool)
+  # The pages that messages cite, beside the examples that they show.
+  foreach(page waiting channels tiles ci)
+    install(FILES ${PROJECT_SOURCE_DIR}/docs/${page}.md DESTINATION share/doc/wic-prof COMPONENT tool)
+  endforeach()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples DESTINATION share/doc/wic-prof COMPONENT tool)
+  # Man pages and completions.
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION share COMPONENT tool)
 
   # A folder of their own: "protocol/" is too common a name for the include folder itself. Public headers include of
   # protocol/ only what lies there as a header.

@@ -8,12 +8,12 @@ namespace wicprof::reports {
 
 // In the order of the help text.
 constexpr Format kFormats[] = {
-    {"html", "one self-contained page", render_as<struct Html>},
-    {"md", "", render_as<struct Markdown>},
-    {"json", "", render_as<struct JsonReport>},
-    {"csv", "the wait sites", render_as<struct Csv>},
-    {"perfetto", "JSON for ui.perfetto.dev", render_as<struct Perfetto>},
-    {"pftrace", "Perfetto's own format, not text", render_as<struct PerfettoTrace>, true},
+    {"html", ".html", "one self-contained page", render_as<struct Html>},
+    {"md", ".md", "", render_as<struct Markdown>},
+    {"json", ".json", "", render_as<struct JsonReport>},
+    {"csv", ".csv", "the wait sites", render_as<struct Csv>},
+    {"perfetto", ".perfetto.json", "JSON for ui.perfetto.dev", render_as<struct Perfetto>},
+    {"pftrace", ".pftrace", "Perfetto's own format, not text", render_as<struct PerfettoTrace>, true},
 };
 
 std::span<const Format> formats() { return kFormats; }

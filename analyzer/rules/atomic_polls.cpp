@@ -51,8 +51,8 @@ void check_loops(const RuleInput& input, RuleOutcome& outcome) {
                                    one_line(input.model.device_name(loop.device)),
                                    measured_on_h200(input.model, loop.device, kMeasuredAtomics));
     finding.remedy =
-        "poll with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), "
-        "so that wic-prof toggle park can park the site";
+        "poll with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (wic-prof explain "
+        "wait_until), so that wic-prof toggle park can park the site";
     outcome.findings.push_back(std::move(finding));
   }
 }

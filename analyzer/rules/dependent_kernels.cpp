@@ -51,11 +51,12 @@ std::string remedy(const DependentPair& pair) {
         consumer, producer);
   if (carved > 1.1 * tiles)
     return fmt::format(
-        "{}: run both at once, {} on {} of its own and with tiles that wait (wic/tiles.h, docs/tiles.md)", condition,
-        consumer, count_of(pair.carve_out_sms, "SM"));
+        "{}: run both at once, {} on {} of its own and with tiles that wait (wic/tiles.h, wic-prof explain tile)",
+        condition, consumer, count_of(pair.carve_out_sms, "SM"));
   return fmt::format(
-      "{}: launch both at once and let each block of {} wait for the tiles that it needs (wic/tiles.h, docs/tiles.md, "
-      "whose waits wic-prof toggle park can park)",
+      "{}: launch both at once and let each block of {} wait for the tiles that it needs (wic/tiles.h, wic-prof "
+      "explain "
+      "tile); wic-prof toggle park can park these waits",
       condition, consumer);
 }
 

@@ -81,7 +81,7 @@ RuleOutcome apply<struct ExposedTransfer>(const RuleInput& input) {
                                       : "") +
         "copy in parts with cudaMemcpyAsync on a separate stream, so that the next part transfers while the kernel "
         "works on the current one; or start the kernel at once and let it receive its data through a wic channel "
-        "(docs/channels.md)";
+        "(wic-prof explain channel)";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

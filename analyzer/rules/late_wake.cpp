@@ -18,7 +18,7 @@ constexpr TimeNs kLate = 20'000;
 constexpr double kLeastOfWait = 0.1;
 constexpr char kMeasuredWakes[] =
     "1 to 4 us under leader_bar_sync and shared_watch, 9 us under backoff, 366 us and more where "
-    "many poll one word in host memory (docs/results: wake_latency)";
+    "many poll one word in host memory";
 
 /// The strategy that wakes soonest at such a site.
 StrategyId quickest_strategy(const SiteStats& site) {

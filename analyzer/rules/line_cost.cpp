@@ -10,7 +10,7 @@ constexpr char kFewWaiters[] = "a few waiters on one line do not slow concurrent
 LineJudgement judge_host_word(std::uint32_t waiters) {
   const std::string measured =
       "528 waiters that poll one word in pinned host memory slow concurrent memory streaming by "
-      "more than a factor of 100 (docs/results: hot_flag, interference)";
+      "more than a factor of 100";
   if (waiters >= kHostWordWaitersCritical) return {LineCost::severe, measured};
   if (waiters >= kHostWordWaiters) return {LineCost::noticeable, measured};
   return {LineCost::none, kFewWaiters};

@@ -89,10 +89,10 @@ RuleOutcome apply<struct ManagedPingPong>(const RuleInput& input) {
       format_bytes(bytes), worst, format_count(most), format_count(gpu_faults), format_count(cpu_faults),
       format_count(thrashing));
   finding.remedy =
-      "keep the words of waits out of managed memory (wic::Memory::pinned_host or device, docs/waiting.md); give each "
+      "keep the words of waits out of managed memory (wic::Memory::pinned_host or device); give each "
       "side a separate part, call cudaMemPrefetchAsync for data that has to move, and set "
-      "cudaMemAdviseSetPreferredLocation for data that does not; messages through a wic channel (docs/channels.md) "
-      "move no pages";
+      "cudaMemAdviseSetPreferredLocation for data that does not; messages through a wic channel (wic-prof explain "
+      "channel) move no pages";
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

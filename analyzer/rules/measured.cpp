@@ -31,7 +31,7 @@ std::string measured_on_h200(const TraceModel& model, DeviceId id, std::string_v
     return "what this costs on a GPU is not known from this run: the CPU device does not model a GPU's performance, "
            "record the program on a GPU";
   }
-  return fmt::format("what this costs on {} was not measured (docs/results has figures of an H200)",
+  return fmt::format("what this costs on {} was not measured: wic-prof has figures of an H200",
                      one_line(model.device_name(id)));
 }
 

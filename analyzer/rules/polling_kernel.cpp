@@ -48,16 +48,16 @@ std::string remedy_of(const TraceModel& model, const PollingLoop& loop) {
   switch (loop.kind) {
     case LoopKind::lock:
       return "let one thread of each block take the lock for all, or hold the lock for less time; if it guards a "
-             "queue, wic channels (docs/channels.md) need no lock";
+             "queue, wic channels (wic-prof explain channel) need no lock";
     case LoopKind::grid_barrier:
       return "let fewer blocks take part, or split the kernel at the barrier; waits through wic::wait_until "
-             "(docs/waiting.md) can park";
+             "(wic-prof explain wait_until) can park";
     default:
       if (loop.behind > 0) {  // one thread per block already polls for the others
-        return "wait through wic::wait_until (docs/waiting.md), which can park, or let fewer blocks wait";
+        return "wait through wic::wait_until (wic-prof explain wait_until), which can park, or let fewer blocks wait";
       }
       return "let one thread per block poll while the others wait at a barrier, or wait through wic::wait_until "
-             "(docs/waiting.md), which can park";
+             "(wic-prof explain wait_until), which can park";
   }
 }
 

@@ -42,8 +42,7 @@ void check_words(const TraceModel& model, const SiteStats& site, RuleOutcome& ou
                   count_of(site.groups, "waiter"),
                   measured_on_h200_at(model, site.site,
                                       "132 waiters that poll one word in pinned host memory slow concurrent memory "
-                                      "streaming 49 times, waiters with one cache line each do not (docs/results: "
-                                      "interference)")),
+                                      "streaming 49 times, waiters with one cache line each do not")),
       waiters));
 }
 
@@ -66,7 +65,7 @@ void check_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcome)
                   names),
       0);
   finding.severity = Severity::info;
-  finding.remedy += "; park the other sites too, or give each word a separate line (alignas(128), docs/waiting.md)";
+  finding.remedy += "; park the other sites too, or give each word a separate line (alignas(128))";
   outcome.findings.push_back(std::move(finding));
 }
 

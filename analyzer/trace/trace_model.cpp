@@ -72,6 +72,12 @@ Extent extent_of(const TraceModel& model) {
 std::string why_incomplete(const TraceModel& model) {
   const std::string state = model.meta_value("state");
   if (state == "complete") return {};
+  if (state == store::kWithoutLog) {
+    return fmt::format(
+        "{}-wal is missing, which holds the latest events: the trace was copied without it while it was recorded; copy "
+        "both, or copy the trace after the run",
+        model.name);
+  }
   if (state == "recording") {
     return "the trace was never closed: it is still being written, or wic-prof was killed; what came after its last "
            "batch is missing";

@@ -188,7 +188,8 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
       wrapped += ' ';
       ++column;
     }
-    while (width > 0 && width_of(word) > width) {  // a word that fits no line, such as a long path
+    const bool is_path = word.find('/') != word.npos;  // a path in two lines could not be copied
+    while (!is_path && width > 0 && width_of(word) > width) {
       const std::string_view part = first_characters(word, width);
       wrapped += part;
       word.remove_prefix(part.size());

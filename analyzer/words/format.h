@@ -41,7 +41,7 @@ std::string function_name(std::string_view name);
 /// Replaces control characters by spaces, so that a hostile name cannot control a terminal.
 std::string one_line(std::string_view text);
 /// Breaks `text` at spaces into lines of at most `width` characters; indents all lines but the first by `indent`. A
-/// unit stays with its number. A word that fits no line is cut.
+/// unit stays with its number. A word that fits no line is cut, unless it is a path.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 /// Breaks a command for a shell, so that the lines can be copied as they are: each but the last ends with a backslash.
 /// A word that fits no line stays whole.

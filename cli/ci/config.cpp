@@ -277,11 +277,12 @@ bool only_runs(const CiConfig& config) {
 
 Result<CiConfig> read_ci_config(const std::string& path) {
   if (const std::string why = why_no_file(path); !why.empty()) {
-    return bad_input(fmt::format("cannot read the configuration: {}; docs/ci.md has an example", why));
+    return bad_input(fmt::format("cannot read the configuration: {}; wic-prof ci --example prints one", why));
   }
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) {
-    return bad_input(fmt::format("cannot read the configuration: {} is no file; docs/ci.md has an example", path));
+    return bad_input(
+        fmt::format("cannot read the configuration: {} is no file; wic-prof ci --example prints one", path));
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -295,8 +296,9 @@ Result<CiConfig> parse_ci_config(std::string_view text, const std::string& path)
   bool empty = false;
   std::optional<Error> error;
   if (const std::size_t line = line_of_long_key(text); line != 0) {
-    return bad_input(fmt::format("{}:{}: a key with more than 16 parts is none of a configuration; docs/ci.md has them",
-                                 path, line));
+    return bad_input(fmt::format(
+        "{}:{}: a key with more than 16 parts is none of a configuration; wic-prof ci --example prints them", path,
+        line));
   }
   try {
     const toml::table document = toml::parse(text, path);
@@ -313,7 +315,7 @@ Result<CiConfig> parse_ci_config(std::string_view text, const std::string& path)
   if (empty) {
     return bad_input(fmt::format(
         "{} is empty, so it checks nothing: give it [limits], two run.modes or a run.reference to compare, or a "
-        "[baseline]; docs/ci.md has an example",
+        "[baseline]; wic-prof ci --example prints one",
         path));
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/ci/config.h"
+#include "cli/ci/example.h"
 #include "cli/ci/measure.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
@@ -29,6 +30,7 @@ struct CiOptions {
   std::string folder = "wic-prof-ci";
   std::string format = "text";
   bool overwrite = false;
+  bool example = false;
 };
 
 std::string in_folder(const CiOptions& options, std::string_view name) {
@@ -77,6 +79,13 @@ int status_of(analyzer::CheckState state) {
   return kUnavailable;
 }
 
+/// What a build service calls the checks: the program's name, and the configuration's where it has a name of its own.
+std::string name_of_checks(const CiOptions& options, const ProgramWords& program) {
+  const std::string configuration = std::filesystem::path(options.config).stem().string();
+  const std::string name = base_name(program.front());
+  return configuration == "wic-prof" ? name : fmt::format("{} ({})", name, configuration);
+}
+
 /// Writes every report into the folder, and the one in the asked-for format to stdout.
 Result<> write_reports(const CiOptions& options, const reports::GateReportInput& input) {
   std::string shown;
@@ -90,6 +99,10 @@ Result<> write_reports(const CiOptions& options, const reports::GateReportInput&
 }
 
 int ci(CiOptions options, const ProgramWords& program) {
+  if (options.example) return print_answer(kExampleConfig);
+  if (options.config.empty()) {
+    return fail(bad_input("ci needs a configuration: --config FILE; wic-prof ci --example prints one"));
+  }
   if (program.empty()) {
     return fail(bad_input("ci needs a program to run: wic-prof ci --config wic-prof.toml -- APP ARGS..."));
   }
@@ -103,6 +116,7 @@ int ci(CiOptions options, const ProgramWords& program) {
   if (const Result<> folder = prepare_folder(options); !folder) return fail(folder.error());
 
   reports::GateRun run;
+  run.name = name_of_checks(options, program);
   run.utc = utc_time();
   run.command = shell_command(program);
   const TimeNs begin = now_ns();
@@ -131,9 +145,8 @@ int ci(CiOptions options, const ProgramWords& program) {
 template <>
 VerbBody declare<struct CiVerb>(CLI::App& verb, const ProgramWords& program) {
   const auto options = std::make_shared<CiOptions>();
-  verb.add_option("-c,--config", options->config, "the runs and their limits, in TOML; see docs/ci.md")
-      ->type_name("FILE")
-      ->required();
+  verb.add_option("-c,--config", options->config, "the runs and their limits, in TOML")->type_name("FILE");
+  verb.add_flag("--example", options->example, "print a configuration with all keys and what they do");
   verb.add_option("-o,--output", options->folder, "the folder for traces, junit.xml, result.json and summary.md")
       ->type_name("FOLDER")
       ->capture_default_str();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/nearest.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/output_file.h"
@@ -25,8 +26,6 @@ namespace {
 
 using reports::Word;
 using reports::WordKind;
-
-constexpr std::size_t kSuggestions = 3;
 
 struct ExplainOptions {
   std::vector<std::string> words;
@@ -67,10 +66,9 @@ int explain(const ExplainOptions& options) {
   const std::string wanted = fmt::format("{}", fmt::join(options.words, " "));
   const std::vector<Word> words = wanted.empty() ? reports::glossary() : reports::entries_of(wanted);
   if (words.empty()) {
-    const std::vector<std::string_view> near = reports::nearest_words(wanted, kSuggestions);
-    const std::string hint = near.empty() ? std::string() : fmt::format("did you mean {}? ", fmt::join(near, " or "));
-    return fail(bad_input(fmt::format("'{}' is no word of wic-prof; {}wic-prof explain lists all words",
-                                      analyzer::one_line(wanted), hint)));
+    return fail(
+        bad_input(fmt::format("'{}' is no word of wic-prof; {}wic-prof explain lists all words",
+                              analyzer::one_line(wanted), analyzer::did_you_mean(wanted, reports::glossary_words()))));
   }
   if (options.format == "json") return print_answer(json_text(words));
   const reports::Screen screen = screen_of(STDOUT_FILENO);

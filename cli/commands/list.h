@@ -22,6 +22,8 @@ inline constexpr Command kCommands[] = {
     {"explain", "what a word in the outputs means", declare<struct ExplainVerb>},
     {"doctor", "what this machine can and cannot do", declare<struct DoctorVerb>},
     {"demo", "poll against park on a bundled sample", declare<struct DemoVerb>},
+    {"help", "the options of a verb", declare<struct HelpVerb>},
+    {"generate", "man pages and completions", declare<struct GenerateVerb>},
 };
 
 }  // namespace wicprof::cli

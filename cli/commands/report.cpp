@@ -1,5 +1,6 @@
 // wic-prof report: writes a document about a trace.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,12 +29,33 @@ bool is_binary(const std::string& name) {
                      [&](const reports::Format& format) { return format.name == name && format.is_binary; });
 }
 
-int report(const ReportOptions& options) {
-  if (options.output.name == "-" && is_binary(options.format) && isatty(STDOUT_FILENO)) {
-    return fail(bad_input(fmt::format("{} is no text for a terminal; name a file with -o", options.format)));
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const reports::Format& format : reports::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+/// What --format names, else what the output's name ends with.
+Result<std::string> wanted_format(const ReportOptions& options, const std::string& output) {
+  if (!options.format.empty()) return options.format;
+  const reports::Format* wanted = nullptr;
+  for (const reports::Format& format : reports::formats()) {
+    const bool closer = wanted == nullptr || format.ending.size() > wanted->ending.size();
+    if (output.ends_with(format.ending) && closer) wanted = &format;
   }
+  if (wanted != nullptr) return std::string(wanted->name);
+  return bad_input(fmt::format("report needs a format: name an output such as -o report.html, or one of --format {}",
+                               fmt::join(format_names(), ", ")));
+}
+
+int report(const ReportOptions& options) {
   const Result<Output> output = prepare_output(options.output);
   if (!output) return fail(output.error());
+  const Result<std::string> format = wanted_format(options, output->name);
+  if (!format) return fail(format.error());
+  if (output->name == "-" && is_binary(*format) && isatty(STDOUT_FILENO)) {
+    return fail(bad_input(fmt::format("{} is no text for a terminal; name a file with -o", *format)));
+  }
   std::vector<analyzer::TraceModel> models;
   for (const std::string& file : options.files) {
     Result<analyzer::TraceModel> model = load_trace(file);
@@ -41,9 +63,8 @@ int report(const ReportOptions& options) {
     models.push_back(*std::move(model));
   }
   const std::string document =
-      reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, options.format);
-  const Result<> written =
-      is_binary(options.format) ? write_bytes_to(*output, document) : write_output(*output, document);
+      reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, *format);
+  const Result<> written = is_binary(*format) ? write_bytes_to(*output, document) : write_output(*output, document);
   if (!written) return fail(written.error());
   if (output->name != "-") note("written to " + output->name);
   return kDone;
@@ -61,12 +82,6 @@ std::string format_help() {
   return text;
 }
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const reports::Format& format : reports::formats()) names.emplace_back(format.name);
-  return names;
-}
-
 }  // namespace
 
 template <>
@@ -75,12 +90,11 @@ VerbBody declare<struct ReportVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_option("FILE", options->files, "a trace, or two: the trace before, then the trace that the report describes")
       ->required()
       ->expected(1, 2);
-  verb.add_option("--format", options->format, format_help())
-      ->required()
+  verb.add_option("--format", options->format, format_help() + "; default: as the output's name ends")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(format_names()));
   add_output(verb, options->output);
-  add_example(verb, "wic-prof report halo.wicprof --format html -o halo.html");
+  add_example(verb, "wic-prof report halo.wicprof -o halo.html");
   return [options] { return report(*options); };
 }
 

@@ -32,7 +32,6 @@
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
-#include "cli/terminal/width.h"
 #include "protocol/environment.h"
 #include "protocol/shell_words.h"
 #include "reports/parts/json.h"
@@ -58,7 +57,6 @@ constexpr std::array<std::string_view, 4> kSources = {".cu", ".cuh", ".cpp", ".c
 constexpr std::size_t kLongestSource = 1'000'000;  // lines
 // Of a loop, with --source; chosen: more than a screen helps nobody.
 constexpr std::size_t kMostLines = 60;
-constexpr std::size_t kIndent = 4, kUnfolded = 1'000'000;  // columns
 
 struct RewriteOptions {
   std::string file;
@@ -248,9 +246,7 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, 
     }
     for (const LoopVerdict& loop : function.loops) {
       if (loop.verdict == Verdict::not_a_wait) continue;
-      std::string where = source_of(ptx.module, loop.place), path;
-      // A path that fits no line would be cut, and could not be opened.
-      if (where.size() + kIndent > screen.width) path = "    " + std::exchange(where, {}) + "\n";
+      std::string where = source_of(ptx.module, loop.place);
       if (!where.empty()) where = ", " + where;
       std::string pause;
       if (loop.verdict == Verdict::wait) pause = fmt::format(", pause {}", name_of(loop.pause));
@@ -259,7 +255,6 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, 
                                   fmt::format("{}{}: PTX lines {} to {}{}: {}", name_of(loop.verdict), pause,
                                               loop.first_line, loop.last_line, where, loop.reason),
                                   2, 4);
-      loops += path;
       if (source) loops += source_text(ptx, loop, files);
     }
     if (loops.empty()) continue;
@@ -428,13 +423,6 @@ int status_of(const Contents& contents, const std::vector<std::string>& fail_on)
   return fails ? kCheckFailed : 0;
 }
 
-/// What a program reads has whole lines.
-reports::Screen screen_of_answer() {
-  reports::Screen screen = screen_of(STDOUT_FILENO);
-  if (known_columns(STDOUT_FILENO) == 0) screen.width = kUnfolded;
-  return screen;
-}
-
 /// The module whose patched text is asked for.
 Result<const PtxModule*> chosen_module(const Contents& contents, const RewriteOptions& options) {
   if (contents.modules.empty()) return bad_input(fmt::format("{} holds no PTX", options.file));
@@ -507,8 +495,9 @@ int rewrite(const RewriteOptions& options) {
     if (const Result<> written = write_bytes_to(output, (*chosen)->patch.text); !written) return fail(written.error());
     if (output.name == "-") return status_of(contents, options.fail_on);
   }
-  const int printed = print_answer(options.format == "json" ? contents_json(options.file, contents)
-                                                            : contents_text(options, contents, screen_of_answer()));
+  const int printed =
+      print_answer(options.format == "json" ? contents_json(options.file, contents)
+                                            : contents_text(options, contents, screen_of(STDOUT_FILENO)));
   return printed != 0 ? printed : status_of(contents, options.fail_on);
 }
 

@@ -27,6 +27,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/process_setup.h"
 #include "cli/terminal/screen.h"
+#include "cli/terminal/usage.h"
 #include "cli/window/program.h"
 #include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
@@ -76,10 +77,8 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   RunPlan& plan = options.plan;
   plan.words = verb.remaining();
   if (!plan.words.empty() && plan.words.front().starts_with('-')) {
-    return bad_input(
-        fmt::format("run has no option {}; see wic-prof run --help. The program's own options follow its "
-                    "name, after --",
-                    plan.words.front()));
+    return bad_input(no_option(verb, plan.words.front()).message +
+                     ". The program's own options follow its name, after --");
   }
   plan.words.insert(plan.words.end(), program.begin(), program.end());
   if (plan.words.empty()) return bad_input("run needs a program to start: wic-prof run -- APP ARGS...");
@@ -251,79 +250,70 @@ int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
   return kDone;
 }
 
-}  // namespace
+// The options in the groups of the help text.
 
-template <>
-VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
-  const auto options = std::make_shared<RunOptions>();
-  verb.prefix_command();  // words after the program's name belong to the program
+void add_way_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("How the program waits");
+  verb.add_option("-m,--mode", options.mode,
+                  "how the program waits from the start: poll (its own way) or park; default: "
+                  "the program's own choice")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"poll", "park"}));
   verb.add_option(
-          "-o,--output", options->plan.output,
-          "the trace; %p is the program's pid, %h the host, %q{VAR} an environment variable, %% a percent sign; "
-          "default: APP.%p.wicprof in the current folder")
-      ->type_name("FILE");
-  verb.add_flag("-f,--force-overwrite", options->plan.overwrite, "overwrite the trace if it exists");
-  CLI::Option* mode = verb.add_option("-m,--mode", options->mode,
-                                      "how the program waits from the start: poll (its own way) or park; default: "
-                                      "the program's own choice")
-                          ->type_name("MODE")
-                          ->check(CLI::IsMember({"poll", "park"}));
-  verb.add_option(
-          "--side", options->side,
+          "--side", options.side,
           "which waits the modes are about: host (host threads in calls of CUDA), device (all others), or both; "
           "default: both")
       ->type_name("SIDE")
       ->check(CLI::IsMember({"host", "device", "both"}));
-  verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
+  verb.add_option("--strategy", options.strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
   verb.add_option(
-          "--schedule", options->schedule,
+          "--schedule", options.schedule,
           "modes with their durations, such as poll:2s,park:2s (ms, s, m), counted from the start of the program's "
           "wic runtime, or from the first wait of a host thread in a call of CUDA; the last mode stays until the "
           "program ends")
       ->type_name("LIST")
-      ->excludes(mode);
+      ->excludes(verb.get_option("--mode"));
+}
+
+void add_comparing_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("Comparing poll with park");
   CLI::Option* const ab =
-      verb.add_flag("--ab", options->ab,
+      verb.add_flag("--ab", options.ab,
                     "compare poll with park in the running program: phases of both in random order, until the interval "
                     "of their ratio is as narrow as --precision or the time of --for is over")
-          ->excludes(mode)
+          ->excludes(verb.get_option("--mode"))
           ->excludes(verb.get_option("--schedule"));
-  verb.add_option("--for", options->ab_time, "with --ab: compare at most this long (ms, s, m)")
+  verb.add_option("--for", options.ab_time, "with --ab: compare at most this long (ms, s, m)")
       ->type_name("TIME")
       ->needs(ab)
       ->capture_default_str();
-  verb.add_option("--precision", options->precision,
+  verb.add_option("--precision", options.precision,
                   "with --ab: stop once the interval reaches at most this far to either side; 0%: use all of the time")
       ->type_name("SHARE%")
       ->needs(ab)
       ->capture_default_str();
-  verb.add_option("--seed", options->seed, "with --ab: of the random order; default: by the clock. The trace keeps it")
+  verb.add_option("--seed", options.seed, "with --ab: of the random order; default: by the clock. The trace keeps it")
       ->type_name("NUMBER")
       ->needs(ab);
-  verb.add_flag("--end", options->end,
+  verb.add_flag("--end", options.end,
                 "with --ab: end the program by SIGTERM once the comparison is over; without it the program goes on")
       ->needs(ab);
-  verb.add_flag("--placebo", options->placebo,
+  verb.add_flag("--placebo", options.placebo,
                 "with --ab: poll on both sides, to see what the comparison finds by chance in this program")
       ->needs(ab);
   verb.add_option(
-          "--repeat", options->repeat,
+          "--repeat", options.repeat,
           "record so many runs, one after the other, into traces NAME.1.wicprof, NAME.2.wicprof, ...; with --ab "
           "that many of each mode in random order, NAME.poll.1.wicprof and so on")
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->excludes(verb.get_option("--schedule"));
-  verb.add_option("--name", options->plan.name,
-                  "the session's name for toggle and sessions; default: the program's name")
-      ->type_name("NAME");
-  verb.add_option("--buffer-size", options->buffer_mib,
-                  fmt::format("shared memory between the program and wic-prof in MiB, divided among 512 rings, one per "
-                              "producer; default: {}, or a quarter of what a container's memory limit leaves",
-                              kUsualBuffer >> 20))
-      ->type_name("MIB")
-      ->check(CLI::Range(1ULL, 1ULL << 40));
-  CaptureOptions& capture = options->capture;
+}
+
+void add_recording_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("What is recorded");
+  CaptureOptions& capture = options.capture;
   verb.add_option("--trace", capture.trace,
                   fmt::format("what to record, a list of {}; default: {}", trace_word_list(), kDefaultTrace))
       ->type_name("LIST");
@@ -341,6 +331,17 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
       ->type_name("NAME[@DOMAIN]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1);
+}
+
+void add_trace_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("The trace");
+  CaptureOptions& capture = options.capture;
+  verb.add_option(
+          "-o,--output", options.plan.output,
+          "the trace; %p is the program's pid, %h the host, %q{VAR} an environment variable, %% a percent sign; "
+          "default: APP.%p.wicprof in the current folder")
+      ->type_name("FILE");
+  verb.add_flag("-f,--force-overwrite", options.plan.overwrite, "overwrite the trace if it exists");
   verb.add_option("--keep-last", capture.keep_last,
                   "keep only this much time before the end; the trace stays that short during recording, too")
       ->type_name("TIME");
@@ -353,23 +354,49 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
                   "largest size of the trace (with --segment: of each), such as 500M (K, M, G, T); later events are "
                   "counted as lost")
       ->type_name("SIZE");
+}
+
+void add_run_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("The run");
+  verb.add_option("--name", options.plan.name,
+                  "the session's name for toggle and sessions; default: the program's name")
+      ->type_name("NAME");
   verb.add_option(
-          "--kill", options->kill,
+          "--kill", options.kill,
           "what ends the program when --duration is over or the run is interrupted: a signal such as TERM, INT "
           "or 9, and 5 s later SIGKILL; none leaves the program running; default: an interruption's own signal, "
           "and the program outlives --duration. Example: --duration 10s --kill TERM")
       ->type_name("SIGNAL");
   verb.add_option(
-          "--wait", options->wait,
+          "--wait", options.wait,
           "record until the program ends (primary), or until all processes that it has started have ended, also "
           "those in the background (all)")
       ->type_name("WHOM")
       ->check(CLI::IsMember({"primary", "all"}))
       ->capture_default_str();
-  verb.add_flag("--gui", options->gui, "watch the run in a window, which stays open until you close it");
-  verb.add_option("--gui-drive", options->gui_script, "with --gui: the window follows a script, as with gui --drive")
+  verb.add_option("--buffer-size", options.buffer_mib,
+                  fmt::format("shared memory between the program and wic-prof in MiB, divided among 512 rings, one per "
+                              "producer; default: {}, or a quarter of what a container's memory limit leaves",
+                              kUsualBuffer >> 20))
+      ->type_name("MIB")
+      ->check(CLI::Range(1ULL, 1ULL << 40));
+  verb.add_flag("--gui", options.gui, "watch the run in a window, which stays open until you close it");
+  verb.add_option("--gui-drive", options.gui_script, "with --gui: the window follows a script, as with gui --drive")
       ->type_name("FILE");
-  verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
+  verb.add_flag("-q,--quiet", options.plan.quiet, "no progress, no summary");
+}
+
+}  // namespace
+
+template <>
+VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
+  const auto options = std::make_shared<RunOptions>();
+  verb.prefix_command();  // words after the program's name belong to the program
+  add_way_options(verb, *options);
+  add_comparing_options(verb, *options);
+  add_recording_options(verb, *options);
+  add_trace_options(verb, *options);
+  add_run_options(verb, *options);
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
     prepare_for_programs();

@@ -29,6 +29,11 @@ class HelpFormat : public CLI::Formatter {
     return text.empty() ? text : analyzer::wrap(text, width_, 0) + "\n";
   }
 
+  // CLI11 leaves two blank lines between groups.
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode), "\n\n\n", "\n\n");
+  }
+
   // CLI11 adds the least number of values here, which is nothing to read: "FILE(0x)".
   std::string make_option_usage(const CLI::Option* option) const override {
     const std::string name = make_option_name(option, true) + (option->get_expected_max() > 1 ? "..." : "");

@@ -23,15 +23,16 @@ std::size_t columns_variable() noexcept {
 
 }  // namespace
 
-std::size_t known_columns(int fd) noexcept {
-  const std::size_t columns = columns_variable();
+std::size_t text_width(int fd) noexcept {
+  if (const std::size_t columns = columns_variable(); columns > 0) return std::clamp(columns, kNarrowest, kUnfolded);
   winsize size{};
-  return columns == 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : columns;
+  const bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest) : kUnfolded;
 }
 
-std::size_t text_width(int fd) noexcept {
-  const std::size_t columns = known_columns(fd);
-  return columns == 0 ? kUnknownWidth : std::clamp(columns, kNarrowest, kWidest);
+std::size_t help_width(int fd) noexcept {
+  const std::size_t columns = text_width(fd);
+  return columns == kUnfolded ? 80 : columns;
 }
 
 }  // namespace wicprof::cli

@@ -11,7 +11,8 @@
 #include "cli/terminal/help_format.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/process_setup.h"
-#include "cli/terminal/screen.h"
+#include "cli/terminal/usage.h"
+#include "cli/terminal/width.h"
 #include "cli/window/open.h"
 #include "cli/window/request.h"
 
@@ -21,9 +22,9 @@ namespace {
 
 int window_main(int argc, char** argv) {
   CLI::App app("Browse traces, live or recorded, and toggle the mode.", "wic-prof-gui");
-  app.set_version_flag("--version", "wic-prof-gui " WICPROF_VERSION);
+  app.set_version_flag("-V,--version", "wic-prof-gui " WICPROF_VERSION);
   app.footer("Example:\n  wic-prof gui halo.wicprof");
-  app.formatter(std::make_shared<HelpFormat>(screen_of(STDOUT_FILENO).width));
+  app.formatter(std::make_shared<HelpFormat>(help_width(STDOUT_FILENO)));
   GuiRequest request;
   add_gui_options(app, request);
   try {
@@ -31,7 +32,7 @@ int window_main(int argc, char** argv) {
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return fail(bad_input(std::string(error.what()) + "; see wic-prof gui --help"));
+    return fail(usage_error(app, error));
   }
   const Result<> shown = open_gui(request);
   return shown ? kDone : fail(shown.error());

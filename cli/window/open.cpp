@@ -36,7 +36,12 @@ Result<> open_gui(const GuiRequest& request) {
   if (request.files.empty() || !request.session.empty()) {
     if (!request.files.empty()) return bad_input("a session brings its own trace: name either FILE or --session");
     const Result<SessionInfo> session = choose_session(request.session);
-    if (!session) return session.error();
+    if (!session) {
+      const bool named = !request.session.empty();
+      return named ? session.error()
+                   : bad_input("gui needs a trace, such as wic-prof gui halo.wicprof, or one running session: " +
+                               session.error().message);
+    }
     const Result<SessionStatus> status = ask_status(session->socket_path);
     if (!status) return status.error();
     keep_picture_memory();

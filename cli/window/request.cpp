@@ -24,8 +24,7 @@ void add_gui_options(CLI::App& app, GuiRequest& request) {
       "--dark", [&request] { request.dark = true; }, "use the dark theme; default: the theme used last");
   app.add_flag_callback(
       "--light", [&request] { request.dark = false; }, "use the light theme");
-  app.add_option("--drive", request.script, "follow a script instead of the user; gui/drive.h lists its steps")
-      ->type_name("FILE");
+  app.add_option("--drive", request.script, "follow a script instead of the user, for tests")->type_name("FILE");
   // Internal: the window starts itself with --facts to analyze a large trace in another process, `wic-prof run --gui`
   // uses --check-display before it starts the program, and `wic-prof gui` uses --check-libraries.
   app.add_flag("--facts", request.facts)->group("");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 #include "reports/parts/tables.h"
@@ -12,13 +13,11 @@ namespace wicprof::reports::html {
 namespace {
 
 std::string answer(std::string_view question, std::string_view name, double confidence) {
-  const std::string meter =
-      confidence > 0 ? fmt::format(
-                           "<span class=\"meter\" aria-hidden=\"true\"><i style=\"width:{:.0f}%\"></i></span>"
-                           "<span class=\"faint small\">confidence {:.2f}</span>",
-                           confidence * 100, confidence)
-                     : std::string();
-  return fmt::format("<div class=\"tile\"><span class=\"faint\">{}</span><b>{}</b>{}</div>\n", question, name, meter);
+  const std::string how_sure = confidence > 0 ? fmt::format(" {} <span class=\"faint small\">confidence {:.2f}</span>",
+                                                            meter(confidence, "park"), confidence)
+                                              : std::string();
+  return fmt::format("<div class=\"tile\"><span class=\"faint\">{}</span> <b>{}</b>{}</div>\n", question, name,
+                     how_sure);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string_view mode_css(const Comparison& comparison, bool first) {
 
 std::string tile(std::string_view css, std::string_view above, std::string_view value, std::string_view below) {
   return fmt::format(
-      "<div class=\"tile {}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint small\">{}</span></div>\n",
+      "<div class=\"tile {}\"><span class=\"faint\">{}</span> <b>{}</b> <span class=\"faint small\">{}</span></div>\n",
       css, above, value, below);
 }
 

@@ -25,10 +25,11 @@ struct Space {
 };
 constexpr Space kWide{"wide", 540, 52, 190, 30, 4}, kNarrow{"narrow", 340, 52, 132, 20, 2};
 
-std::string colour_of(const FigurePlot& plot, std::size_t place) {
+/// The class that drawing_style.cpp gives a colour.
+std::string class_of(const FigurePlot& plot, std::size_t place) {
   const FigureSeries& series = plot.series[place];
-  if (series.state) return fmt::format("var(--{})", look_of(*series.state).token);
-  return plot.bars ? "var(--faint)" : css_colour(kSeriesColours[place % kSeriesColours.size()]);
+  if (series.state) return std::string(look_of(*series.state).token);
+  return plot.bars ? "faint" : fmt::format("series-{}", place % kSeriesColours.size());
 }
 
 /// Labels of an axis have no decimals.
@@ -54,9 +55,8 @@ std::string bars(const Figure& figure, const FigurePlot& plot, const Space& spac
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<title>{}</title></text>",
                        space.bar_label - 8, y + 12, escape_html(shorten(bar.label, space.label_characters)),
                        escape_html(bar.label));
-    out +=
-        fmt::format("<rect style=\"fill:{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" rx=\"2\"/>",
-                    colour_of(plot, i), from, y, std::max(0.5, upto - from), kBarHeight);
+    out += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" rx=\"2\"/>",
+                       class_of(plot, i), from, y, std::max(0.5, upto - from), kBarHeight);
     double text_at = upto;
     if (bar.low && bar.high) {
       text_at = std::max(upto, x(*bar.high));
@@ -107,13 +107,13 @@ std::string lines(const Figure& figure, const FigurePlot& plot, const Space& spa
   }
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const FigureSeries& line = plot.series[i];
-    const std::string colour = colour_of(plot, i);
+    const std::string css = class_of(plot, i);
     std::string path = "M";
     for (const auto& [x, y] : line.points) path += fmt::format("{:.1f} {:.1f} ", at_x(x), at_y(y));
-    out += fmt::format("<path class=\"mid dash-{}\" style=\"stroke:{}\" d=\"{}\"><title>{}</title></path>\n", line.dash,
-                       colour, path, escape_html(line.label));
+    out += fmt::format("<path class=\"mid {} dash-{}\" d=\"{}\"><title>{}</title></path>\n", css, line.dash, path,
+                       escape_html(line.label));
     if (line.points.size() == 1) {
-      out += fmt::format("<circle style=\"fill:{}\" r=\"3\" cx=\"{:.1f}\" cy=\"{:.1f}\"/>\n", colour,
+      out += fmt::format("<circle class=\"{}\" r=\"3\" cx=\"{:.1f}\" cy=\"{:.1f}\"/>\n", css,
                          at_x(line.points[0].first), at_y(line.points[0].second));
     }
   }
@@ -125,10 +125,10 @@ std::string legend_of(const FigurePlot& plot) {
   std::string legend = "<div class=\"legend\">";
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     legend += fmt::format(
-        "<span><svg class=\"key\" viewBox=\"0 0 26 8\" aria-hidden=\"true\"><path class=\"mid dash-{}\" "
-        "style=\"stroke:{}\" "
-        "d=\"M0 4H26\"/></svg>{}</span>",
-        plot.series[i].dash, colour_of(plot, i), escape_html(shorten(plot.series[i].label, 60)));
+        "<span><svg class=\"key\" viewBox=\"0 0 26 8\" width=\"26\" height=\"8\" aria-hidden=\"true\"><path "
+        "class=\"mid "
+        "{} dash-{}\" d=\"M0 4H26\"/></svg> {}</span> ",
+        class_of(plot, i), plot.series[i].dash, escape_html(shorten(plot.series[i].label, 60)));
   }
   return legend + "</div>\n";
 }

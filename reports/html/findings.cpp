@@ -39,7 +39,8 @@ std::string links_of(const TraceModel& model, const Analysis& analysis, const Lo
     const Interval longest = found != waits.end() ? found->second : Interval{model.begin, model.end};
     links += fmt::format("<a href=\"#site-{}\">its numbers</a>", finding.site);
     links += fmt::format(
-        " <button type=\"button\" class=\"jump\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\">longest wait on the "
+        " <button hidden type=\"button\" class=\"jump\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\">longest wait "
+        "on the "
         "timeline</button>",
         finding.site, longest.begin - model.begin, longest.end - model.begin);
   } else if (finding.rule == "polling_kernel") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/svg_axis.h"
 
 namespace wicprof::reports::html {
@@ -188,9 +189,9 @@ std::string iteration_chart(const std::vector<Segment>& segments) {
   if (!any) return {};
   return draw(segments, kWide, "wide") + draw(segments, kNarrow, "narrow") +
          fmt::format(
-             "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span>"
-             "<span><i class=\"park\"></i>parked</span><span>line: median; band: 10 to 90 %{}</span></div>\n",
-             segments.size() > kMostMarks ? "" : "; dashed: a change of mode");
+             "<div class=\"legend\"><span>{}polling</span> <span>{}parked</span> "
+             "<span>line: median; band: 10 to 90 %{}</span></div>\n",
+             swatch("poll"), swatch("park"), segments.size() > kMostMarks ? "" : "; dashed: a change of mode");
 }
 
 }  // namespace wicprof::reports::html

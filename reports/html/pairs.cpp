@@ -20,8 +20,9 @@ std::string drawing(const DependentPair& pair) {
   const std::vector<WaveBar> bars = wave_bars(pair);
   if (bars.empty()) return {};
   std::string svg = fmt::format(
-      "<figure><figcaption>{}: {}; then {}</figcaption>\n<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" "
-      "style=\"height:40px\" role=\"img\" aria-label=\"Waves of both kernels\">\n<rect class=\"lane\" width=\"{}\" "
+      "<figure><figcaption>{}: {}; then {}</figcaption>\n<svg class=\"waves\" viewBox=\"0 0 {} {}\" "
+      "preserveAspectRatio=\"none\" width=\"100%\" height=\"40\" role=\"img\" aria-label=\"Waves of both "
+      "kernels\">\n<rect class=\"lane\" width=\"{}\" "
       "height=\"{}\"/>\n",
       text_of(pair_name(pair)), text_of(waves_text(pair.producer)), text_of(waves_text(pair.consumer)), kWidth, kHeight,
       kWidth, kHeight);

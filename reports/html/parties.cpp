@@ -6,6 +6,7 @@
 #include "analyzer/aggregates/distribution.h"
 #include "analyzer/aggregates/party_words.h"
 #include "analyzer/words/format.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 
@@ -54,15 +55,14 @@ std::string pick(std::string_view id, const std::vector<Choice>& choices) {
 std::string cell_html(const TraceModel& model, const PartyMatrix& matrix, const PartyCell& cell, TimeNs most) {
   const WaitFigures& figures = cell.figures;
   // The value stays where buttons are hidden: on paper, and without a timeline.
-  std::string out = fmt::format("<span title=\"{}\">{}</span>", text_of(cell_sentence(matrix, cell)),
+  std::string out = fmt::format("<span title=\"{}\">{}</span> ", text_of(cell_sentence(matrix, cell)),
                                 format_duration(figures.waiting_ns));
-  out += fmt::format("<span class=\"meter\"><i style=\"width:{:.1f}%\"></i></span>",
-                     most > 0 ? 100 * static_cast<double>(figures.waiting_ns) / static_cast<double>(most) : 0);
+  out += meter(most > 0 ? static_cast<double>(figures.waiting_ns) / static_cast<double>(most) : 0, "faint") + " ";
   if (figures.wake_p50_ns)
     out += fmt::format("<span class=\"faint small\">wake {}</span><br>", format_duration(*figures.wake_p50_ns));
   if (figures.worst) {
     out += fmt::format(
-        "<button type=\"button\" class=\"jump small\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\" "
+        "<button hidden type=\"button\" class=\"jump small\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\" "
         "title=\"the longest wait on the timeline\">longest {}</button>",
         figures.worst->site, figures.worst->begin - model.begin, figures.worst->end - model.begin,
         format_duration(figures.max_ns));
@@ -168,13 +168,13 @@ std::string lengths(std::string_view id, const WaitDistribution& distribution) {
   MarkupTable table({"", ">waits", ">p50", ">p99", ">longest", ">polls per wait"});
   for (const WayFigures& way : distribution.ways) {
     const auto texts = figure_cells(way.figures);
-    table.add({{fmt::format("<span class=\"legend\"><span><i class=\"{}\"></i>{}</span></span>", way_key(way.way),
-                            way_name(way.way))},
-               {texts[0]},
-               {texts[2]},
-               {texts[3]},
-               {texts[4]},
-               {texts[7]}});
+    table.add(
+        {{fmt::format("<span class=\"legend\"><span>{}{}</span></span>", swatch(way_key(way.way)), way_name(way.way))},
+         {texts[0]},
+         {texts[2]},
+         {texts[3]},
+         {texts[4]},
+         {texts[7]}});
   }
   std::vector<Choice> choices{{"all", drawings(distribution.histogram, std::nullopt)}};
   if (distribution.ways.size() > 1) {

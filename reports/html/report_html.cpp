@@ -8,6 +8,7 @@
 #include "analyzer/words/format.h"
 #include "reports/html/assets.h"
 #include "reports/html/colours.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 #include "reports/parts/report.h"
@@ -43,7 +44,7 @@ std::string head(const std::string& title) {
       "script-src &#39;sha256-{}&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;\">\n",
       base64_of_hex(html::kScriptSha256));
   return out + fmt::format("<title>{} - wic-prof</title>\n<style>{}{}</style>\n</head>\n", html::text_of(title),
-                           html::colour_css(), html::kStyle);
+                           html::colour_css() + html::drawing_css(), html::kStyle);
 }
 
 /// Links to the parts that the body has.
@@ -85,7 +86,7 @@ std::string render_as<struct Html>(const ReportInput& input) {
           figures_part(model) + kernels_part(model, analysis) + pairs_part(model, analysis) +
           program_counters_part(model, analysis) + host_part(model, analysis) + interventions_part(model);
   const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");
-  return head(title) + "<body>\n<main>\n" + summary_part(input) + contents(body) + body +
+  return head(title) + "<body>\n<main>\n" + with_attributes(summary_part(input) + contents(body) + body) +
          "<footer>Written by wic-prof. This file needs no network.</footer>\n</main>\n<script>" + std::string(kScript) +
          "</script>\n</body>\n</html>\n";
 }

@@ -46,7 +46,7 @@ std::string loss_part(const Analysis& analysis) {
 std::string tile_to(std::string_view href, std::string_view question, std::string_view answer,
                     std::string_view detail) {
   return fmt::format(
-      "<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint "
+      "<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span> <b>{}</b> <span class=\"faint "
       "small\">{}</span></a>\n",
       href, question, answer, detail);
 }

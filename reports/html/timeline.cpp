@@ -9,6 +9,7 @@
 #include "protocol/shell_words.h"
 #include "reports/html/alignment.h"
 #include "reports/html/charts.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/elements.h"
 #include "reports/html/lanes.h"
 #include "reports/html/sections.h"
@@ -38,9 +39,9 @@ std::string legend(const std::vector<const Part*>& parts) {
   }
   std::string out = "<div class=\"legend\">";
   for (std::size_t i = 0; i < kStates; ++i) {
-    if (seen[i]) out += fmt::format("<span><i class=\"{}\"></i>{}</span>", kStateLooks[i].token, kStateLooks[i].name);
+    if (seen[i]) out += fmt::format("<span>{}{}</span> ", swatch(kStateLooks[i].token), kStateLooks[i].name);
   }
-  return out + "<span><i class=\"lane\"></i>not waiting: computing or idle</span></div>\n";
+  return out + fmt::format("<span>{}not waiting: computing or idle</span></div>\n", swatch("lane"));
 }
 
 /// The element and the data for the interactive timeline. `side`: empty for the trace that the report describes.

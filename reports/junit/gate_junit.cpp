@@ -46,9 +46,9 @@ std::string title_of(const Check& check) {
   return plain(check.site.empty() ? check.name : fmt::format("{} at {}", check.name, check.site));
 }
 
-void add_case(pugi::xml_node suite, const Check& check) {
+void add_case(pugi::xml_node suite, const std::string& name, const Check& check) {
   pugi::xml_node test = suite.append_child("testcase");
-  test.append_attribute("classname") = "wic-prof";
+  test.append_attribute("classname") = name.c_str();
   test.append_attribute("name") = title_of(check).c_str();
   test.append_attribute("time") = "0";
   const std::string text = plain(check.text);
@@ -56,6 +56,7 @@ void add_case(pugi::xml_node suite, const Check& check) {
     pugi::xml_node problem = test.append_child(element);
     problem.append_attribute("type") = std::string(check_state_name(check.state)).c_str();
     problem.append_attribute("message") = text.c_str();
+    problem.text() = text.c_str();  // some services show only this, others only the attribute
     return;
   }
   test.append_child("system-out").text() = text.c_str();
@@ -68,8 +69,8 @@ std::size_t count(const GateResult& result, std::string_view element) {
   }));
 }
 
-void add_totals(pugi::xml_node node, const GateRun& run, const GateResult& result) {
-  node.append_attribute("name") = "wic-prof ci";
+void add_totals(pugi::xml_node node, const std::string& name, const GateRun& run, const GateResult& result) {
+  node.append_attribute("name") = name.c_str();
   node.append_attribute("tests") = result.checks.size();
   node.append_attribute("failures") = count(result, "failure");
   node.append_attribute("errors") = count(result, "error");
@@ -88,14 +89,15 @@ std::string render_gate<struct JunitGate>(const GateReportInput& input) {
   declaration.append_attribute("version") = "1.0";
   declaration.append_attribute("encoding") = "UTF-8";
   pugi::xml_node suites = document.append_child("testsuites");
-  add_totals(suites, run, result);
+  const std::string name = plain(run.name);
+  add_totals(suites, "wic-prof ci", run, result);
   pugi::xml_node suite = suites.append_child("testsuite");
-  add_totals(suite, run, result);
+  add_totals(suite, name, run, result);
   suite.append_attribute("timestamp") = plain(run.utc.substr(0, 19)).c_str();
   pugi::xml_node property = suite.append_child("properties").append_child("property");
   property.append_attribute("name") = "command";
   property.append_attribute("value") = plain(run.command).c_str();
-  for (const Check& check : result.checks) add_case(suite, check);
+  for (const Check& check : result.checks) add_case(suite, name, check);
   std::ostringstream text;
   document.save(text, "  ");
   return text.str();

@@ -1,6 +1,8 @@
 // The gate's answer in Markdown, also for the screen.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/words/format.h"
 #include "reports/markdown/code.h"
 #include "reports/parts/gate_report.h"
@@ -13,10 +15,15 @@ std::string state_text(const Check& check) {
   return check.forgiven ? text + " (allowed)" : text == "passed" ? text : "**" + text + "**";
 }
 
-std::string answer_of(CheckState state) {
-  switch (state) {
+std::string answer_of(const GateResult& result) {
+  const auto forgiven =
+      std::count_if(result.checks.begin(), result.checks.end(), [](const Check& check) { return check.forgiven; });
+  switch (result.state) {
     case CheckState::passed:
-      return "every check passed";
+      if (forgiven == 0) return "every check passed";
+      return fmt::format("{} of {} passed; the configuration allows what the table says about {}",
+                         result.checks.size() - static_cast<std::size_t>(forgiven),
+                         count_of(result.checks.size(), "check"), forgiven == 1 ? "the other one" : "the others");
     case CheckState::failed:
       return "a limit is exceeded, or the program got slower";
     case CheckState::inconclusive:
@@ -35,8 +42,7 @@ template <>
 std::string render_gate<struct MarkdownGate>(const GateReportInput& input) {
   const GateRun& run = input.run;
   const GateResult& result = input.result;
-  std::string text =
-      fmt::format("# wic-prof ci: {}\n\n{}.\n\n", check_state_name(result.state), answer_of(result.state));
+  std::string text = fmt::format("# wic-prof ci: {}\n\n{}.\n\n", check_state_name(result.state), answer_of(result));
   text += "| check | state | what was found |\n| --- | --- | --- |\n";
   for (const Check& check : result.checks) {
     const std::string title = check.site.empty() ? check.name : check.name + " at " + one_line(check.site);

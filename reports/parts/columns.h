@@ -103,8 +103,8 @@ inline constexpr Column kColumns[] = {
     {"idle SM time", "SM time without a block in the first kernel's last wave"},
     {"held SM time", "SM time in which a block of one of both kernels waited"},
     {"saved by tiles",
-     "time that the program would save if each block of the second kernel waited for the parts that it needs "
-     "(docs/tiles.md): expected, and from none to the most"},
+     "time that the program would save if each block of the second kernel waited for the tiles that it needs: "
+     "expected, and from none to the most"},
     {"saved by dependent launch",
      "time that the program would save if the second kernel started early and then waited for all of the first "
      "(programmatic dependent launch): expected, and from none to the most"},

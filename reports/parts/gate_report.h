@@ -12,6 +12,7 @@ namespace wicprof::reports {
 
 /// Where and how the gate ran.
 struct GateRun {
+  std::string name;                ///< of what is checked
   std::string command;             ///< as a user would type it
   std::string utc;                 ///< when the first run began, ISO 8601
   double seconds = 0;              ///< duration of all runs together

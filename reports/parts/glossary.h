@@ -23,7 +23,7 @@ std::vector<Word> glossary();
 /// The entries of a word, whatever its case and whether it is written with spaces, '_' or '-'.
 std::vector<Word> entries_of(std::string_view word);
 
-/// Words that the unknown one may be meant for, best first, at most `most`.
-std::vector<std::string_view> nearest_words(std::string_view word, std::size_t most);
+/// The words of glossary().
+std::vector<std::string_view> glossary_words();
 
 }  // namespace wicprof::reports

@@ -18,8 +18,9 @@ struct ReportInput {
 };
 
 struct Format {
-  std::string_view name;  ///< the value of --format
-  std::string_view what;  ///< a remark for the help text; may be empty
+  std::string_view name;    ///< the value of --format
+  std::string_view ending;  ///< of the names of such files
+  std::string_view what;    ///< a remark for the help text; may be empty
   std::string (*render)(const ReportInput& input);
   bool is_binary = false;
 };

@@ -59,6 +59,21 @@ inline constexpr Term kTerms[] = {
      "the part of the waiting during which other blocks computed on the same SM, so that the wait cost nothing"},
     {"exposed", "work beside pollers that lies on the critical path, so that its slowness delays the end"},
     {"break-even", "the shortest wait for which parking pays"},
+    // Waiting through wic.
+    {"wait_until",
+     "wic::wait_until, of the package libwic-dev: a wait in a kernel that wic-prof records and the toggle parks; "
+     "wic::Site::wait is the same for a wait site with a name. share/doc/wic-prof/waiting.md shows the usual loops "
+     "before "
+     "and after"},
+    {"channel",
+     "wic::Channel, of libwic-dev: messages between threads on GPUs and CPUs whose waits wic-prof records and can "
+     "park, "
+     "without a lock and without pages that move. share/doc/wic-prof/channels.md has the "
+     "details"},
+    {"tile",
+     "a part of a kernel's result, as wic/tiles.h of libwic-dev counts them: two kernels run at once, and each block "
+     "of "
+     "the second waits for the tiles that it needs. share/doc/wic-prof/tiles.md has the details"},
     // Comparing.
     {"phase", "a time in which the whole program waits in one mode; a comparison counts each phase as one value"},
     {"interval", "the range that holds the true value with 95 % confidence"},

@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t kHeaderBytes = 100;
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 constexpr std::size_t kPageSizeAt = 16;
+constexpr std::size_t kReadVersionAt = 19;
+constexpr std::uint64_t kReadVersionOfWal = 2;
 constexpr std::size_t kPageCountAt = 28;
 constexpr std::size_t kUserVersionAt = 60;
 constexpr std::size_t kApplicationIdAt = 68;
@@ -90,6 +92,15 @@ bool has_wal_file(const std::string& path) { return access(wal_of(path).c_str(),
 bool has_wal(const std::string& path) {
   struct stat info {};
   return stat(wal_of(path).c_str(), &info) == 0 && info.st_size > 0;
+}
+
+bool lacks_log(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  Header header{};
+  const std::size_t bytes = read_bytes(file, header.data(), header.size());
+  ::close(file);
+  return bytes == kHeaderBytes && big_endian(header, kReadVersionAt, 1) == kReadVersionOfWal && !has_wal_file(path);
 }
 
 void remove_log(const std::string& path) {

@@ -17,6 +17,9 @@ std::string wal_of(const std::string& path);
 /// Whether that log exists, and whether it is not empty.
 bool has_wal_file(const std::string& path);
 bool has_wal(const std::string& path);
+/// Whether the trace was left in WAL mode and its log is not there: somebody copied the trace alone while it was
+/// recorded, or removed the log.
+bool lacks_log(const std::string& path);
 /// Only for a trace that is known to have left WAL mode.
 void remove_log(const std::string& path);
 

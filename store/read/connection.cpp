@@ -49,6 +49,8 @@ void fold_abandoned_log(const std::string& path) {
 }
 
 int connect(const std::string& path, Database& database) {
+  // Opened for reading alone, SQLite would make a log, and the file would no longer show that its own is missing.
+  if (lacks_log(path) && database.open(path, OpenMode::immutable) == 0 && try_reading(database) == 0) return 0;
   int code = database.open(path, OpenMode::read_only);
   if (code == 0) {
     database.set_busy_timeout(kBusyMilliseconds);
@@ -68,8 +70,12 @@ int connect(const std::string& path, Database& database) {
 }
 
 Error cannot_read(const std::string& path, int code, const std::string& reason) {
+  const Error without_log =
+      bad_input("cannot read " + path + " (" + reason + "): " + wal_of(path) +
+                " is missing, so the trace was copied without it while it was recorded; copy both");
   switch (fault_of(code)) {
     case Fault::corrupt:
+      if (lacks_log(path)) return without_log;
       return bad_input(path + " is damaged (" + reason + "); copy it again, or record again");
     case Fault::busy:
       return unavailable(path + " is locked by another program (" + reason +
@@ -89,6 +95,7 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
       }
       [[fallthrough]];
     default:
+      if (lacks_log(path)) return without_log;
       if (reason.find("no such table") != std::string::npos || reason.find("no such column") != std::string::npos) {
         return bad_input(path + " lacks a part of a trace (" + reason +
                          "): it was changed after the recording, or its recorder did not get far; record again");

@@ -28,6 +28,7 @@ Result<Reader> Reader::open(const std::string& path) {
     if (Result<> checked = check_trace(path); !checked) return checked.error();
   }
   auto state = std::make_unique<State>(path);
+  state->without_log = lacks_log(path);
   if (Result<> checked = state->check_schema(); !checked) return checked.error();
   Reader reader(std::move(state));
   Result<std::map<std::string, std::string>> meta = reader.meta();
@@ -67,7 +68,9 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   // Readers that kept the trace open may also have kept the recorder from emptying its log.
   const auto state = meta.find("state");
   const bool complete = state != meta.end() && state->second == "complete";
-  if (!state_->complete && complete && has_wal_file(state_->path)) fold_abandoned_log(state_->path);
+  const bool in_wal_mode = state_->without_log || has_wal_file(state_->path);
+  if (!state_->complete && complete && in_wal_mode) fold_abandoned_log(state_->path);
+  if (state_->without_log && !complete) meta["state"] = kWithoutLog;
   return meta;
 }
 

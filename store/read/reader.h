@@ -26,6 +26,9 @@ struct NamedRows {
   std::uint64_t total = 0;
 };
 
+/// The state of a trace whose log is missing (trace_file.h, lacks_log()).
+inline constexpr char kWithoutLog[] = "without log";
+
 /// One thread at a time. A trace that is still being recorded is open only during each call, so that its recorder can
 /// complete it. A trace whose recorder was killed is repaired at opening, if its folder is writable. The call that
 /// meets damage fails and names the file. Every list is ordered by time, then by id.
@@ -42,7 +45,8 @@ class Reader {
   /// change.
   std::optional<Reader> another() const;
 
-  /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
+  /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording", "complete" or
+  /// kWithoutLog),
   /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was
   /// captured.
   Result<std::map<std::string, std::string>> meta() const;

@@ -193,6 +193,7 @@ struct Reader::State {
   std::string path;
   Database database;
   bool complete = false;
+  bool without_log = false;
   std::optional<RowRange> range;
 };
 

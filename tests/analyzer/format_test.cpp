@@ -123,6 +123,8 @@ TEST(Format, AWordThatFitsNoLineIsCut) {
   EXPECT_EQ(wrap("\u00e4\u00e4\u00e4", 2, 1), "\u00e4\u00e4\n \u00e4");
 }
 
+TEST(Format, APathStaysWhole) { EXPECT_EQ(wrap("see /tmp/abcdef.txt now", 4, 1), "see\n /tmp/abcdef.txt\n now"); }
+
 TEST(Format, ACommandStaysACommandWhenItIsWrapped) {
   EXPECT_EQ(wrap_command("wic-prof run -- ./app", 80, 4), "wic-prof run -- ./app");
   EXPECT_EQ(wrap_command("wic-prof run -- ./app --long", 17, 2), "wic-prof run -- \\\n  ./app --long");

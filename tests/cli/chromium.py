@@ -106,8 +106,9 @@ class Page:
             self.events.append(method)
 
     def open(self, path):
+        """A file, or a URL as a string."""
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         while "Page.loadEventFired" not in self.events:
             self._next()
 

@@ -17,7 +17,7 @@ FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
 FAKE_LIBCUDA = os.environ.get("WICPROF_FAKE_LIBCUDA")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 VERBS = ["run", "sessions", "toggle", "stuck", "analyze", "compare", "report", "gui", "ci", "rewrite", "explain",
-         "doctor", "demo"]
+         "doctor", "demo", "help"]
 TIMEOUT = 60  # seconds; only a hang takes this long
 
 

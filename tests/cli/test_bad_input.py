@@ -218,7 +218,7 @@ class Usage(harness.Case):
     def test_errors(self):
         for words, expected in (
             (["frobnicate"], "unknown verb 'frobnicate'"),
-            ([], "wic-prof --help"),
+            ([], "name one of these verbs"),
             (["run", "--frobnicate", "--", "true"], "--frobnicate"),
             (["run", "--mode", "sideways", "--", "true"], "sideways"),
             (["run", "--mode", "poll", "--strategy", "backoff", "--", "true"], "--strategy"),

@@ -29,6 +29,9 @@ class Gate(harness.Case):
             self.assertEqual(found.tag, "skipped" if check["forgiven"] else element[check["state"]])
             if found.tag != "system-out":
                 self.assertEqual(found.get("type"), check["state"])
+                self.assertEqual(found.text, found.get("message"))
+            self.assertEqual(found.text, check["text"])
+            self.assertEqual(case.get("classname"), suite.get("name"))
         for name, total in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
             self.assertEqual(int(suite.get(total)), sum(case.find(name) is not None for case in cases))
         self.assertIn(f"wic-prof ci: {answer['state']}", (self.work / folder / "summary.md").read_text())
@@ -110,6 +113,18 @@ class Limits(Gate):
         check = self.check(answer, "polls_per_wait", "left")
         self.assertEqual((check["state"], check["forgiven"], check["low"], check["high"]),
                          ("inconclusive", True, 10, 30))
+        summary = (self.work / "wic-prof-ci" / "summary.md").read_text()
+        self.assertIn("\n1 of 2 checks passed; the configuration allows what the table says about the other one.\n",
+                      summary)
+        self.assertNotIn("every check", summary)
+
+    def test_suite_has_the_name_of_program_and_configuration(self):
+        def name(config):
+            (self.work / config).write_text("[run]\nrepeat = 1\n")
+            self.assertEqual(self.wic_prof("ci", "-f", "-c", config, "--", "/bin/true").returncode, 0)
+            return xml.parse(self.work / "wic-prof-ci" / "junit.xml").getroot().find("testsuite").get("name")
+        self.assertEqual(name("wic-prof.toml"), "true")
+        self.assertEqual(name("short.toml"), "true (short)")
 
 
 class Sides(Gate):
@@ -272,15 +287,23 @@ class Configuration(Gate):
         for config in (f"{key} = 1", f"[{key}]", f"[[{key}]]",
                        "\n[" + " . ".join(['"."'] * parts) + "]", "a" + ".\'b\'" * parts + "=1",
                        's = """\n"" ""\\""" """\n' + key + "=1"):
-            self.assert_refused(self.ci(config), 2, "wic-prof.toml:", "docs/ci.md")
+            self.assert_refused(self.ci(config), 2, "wic-prof.toml:", "ci --example")
         # Dots elsewhere are none of a key's.
         config = '[limits."a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s"]\nshare = "1.2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9"'
         config += " # ................................"
         self.assertNotIn("16 parts", self.ci(config).stderr)
 
     def test_missing(self):
-        self.assert_refused(self.wic_prof("ci", "--config", "none.toml", "--", "true"), 2, "none.toml", "docs/ci.md")
-        self.assert_refused(self.wic_prof("ci", "--", "true"), 2, "--config")
+        self.assert_refused(self.wic_prof("ci", "--config", "none.toml", "--", "true"), 2, "none.toml", "ci --example")
+        self.assert_refused(self.wic_prof("ci", "--", "true"), 2, "--config", "ci --example")
+
+    def test_example_is_a_configuration(self):
+        example = self.wic_prof("ci", "--example")
+        self.assertEqual((example.returncode, example.stderr), (0, ""))
+        result = self.ci(example.stdout, program="false")
+        self.assertEqual(result.returncode, 3, result.stderr)  # read, and then a broken run
+        with_baseline = example.stdout.replace("# [baseline]", "[baseline]").replace("# trace", "trace")
+        self.assert_refused(self.ci(with_baseline), 2, "the baseline: ", "baseline.wicprof")
 
     def test_reports_are_overwritten_only_with_force(self):
         (self.work / "c.toml").write_text("[run]\nrepeat = 1\n")

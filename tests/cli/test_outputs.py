@@ -53,6 +53,21 @@ class Devices(harness.Case):
             self.assertTrue(stat.S_ISCHR(path.lstat().st_mode))
         self.assert_refused(self.wic_prof("analyze", "t.wicprof", "-f", "-o", "/dev/full"), 3, "/dev/full")
 
+    def test_report_takes_the_format_from_the_name(self):
+        self.record("t.wicprof", "--seconds", "0.1")
+        for name, begin in (("r.html", "<!doctype html>"), ("r.md", "# "), ("r.json", "{"), ("r.csv", "site,"),
+                            ("r.perfetto.json", '{"')):
+            with self.subTest(name=name):
+                result = self.wic_prof("report", "t.wicprof", "-o", name)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual((self.work / name).read_text()[:len(begin)].lower(), begin)
+        self.assertIn("traceEvents", (self.work / "r.perfetto.json").read_text())
+        self.assertNotIn("traceEvents", (self.work / "r.json").read_text())
+        self.assertEqual(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "r.txt").returncode, 0)
+        self.assert_refused(self.wic_prof("report", "t.wicprof"), 2, "-o report.html", "--format html, md")
+        self.assert_refused(self.wic_prof("report", "t.wicprof", "-o", "r.pdf"), 2, "-o report.html")
+        self.assertFalse((self.work / "r.pdf").exists())
+
     def test_report_goes_into_a_fifo_and_to_dev_stdout(self):
         self.record("t.wicprof", "--seconds", "0.1")
         os.mkfifo(self.work / "fifo")

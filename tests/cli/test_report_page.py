@@ -3,10 +3,12 @@ network. Without Chromium, the test is reported as skipped (exit status 77).
 """
 
 import bisect
+import http.server
 import json
 import re
 import sqlite3
 import sys
+import threading
 import unittest
 
 import chromium
@@ -17,6 +19,25 @@ HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><b>'\"&"
 SITES = "document.querySelector('#sites tbody')"
 CANVASES = "document.querySelector('.canvases')"
 SITE_ROWS = f"[...{SITES}.rows].filter((row) => !row.matches('.sub'))"
+
+
+def serve(folder, policy):
+    """An HTTP server for a folder that sends each file with this policy for its content."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=folder)
+
+        def end_headers(self):
+            self.send_header("Content-Security-Policy", policy)
+            super().end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
 
 
 def data_of(element):
@@ -231,6 +252,34 @@ class ReportPage(harness.Case):
         self.assertNotEqual(self.page.js("document.title"), "taken")
         self.assertTrue(any("Content Security Policy" in text for text in self.page.problems), self.page.problems)
         self.page.problems.clear()
+
+    def test_where_a_server_forbids_styles_and_scripts(self):
+        """The policy with which Jenkins sends files."""
+        self.record_both_ways()
+        self.assertEqual(self.wic_prof("report", "t.wicprof", "-o", "report.html").returncode, 0)
+        server = serve(self.work, "sandbox; default-src 'none'; img-src 'self'; style-src 'self'")
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.page.open(f"http://127.0.0.1:{server.server_port}/report.html")
+        self.assertTrue(any("Content Security Policy" in text for text in self.page.problems), self.page.problems)
+        self.page.problems.clear()
+        nodes = self.page.call("DOM.getDocument", depth=-1)["root"]["nodeId"]
+
+        def node(selector):
+            return self.page.call("DOM.querySelector", nodeId=nodes, selector=selector)["nodeId"]
+
+        def drawn(selector):
+            return {item["name"]: item["value"] for item in self.page.call(
+                "CSS.getComputedStyleForNode", nodeId=node(selector))["computedStyle"]}
+        self.page.call("DOM.enable")
+        self.page.call("CSS.enable")
+        self.assertEqual(drawn("body")["margin-top"], "8px", "the page's style is not applied")
+        self.assertEqual(drawn(".still svg.narrow")["display"], "none")
+        self.assertEqual(drawn(".still svg.wide .lane")["fill"], "rgb(236, 239, 242)")
+        self.assertEqual(drawn(".still svg.wide .poll")["fill"], "rgb(213, 94, 0)")
+        self.assertEqual(drawn(".legend .swatch")["width"], "12px")
+        self.assertEqual(drawn(".jump")["display"], "none")
+        self.page.call("CSS.disable")
 
     def test_without_script_the_picture_stays(self):
         self.record_both_ways()

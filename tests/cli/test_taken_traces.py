@@ -61,6 +61,25 @@ class Names(Case):
                 self.assertGreater(self.assert_whole(), 200)
                 self.assertEqual(self.traces(), ["t.wicprof"])
 
+    def test_copied_while_recorded(self):
+        """With its log the copy is a trace; without it, the answer says what is missing, as often as one asks."""
+        process = self.begin()
+        self.until(lambda: self.waits() > 200, "waits")
+        for name in ("t.wicprof", "t.wicprof-wal"):
+            shutil.copy(self.work / name, self.work / name.replace("t.", "both."))
+        shutil.copy(self.work / "t.wicprof", self.work / "alone.wicprof")
+        before = (self.work / "alone.wicprof").read_bytes()
+        for verb in (["analyze"], ["analyze"], ["report", "--format", "md"]):
+            result = self.wic_prof(*verb, "alone.wicprof")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for said in (result.stdout, result.stderr):
+                self.assertIn("alone.wicprof-wal is missing", said.replace("\\-", "-"))
+        self.assertEqual((self.work / "alone.wicprof").read_bytes(), before)
+        result = self.wic_prof("analyze", "both.wicprof")
+        self.assertNotIn("-wal is missing", result.stdout + result.stderr)
+        self.finished(process)
+        self.assertNotIn("missing", self.wic_prof("analyze", "t.wicprof").stdout)
+
     def test_only_the_log_or_its_index_removed(self):
         for name in ("t.wicprof-wal", "t.wicprof-shm"):
             with self.subTest(name=name):

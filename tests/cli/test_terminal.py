@@ -134,9 +134,29 @@ class Screen(harness.Case):
                 self.assertNotIn("\x1b", (self.work / "answer.txt").read_text())
                 (self.work / "answer.txt").unlink()
 
-    def test_without_a_terminal_a_text_has_80_columns(self):
-        self.assertEqual(self.wic_prof("analyze", "t.wicprof", env={"COLUMNS": ""}).stdout,
-                         self.wic_prof("analyze", "t.wicprof", env={"COLUMNS": "80"}).stdout)
+    def test_columns_are_obeyed_above_120(self):
+        for words in (["analyze", "--verbose", "t.wicprof"], ["explain"], ["run", "--help"]):
+            with self.subTest(words=words):
+                widest = self.widest(self.wic_prof(*words, env={"COLUMNS": "200"}).stdout)
+                self.assertGreater(widest, 120)
+                self.assertLessEqual(widest, 200)
+
+    def test_without_a_terminal_no_line_is_folded(self):
+        for words in (["analyze", "--verbose", "t.wicprof"], ["explain"], ["compare", "t.wicprof", "t.wicprof"]):
+            with self.subTest(words=words):
+                piped = self.wic_prof(*words, env={"COLUMNS": ""}).stdout
+                self.assertEqual(piped, self.wic_prof(*words, env={"COLUMNS": "100000"}).stdout)
+                folded = self.wic_prof(*words, env={"COLUMNS": "60"}).stdout
+                self.assertLess(len(piped.splitlines()), len(folded.splitlines()))
+        self.wic_prof("analyze", "--verbose", "t.wicprof", "-o", "answer.txt")
+        self.assertEqual((self.work / "answer.txt").read_text(),
+                         self.wic_prof("analyze", "--verbose", "t.wicprof").stdout)
+        for line in self.wic_prof("explain").stdout.splitlines():
+            self.assertRegex(line, r"^(  \S.*: .*|\w.*|)$")  # a heading, or a word with all of its meaning
+
+    def test_help_into_a_pipe_has_80_columns(self):
+        piped = self.wic_prof("run", "--help").stdout
+        self.assertEqual(piped, self.wic_prof("run", "--help", env={"COLUMNS": "80"}).stdout)
 
 
 class FullStdout(harness.Case):

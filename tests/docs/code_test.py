@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from markdown import FENCE
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
-PAGES = ["README.md", "docs/waiting.md", "docs/channels.md", "docs/classification.md"]
+PAGES = ["README.md", "docs/waiting.md", "docs/channels.md", "docs/classification.md", "docs/ci.md"]
 EXAMPLES = "docs/examples"
 CODE = {"cpp", "c++", "cuda", "cmake", "c", ""}
 MARKER = re.compile(r"<!-- code: (\S+)(?: (\S+))? -->\s*$")

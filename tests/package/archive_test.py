@@ -55,6 +55,18 @@ class Archive(unittest.TestCase):
                 self.assertIn("libc.so.6", needed(path))
                 self.assertEqual(needed(path) - BASE, set())
 
+    def test_it_has_man_pages_completions_and_what_messages_cite(self):
+        share = self.root / "share"
+        for file in ("man/man1/wic-prof.1", "man/man1/wic-prof-run.1", "bash-completion/completions/wic-prof",
+                     "zsh/vendor-completions/_wic-prof", "fish/vendor_completions.d/wic-prof.fish",
+                     "doc/wic-prof/examples/ci/wic-prof.toml"):
+            self.assertTrue((share / file).is_file(), file)
+        said = call(self.tool, "explain", "--format", "json", cwd=self.folder).stdout
+        cited = set(re.findall(r"\b(share/[\w/.-]+\w)", said))
+        self.assertGreater(len(cited), 2)
+        for file in cited:
+            self.assertTrue((self.root / file).is_file(), file)
+
     def test_it_records_and_analyzes_where_it_was_unpacked(self):
         app = self.root / "libexec" / "wic-prof" / "hot_flag"
         done = call(self.tool, "run", "-o", "t.wicprof", "--", app, "--devices", "simt:1", "--seconds", "1",

@@ -63,6 +63,8 @@ class Deb(unittest.TestCase):
             for package in self.packages.values():
                 self.assertEqual(run("dpkg-deb", "--extract", package, root).returncode, 0)
         tool = root / "usr" / "bin" / "wic-prof"
+        for file in ("man/man1/wic-prof-run.1", "bash-completion/completions/wic-prof", "doc/wic-prof/waiting.md"):
+            self.assertTrue((root / "usr" / "share" / file).is_file(), file)
         app = root / "usr" / "libexec" / "wic-prof" / "hot_flag"
         done = run("env", f"XDG_RUNTIME_DIR={self.folder}", tool, "run", "-o", "t.wicprof", "--", app,
                    "--devices", "simt:1", "--seconds", "1", cwd=self.folder)

@@ -22,7 +22,7 @@ TEST(GateReports, EscapeSiteNames) {
   const GateSide side{"it", {figures_of(model, analyze(model), {})}};
   const GateResult result = judge_runs(config, {side}, {});
   ASSERT_EQ(result.state, CheckState::failed);
-  const GateRun run{"./app 'x'", "2026-01-31T23:59:59Z", 1.5, {"run.1.wicprof"}};
+  const GateRun run{"app", "./app 'x'", "2026-01-31T23:59:59Z", 1.5, {"run.1.wicprof"}};
   const std::vector<GateSide> sides{side};
   std::map<std::string_view, std::string> reports;
   for (const GateReport& report : kGateReports) reports[report.file] = report.render({run, config, sides, result});
@@ -49,7 +49,7 @@ TEST(GateReports, JunitHasOnlyCharactersOfXml) {
   settle(model);
   const GateSide side{"it", {figures_of(model, analyze(model), {})}};
   const GateResult result = judge_runs(config, {side}, {});
-  const GateRun run{"./app \xef\xbf\xbf\x01", "2026-01-31T23:59:59Z\x02", 1.5, {"run.1.wicprof"}};
+  const GateRun run{"app\x01", "./app \xef\xbf\xbf\x01", "2026-01-31T23:59:59Z\x02", 1.5, {"run.1.wicprof"}};
   const std::vector<GateSide> sides{side};
   for (const GateReport& report : kGateReports) {
     if (std::string_view(report.file) != "junit.xml") continue;

@@ -82,7 +82,8 @@
 
   // A finding's button shows its evidence on the timeline.
   for (const jump of document.querySelectorAll(".jump")) {
-    if (!timeline) { jump.hidden = true; continue; }
+    if (!timeline) continue;
+    jump.hidden = false;
     jump.addEventListener("click", () => {
       const from = Number(jump.dataset.from), to = Number(jump.dataset.to), around = (to - from) * 0.75;
       timeline.mark(Number(jump.dataset.site));

@@ -1,0 +1,22 @@
+// How drawings look, by the classes of their elements: as style of the page, and as attributes of the elements, which
+// stay where a web server's policy forbids styles.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wicprof::reports::html {
+
+/// "svg .grid { stroke: var(--line); }" and so on.
+std::string drawing_css();
+
+/// The page with the same as attributes, in the light theme's colours, on each element of a drawing that has a class.
+std::string with_attributes(std::string_view page);
+
+/// A square of the colour of `css`, before its name in a legend.
+std::string swatch(std::string_view css);
+
+/// A bar of which `share` is filled.
+std::string meter(double share, std::string_view css);
+
+}  // namespace wicprof::reports::html
