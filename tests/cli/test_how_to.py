@@ -1,12 +1,17 @@
 """The commands of docs/how-to, run as they are written, with a program of the tests in the place of ./your_app."""
 
+import contextlib
+import json
 import os
 import re
 import shlex
 import signal
+import sqlite3
+import subprocess
 import unittest
 
 import harness
+from control_group import Group
 
 STUCK_APP = os.environ["WICPROF_STUCK_APP"]
 SECONDS = 60  # the program's own deadline, should a test fail
@@ -33,16 +38,58 @@ class HowTo(harness.Case):
         self.finish(program)
 
     def test_a_server_under_a_quota(self):
+        """In a mount namespace with 64 MiB of /dev/shm, where the session lies, and with a fifth of a CPU."""
         if harness.CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")
-        self.env.update({"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_TEST_CUPTI": ""})
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+            self.skipTest("needs the right to mount")
+        group = Group.limited("cpu", {"cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": 20_000},
+                              {"cpu.max": "20000 100000"})
+        self.addCleanup(lambda: self.until(group.is_removed, "the group's end"))
+        self.env.update(WICPROF_CUPTI_PATH=harness.FAKE_CUPTI, WICPROF_TEST_CUPTI="", WICPROF_FLUSH_MS="10",
+                        KUBERNETES_SERVICE_HOST="10.0.0.1", container="")
+        del self.env["XDG_RUNTIME_DIR"]
         run, toggle, analyze = commands("limited-cpus.md")
-        server = self.start(*self.words(run, harness.CUDA_APP, "load", "context", "wait", "stream", 600, 5, "exit", 0))
-        self.until(lambda: any(s["answers"] and s["wic_runtime"] for s in self.sessions()), "the server")
-        parked = self.wic_prof(*self.words(toggle))
-        self.assertEqual(parked.returncode, 0, parked.stderr)
-        self.assertEqual(self.finish(server).returncode, 0)
-        self.assertIn("park against poll", self.wic_prof(*self.words(analyze)).stdout)
+        enter = 'mount -t tmpfs -o size=64m none /dev/shm && echo $$ > "$0" && exec "$@"'
+        server = subprocess.Popen(["unshare", "-m", "sh", "-c", enter, group.folder / "cgroup.procs", harness.WICPROF,
+                                   *self.words(run, harness.CUDA_APP, *"load context wait stream 3000 20".split())],
+                                  cwd=self.work, env=self.env, text=True, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.started.append(server)
+        self.until(lambda: server.poll() is not None or self.recorded_waits() >= 15, "waits that spin")
+        self.assertIsNone(server.poll(), "the server has ended")
+
+        def beside(*words):
+            """Runs wic-prof where the server runs, as `kubectl exec` does."""
+            script = f'cd {self.work} && echo $$ > {group.folder}/cgroup.procs && exec "$@"'
+            return subprocess.run(["nsenter", "-t", str(server.pid), "-m", "sh", "-c", script, "sh", harness.WICPROF,
+                                   *words], env=self.env, text=True, capture_output=True, timeout=harness.TIMEOUT)
+
+        checks = {check["name"]: check for check in json.loads(beside("doctor", "--format", "json").stdout)["checks"]}
+        self.assertRegex(checks["CPU quota"]["detail"], "^0.2 CPUs; it was used up in [1-9]")
+        self.assertEqual(checks["shared memory"]["state"], "ok")
+        self.assertIn("nvidia.com/gpu", checks["container"]["detail"])
+        self.assertNotIn("docker", json.dumps(checks))
+        self.assertIn("park now", beside(*self.words(toggle)).stdout)
+        before = self.recorded_waits()
+        self.until(lambda: self.recorded_waits() >= before + 75, "waits that sleep")
+        os.killpg(server.pid, signal.SIGINT)
+        self.finish(server)
+        answer = " ".join(self.wic_prof(*self.words(analyze)).stdout.split())
+        self.assertIn("host_throttled: a CPU quota stopped the program's threads", answer)
+        self.assertIn("park against poll", answer)
+        compared = " ".join(self.wic_prof("compare", "server.wicprof").stdout.split())
+        cpus = re.search(r"takes ([\d.]+) of a CPU before, ([\d.]+) after", compared)
+        self.assertIsNotNone(cpus, compared)
+        self.assertGreater(float(cpus[1]), float(cpus[2]), compared)
+
+    def recorded_waits(self):
+        trace = self.work / "server.wicprof"
+        try:
+            with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True)) as database:
+                return database.execute("SELECT count(*) FROM host_wait").fetchone()[0]
+        except sqlite3.OperationalError:  # no trace yet, or a trace without tables
+            return 0
 
     def test_whether_parking_helps(self):
         rewrite, run, compare = commands("polling.md")
