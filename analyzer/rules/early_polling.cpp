@@ -115,6 +115,7 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
     Finding finding;
     finding.site = site->site;
     finding.site_name = site->name;
+    finding.cost = Cost{Cost::Unit::time, of_time};
     finding.severity = Severity::warning;
     finding.text = fmt::format(
         "{} of the polling at {} happens while other waiters of the same iteration still compute: it takes their issue "

@@ -52,14 +52,15 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
   }
   for (const auto& [where, waits] : all) {
     const bool spins = waiting_way(waits.cpu, waits.wall) == WaitingWay::spinning;
-    const bool matters = static_cast<double>(waits.cpu) >= kWorthNaming * static_cast<double>(input.ground_ns());
-    if (!spins || !matters) continue;
+    if (!spins) continue;
+    const double cpus = static_cast<double>(waits.cpu) / static_cast<double>(std::max<TimeNs>(1, input.ground_ns()));
     const auto& [site, call] = where;
     const std::string name = site == 0 ? one_line(call) : one_line(model.site_name(site));
     Finding finding;
     finding.site = site;
     if (site != 0) finding.site_name = model.site_name(site);
-    finding.severity = Severity::warning;
+    finding.cost = Cost{Cost::Unit::cpus, cpus};
+    finding.severity = cpus >= kWarning ? Severity::warning : Severity::info;
     finding.text = fmt::format("host threads spin while they wait {} {}: {} of CPU time in {} of waiting",
                                site == 0 ? "in" : "at", name, format_duration(waits.cpu), format_duration(waits.wall));
     finding.evidence = fmt::format("{}; CPU time is {} of the wall time", count_of(waits.count, "wait"),

@@ -32,6 +32,9 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
   // The system counts the time once per CPU.
   if (*throttled <= 0 || static_cast<double>(*throttled) < kWorthNaming * traced) return outcome;
   Finding finding;
+  const LateSum* const late = late_enough(input, LateCause::throttled);
+  finding.cost = late != nullptr ? input.time_cost(late->at_once_ns)
+                                 : Cost{Cost::Unit::time, std::min(1.0, static_cast<double>(*throttled) / traced)};
   finding.severity = Severity::warning;
   finding.text = fmt::format("a CPU quota stopped the program's threads for {}, summed over the CPUs",
                              format_duration(*throttled));
@@ -39,7 +42,7 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
                                  count_of(static_cast<std::uint64_t>(std::max<std::int64_t>(
                                               0, stat(input.model, "throttled_periods").value_or(0))),
                                           "period"));
-  if (const LateSum* const late = late_enough(input, LateCause::throttled)) {
+  if (late != nullptr) {
     finding.evidence += fmt::format("; launches and waits were late by {}: {}", format_duration(late->late_ns),
                                     late_evidence(input, *late));
   }

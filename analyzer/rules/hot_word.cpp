@@ -31,6 +31,7 @@ Finding finding_for(const TraceModel& model, const SiteStats& site, const LineJu
   Finding finding;
   finding.site = site.site;
   finding.site_name = site.name;
+  finding.cost = Cost{Cost::Unit::time, site.any_share};
   finding.severity = judgement.cost == LineCost::severe ? Severity::critical : Severity::warning;
   finding.text = fmt::format("{} poll one word in {} at {} at once; {} slows the work beside them", who_polls(site),
                              memory_name(site.word_memory), one_line(site.name),

@@ -67,6 +67,7 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
     Finding finding;
     finding.site = parts.site;
     if (parts.site != 0) finding.site_name = input.model.site_name(parts.site);
+    finding.cost = input.time_cost(parts.completing_ns / static_cast<TimeNs>(std::max<std::size_t>(1, parts.threads)));
     finding.severity = Severity::warning;
     finding.text = fmt::format(
         "host threads go on late after their work is done {} {}: {} of {} of waiting, {} per wait",

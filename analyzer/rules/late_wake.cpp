@@ -51,6 +51,9 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
     Finding finding;
     finding.site = site.site;
     finding.site_name = site.name;
+    // Each waiter is late by itself.
+    finding.cost = input.time_cost(certain * static_cast<TimeNs>(wake.matched) /
+                                   static_cast<TimeNs>(std::max<std::size_t>(1, site.groups)));
     finding.severity = Severity::warning;
     finding.text = fmt::format("waiters at {} resume {} after they were released (median)", one_line(site.name),
                                format_duration(wake.p50_ns));

@@ -120,6 +120,7 @@ RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
   for (const PollingLoop& loop : input.polling_loops) {
     Finding finding;
     finding.severity = severity_of(loop);
+    finding.cost = Cost{Cost::Unit::time, loop.share + loop.behind_share};
     const double share = loop.share + loop.behind_share;
     finding.text =
         fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(function_name(one_line(loop.function)), 80),

@@ -22,6 +22,7 @@ Finding finding_for(const SiteStats& site, std::string text, std::string evidenc
   Finding finding;
   finding.site = site.site;
   finding.site_name = site.name;
+  finding.cost = Cost{Cost::Unit::time, site.any_share};
   finding.severity = waiters >= kHostWordWaitersCritical ? Severity::critical : Severity::warning;
   finding.text = std::move(text);
   finding.evidence = std::move(evidence);

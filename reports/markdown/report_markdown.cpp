@@ -13,6 +13,7 @@
 #include "reports/parts/report.h"
 #include "reports/parts/sample_phrases.h"
 #include "reports/parts/tables.h"
+#include "reports/parts/verdict.h"
 
 namespace wicprof::reports {
 namespace {
@@ -55,6 +56,14 @@ std::string loss_part(const Analysis& analysis) {
   std::string text = "> **" + loss_title(analysis) + ".**\n";
   for (const Loss& loss : analysis.loss) text += ">\n> - " + escape_markdown(loss.text) + "\n";
   return text + "\n";
+}
+
+std::string verdict_part(const TraceVerdict& verdict) {
+  std::string text = fmt::format("**Verdict: {}**\n\n", escape_markdown(one_line(verdict.headline)));
+  if (!verdict.detail.empty()) text += escape_markdown(verdict.detail) + "\n\n";
+  return verdict.command.empty()
+             ? text
+             : text + fmt::format("{}: {}\n\n", verdict.command_title(), markdown_code(verdict.command));
 }
 
 std::string comparison_part(const Comparison& comparison) {
@@ -108,7 +117,8 @@ std::string findings_part(const Analysis& analysis) {
   std::string text = "## Findings\n\n";
   if (analysis.findings.empty()) text += "None.\n";
   for (const Finding& finding : analysis.findings) {
-    text += fmt::format("- **{}** `{}`: {}\n", severity_name(finding.severity), finding.rule,
+    const std::string cost = finding.cost ? fmt::format(" ({})", cost_text(*finding.cost)) : std::string();
+    text += fmt::format("- **{}** `{}`{}: {}\n", severity_name(finding.severity), finding.rule, cost,
                         escape_markdown(finding.text));
     text += fmt::format("  - because: {}\n  - do: {}\n", escape_markdown(finding.evidence), remedy_of(finding));
   }
@@ -162,7 +172,7 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
   const TraceModel& model = input.model;
   const Analysis& analysis = input.analysis;
   std::string text = "# wic-prof: " + escape_markdown(command_of(model)) + "\n\n";
-  text += loss_part(analysis);
+  text += loss_part(analysis) + verdict_part(trace_verdict(model, analysis, input.comparison));
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);

@@ -31,16 +31,34 @@ std::string_view what_of(const Finding& finding) {
   return rule == std::end(kRules) ? std::string_view(finding.rule) : rule->what;
 }
 
-/// "many waiters poll one word at once; host threads that burn CPU time while they wait".
-std::string problems_of(const std::vector<Finding>& findings) {
-  std::vector<std::string_view> kinds;
+struct Problem {
+  std::string_view what;
+  std::optional<Cost> cost;  ///< of the worst finding of the kind, or of all where they keep CPUs busy
+};
+
+/// What costs most first.
+std::vector<Problem> problems_of(const std::vector<Finding>& findings) {
+  std::vector<Problem> kinds;
   for (const Finding& finding : findings) {
+    if (!is_serious(finding)) continue;
     const std::string_view what = what_of(finding);
-    if (is_serious(finding) && std::find(kinds.begin(), kinds.end(), what) == kinds.end()) kinds.push_back(what);
+    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Problem& kind) { return kind.what == what; });
+    if (known == kinds.end()) {
+      kinds.push_back({what, finding.cost});
+    } else if (known->cost && finding.cost && finding.cost->unit == Cost::Unit::cpus) {
+      known->cost->amount += finding.cost->amount;
+    }
   }
+  return kinds;
+}
+
+/// "many waiters poll one word at once (97 % of the time); host threads that burn CPU time while they wait (0.9 CPUs)".
+std::string headline_of(const std::vector<Problem>& kinds) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(kNamedProblems, kinds.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : "; ", kinds[i]);
+  for (std::size_t i = 0; i < std::min(kNamedProblems, kinds.size()); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : "; ", kinds[i].what);
+    if (kinds[i].cost) text += fmt::format(" ({})", cost_text(*kinds[i].cost));
+  }
   if (kinds.size() > kNamedProblems)
     text += fmt::format("; and {} more", count_of(kinds.size() - kNamedProblems, "kind"));
   return text;
@@ -127,7 +145,9 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
                                       [](const Finding& f) { return f.severity == Severity::critical; });
   if (critical > 0 || std::any_of(findings.begin(), findings.end(), is_serious)) {
     verdict.tone = critical > 0 ? Tone::bad : Tone::warn;
-    verdict.headline = problems_of(findings);
+    const std::vector<Problem> problems = problems_of(findings);
+    verdict.headline = headline_of(problems);
+    verdict.cost = problems.front().cost;
     verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
     return verdict;
   }
