@@ -35,7 +35,7 @@ void check_sites(const RuleInput& input, RuleOutcome& outcome) {
     finding.evidence =
         fmt::format("{} polls, {} per wait; {}", format_count(naive->polls), format_number(naive->polls_per_wait),
                     measured_on_h200_at(input.model, site.site, kMeasuredAtomics));
-    finding.remedy = park_command(site.name, StrategyId::automatic);
+    finding.remedy = park_command(input.model, site.name, StrategyId::automatic);
     outcome.findings.push_back(std::move(finding));
   }
 }

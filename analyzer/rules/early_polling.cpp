@@ -126,9 +126,10 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
         "waiter's time",
         count_of(early.waits, "wait"), count_of(early.rounds, "iteration"), format_duration(early.polling),
         format_duration(early.early), format_percent(of_time));
-    finding.remedy = park_command(site->name, site->words == 1 && site->word_memory != WordMemory::device
-                                                  ? StrategyId::shared_watch
-                                                  : StrategyId::leader_bar_sync);
+    finding.remedy =
+        park_command(model, site->name,
+                     site->words == 1 && site->word_memory != WordMemory::device ? StrategyId::shared_watch
+                                                                                 : StrategyId::leader_bar_sync);
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/rules/late_gain.h"
+#include "analyzer/rules/remedy.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
@@ -49,7 +50,7 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
   if (const TimeNs cpu = spun_in_calls(input.model); cpu > 0) {
     finding.evidence +=
         fmt::format("; host threads spun for {} while they waited for the GPU, which counts", format_duration(cpu));
-    finding.remedy = "wic-prof toggle park --side host";
+    finding.remedy = host_park_command(input.model);
   } else {
     finding.remedy = "raise the quota (cpu.max, docker --cpus, the pod's CPU limit), or run fewer threads";
   }

@@ -62,7 +62,7 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
         format_duration(wake.p99_ns), count_of(wake.matched, "wait"), format_duration(*wake.error_ns),
         format_duration(site.p50_ns), strategy_name(*site.main_strategy()),
         measured_on_h200_at(input.model, site.site, kMeasuredWakes));
-    finding.remedy = park_command(site.name, quickest_strategy(site));
+    finding.remedy = park_command(input.model, site.name, quickest_strategy(site));
     outcome.findings.push_back(std::move(finding));
   }
   if (!matched) {

@@ -43,6 +43,7 @@ struct Finding {
   std::string text;                         ///< the fact, in one sentence
   std::string evidence;                     ///< the numbers behind `text`
   std::string remedy;                       ///< what to do, as a command where one exists
+  std::string command = {};                 ///< what to run next, if anything: the remedy itself, or what leads to it
   std::optional<Cost> cost = std::nullopt;  ///< nothing where the trace does not show it, as of a wrong result
 
   /// Costs less than 1 %: it was seen, but is not worth a change.

@@ -23,6 +23,9 @@ bool comes_before(const Finding& a, const Finding& b) {
   return a.cost && b.cost && a.cost->amount > b.cost->amount;
 }
 
+/// A command and nothing else.
+bool is_command(std::string_view remedy) { return remedy.starts_with("wic-prof ") && remedy.find("; ") == remedy.npos; }
+
 }  // namespace
 
 RuleVerdicts apply_rules(const RuleInput& input) {
@@ -37,6 +40,9 @@ RuleVerdicts apply_rules(const RuleInput& input) {
     }
   }
   settle_site_advice(input, verdicts.findings);
+  for (Finding& finding : verdicts.findings) {
+    if (finding.command.empty() && is_command(finding.remedy)) finding.command = finding.remedy;
+  }
   std::stable_sort(verdicts.findings.begin(), verdicts.findings.end(), comes_before);
   return verdicts;
 }

@@ -150,6 +150,7 @@ Json finding_value(const Finding& finding) {
                 {"text", finding.text},
                 {"evidence", finding.evidence},
                 {"remedy", finding.remedy},
+                {"command", finding.command.empty() ? Json(nullptr) : Json(finding.command)},
                 {"cost", cost_value(finding.cost)}};
   if (!finding.site_name.empty()) value["site"] = finding.site_name;
   return value;

@@ -47,8 +47,9 @@ std::string titled(std::string_view title, const std::string& text) {
 
 /// A command as code, so that it can be copied; anything else as text.
 std::string remedy_of(const Finding& finding) {
-  const bool command = finding.remedy.rfind("wic-prof ", 0) == 0;
-  return command ? markdown_code(finding.remedy) : escape_markdown(one_line(finding.remedy));
+  if (finding.remedy == finding.command) return markdown_code(finding.remedy);
+  const std::string run = finding.command.empty() ? std::string() : "\n  - run: " + markdown_code(finding.command);
+  return escape_markdown(one_line(finding.remedy)) + run;
 }
 
 std::string loss_part(const Analysis& analysis) {
@@ -75,6 +76,7 @@ std::string comparison_part(const Comparison& comparison) {
   text += table_part(segments_table(comparison, kAllRows));
   if (!comparison.measured_at.empty())
     text += fmt::format("Iterations of {}.\n", escape_markdown(comparison.measured_at));
+  if (!comparison.timed.empty()) text += fmt::format("Unit: {}.\n", escape_markdown(comparison.timed));
   if (!comparison.estimator.empty()) text += fmt::format("Estimator: {}.\n", escape_markdown(comparison.estimator));
   for (const std::string& note : comparison.notes) text += fmt::format("Note: {}.\n", escape_markdown(note));
   const Differences& all = comparison.differences;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/rules/list.h"
+#include "analyzer/rules/remedy.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
@@ -21,6 +22,8 @@ constexpr std::size_t kNamedProblems = 2;
 
 /// A comparison counts less than 2 % as no change.
 constexpr double kNoGain = 0.02;
+
+constexpr std::string_view kSamplingWord = "pcsampling";
 
 bool is_serious(const Finding& finding) { return finding.severity != Severity::info; }
 
@@ -113,7 +116,26 @@ TraceVerdict measured_verdict(const Comparison& comparison) {
   }
   verdict.detail = one_line(comparison.reason) + ".";
   verdict.command = one_line(comparison.settle);
+  verdict.settles = true;
   return verdict;
+}
+
+/// What brings most: what the worst finding with a command names, else what shows more than this trace.
+void take_command(const TraceModel& model, const Analysis& analysis, TraceVerdict& verdict) {
+  const std::vector<Finding>& findings = analysis.findings;
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return is_serious(finding) && !finding.command.empty();
+  });
+  const Prediction& prediction = analysis.prediction;
+  const bool sampled = model.meta_value("trace").find(kSamplingWord) != std::string::npos;
+  if (found != findings.end()) {
+    verdict.command = one_line(found->command);
+  } else if (prediction.bounds && !prediction.program && model.complete) {
+    verdict.command = run_command(model, "--ab");
+    verdict.settles = true;
+  } else if (analysis.sites.empty() && !model.kernels.empty() && !sampled && model.complete) {
+    verdict.command = run_command(model, fmt::format("--trace=cuda,nvtx,{}", kSamplingWord));
+  }
 }
 
 bool nothing_recorded(const TraceModel& model, const Analysis& analysis) {
@@ -149,6 +171,7 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
     verdict.headline = headline_of(problems);
     verdict.cost = problems.front().cost;
     verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
+    take_command(model, analysis, verdict);
     return verdict;
   }
   if (nothing_recorded(model, analysis)) {
@@ -163,6 +186,7 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
   verdict.headline = no_gain ? "no problem found, and nothing to gain by parking" : "no problem found";
   verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
   if (analysis.sites.empty()) verdict.detail = fmt::format("The trace has {}", why_no_sites(model, analysis));
+  take_command(model, analysis, verdict);
   return verdict;
 }
 

@@ -22,11 +22,12 @@ struct TraceVerdict {
   Tone tone = Tone::open;
   std::string headline;  ///< a few words
   std::optional<Cost>
-      cost;             ///< of the worst of the findings that the headline names first; nothing where none is known
-  std::string detail;   ///< sentences with the figures behind the headline; may be empty
-  std::string command;  ///< what to run next; may be empty
+      cost;              ///< of the worst of the findings that the headline names first; nothing where none is known
+  std::string detail;    ///< sentences with the figures behind the headline; may be empty
+  std::string command;   ///< what to run next; may be empty
+  bool settles = false;  ///< `command` answers what the trace leaves open
   /// Before `command`, without a colon.
-  std::string_view command_title() const { return "To settle it"; }
+  std::string_view command_title() const { return settles ? "To settle it" : "Next"; }
 };
 
 /// `comparison`: of both modes in the trace; nullptr if the trace has one mode. What was measured counts more than what

@@ -120,7 +120,7 @@ std::string lateness_in_words(const TraceModel& model, const Analysis& analysis,
                         late_cause_words(sum.cause), count_of(sum.count, "delay"));
   }
   if (line.empty()) return {};
-  return paragraph(screen, "steps were late: " + line, 2, 2) + host_gain_text(analysis, screen);
+  return paragraph(screen, "steps were late: " + line, 2, 2) + host_gain_text(model, analysis, screen);
 }
 
 std::string path_in_words(const Analysis& analysis, const Screen& screen) {

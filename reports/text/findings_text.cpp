@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostOthers = 12;
 constexpr std::size_t kIndent = 4;
 constexpr char kAlsoSeen[] = "\nAlso seen, less than 1 % each\n";
-constexpr std::string_view kBecause = "because ", kDo = "do      ";
+constexpr std::string_view kBecause = "because ", kDo = "do      ", kRun = "run     ";
 
 Ink ink_of(Severity severity) {
   switch (severity) {
@@ -36,11 +36,6 @@ std::string head_text(const Finding& finding, const Screen& screen) {
   return "  " + inked(screen, ink_of(finding.severity), mark) + text.substr(2 + mark.size());
 }
 
-/// A remedy that is a command and nothing else.
-bool is_command(const std::string& remedy) {
-  return remedy.starts_with("wic-prof ") && remedy.find(';') == remedy.npos;
-}
-
 std::string labelled(std::string_view label, std::string_view text, const Screen& screen) {
   const std::size_t indent = kIndent + label.size();
   return std::string(kIndent, ' ').append(label) + wrap(text, screen.beside(indent), indent) + "\n";
@@ -49,11 +44,13 @@ std::string labelled(std::string_view label, std::string_view text, const Screen
 std::string whole_text(const Finding& finding, const Screen& screen) {
   std::string text = head_text(finding, screen);
   if (!finding.evidence.empty()) text += labelled(kBecause, one_line(finding.evidence), screen);
-  if (finding.remedy.empty()) return text;
-  if (!is_command(finding.remedy)) return text + labelled(kDo, one_line(finding.remedy), screen);
-  const std::size_t indent = kIndent + kDo.size();
-  return text + std::string(kIndent, ' ').append(kDo) +
-         wrap_command(one_line(finding.remedy), screen.beside(indent), indent + 2) + "\n";
+  const bool is_command = finding.remedy == finding.command;
+  if (!finding.remedy.empty() && !is_command) text += labelled(kDo, one_line(finding.remedy), screen);
+  if (finding.command.empty()) return text;
+  const std::string_view label = is_command ? kDo : kRun;
+  const std::size_t indent = kIndent + label.size();
+  return text + std::string(kIndent, ' ').append(label) +
+         wrap_command(one_line(finding.command), screen.beside(indent), indent + 2) + "\n";
 }
 
 /// Findings are in order of what they cost: how many come before those that are not worth a change.

@@ -1,9 +1,13 @@
-"""What the verbs say about every trace that is shipped: the verdict has a size, and all formats begin with it."""
+"""What the verbs say about every trace that is shipped: the verdict has a size, all formats begin with it, and each next
+command can be run as it is printed and brings something new."""
 
 import gzip
 import html
 import json
+import os
 import re
+import shlex
+import subprocess
 import unittest
 
 import harness
@@ -95,6 +99,76 @@ class Verdicts(Shipped):
         tile = re.search(r'href="#comparison"><span class="faint">after.*?<b>(.*?)</b>', page).group(1)
         self.assertEqual(tile, "inconclusive")
         self.assertIn("<b>inconclusive, ", page[:page.index('class="tiles summary"')])
+
+
+def printed_commands(text):
+    """The commands on lines of their own; a backslash continues one on the next line."""
+    commands = []
+    for line in text.replace(" \\\n", " ").split("\n"):
+        found = re.fullmatch(r"\s+(?:do +|run +)?(wic-prof \S.*)", line)
+        if found:
+            commands.append(re.sub(r" {2,}", " ", found.group(1)))
+    return commands
+
+
+class NextCommands(Shipped):
+    def setUp(self):
+        super().setUp()
+        self.bin = self.folder / "bin"
+        self.bin.mkdir()
+        (self.bin / "wic-prof").symlink_to(harness.WICPROF)
+        self.env["PATH"] = f"{self.bin}:{os.environ['PATH']}"
+        self.done = set()
+
+    def stand_in(self, program):
+        """A program of that name, which is not there where a trace is only read."""
+        path = self.bin / program
+        if not path.exists():
+            path.write_text("#!/bin/sh\nexit 0\n")
+            path.chmod(0o755)
+
+    def check(self, command, trace, just_run):
+        words = shlex.split(command)
+        self.assertNotEqual(words, just_run, "the answer is on the screen already")
+        verb = words[1]
+        self.assertIn(verb, ("run", "analyze", "compare", "report"))  # of a program that ended, nothing can be toggled
+        if verb == "run":
+            own, _, program = command.partition(" -- ")
+            self.assertEqual(program, self.meta(trace)["command"])
+            self.stand_in(shlex.split(program)[0])
+            self.assertTrue({"--ab", "--rewrite", "--trace=cuda,nvtx,pcsampling"} & set(shlex.split(own)))
+        else:
+            self.assertTrue((self.work / words[-1]).exists(), command)
+        # One program stands for all that are started by the same options.
+        if (key := command.partition(" -- ")[0]) not in self.done:
+            self.done.add(key)
+            result = subprocess.run(command, shell=True, cwd=self.work, env=self.env, text=True, capture_output=True,
+                                    stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
+            self.assertEqual(result.returncode, 0, f"{command}\n{result.stderr}")
+
+    def test_each_can_be_run_and_is_new(self):
+        for trace in self.each():
+            answer = json.loads(self.answer("analyze", trace, "--format", "json"))
+            printed = printed_commands(self.answer("analyze", trace))
+            self.assertIn(f"wic-prof analyze --verbose {trace}", printed)
+            offered = [each["command"] for each in (answer["verdict"], *answer["findings"]) if each["command"]]
+            for command in set(printed + offered):
+                self.check(command, trace, ["wic-prof", "analyze", trace])
+            if answer["verdict"]["command"]:
+                self.assertEqual(printed[0], answer["verdict"]["command"])
+            for finding in answer["findings"]:
+                self.assertNotIn("wic-prof toggle", finding["remedy"])
+                self.assertNotIn("cudaSetDeviceFlags", finding["remedy"] if finding["rule"] == "host_spin" else "")
+        for name in {name.rsplit(".", 1)[0] for name in NAMES} - {"bare_poll"}:
+            compare = ["compare", f"{name}.poll.wicprof", f"{name}.park.wicprof"]
+            for command in printed_commands(self.answer(*compare)):
+                self.check(command, f"{name}.poll.wicprof", ["wic-prof", *compare])
+
+    def test_after_a_run(self):
+        self.stand_in("app")
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", "app")
+        command = re.search(r"next: (wic-prof .*)", result.stderr).group(1)
+        self.assertEqual(self.wic_prof(*shlex.split(command)[1:]).returncode, 0)
 
 
 if __name__ == "__main__":
