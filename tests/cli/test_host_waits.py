@@ -276,7 +276,8 @@ class HostWaits(harness.Case):
 
     def test_ab(self):
         result = self.run_cuda("load", "context", "wait", "stream", "9999", "5", "exit", "0",
-                               options=("--ab", "--side=host", "--strategy=block", "--for=2s", "--precision=0%", "--end"))
+                               options=("--ab", "--side=host", "--strategy=block", "--for=2s", "--precision=0%",
+                                        "--end"))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Verdict: ", result.stderr)
         self.assertIn("Unit: the time from one of the launches of work to the next", " ".join(result.stderr.split()))

@@ -1,5 +1,5 @@
-"""What the verbs say about every trace that is shipped: the verdict has a size, all formats begin with it, and each next
-command can be run as it is printed and brings something new."""
+"""What the verbs say about every trace that is shipped: the verdict has a size, all formats begin with it, and each
+next command can be run as it is printed and brings something new."""
 
 import gzip
 import html
