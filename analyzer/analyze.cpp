@@ -35,9 +35,16 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   Tasks tasks;
 
   // 1. From the trace alone.
-  std::optional<Matching> matching;   // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work;     // kernels and copies by stream, and the calls that launched them
-  std::optional<Followers> followed;  // which kernel follows which
+  std::optional<Matching> matching;         // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work;           // kernels and copies by stream, and the calls that launched them
+  std::optional<Followers> followed;        // which kernel follows which
+  std::optional<Waiters> waiters;           // who waits, and in which iteration
+  Interval ground{model.begin, model.end};  // of shares of time: the window of the iterations
+  tasks.add([&] {
+    std::vector<Iterations> iterations = find_iterations(model, waiters.emplace(model));
+    ground = iteration_window(model, iterations).value_or(ground);
+    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+  });
   tasks.add([&] { matching = match(model); });
   tasks.add([&] {
     work.emplace(model);
@@ -62,21 +69,16 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.run();
 
-  // 2. From wake edges and device work.
-  std::optional<Waiters> waiters;           // who waits, and in which iteration
-  Interval ground{model.begin, model.end};  // of shares of time: the window of the iterations
-  std::optional<WaitKernels> kernels;       // the kernels that contain waits
+  // 2. From wake edges, device work and the iterations.
+  std::optional<WaitKernels> kernels;  // the kernels that contain waits
   tasks.add([&] {
-    std::vector<Iterations> iterations = find_iterations(model, waiters.emplace(model));
-    ground = iteration_window(model, iterations).value_or(ground);
-    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
     analysis.path = critical_path(model, *matching, *work, ground);
     kernels.emplace(model, *waiters);
   });
   tasks.add([&] {
     const WorkIndex index(model, *work);
-    analysis.host_wait_parts = host_wait_parts(model, index);
-    analysis.lateness = lateness(model, *work, index);
+    analysis.host_wait_parts = host_wait_parts(model, index, ground);
+    analysis.lateness = lateness(model, *work, index, ground);
   });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
   tasks.add([&] { analysis.edges = open_edges(model, *matching); });

@@ -224,7 +224,8 @@ Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
                                        one_line({{"request", "ab"},
                                                  {"strategy", strategy_name(request.strategy)},
                                                  {"time_ns", request.time},
-                                                 {"precision", request.precision}}),
+                                                 {"precision", request.precision},
+                                                 {"side", side_name(request.side)}}),
                                        kToggleTimeout);
   return line ? read_ab_answer(*line, socket_path) : line.error();
 }
@@ -253,6 +254,8 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
           "a comparison of both modes needs a strategy that this wic-prof knows, a time and a precision below 1")));
     }
     ab.strategy = *strategy;
+    // An older client means the waits that it could compare.
+    ab.side = request.contains("side") ? side_of(request) : WaitSide::device;
     const Result<> begun = handler.ab(ab);
     return one_line(begun ? Json{{"ok", true}} : error_answer(begun.error()));
   }

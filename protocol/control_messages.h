@@ -77,6 +77,7 @@ struct AbRequest {
   StrategyId strategy = StrategyId::automatic;  ///< of the mode park
   TimeNs time = 0;                              ///< at most; above 0
   double precision = 0;                         ///< ends once the interval is this narrow; 0: not before the time
+  WaitSide side = WaitSide::device;             ///< whose waits change
 };
 
 /// Client side: each asks the session behind the socket and waits for its answer.

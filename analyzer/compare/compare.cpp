@@ -160,7 +160,8 @@ std::string settling_command(const Comparison& comparison) {
   const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
   const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
   if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
-    return fmt::format("wic-prof run --ab --for {} -- {}", looked ? "5m" : "1m", program);
+    return fmt::format("wic-prof run --ab{} --for {} -- {}", comparison.host_side ? " --side host" : "",
+                       looked ? "5m" : "1m", program);
   }
   return "wic-prof run --repeat 6 -- APP ARGS...";
 }
@@ -204,7 +205,10 @@ std::string no_units(const TraceModel& model, const CompareOptions& options) {
   }
   const bool ranges =
       std::any_of(model.nvtx.begin(), model.nvtx.end(), [](const auto& row) { return row.kind == NvtxKind::range; });
-  const std::string remedy = ranges ? "; it has NVTX ranges: name one with --nvtx" : "";
+  const std::string remedy =
+      ranges
+          ? "; it has NVTX ranges: name one with --nvtx"
+          : "; mark a step of the program with an NVTX range and name that with --nvtx, which also takes --trace nvtx";
   if (model.waits.empty() && model.host_waits.empty()) {
     return fmt::format("{} holds no waits at wait sites: the program has no wait sites, or never reached one{}",
                        model.name, remedy);
@@ -321,6 +325,8 @@ Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t
   pair.gpu = comparison.gpu;
   pair.command = comparison.command;
   pair.measured_at = comparison.measured_at;
+  pair.timed = comparison.timed;
+  pair.host_side = comparison.host_side;
   pair.segments = {comparison.segments[before], comparison.segments[after]};
   const auto label = [](const Segment& segment) { return way_name(segment.mode, segment.strategy); };
   pair.before.label = label(pair.segments[0]);
@@ -339,6 +345,7 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   comparison.command = safe_command(model.meta_value("command"));
   comparison.may_stop = !model.meta_value("ab_precision").empty();
   comparison.stopped = model.meta_value("ab_end") == "precision";
+  comparison.host_side = changes_hosts_only(model);
   comparison.segments = find_segments(model, comparison.notes);
   note_losses(model, comparison.notes);
   std::vector<Segment>& segments = comparison.segments;
@@ -395,9 +402,11 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
 }
 
 Comparison compare(const TraceModel& model, const CompareOptions& options) {
-  const std::vector<Iterations> candidates = find_units(model, options.nvtx);
-  const Iterations* const units = candidates.empty() ? nullptr : &candidates.front();
+  std::vector<std::string> noted;  // compare_iterations() notes the same
+  const TimedUnits timed = find_units(model, options.nvtx, find_segments(model, noted));
+  const Iterations* const units = timed.candidates.empty() ? nullptr : &timed.candidates.front();
   Comparison comparison = compare_iterations(model, units, options);
+  comparison.timed = timed.why;
   if (comparison.segments.empty()) return comparison;
   comparison.differences = differences(windows_of(model, comparison.segments, false),
                                        windows_of(model, comparison.segments, true), difference_options(comparison));
@@ -419,7 +428,13 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
     run.mode = row.new_mode;
     run.strategy = row.new_strategy;
   }
-  run.iterations = find_units(model, options.nvtx);
+  run.iterations = options.nvtx.empty() ? find_iterations(model) : find_ranges(model, options.nvtx);
+  if (run.iterations.empty()) {
+    Segment whole;
+    whole.begin_ns = model.begin;
+    whole.end_ns = model.end;
+    run.iterations = find_units(model, options.nvtx, {whole}).candidates;
+  }
   if (run.iterations.empty()) run.why_none = no_units(model, options);
   for (const Iterations& units : run.iterations) {
     run.places.push_back(place_of(model, units));

@@ -55,6 +55,7 @@ struct Comparison {
   std::string estimator;                   ///< what the ratio and its interval are, in one sentence
   bool gpu = false;                        ///< a device of the program is a GPU
   bool may_stop = false, stopped = false;  ///< as in UnitDesign
+  bool host_side = false;                  ///< only waits of host threads in calls of CUDA changed
   bool both_modes = false;                 ///< the sides are polling and parking, in one trace
   std::string command;  ///< the program's, as the trace names it; empty if the sides ran different commands
   /// The speed-up predicted from the polled times alone (predict.h), if the sides are polling and parking.
@@ -63,8 +64,9 @@ struct Comparison {
   std::string predicted_reason;            ///< the basis of the prediction, or why there is none
   std::optional<double> prediction_error;  ///< (predicted - measured) / measured; nothing unless both exist
   std::string measured_at;                 ///< the site of the timed iterations and their device
-  std::vector<std::string> notes;          ///< what weakens the answer: losses, interventions at single sites
-  Differences differences;                 ///< per site and per edge; empty between many runs
+  std::string timed;               ///< what is timed instead of iterations at wait sites, and why; empty for these
+  std::vector<std::string> notes;  ///< what weakens the answer: losses, interventions at single sites
+  Differences differences;         ///< per site and per edge; empty between many runs
   CompareOptions options;
 };
 

@@ -1,12 +1,24 @@
 #include "analyzer/compare/timed_units.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "analyzer/trace/device_work.h"
+#include "analyzer/words/format.h"
+
 namespace wicprof::analyzer {
+
+namespace {
+constexpr std::size_t kLongestName = 60;
+}
 
 std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view name) {
   const std::size_t at = name.rfind('@');
@@ -35,8 +47,101 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
   return all;
 }
 
-std::vector<Iterations> find_units(const TraceModel& model, std::string_view nvtx) {
-  return nvtx.empty() ? find_iterations(model) : find_ranges(model, nvtx);
+std::vector<Iterations> find_launches(const TraceModel& model) {
+  std::map<std::tuple<store::ProcessId, DeviceId, std::string_view>, std::vector<TimeNs>> starts;
+  for (const store::KernelRow& kernel : model.kernels) {
+    if (!is_backend_work(kernel)) starts[{kernel.process, kernel.device, kernel.name}].push_back(kernel.start);
+  }
+  std::vector<Iterations> all;
+  for (auto& [key, times] : starts) {
+    std::sort(times.begin(), times.end());
+    Iterations units;
+    units.site_name = "launches of " + shorten(function_name(one_line(std::get<2>(key))), kLongestName);
+    units.device = std::get<1>(key);
+    units.runs = 1;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      if (times[i] > times[i - 1]) units.list.push_back({0, static_cast<std::uint32_t>(i - 1), times[i - 1], times[i]});
+    }
+    if (!units.list.empty()) all.push_back(std::move(units));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Iterations& a, const Iterations& b) { return a.list.size() < b.list.size(); });
+  return all;
+}
+
+namespace {
+
+/// Fewer make a median that is one of the extremes; as in cli/record/ab_schedule.cpp.
+constexpr std::size_t kFewestOfSegment = 3;
+
+TimeNs total(const Iterations& units) {
+  return std::accumulate(units.list.begin(), units.list.end(), TimeNs{0},
+                         [](TimeNs sum, const Iteration& one) { return sum + one.duration(); });
+}
+
+/// Whether most of the segments hold enough of them.
+bool fits(const Iterations& units, const std::vector<Segment>& segments) {
+  std::size_t enough = 0;
+  for (const Segment& segment : segments) {
+    Segment filled = segment;
+    fill(filled, units.list);
+    enough += filled.iterations.size() >= kFewestOfSegment ? 1 : 0;
+  }
+  return 2 * enough > segments.size();
+}
+
+/// Of all names, the ranges of which most segments hold some, the longest in all first.
+std::vector<Iterations> repeated_ranges(const TraceModel& model, const std::vector<Segment>& segments) {
+  std::set<std::string_view> names;
+  for (const store::NvtxRow& range : model.nvtx) {
+    if (range.kind == NvtxKind::range) names.insert(range.name);
+  }
+  std::vector<Iterations> all;
+  for (const std::string_view name : names) {
+    // An @ in a name would begin a domain.
+    std::vector<Iterations> ranges =
+        find_ranges(model, name.find('@') == name.npos ? std::string(name) : std::string(name) + "@");
+    if (!ranges.empty() && fits(ranges.front(), segments)) all.push_back(std::move(ranges.front()));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Iterations& a, const Iterations& b) { return total(a) > total(b); });
+  return all;
+}
+
+bool is_call(const TraceModel& model, const Iterations& units) {
+  return std::any_of(model.sites.begin(), model.sites.end(),
+                     [&](const store::SiteRow& site) { return site.id == units.site && site.side == SiteSide::host; });
+}
+
+}  // namespace
+
+TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments) {
+  if (!nvtx.empty()) return {find_ranges(model, nvtx), {}};
+  TimedUnits units{find_iterations(model), {}};
+  if (!units.candidates.empty() && !is_call(model, units.candidates.front())) return units;
+  if (model.host_waits.empty()) return units;
+  if (std::vector<Iterations> ranges = repeated_ranges(model, segments); !ranges.empty()) {
+    std::string why =
+        fmt::format("the {} is timed, since the program has no wait sites of its own and the range repeats",
+                    one_line(ranges.front().site_name));
+    return {std::move(ranges), std::move(why)};
+  }
+  std::vector<Iterations> launches = find_launches(model);
+  std::erase_if(launches, [&](const Iterations& each) { return !fits(each, segments); });
+  static constexpr std::string_view kNoRange =
+      "since no NVTX range repeats often enough; to time a step of the program, mark it with a range and name that "
+      "with "
+      "--nvtx";
+  if (!launches.empty()) {
+    std::string why =
+        fmt::format("the time from one of the {} to the next is taken, {}", launches.front().site_name, kNoRange);
+    return {std::move(launches), std::move(why)};
+  }
+  if (!units.candidates.empty()) {
+    units.why = fmt::format("the time from one wait at {} to the next is taken, {}, and no kernel does either",
+                            one_line(units.candidates.front().site_name), kNoRange);
+  }
+  return units;
 }
 
 }  // namespace wicprof::analyzer

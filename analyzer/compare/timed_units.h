@@ -1,9 +1,11 @@
-// The units that a comparison times: iterations at wait sites, or the program's NVTX ranges.
+// The units that a comparison times: iterations at wait sites, the program's NVTX ranges, its launches or its calls.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/compare/segments.h"
 #include "analyzer/waits/iterations.h"
 
 namespace wicprof::analyzer {
@@ -12,7 +14,18 @@ namespace wicprof::analyzer {
 /// in order of time; most first. Omits marks and ranges without length.
 std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view name);
 
-/// find_ranges() if `nvtx` is not empty, otherwise find_iterations().
-std::vector<Iterations> find_units(const TraceModel& model, std::string_view nvtx);
+/// From one launch of a kernel on a device to its next launch there, per kernel, fewest launches first: a kernel that
+/// is launched once per step of the program is a better clock than one that is launched many times.
+std::vector<Iterations> find_launches(const TraceModel& model);
+
+struct TimedUnits {
+  std::vector<Iterations> candidates;  ///< the best first
+  std::string why;  ///< what is timed instead of iterations, and why, in one sentence; empty for iterations
+};
+
+/// find_ranges() if `nvtx` is not empty, otherwise find_iterations(). Where the program has no wait sites of its own:
+/// the NVTX ranges that take the most time, else launches of a kernel, else what its host threads' waits in calls of
+/// CUDA show; the first of them of which most of the segments hold some.
+TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments);
 
 }  // namespace wicprof::analyzer

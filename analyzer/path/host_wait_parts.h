@@ -1,11 +1,13 @@
 // What a host thread's wait in a call of CUDA consists of: why it lasted as long as it did.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/measure/statistics.h"
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/trace_model.h"
 
@@ -17,6 +19,7 @@ struct HostWaitParts {
   SiteId site = 0;
   std::string name;  ///< of the site, or of the call
   std::uint64_t waits = 0;
+  std::size_t threads = 0;   ///< that wait
   TimeNs waiting_ns = 0;     ///< the sum of the next four
   TimeNs queued_ns = 0;      ///< earlier work of the same stream, or of one that it waited for, still ran
   TimeNs launching_ns = 0;   ///< nothing was in front of the work, but it had not begun
@@ -27,7 +30,7 @@ struct HostWaitParts {
   std::optional<TimeNs> without_cpu_ns;
 };
 
-/// Longest waiting first. Times of work are those that CUPTI reports on the host's clock.
-std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index);
+/// Of the waits within `ground`, longest waiting first. Times of work are those that CUPTI reports on the host's clock.
+std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index, Interval ground);
 
 }  // namespace wicprof::analyzer

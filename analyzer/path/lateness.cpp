@@ -481,11 +481,11 @@ template <class SiteOf>
 std::vector<LateSum> sums_of(const std::vector<Delay>& delays, SiteOf&& site_of) {
   struct Gathered {
     LateSum sum;
-    std::vector<Interval> parts;
+    std::vector<Interval> parts, late;
   };
   std::map<std::pair<SiteId, LateCause>, Gathered> all;
   for (const Delay& delay : delays) {
-    auto& [sum, parts] = all[{site_of(delay), delay.cause}];
+    auto& [sum, parts, late] = all[{site_of(delay), delay.cause}];
     sum.site = site_of(delay);
     sum.cause = delay.cause;
     ++sum.count;
@@ -494,10 +494,12 @@ std::vector<LateSum> sums_of(const std::vector<Delay>& delays, SiteOf&& site_of)
     sum.error_ns += delay.error_ns;
     sum.idle_ns += delay.idle_ns;
     parts.push_back({delay.begin, delay.end});
+    late.push_back({delay.end - delay.late_ns, delay.end});
   }
   std::vector<LateSum> sums;
   for (auto& [key, gathered] : all) {
     // Several threads may be late at the same time.
+    gathered.sum.at_once_ns = covered(std::move(gathered.late));
     gathered.sum.idle_ns = std::min(gathered.sum.idle_ns, covered(std::move(gathered.parts)));
     sums.push_back(gathered.sum);
   }
@@ -519,7 +521,7 @@ const LateSum* Lateness::sum(LateCause cause) const {
   return found == sums.end() ? nullptr : &*found;
 }
 
-Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index) {
+Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, Interval ground) {
   Lateness result;
   const std::map<ThreadKey, std::vector<Step>> threads = steps_by_thread(model, work, index);
   if (threads.empty()) return result;
@@ -546,7 +548,9 @@ Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkInd
     std::vector<std::pair<const std::vector<const Step*>*, Usual>> known;
     for (const auto& [key, list] : alike) {
       if (list.size() < kFewestSteps) continue;
-      result.steps += list.size();
+      result.steps += static_cast<std::uint64_t>(std::count_if(list.begin(), list.end(), [&](const Step* step) {
+        return step->wait->end > ground.begin && step->begin < ground.end;
+      }));
       known.emplace_back(&list, usual_of(list, clock_errors[list.front()->device]));
     }
     for (const auto& [list, usual] : known) {
@@ -561,8 +565,11 @@ Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkInd
   result.delays.assign(judged.begin(), judged.end());
   std::sort(result.delays.begin(), result.delays.end(),
             [](const Delay& a, const Delay& b) { return a.begin < b.begin; });
-  result.sums = sums_of(result.delays, [](const Delay&) { return SiteId{0}; });
-  result.by_site = sums_of(result.delays, [](const Delay& delay) { return delay.site; });
+  std::vector<Delay> counted;
+  std::copy_if(result.delays.begin(), result.delays.end(), std::back_inserter(counted),
+               [&](const Delay& delay) { return delay.end > ground.begin && delay.begin < ground.end; });
+  result.sums = sums_of(counted, [](const Delay&) { return SiteId{0}; });
+  result.by_site = sums_of(counted, [](const Delay& delay) { return delay.site; });
   return result;
 }
 

@@ -47,11 +47,13 @@ struct LateSum {
   LateCause cause = LateCause::kernel;
   std::uint64_t count = 0, sure = 0;
   TimeNs late_ns = 0, error_ns = 0, idle_ns = 0;
+  TimeNs at_once_ns = 0;  ///< of late_ns: several threads that are late at the same time count once
 };
 
 struct Lateness {
-  std::uint64_t steps = 0;       ///< whose work is known, with enough steps alike to say what is usual
-  std::vector<Delay> delays;     ///< in order of begin
+  /// Whose work is known, with enough steps alike to say what is usual; this and the sums: of the ground.
+  std::uint64_t steps = 0;
+  std::vector<Delay> delays;     ///< of the whole trace, in order of begin
   std::vector<LateSum> sums;     ///< the causes that occur, longest first
   std::vector<LateSum> by_site;  ///< the same for each site, the longest first
 
@@ -60,7 +62,8 @@ struct Lateness {
 
 /// Compares the parts of each step with what is usual: the median of steps with as much work at the same site, and for
 /// the two latencies the tenth percentile or less, since a machine can be late in every step. Where a thread's run
-/// delay (of its wait, or of its samples outside of waits) explains the delay, the thread had no CPU.
-Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index);
+/// delay (of its wait, or of its samples outside of waits) explains the delay, the thread had no CPU. What ends
+/// before `ground` or begins after it, as start-up does, counts in no sum.
+Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, Interval ground);
 
 }  // namespace wicprof::analyzer

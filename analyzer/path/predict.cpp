@@ -10,7 +10,6 @@
 #include "analyzer/measure/step_count.h"
 #include "analyzer/path/prediction_constants.h"
 #include "analyzer/words/format.h"
-#include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -326,12 +325,6 @@ class Predictor {
                        bounds.low, bounds.high);
   }
 
-  /// What answers instead.
-  std::string settling_command() const {
-    const std::string command = safe_command(model_.meta_value("command"));
-    return "wic-prof run --ab -- " + (command.empty() ? std::string("APP ARGS...") : command);
-  }
-
   void conclude() {
     result_.path_ns = static_cast<TimeNs>(total_);
     if (!path_.missing.empty()) {
@@ -362,8 +355,7 @@ class Predictor {
     } else {
       result_.bounds = gain_of(all_saved_);
       if (!certain(*result_.bounds)) {
-        result_.reason = fmt::format("{}, which polling does not show; to measure it: {}", open_reason(*result_.bounds),
-                                     settling_command());
+        result_.reason = fmt::format("{}, which polling does not show", open_reason(*result_.bounds));
         return;
       }
       result_.program = result_.bounds;

@@ -27,6 +27,7 @@ void check_sites(const RuleInput& input, RuleOutcome& outcome) {
     Finding finding;
     finding.site = site.site;
     finding.site_name = site.name;
+    finding.cost = Cost{Cost::Unit::time, site.any_share};
     finding.severity = site.max_waiting >= kMany ? Severity::warning : Severity::info;
     finding.text =
         fmt::format("{} at {} polled by atomics (strategy naive), with up to {} at once",
@@ -34,7 +35,7 @@ void check_sites(const RuleInput& input, RuleOutcome& outcome) {
     finding.evidence =
         fmt::format("{} polls, {} per wait; {}", format_count(naive->polls), format_number(naive->polls_per_wait),
                     measured_on_h200_at(input.model, site.site, kMeasuredAtomics));
-    finding.remedy = park_command(site.name, StrategyId::automatic);
+    finding.remedy = park_command(input.model, site.name, StrategyId::automatic);
     outcome.findings.push_back(std::move(finding));
   }
 }
@@ -43,6 +44,7 @@ void check_loops(const RuleInput& input, RuleOutcome& outcome) {
   for (const PollingLoop& loop : input.polling_loops) {
     if (loop.kind != LoopKind::atomic_poll || !loop.from_instructions || loop.share < kWorthNaming) continue;
     Finding finding;
+    finding.cost = Cost{Cost::Unit::time, loop.share};
     finding.severity = loop.share >= kWarning ? Severity::warning : Severity::info;
     finding.text =
         fmt::format("{} polls by an atomic operation at {}: each poll updates the line that the producer writes",

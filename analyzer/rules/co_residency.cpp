@@ -77,9 +77,9 @@ RuleOutcome apply<struct CoResidency>(const RuleInput& input) {
         count_of(kernel.blocks, "block"), kernel.waves->waves, count_of(busiest.waits, "wait"));
     finding.remedy = fmt::format(
         "launch at most {} blocks and let each loop over more work, or launch with cudaLaunchCooperativeKernel, which "
-        "refuses a grid that does not fit; parking ({}) frees issue slots, but makes no block resident",
-        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),
-        park_command(finding.site_name, StrategyId::automatic));
+        "refuses a grid that does not fit; parking frees issue slots, but makes no block resident",
+        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)));
+    finding.command = park_command(model, finding.site_name, StrategyId::automatic);
     outcome.findings.push_back(std::move(finding));
   }
   if (!any_known) outcome.refused = "the trace lacks the devices' limits, which determine how many blocks fit";

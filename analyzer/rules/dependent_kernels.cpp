@@ -68,6 +68,7 @@ std::optional<Finding> crowded_finding(const CrowdedKernel& crowded, double whol
   const double beside = static_cast<double>(crowded.beside_ns) / static_cast<double>(crowded.launches);
   const double alone = static_cast<double>(crowded.alone_ns) / static_cast<double>(crowded.alone);
   Finding finding;
+  finding.cost = Cost{Cost::Unit::time, share};
   finding.severity = share >= kWarning ? Severity::warning : Severity::info;
   finding.text = fmt::format("{} takes {:.2f} times as long beside {}, whose blocks hold {} of {} SMs", kernel,
                              beside / alone, holder, crowded.held_sms, crowded.sm_count);
@@ -100,6 +101,7 @@ RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
     if (!pair.worth_naming(whole)) continue;
     const double share = pair.best_ns() / whole;
     Finding finding;
+    finding.cost = Cost{Cost::Unit::time, share};
     finding.severity = share >= kWarning ? Severity::warning : Severity::info;
     finding.text = fmt::format(
         "{} starts only when all of {} is done; an earlier start could save about {} of the traced time "

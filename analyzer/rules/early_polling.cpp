@@ -115,6 +115,7 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
     Finding finding;
     finding.site = site->site;
     finding.site_name = site->name;
+    finding.cost = Cost{Cost::Unit::time, of_time};
     finding.severity = Severity::warning;
     finding.text = fmt::format(
         "{} of the polling at {} happens while other waiters of the same iteration still compute: it takes their issue "
@@ -125,9 +126,10 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
         "waiter's time",
         count_of(early.waits, "wait"), count_of(early.rounds, "iteration"), format_duration(early.polling),
         format_duration(early.early), format_percent(of_time));
-    finding.remedy = park_command(site->name, site->words == 1 && site->word_memory != WordMemory::device
-                                                  ? StrategyId::shared_watch
-                                                  : StrategyId::leader_bar_sync);
+    finding.remedy =
+        park_command(model, site->name,
+                     site->words == 1 && site->word_memory != WordMemory::device ? StrategyId::shared_watch
+                                                                                 : StrategyId::leader_bar_sync);
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

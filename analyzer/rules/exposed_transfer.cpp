@@ -65,6 +65,7 @@ RuleOutcome apply<struct ExposedTransfer>(const RuleInput& input) {
     const double share = static_cast<double>(exposed) / static_cast<double>(input.ground_ns());
     if (share < kWarning) continue;
     Finding finding;
+    finding.cost = Cost{Cost::Unit::time, share};
     finding.severity = share >= kExposedCritical ? Severity::critical : Severity::warning;
     finding.text =
         fmt::format("{} does not hide its transfers: for {}, {} of the traced time, it copies and computes nothing",

@@ -33,12 +33,13 @@ std::string delay_in_waits(const TraceModel& model, const ThreadStats& thread) {
 }
 
 /// One finding for all threads. `delayed`: the longest delay first.
-Finding finding_for(const TraceModel& model, const std::vector<Delayed>& delayed) {
+Finding finding_for(const TraceModel& model, const std::vector<Delayed>& delayed, TimeNs sampled) {
   const ThreadNames names(model);
   const auto name = [&](const Delayed& each) { return names.of(each.thread->process, each.thread->thread); };
   Finding finding;
   finding.severity = Severity::warning;
   const Delayed& worst = delayed.front();
+  finding.cost = Cost{Cost::Unit::time, std::min(1.0, static_cast<double>(worst.delay) / static_cast<double>(sampled))};
   if (delayed.size() == 1) {
     finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",
                                name(worst), format_duration(worst.delay), format_percent(worst.share));
@@ -98,7 +99,7 @@ RuleOutcome apply<struct HostDescheduled>(const RuleInput& input) {
   if (delayed.empty()) return outcome;
   std::stable_sort(delayed.begin(), delayed.end(),
                    [](const Delayed& a, const Delayed& b) { return a.delay > b.delay; });
-  outcome.findings.push_back(finding_for(model, delayed));
+  outcome.findings.push_back(finding_for(model, delayed, std::max<TimeNs>(1, last - first)));
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/rules/late_gain.h"
+#include "analyzer/rules/remedy.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -13,7 +14,7 @@ RuleOutcome apply<struct HostOversubscribed>(const RuleInput& input) {
       [&](Finding& finding) {
         if (const TimeNs cpu = spun_in_calls(input.model); cpu > 0) {
           finding.evidence += fmt::format("; host threads spun for {} while they waited", format_duration(cpu));
-          finding.remedy = "wic-prof toggle park --side host";
+          finding.remedy = host_park_command(input.model);
         } else {
           finding.remedy =
               "run fewer threads than the machine has CPUs, or bind the program's threads to CPUs of their own "

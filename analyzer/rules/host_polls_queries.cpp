@@ -55,6 +55,7 @@ Finding finding_for(const TraceModel& model, const std::vector<const HostPolling
   const std::string name = names.of(worst.process, worst.thread);
   const double share = share_of_time(worst, time);
   Finding finding;
+  finding.cost = Cost{Cost::Unit::time, std::min(share, 1.0)};
   finding.severity = share >= kLittleElse ? Severity::critical : Severity::warning;
   const std::string numbers = fmt::format("{} queries in {}, {} of the traced time", format_count(worst.queries),
                                           format_duration(worst.total_ns), format_percent(share));

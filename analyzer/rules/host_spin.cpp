@@ -37,6 +37,15 @@ std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const RuleInput&
   return all;
 }
 
+/// For a program that nobody can start again by what the trace says.
+std::string without_places(const TraceModel& model) {
+  const std::string app = model.meta_value("app");
+  if (app.substr(app.rfind('/') + 1).starts_with("python"))
+    return "record the program with wic-prof run, and park the waits of its host threads while it runs";
+  return "call cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first other CUDA call, if the program "
+         "tolerates wake-ups some microseconds later";
+}
+
 }  // namespace
 
 template <>
@@ -52,26 +61,25 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
   }
   for (const auto& [where, waits] : all) {
     const bool spins = waiting_way(waits.cpu, waits.wall) == WaitingWay::spinning;
-    const bool matters = static_cast<double>(waits.cpu) >= kWorthNaming * static_cast<double>(input.ground_ns());
-    if (!spins || !matters) continue;
+    if (!spins) continue;
+    const double cpus = static_cast<double>(waits.cpu) / static_cast<double>(std::max<TimeNs>(1, input.ground_ns()));
     const auto& [site, call] = where;
     const std::string name = site == 0 ? one_line(call) : one_line(model.site_name(site));
     Finding finding;
     finding.site = site;
     if (site != 0) finding.site_name = model.site_name(site);
-    finding.severity = Severity::warning;
+    finding.cost = Cost{Cost::Unit::cpus, cpus};
+    finding.severity = cpus >= kWarning ? Severity::warning : Severity::info;
     finding.text = fmt::format("host threads spin while they wait {} {}: {} of CPU time in {} of waiting",
                                site == 0 ? "in" : "at", name, format_duration(waits.cpu), format_duration(waits.wall));
     finding.evidence = fmt::format("{}; CPU time is {} of the wall time", count_of(waits.count, "wait"),
                                    format_percent(static_cast<double>(waits.cpu) / static_cast<double>(waits.wall)));
     if (waits.call.empty()) {
-      finding.remedy = park_command(model.site_name(site));
-    } else if (site != 0) {
-      finding.remedy = "wic-prof toggle park --side host";
+      finding.remedy = park_command(model, model.site_name(site));
+    } else if (site != 0 || !run_command(model, {}).empty()) {
+      finding.remedy = host_park_command(model);
     } else {  // recorded without the places that wait, which a toggle needs
-      finding.remedy =
-          "call cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first other CUDA call, if the program "
-          "tolerates wake-ups some microseconds later";
+      finding.remedy = without_places(model);
     }
     outcome.findings.push_back(std::move(finding));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/rules/late_gain.h"
+#include "analyzer/rules/remedy.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
@@ -32,6 +33,9 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
   // The system counts the time once per CPU.
   if (*throttled <= 0 || static_cast<double>(*throttled) < kWorthNaming * traced) return outcome;
   Finding finding;
+  const LateSum* const late = late_enough(input, LateCause::throttled);
+  finding.cost = late != nullptr ? input.time_cost(late->at_once_ns)
+                                 : Cost{Cost::Unit::time, std::min(1.0, static_cast<double>(*throttled) / traced)};
   finding.severity = Severity::warning;
   finding.text = fmt::format("a CPU quota stopped the program's threads for {}, summed over the CPUs",
                              format_duration(*throttled));
@@ -39,14 +43,14 @@ RuleOutcome apply<struct HostThrottled>(const RuleInput& input) {
                                  count_of(static_cast<std::uint64_t>(std::max<std::int64_t>(
                                               0, stat(input.model, "throttled_periods").value_or(0))),
                                           "period"));
-  if (const LateSum* const late = late_enough(input, LateCause::throttled)) {
+  if (late != nullptr) {
     finding.evidence += fmt::format("; launches and waits were late by {}: {}", format_duration(late->late_ns),
                                     late_evidence(input, *late));
   }
   if (const TimeNs cpu = spun_in_calls(input.model); cpu > 0) {
     finding.evidence +=
         fmt::format("; host threads spun for {} while they waited for the GPU, which counts", format_duration(cpu));
-    finding.remedy = "wic-prof toggle park --side host";
+    finding.remedy = host_park_command(input.model);
   } else {
     finding.remedy = "raise the quota (cpu.max, docker --cpus, the pod's CPU limit), or run fewer threads";
   }

@@ -31,6 +31,7 @@ Finding finding_for(const TraceModel& model, const SiteStats& site, const LineJu
   Finding finding;
   finding.site = site.site;
   finding.site_name = site.name;
+  finding.cost = Cost{Cost::Unit::time, site.any_share};
   finding.severity = judgement.cost == LineCost::severe ? Severity::critical : Severity::warning;
   finding.text = fmt::format("{} poll one word in {} at {} at once; {} slows the work beside them", who_polls(site),
                              memory_name(site.word_memory), one_line(site.name),
@@ -39,7 +40,7 @@ Finding finding_for(const TraceModel& model, const SiteStats& site, const LineJu
       fmt::format("{}; {} polls per polling wait, {} polls in all; each waiter waits here {} of the time; {}",
                   count_of(site.count, "wait"), format_number(polls_per_polling_wait(site)), format_count(site.polls),
                   format_percent(site.share), measured_on_h200_at(model, site.site, judgement.measured));
-  finding.remedy = park_command(site.name);
+  finding.remedy = park_command(model, site.name);
   return finding;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/waits/host_waits.h"
@@ -40,7 +41,7 @@ std::string remedy_of(const TraceModel& model, const HostWaitParts& parts) {
     return "run fewer threads than the machine (or the container's quota) has CPUs, or bind the program's threads to "
            "separate CPUs (taskset, numactl)";
   }
-  if (parts.site != 0 && blocks(model, parts)) return "wic-prof toggle park --side host --strategy hybrid";
+  if (parts.site != 0 && blocks(model, parts)) return host_park_command(model, StrategyId::hybrid);
   if (spins(model, parts)) {
     return "look for what holds the thread in the driver: other threads of the program in calls of CUDA, or other "
            "programs "
@@ -67,6 +68,7 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
     Finding finding;
     finding.site = parts.site;
     if (parts.site != 0) finding.site_name = input.model.site_name(parts.site);
+    finding.cost = input.time_cost(parts.completing_ns / static_cast<TimeNs>(std::max<std::size_t>(1, parts.threads)));
     finding.severity = Severity::warning;
     finding.text = fmt::format(
         "host threads go on late after their work is done {} {}: {} of {} of waiting, {} per wait",

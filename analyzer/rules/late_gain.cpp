@@ -44,6 +44,7 @@ RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_vi
   const LateSum* const sum = late_enough(input, cause);
   if (sum == nullptr) return outcome;
   Finding finding;
+  finding.cost = input.time_cost(sum->at_once_ns);
   finding.severity = Severity::warning;
   finding.text =
       fmt::format("{}: {} in {}", text, format_duration(sum->late_ns), count_of(input.lateness.steps, "step"));

@@ -51,6 +51,9 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
     Finding finding;
     finding.site = site.site;
     finding.site_name = site.name;
+    // Each waiter is late by itself.
+    finding.cost = input.time_cost(certain * static_cast<TimeNs>(wake.matched) /
+                                   static_cast<TimeNs>(std::max<std::size_t>(1, site.groups)));
     finding.severity = Severity::warning;
     finding.text = fmt::format("waiters at {} resume {} after they were released (median)", one_line(site.name),
                                format_duration(wake.p50_ns));
@@ -59,7 +62,7 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
         format_duration(wake.p99_ns), count_of(wake.matched, "wait"), format_duration(*wake.error_ns),
         format_duration(site.p50_ns), strategy_name(*site.main_strategy()),
         measured_on_h200_at(input.model, site.site, kMeasuredWakes));
-    finding.remedy = park_command(site.name, quickest_strategy(site));
+    finding.remedy = park_command(input.model, site.name, quickest_strategy(site));
     outcome.findings.push_back(std::move(finding));
   }
   if (!matched) {

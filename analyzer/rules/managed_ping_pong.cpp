@@ -79,6 +79,7 @@ RuleOutcome apply<struct ManagedPingPong>(const RuleInput& input) {
   const double share = input.ground_ns() > 0 ? static_cast<double>(moving) / static_cast<double>(input.ground_ns()) : 0;
   if (blocks == 0 || (share < kWorthNaming && thrashing == 0)) return outcome;
   Finding finding;
+  finding.cost = Cost{Cost::Unit::time, share};
   finding.severity = share >= kMovingCritical ? Severity::critical : Severity::warning;
   finding.text =
       fmt::format("managed memory moves back and forth: {} of 2 MiB moved {} times, for {} ({} of the traced time)",

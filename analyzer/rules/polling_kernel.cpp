@@ -6,12 +6,15 @@
 #include <string>
 
 #include "analyzer/machine_code/polling_loops.h"
+#include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
+
+constexpr std::string_view kPatch = "--rewrite --schedule poll:2s,park:2s";
 
 /// Share of a device's samples, in the loop and at the barrier behind it: the part of the resident warps that does no
 /// work. Not calibrated.
@@ -44,7 +47,10 @@ std::string concurrent_kernels(const PollingLoop& loop) {
 }
 
 std::string remedy_of(const TraceModel& model, const PollingLoop& loop) {
-  if (is_wic_loop(loop) && !model.sites.empty()) return "wic-prof toggle park";
+  if (is_wic_loop(loop) && !model.sites.empty()) {
+    const std::string compare = model.complete ? run_command(model, "--ab") : std::string();
+    return compare.empty() ? "wic-prof toggle park" : compare;
+  }
   switch (loop.kind) {
     case LoopKind::lock:
       return "let one thread of each block take the lock for all, or hold the lock for less time; if it guards a "
@@ -120,6 +126,7 @@ RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
   for (const PollingLoop& loop : input.polling_loops) {
     Finding finding;
     finding.severity = severity_of(loop);
+    finding.cost = Cost{Cost::Unit::time, loop.share + loop.behind_share};
     const double share = loop.share + loop.behind_share;
     finding.text =
         fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(function_name(one_line(loop.function)), 80),
@@ -127,6 +134,8 @@ RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
                     concurrent_kernels(loop));
     finding.evidence = evidence_of(model, loop);
     finding.remedy = remedy_of(model, loop);
+    // Without a change of the program, where it holds the kernel's PTX.
+    if (!finding.remedy.starts_with("wic-prof ") && !is_patched(model)) finding.command = run_command(model, kPatch);
     outcome.findings.push_back(std::move(finding));
   }
   add_hidden(model, outcome.findings);

@@ -1,14 +1,67 @@
 #include "analyzer/rules/remedy.h"
 
+#include <fmt/format.h>
+
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
+#include "protocol/trace_words.h"
 
 namespace wicprof::analyzer {
+namespace {
 
-std::string park_command(std::string_view site_name) { return "wic-prof toggle park --site " + shell_word(site_name); }
+constexpr std::string_view kToggle = "wic-prof toggle park", kRun = "wic-prof run ", kHostSide = "--side host";
+constexpr std::string_view kStrategy = " --strategy ", kProgram = " -- ";
 
-std::string park_command(std::string_view site_name, StrategyId strategy) {
-  return park_command(site_name) + " --strategy " + std::string(strategy_name(strategy));
+std::string strategy_option(std::optional<StrategyId> strategy) {
+  return strategy ? std::string(kStrategy).append(strategy_name(*strategy)) : std::string();
 }
+
+/// The program has ended, so that only another run can change how it waits.
+bool has_ended(const TraceModel& model) { return model.complete && !model.meta_value("command").empty(); }
+
+/// Of a command, what is not the program's.
+std::string_view own_words(std::string_view command) { return command.substr(0, command.find(kProgram)); }
+
+}  // namespace
+
+std::string park_command(std::string_view site_name, std::optional<StrategyId> strategy) {
+  return fmt::format("{} --site {}{}", kToggle, shell_word(site_name), strategy_option(strategy));
+}
+
+std::string park_command(const TraceModel& model, std::string_view site_name, std::optional<StrategyId> strategy) {
+  if (!has_ended(model)) return park_command(site_name, strategy);
+  // As wic-prof rewrite advises: the loops are patched again, and the toggle parks them.
+  const std::string_view way = is_patched(model) ? "--rewrite --schedule poll:2s,park:2s" : "--ab";
+  return run_command(model, std::string(way) + strategy_option(strategy));
+}
+
+std::string host_park_command(const TraceModel& model, std::optional<StrategyId> strategy) {
+  if (!has_ended(model)) return fmt::format("{} {}{}", kToggle, kHostSide, strategy_option(strategy));
+  if (!model.meta_value("ab_phases").empty() && model.meta_value("ab_side") != side_name(WaitSide::device))
+    return "nothing more to try: this trace compares both ways of these waits";
+  return run_command(model, fmt::format("--ab {}{}", kHostSide, strategy_option(strategy)));
+}
+
+bool parks_sites(std::string_view remedy) {
+  const std::string_view own = own_words(remedy);
+  if (own.find(kHostSide) != own.npos) return false;
+  return own.starts_with(kToggle) ||
+         (own.starts_with(kRun) && (own.find("--ab") != own.npos || own.find("--schedule") != own.npos));
+}
+
+std::optional<StrategyId> named_strategy(std::string_view command) {
+  const std::string_view own = own_words(command);
+  const std::size_t at = own.find(kStrategy);
+  if (at == own.npos) return std::nullopt;
+  const std::size_t begin = at + kStrategy.size();
+  return strategy_from_name(own.substr(begin, own.find_first_of(" ;)", begin) - begin));
+}
+
+std::string run_command(const TraceModel& model, std::string_view options) {
+  const std::string words = safe_command(model.meta_value("command"));
+  return words.empty() ? words : fmt::format("{}{}{}{}", kRun, options, kProgram, words);
+}
+
+bool is_patched(const TraceModel& model) { return model.meta_value("trace").find(kRewriteWord) != std::string::npos; }
 
 }  // namespace wicprof::analyzer

@@ -1,16 +1,33 @@
 // Commands that findings recommend.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "analyzer/trace/trace_model.h"
 #include "protocol/strategy.h"
 
 namespace wicprof::analyzer {
 
 /// The command that parks the waits at one site of the running program; the name is quoted for a shell.
-std::string park_command(std::string_view site_name);
-/// The same, parking under `strategy`.
-std::string park_command(std::string_view site_name, StrategyId strategy);
+std::string park_command(std::string_view site_name, std::optional<StrategyId> strategy = std::nullopt);
+
+/// Of a program that runs, or of which the trace does not say how it was started: the same. Else a run of the program
+/// that compares both modes.
+std::string park_command(const TraceModel& model, std::string_view site_name,
+                         std::optional<StrategyId> strategy = std::nullopt);
+/// The same for the waits of host threads in calls of CUDA; a sentence where the trace has both ways already.
+std::string host_park_command(const TraceModel& model, std::optional<StrategyId> strategy = std::nullopt);
+
+/// Whether a remedy begins with a command that parks waits other than those in calls of CUDA.
+bool parks_sites(std::string_view remedy);
+/// The strategy that such a command names; nothing: it leaves the choice to `auto`.
+std::optional<StrategyId> named_strategy(std::string_view command);
+
+/// "wic-prof run OPTIONS -- APP ARGS" with the program's own words; empty where the trace does not know them.
+std::string run_command(const TraceModel& model, std::string_view options);
+/// Whether the waiting loops of the program's kernels were patched.
+bool is_patched(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

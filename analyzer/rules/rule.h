@@ -1,6 +1,7 @@
 // A rule examines a trace and reports findings, or refuses with a reason when the trace lacks what it needs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,14 +25,29 @@ struct Comparison;  // analyzer/compare/compare.h
 enum class Severity { info, warning, critical };
 std::string_view severity_name(Severity severity);
 
+/// What a finding costs at most.
+struct Cost {
+  enum class Unit { time, cpus };
+  Unit unit = Unit::time;
+  double amount =
+      0;  ///< time: the share of the time in which it happens, 1 for all of it; cpus: CPUs that are kept busy
+};
+/// "12.5 % of the time", "0.98 CPUs".
+std::string cost_text(const Cost& cost);
+
 struct Finding {
   std::string rule;
   SiteId site = 0;        ///< 0: the finding is not about a single site
   std::string site_name;  ///< empty: the finding is not about a single site
   Severity severity = Severity::info;
-  std::string text;      ///< the fact, in one sentence
-  std::string evidence;  ///< the numbers behind `text`
-  std::string remedy;    ///< what to do, as a command where one exists
+  std::string text;                         ///< the fact, in one sentence
+  std::string evidence;                     ///< the numbers behind `text`
+  std::string remedy;                       ///< what to do, as a command where one exists
+  std::string command = {};                 ///< what to run next, if anything: the remedy itself, or what leads to it
+  std::optional<Cost> cost = std::nullopt;  ///< nothing where the trace does not show it, as of a wrong result
+
+  /// Costs less than 1 %: it was seen, but is not worth a change.
+  bool negligible() const;
 };
 
 /// A rule that could not look, because the trace lacks what the rule needs.
@@ -56,6 +72,8 @@ struct RuleInput {
   Interval ground;
   const Comparison& change;  ///< of the iterations, around the interventions of the trace
   TimeNs ground_ns() const { return ground.end - ground.begin; }
+  /// Of that much of the ground.
+  Cost time_cost(TimeNs spent) const;
   /// The part of the interval that lies within the ground; empty intervals for none.
   Interval within_ground(TimeNs begin, TimeNs end) const;
 };

@@ -18,14 +18,16 @@ bool polls_host_memory(const SiteStats& site) {
   return site.declared && (site.word_memory == WordMemory::pinned_host || site.word_memory == WordMemory::managed);
 }
 
-Finding finding_for(const SiteStats& site, std::string text, std::string evidence, std::uint32_t waiters) {
+Finding finding_for(const TraceModel& model, const SiteStats& site, std::string text, std::string evidence,
+                    std::uint32_t waiters) {
   Finding finding;
   finding.site = site.site;
   finding.site_name = site.name;
+  finding.cost = Cost{Cost::Unit::time, site.any_share};
   finding.severity = waiters >= kHostWordWaitersCritical ? Severity::critical : Severity::warning;
   finding.text = std::move(text);
   finding.evidence = std::move(evidence);
-  finding.remedy = park_command(site.name, StrategyId::shared_watch);
+  finding.remedy = park_command(model, site.name, StrategyId::shared_watch);
   return finding;
 }
 
@@ -35,7 +37,7 @@ void check_words(const TraceModel& model, const SiteStats& site, RuleOutcome& ou
   const std::uint32_t waiters = std::min(*site.waiters_per_word, site.max_polling);
   if (waiters < kHostWordWaiters) return;
   outcome.findings.push_back(finding_for(
-      site,
+      model, site,
       fmt::format("{} declares one word per waiter in {}, but up to {} poll the same word at once", one_line(site.name),
                   memory_name(site.word_memory), count_of(waiters, "waiter")),
       fmt::format("{} for {}; {}", count_of(site.words_seen.value_or(0), "distinct word"),
@@ -48,7 +50,7 @@ void check_words(const TraceModel& model, const SiteStats& site, RuleOutcome& ou
 
 /// Sites with few waiters each, but many together: their words may share a cache line, and all polls cross the same
 /// bus.
-void check_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcome) {
+void check_sum(const TraceModel& model, const std::vector<const SiteStats*>& sites, RuleOutcome& outcome) {
   std::uint32_t together = 0;
   std::string names;
   for (const SiteStats* site : sites) {
@@ -57,7 +59,7 @@ void check_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcome)
   }
   if (sites.size() < 2 || together < kHostWordWaiters) return;
   Finding finding = finding_for(
-      *sites.front(),
+      model, *sites.front(),
       fmt::format("{} sites poll words in host memory, each with few waiters, but with up to {} together", sites.size(),
                   format_count(together)),
       fmt::format("waiters at once: {}; they slow each other if their words share a line of 128 bytes, which the trace "
@@ -86,7 +88,7 @@ RuleOutcome apply<struct SharedHostLine>(const RuleInput& input) {
     check_words(input.model, site, outcome);
     if (site.words == 1 && site.max_polling > 0 && site.max_polling < kHostWordWaiters) few.push_back(&site);
   }
-  check_sum(few, outcome);
+  check_sum(input.model, few, outcome);
   if (words_unknown && outcome.findings.empty()) {
     outcome.refused = "the waits do not say which word in host memory each one polls";
   }

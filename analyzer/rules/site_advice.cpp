@@ -37,19 +37,6 @@ Tried tried_at(const SiteStats& site) {
   return tried;
 }
 
-bool advises_parking(const Finding& finding, const std::string& command) {
-  return finding.remedy.compare(0, command.size(), command) == 0;
-}
-
-/// The strategy that the command names; nothing: it leaves the choice to `auto`.
-std::optional<StrategyId> advised(const Finding& finding) {
-  static constexpr std::string_view kOption = " --strategy ";
-  const std::size_t at = finding.remedy.find(kOption);
-  if (at == std::string::npos) return std::nullopt;
-  const std::size_t begin = at + kOption.size();
-  return strategy_from_name(std::string_view(finding.remedy).substr(begin, finding.remedy.find(' ', begin) - begin));
-}
-
 /// Whether the site waits already as the advice would have it.
 bool follows(const SiteStats& site, const StrategyStats& parked, std::optional<StrategyId> wanted) {
   if (!wanted || *wanted == StrategyId::automatic || *wanted == parked.strategy) return true;
@@ -77,7 +64,7 @@ std::optional<std::string> instead_of(const SiteStats& site, const Finding& find
   }
   const Tried tried = tried_at(site);
   if (tried.polled != nullptr && tried.parked != nullptr) return outcome_of(tried, change);
-  const std::optional<StrategyId> wanted = advised(finding);
+  const std::optional<StrategyId> wanted = named_strategy(finding.remedy);
   if (tried.parked != nullptr && follows(site, *tried.parked, wanted)) {
     return fmt::format("leave this site as it is: it parks already ({}){}", strategy_name(tried.parked->strategy),
                        site.choice ? ", as auto chose" : "");
@@ -103,8 +90,7 @@ void settle_site_advice(const RuleInput& input, std::vector<Finding>& findings) 
   std::map<SiteId, Finding*> chosen;  // per site, the finding whose advice counts
   for (Finding& finding : findings) {
     if (finding.site == 0 || finding.site_name.empty()) continue;
-    const std::string command = park_command(finding.site_name);
-    if (!advises_parking(finding, command)) continue;
+    if (!parks_sites(finding.remedy)) continue;
     const auto site = std::find_if(input.sites.begin(), input.sites.end(),
                                    [&](const SiteStats& stats) { return stats.site == finding.site; });
     if (site == input.sites.end()) continue;
@@ -114,13 +100,13 @@ void settle_site_advice(const RuleInput& input, std::vector<Finding>& findings) 
     }
     Finding*& best = chosen[finding.site];
     // A named strategy answers what was measured at the site; without one, `auto` chooses.
-    const auto rank = [](const Finding& f) { return std::pair(advised(f).has_value(), f.severity); };
+    const auto rank = [](const Finding& f) { return std::pair(named_strategy(f.remedy).has_value(), f.severity); };
     if (best == nullptr || rank(finding) > rank(*best)) best = &finding;
   }
   for (Finding& finding : findings) {
     const auto best = chosen.find(finding.site);
     if (best == chosen.end() || &finding == best->second) continue;
-    if (advises_parking(finding, park_command(finding.site_name))) finding.remedy = best->second->remedy;
+    if (parks_sites(finding.remedy)) finding.remedy = best->second->remedy;
   }
   std::erase_if(findings,
                 [&](const Finding& finding) { return finding.rule == "no_gain" && chosen.count(finding.site) > 0; });

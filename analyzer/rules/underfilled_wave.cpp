@@ -79,6 +79,7 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
     const std::string name = shorten(function_name(one_line(kernel.name)), 60);
     const std::string behind = shorten(function_name(one_line(next->first)), 60);
     Finding finding;
+    finding.cost = Cost{Cost::Unit::time, share};
     finding.severity = share >= kWarning ? Severity::warning : Severity::info;
     finding.text = fmt::format("the last wave of {} fills {} of the device, and {} cannot start until it is done", name,
                                format_percent(kernel.waves->last_wave_fill), behind);

@@ -8,6 +8,26 @@
 
 namespace wicprof::analyzer {
 
+namespace {
+
+/// What may be wrong comes before what costs something, time before CPUs, and what is not worth a change last.
+int rank_of(const Finding& finding) {
+  const bool serious = finding.severity != Severity::info;
+  if (finding.negligible()) return 6;
+  if (!finding.cost) return finding.severity == Severity::critical ? 0 : serious ? 3 : 5;
+  return !serious ? 4 : finding.cost->unit == Cost::Unit::time ? 1 : 2;
+}
+
+bool comes_before(const Finding& a, const Finding& b) {
+  if (const int of_a = rank_of(a), of_b = rank_of(b); of_a != of_b) return of_a < of_b;
+  return a.cost && b.cost && a.cost->amount > b.cost->amount;
+}
+
+/// A command and nothing else.
+bool is_command(std::string_view remedy) { return remedy.starts_with("wic-prof ") && remedy.find("; ") == remedy.npos; }
+
+}  // namespace
+
 RuleVerdicts apply_rules(const RuleInput& input) {
   RuleVerdicts verdicts;
   for (const Rule& rule : kRules) {
@@ -15,12 +35,15 @@ RuleVerdicts apply_rules(const RuleInput& input) {
     if (!outcome.refused.empty()) verdicts.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
     for (Finding& finding : outcome.findings) {
       finding.rule = rule.name;
+      if (finding.negligible()) finding.severity = Severity::info;
       verdicts.findings.push_back(std::move(finding));
     }
   }
   settle_site_advice(input, verdicts.findings);
-  std::stable_sort(verdicts.findings.begin(), verdicts.findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  for (Finding& finding : verdicts.findings) {
+    if (finding.command.empty() && is_command(finding.remedy)) finding.command = finding.remedy;
+  }
+  std::stable_sort(verdicts.findings.begin(), verdicts.findings.end(), comes_before);
   return verdicts;
 }
 

@@ -8,7 +8,7 @@
 namespace wicprof::analyzer {
 
 struct RuleVerdicts {
-  std::vector<Finding> findings;  ///< most severe first, then in the order of list.h
+  std::vector<Finding> findings;  ///< what costs most first, and what is negligible last
   std::vector<Refusal> refusals;
 };
 

@@ -21,6 +21,11 @@ std::vector<store::InterventionRow> program_interventions(const TraceModel& mode
   return rows;
 }
 
+bool changes_hosts_only(const TraceModel& model) {
+  return !model.interventions.empty() && std::all_of(model.interventions.begin(), model.interventions.end(),
+                                                     [](const auto& row) { return of_host(row); });
+}
+
 Modes::Modes(const TraceModel& model) : begin_(model.begin), end_(model.end) {
   first_ = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
   const std::vector<store::InterventionRow> rows = program_interventions(model);

@@ -15,6 +15,8 @@ namespace wicprof::analyzer {
 /// The interventions that speak for the whole program or for single sites: without those of host threads on the whole
 /// program where others exist. In order of time.
 std::vector<store::InterventionRow> program_interventions(const TraceModel& model);
+/// Whether interventions changed the waits of host threads in calls of CUDA, and nothing else.
+bool changes_hosts_only(const TraceModel& model);
 
 class Modes {
  public:

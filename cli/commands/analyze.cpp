@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "analyzer/figures/list.h"
 #include "cli/commands/command.h"
@@ -68,13 +69,12 @@ Result<std::string> figure_of(const AnalyzeOptions& options) {
 Result<std::string> analysis_of(const AnalyzeOptions& options) {
   const Result<analyzer::TraceModel> model = load_trace(options.files.front());
   if (!model) return model.error();
-  if (options.format == "json") return reports::analysis_json(*model, analyzer::analyze(*model));
-  const analyzer::Analysis analysis = analyzer::analyze(*model, analyzer::Parties::left_out);
-  reports::AnalysisView view{screen_of_output(options.output.name), options.verbose, nullptr, options.files.front()};
-  if (!analyzer::Modes(*model).both()) return reports::analysis_text(*model, analysis, view);
-  const analyzer::Comparison comparison = analyzer::compare(*model);
-  view.comparison = &comparison;
-  return reports::analysis_text(*model, analysis, view);
+  std::optional<analyzer::Comparison> comparison;
+  if (analyzer::Modes(*model).both()) comparison = analyzer::compare(*model);
+  const analyzer::Comparison* const both = comparison ? &*comparison : nullptr;
+  if (options.format == "json") return reports::analysis_json(*model, analyzer::analyze(*model), both);
+  return reports::analysis_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out),
+                                {screen_of_output(options.output.name), options.verbose, both, options.files.front()});
 }
 
 }  // namespace

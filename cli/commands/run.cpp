@@ -66,6 +66,7 @@ Result<> read_ab(const RunOptions& options, const WantedWait& park, RunPlan& pla
   ab.precision = times->precision;
   ab.seed = options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns());
   ab.park = park;
+  ab.side = plan.side;
   ab.end_program = options.end;
   ab.placebo = options.placebo;
   plan.ab = ab;
@@ -91,9 +92,7 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   if (!park) return park.error();
   const Result<WaitSide> side = wanted_side(options.side, park->strategy);
   if (!side) return side.error();
-  if (options.ab && !options.side.empty())
-    return bad_input("--ab compares the waits that iterations of the program's wait sites time; leave --side out");
-  plan.side = options.ab ? WaitSide::device : *side;
+  plan.side = options.ab && options.side.empty() ? WaitSide::device : *side;
   if (options.ab && options.repeat == 1) {
     if (const Result<> read = read_ab(options, *park, plan); !read) return read;
   } else if (!options.schedule.empty()) {
@@ -262,7 +261,7 @@ void add_way_options(CLI::App& verb, RunOptions& options) {
   verb.add_option(
           "--side", options.side,
           "which waits the modes are about: host (host threads in calls of CUDA), device (all others), or both; "
-          "default: both")
+          "default: both, and with --ab device")
       ->type_name("SIDE")
       ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options.strategy, "how park waits: " + strategy_list() + "; default: auto")

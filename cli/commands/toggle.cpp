@@ -74,41 +74,45 @@ bool changes_nothing(const ToggleReply& reply) {
          reply.before.front().strategy == reply.strategy;
 }
 
+std::string waits_of(WaitSide side) {
+  if (side == WaitSide::both) return "all its waits";
+  return side == WaitSide::host ? "its host threads' waits in calls of CUDA"
+                                : "all its waits but those in calls of CUDA";
+}
+
 /// Begins a comparison of both modes in the running program.
 int compare_modes(const ToggleOptions& options) {
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return fail(park.error());
-  if (!options.site.empty() || !options.side.empty())
-    return fail(bad_input("ab compares the whole program; leave --site and --side out"));
+  if (!options.site.empty()) return fail(bad_input("ab compares the whole program; leave --site out"));
+  const Result<WaitSide> wanted = wanted_side(options.side, park->strategy);
+  if (!wanted) return fail(wanted.error());
+  const WaitSide side = options.side.empty() ? WaitSide::device : *wanted;
   const Result<AbTimes> times = read_ab_times(options.time, options.precision);
   if (!times) return fail(times.error());
   const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
   if (!chosen) return fail(chosen.error());
   const auto& [session, status] = *chosen;
-  const Result<> begun = ask_ab(session.socket_path, {park->strategy, times->time, times->precision});
+  const Result<> begun = ask_ab(session.socket_path, {park->strategy, times->time, times->precision, side});
   if (!begun) {
     return fail({begun.error().kind, fmt::format("session '{}': {}", session.name, begun.error().message)});
   }
   if (options.format == "text") {
-    return print_answer(fmt::format(
-        "{}: compares poll with park in turn for at most {}, then waits as before\nthe result, also while it runs: "
-        "wic-prof compare {}\n",
-        program_of(status), options.time, shell_word(path_from(place_of_this_process().folder, status.output))));
+    return print_answer(
+        fmt::format("{}: compares poll with park in turn for at most {}, for {}, then waits as before\n"
+                    "the result, also while it runs: wic-prof compare {}\n",
+                    program_of(status), options.time, waits_of(side),
+                    shell_word(path_from(place_of_this_process().folder, status.output))));
   }
   return print_answer(reports::json_document({{"session", session.name},
                                               {"mode", "ab"},
+                                              {"side", side_name(side)},
                                               {"strategy", strategy_name(park->strategy)},
                                               {"time_ns", times->time},
                                               {"precision", times->precision},
                                               {"pid", status.app_pid},
                                               {"app", status.app},
                                               {"trace", status.output}}));
-}
-
-std::string waits_of(WaitSide side) {
-  if (side == WaitSide::both) return "all its waits";
-  return side == WaitSide::host ? "its host threads' waits in calls of CUDA"
-                                : "all its waits but those in calls of CUDA";
 }
 
 std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed) {
@@ -194,7 +198,8 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
       ->type_name("NAME");
   verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
   verb.add_option("--side", options->side,
-                  "which waits: host (host threads in calls of CUDA), device (all others), or both; default: both")
+                  "which waits: host (host threads in calls of CUDA), device (all others), or both; default: both, and "
+                  "with ab device")
       ->type_name("SIDE")
       ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")

@@ -16,7 +16,7 @@ Result<> AbRun::begin(const AbPlan& plan) {
                            : "this run compares both modes already");
   }
   schedule_.emplace(plan);
-  meter_.enable();
+  meter_.enable(plan.side);
   return ok();
 }
 
@@ -38,7 +38,7 @@ std::optional<std::string> AbRun::follow(TimeNs now, TimeNs attached) {
   const std::optional<WantedWait> next = schedule_->look(now, attached, meter_.peek());
   if (!next) return std::nullopt;
   requested_ = now;
-  const std::uint32_t sequence = switchboard_.request(*next, WaitSide::device);
+  const std::uint32_t sequence = switchboard_.request(*next, schedule_->plan().side);
   if (!schedule_->over()) {
     sequence_ = sequence;
     return std::nullopt;

@@ -23,6 +23,7 @@ struct AbPlan {
   WantedWait poll{Mode::poll, default_strategy(Mode::poll)};
   WantedWait park{Mode::park, default_strategy(Mode::park)};
   WantedWait then = poll;  ///< after the measurement
+  WaitSide side = WaitSide::device;
   /// Keeps the program polling in both kinds of phases: shows what the comparison finds by chance.
   bool placebo = false;
   bool end_program = false;  ///< once the measurement is over

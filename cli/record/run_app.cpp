@@ -313,7 +313,8 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     asked.precision = request.precision;
     asked.seed = static_cast<std::uint64_t>(now_ns());
     asked.park = {Mode::park, request.strategy};
-    asked.then = switchboard.wanted();
+    asked.side = request.side;
+    asked.then = request.side == WaitSide::host ? host_wait(session->map().control()) : switchboard.wanted();
     return ab.begin(asked);
   };
   const ControlHandler handler{status, toggle, begin_ab};
@@ -375,7 +376,10 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     describe_steal(*recorder);
     outcome.attached = drain.attached() != 0;
     const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
-    const char* const no_runtime = failed ? "failed before it started a wic runtime" : "has no wic runtime";
+    const bool of_host = plan.ab && plan.ab->side == WaitSide::host;
+    const char* const no_runtime = failed    ? "failed before it started a wic runtime"
+                                   : of_host ? "has no host thread that waited in a call of CUDA which wic-prof records"
+                                             : "has no wic runtime";
     if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
       warn(!outcome.attached
                ? fmt::format("the schedule was not applied: the program {}", no_runtime)

@@ -54,9 +54,8 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
     note_item(ui, fmt::format("finding.{}.jump", index));
     ImGui::SameLine(0, ui.px(8));
   }
-  // The remedy is the next command if it is one.
-  const bool is_command = finding.remedy.starts_with("wic-prof ");
-  const std::string command = is_command ? finding.remedy : "wic-prof analyze " + shell_word(app.path());
+  const std::string command =
+      !finding.command.empty() ? finding.command : "wic-prof analyze --verbose " + shell_word(app.path());
   if (ImGui::Button("Copy command")) {
     ImGui::SetClipboardText(command.c_str());
     app.notice = "copied: " + command;

@@ -48,7 +48,7 @@ const SegmentMemory::Seen* SegmentMemory::find(const std::vector<Segment>& segme
 void SegmentMemory::observe(const analyzer::TraceModel& model, TimeNs known_from) {
   std::vector<std::string> notes;
   const std::vector<Segment> segments = analyzer::find_segments(model, notes);
-  const std::vector<analyzer::Iterations> units = analyzer::find_units(model, {});
+  const std::vector<analyzer::Iterations> units = analyzer::find_iterations(model);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& segment = segments[i];
     if (segment.end_ns <= known_from) continue;  // none of its rows are left

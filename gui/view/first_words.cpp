@@ -10,7 +10,7 @@ FirstWords first_words(const analyzer::TraceModel& model, const analyzer::Analys
                        const analyzer::Comparison& comparison, const std::string& path) {
   FirstWords words;
   words.verdict = reports::trace_verdict(model, analysis, comparison.segments.size() > 1 ? &comparison : nullptr);
-  if (words.verdict.command.empty()) words.verdict.command = "wic-prof analyze " + shell_word(path);
+  if (words.verdict.command.empty()) words.verdict.command = "wic-prof analyze --verbose " + shell_word(path);
   for (std::size_t i = 0; i < std::min(analysis.findings.size(), FirstWords::kMostFindings); ++i)
     words.worst.push_back(i);
   return words;

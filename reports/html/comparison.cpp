@@ -88,12 +88,15 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
       fmt::format("<p>{} {}{}.</p>\n", verdict_badge(comparison.verdict), why, text_of(comparison.reason));
   if (!comparison.settle.empty())
     body += fmt::format("<p>To settle it: <code>{}</code></p>\n", text_of(comparison.settle));
+  if (!comparison.timed.empty()) body += fmt::format("<p>Unit: {}.</p>\n", text_of(comparison.timed));
   if (comparison.segments.empty()) return section("comparison", "Before and after", body, command);
   body += tiles(comparison);
   const std::string chart = iteration_chart(comparison.segments);
   if (!chart.empty()) {
-    body +=
-        fmt::format("<h3>Time of each iteration, by the waits at {}</h3>\n", text_of(comparison.measured_at)) + chart;
+    body += fmt::format(
+                "<h3>Time of each {} {}</h3>\n",
+                comparison.timed.empty() ? "iteration, by the waits at" : "unit:", text_of(comparison.measured_at)) +
+            chart;
   }
   const std::string segments = table_html(segments_table(comparison, kMaxListedSegments));
   body += comparison.segments.size() > kMostMarks

@@ -56,13 +56,15 @@ std::string one_finding(const TraceModel& model, const Analysis& analysis, const
   std::string_view css;
   if (finding.severity == Severity::critical) css = " bad";
   if (finding.severity == Severity::warning) css = " warn";
-  const bool command = finding.remedy.rfind("wic-prof ", 0) == 0;
+  const bool command = finding.remedy == finding.command;
   const std::string remedy = command ? command_line(finding.remedy) : text_of(finding.remedy);
-  std::string out =
-      fmt::format("<div class=\"finding\" id=\"finding-{}\"><p><span class=\"badge{}\">{}</span> <b>{}</b> {}</p>\n",
-                  number, css, severity_name(finding.severity), text_of(finding.rule), text_of(finding.text));
+  std::string out = fmt::format(
+      "<div class=\"finding\" id=\"finding-{}\"><p><span class=\"badge{}\">{}</span> <b>{}</b> {}</p>\n", number, css,
+      severity_name(finding.severity), text_of(rule_with_cost(finding)), text_of(finding.text));
   out += fmt::format("<dl class=\"small\"><dt>because</dt><dd>{}</dd><dt>do</dt><dd>{}</dd>", text_of(finding.evidence),
                      remedy);
+  if (!command && !finding.command.empty())
+    out += fmt::format("<dt>run</dt><dd>{}</dd>", command_line(finding.command));
   if (const std::string links = links_of(model, analysis, waits, finding); !links.empty())
     out += fmt::format("<dt>see</dt><dd>{}</dd>", links);
   return out + "</dl></div>\n";

@@ -8,6 +8,7 @@
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 #include "reports/parts/phrases.h"
+#include "reports/parts/verdict.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -42,6 +43,16 @@ std::string loss_part(const Analysis& analysis) {
       loss_title(analysis), list);
 }
 
+std::string verdict_part(const TraceVerdict& verdict) {
+  static constexpr std::string_view kCss[] = {" good", " bad", " warn", ""};
+  std::string out = fmt::format("<section id=\"verdict\">\n<p><span class=\"badge{}\">verdict</span> <b>{}</b></p>\n",
+                                kCss[static_cast<std::size_t>(verdict.tone)], text_of(one_line(verdict.headline)));
+  if (!verdict.detail.empty()) out += fmt::format("<p>{}</p>\n", text_of(verdict.detail));
+  if (!verdict.command.empty())
+    out += fmt::format("<p>{}: {}</p>\n", verdict.command_title(), command_line(verdict.command));
+  return out + "</section>\n";
+}
+
 /// A question with its answer. The last three arguments are HTML.
 std::string tile_to(std::string_view href, std::string_view question, std::string_view answer,
                     std::string_view detail) {
@@ -69,15 +80,18 @@ std::string findings_tile(const Analysis& analysis) {
                          [&](const Finding& finding) { return finding.severity == severity; });
   };
   const auto critical = number_of(Severity::critical), warnings = number_of(Severity::warning);
-  const auto serious = static_cast<std::uint64_t>(critical + warnings);
-  const std::string detail = fmt::format("{} critical, {} for information", critical, number_of(Severity::info));
-  return tile_to("findings", "findings", serious == 0 ? std::string("no warnings") : count_of(serious, "warning"),
-                 detail);
+  std::string serious = critical == 0 ? std::string() : fmt::format("{} critical", critical);
+  if (warnings > 0)
+    serious += (serious.empty() ? "" : ", ") + count_of(static_cast<std::uint64_t>(warnings), "warning");
+  return tile_to("findings", "findings", serious.empty() ? std::string("no warnings") : serious,
+                 fmt::format("{} for information", number_of(Severity::info)));
 }
 
 std::string parking_tile(const ReportInput& input) {
   if (const Comparison* c = input.comparison; c != nullptr && c->speedup) {
-    return tile_to("comparison", fmt::format("after: {}", text_of(c->after.label)), change_text(1 / c->speedup->value),
+    const std::string question = fmt::format("after: {}", text_of(c->after.label));
+    if (c->verdict == Verdict::inconclusive) return tile_to("comparison", question, "inconclusive", text_of(c->why));
+    return tile_to("comparison", question, change_text(1 / c->speedup->value),
                    "time per iteration, measured against before");
   }
   if (const auto& gain = input.analysis.prediction.program) {
@@ -96,7 +110,8 @@ std::string parking_tile(const ReportInput& input) {
 
 std::string summary_part(const ReportInput& input) {
   const Analysis& analysis = input.analysis;
-  return header_part(input.model, analysis) + loss_part(analysis) + "<div class=\"tiles summary\">\n" +
+  return header_part(input.model, analysis) + loss_part(analysis) +
+         verdict_part(trace_verdict(input.model, analysis, input.comparison)) + "<div class=\"tiles summary\">\n" +
          parking_tile(input) + waiting_tile(analysis) + communication_tile(analysis.classification) +
          findings_tile(analysis) + "</div>\n";
 }

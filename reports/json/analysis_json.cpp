@@ -7,6 +7,7 @@
 #include "reports/json/model_json.h"
 #include "reports/json/parties_json.h"
 #include "reports/json/values.h"
+#include "reports/parts/verdict.h"
 
 namespace wicprof::reports {
 namespace {
@@ -128,13 +129,29 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
   return value;
 }
 
+Json cost_value(const std::optional<Cost>& cost) {
+  if (!cost) return nullptr;
+  return {{"unit", cost->unit == Cost::Unit::time ? "time" : "cpus"}, {"amount", cost->amount}};
+}
+
+Json verdict_value(const TraceVerdict& verdict) {
+  static constexpr std::string_view kTones[] = {"good", "bad", "warn", "open"};
+  return {{"headline", verdict.headline},
+          {"tone", kTones[static_cast<std::size_t>(verdict.tone)]},
+          {"cost", cost_value(verdict.cost)},
+          {"detail", verdict.detail},
+          {"command", verdict.command.empty() ? Json(nullptr) : Json(verdict.command)}};
+}
+
 Json finding_value(const Finding& finding) {
   Json value = {{"rule", finding.rule},
                 {"site", nullptr},
                 {"severity", severity_name(finding.severity)},
                 {"text", finding.text},
                 {"evidence", finding.evidence},
-                {"remedy", finding.remedy}};
+                {"remedy", finding.remedy},
+                {"command", finding.command.empty() ? Json(nullptr) : Json(finding.command)},
+                {"cost", cost_value(finding.cost)}};
   if (!finding.site_name.empty()) value["site"] = finding.site_name;
   return value;
 }
@@ -208,8 +225,9 @@ Json sampling_value(const TraceModel& model, const Stalls& stalls) {
 
 }  // namespace
 
-Json analysis_value(const TraceModel& model, const Analysis& analysis) {
-  Json value = {{"trace", model.name},
+Json analysis_value(const TraceModel& model, const Analysis& analysis, const Comparison* comparison) {
+  Json value = {{"verdict", verdict_value(trace_verdict(model, analysis, comparison))},
+                {"trace", model.name},
                 {"begin_ns", model.begin},
                 {"end_ns", model.end},
                 {"complete", model.complete},
@@ -243,8 +261,8 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   return value;
 }
 
-std::string analysis_json(const TraceModel& model, const Analysis& analysis) {
-  return json_document(analysis_value(model, analysis));
+std::string analysis_json(const TraceModel& model, const Analysis& analysis, const Comparison* comparison) {
+  return json_document(analysis_value(model, analysis, comparison));
 }
 
 }  // namespace wicprof::reports

@@ -8,7 +8,8 @@
 
 namespace wicprof::reports {
 
-std::string analysis_json(const TraceModel& model, const Analysis& analysis);
+/// `comparison`: of both modes in the trace; nullptr if the trace has one mode.
+std::string analysis_json(const TraceModel& model, const Analysis& analysis, const Comparison* comparison = nullptr);
 std::string comparison_json(const Comparison& comparison);
 
 }  // namespace wicprof::reports

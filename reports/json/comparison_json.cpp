@@ -86,6 +86,7 @@ Json comparison_value(const Comparison& comparison) {
   value["method"] = method_name(comparison.method);
   value["estimator"] = comparison.estimator.empty() ? Json(nullptr) : Json(comparison.estimator);
   value["measured_at"] = comparison.measured_at;
+  value["timed"] = comparison.timed.empty() ? Json(nullptr) : Json(comparison.timed);
   value["tolerance"] = comparison.options.tolerance;
   value["min_iterations"] = comparison.options.min_iterations;
   value["notes"] = comparison.notes;

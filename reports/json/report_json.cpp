@@ -51,11 +51,13 @@ Json interventions_value(const TraceModel& model) {
 template <>
 std::string render_as<struct JsonReport>(const ReportInput& input) {
   Json value;
+  Json analysis = analysis_value(input.model, input.analysis, input.comparison);
+  value["verdict"] = analysis["verdict"];
   Json::object_t meta;  // of an ordered object, [] looks through all keys
   for (const auto& [key, text] : input.model.meta) meta.emplace_back(key, text);
   value["meta"] = std::move(meta);
   value["devices"] = devices_value(input.model);
-  value["analysis"] = analysis_value(input.model, input.analysis);
+  value["analysis"] = std::move(analysis);
   value["comparison"] = input.comparison != nullptr ? comparison_value(*input.comparison) : Json(nullptr);
   value["interventions"] = interventions_value(input.model);
   value["kernels"] = value["analysis"]["kernels"];

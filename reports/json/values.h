@@ -7,7 +7,7 @@
 
 namespace wicprof::reports {
 
-Json analysis_value(const TraceModel& model, const Analysis& analysis);
+Json analysis_value(const TraceModel& model, const Analysis& analysis, const Comparison* comparison);
 Json comparison_value(const Comparison& comparison);
 
 }  // namespace wicprof::reports

@@ -13,6 +13,7 @@
 #include "reports/parts/report.h"
 #include "reports/parts/sample_phrases.h"
 #include "reports/parts/tables.h"
+#include "reports/parts/verdict.h"
 
 namespace wicprof::reports {
 namespace {
@@ -46,8 +47,9 @@ std::string titled(std::string_view title, const std::string& text) {
 
 /// A command as code, so that it can be copied; anything else as text.
 std::string remedy_of(const Finding& finding) {
-  const bool command = finding.remedy.rfind("wic-prof ", 0) == 0;
-  return command ? markdown_code(finding.remedy) : escape_markdown(one_line(finding.remedy));
+  if (finding.remedy == finding.command) return markdown_code(finding.remedy);
+  const std::string run = finding.command.empty() ? std::string() : "\n  - run: " + markdown_code(finding.command);
+  return escape_markdown(one_line(finding.remedy)) + run;
 }
 
 std::string loss_part(const Analysis& analysis) {
@@ -55,6 +57,14 @@ std::string loss_part(const Analysis& analysis) {
   std::string text = "> **" + loss_title(analysis) + ".**\n";
   for (const Loss& loss : analysis.loss) text += ">\n> - " + escape_markdown(loss.text) + "\n";
   return text + "\n";
+}
+
+std::string verdict_part(const TraceVerdict& verdict) {
+  std::string text = fmt::format("**Verdict: {}**\n\n", escape_markdown(one_line(verdict.headline)));
+  if (!verdict.detail.empty()) text += escape_markdown(verdict.detail) + "\n\n";
+  return verdict.command.empty()
+             ? text
+             : text + fmt::format("{}: {}\n\n", verdict.command_title(), markdown_code(verdict.command));
 }
 
 std::string comparison_part(const Comparison& comparison) {
@@ -66,6 +76,7 @@ std::string comparison_part(const Comparison& comparison) {
   text += table_part(segments_table(comparison, kAllRows));
   if (!comparison.measured_at.empty())
     text += fmt::format("Iterations of {}.\n", escape_markdown(comparison.measured_at));
+  if (!comparison.timed.empty()) text += fmt::format("Unit: {}.\n", escape_markdown(comparison.timed));
   if (!comparison.estimator.empty()) text += fmt::format("Estimator: {}.\n", escape_markdown(comparison.estimator));
   for (const std::string& note : comparison.notes) text += fmt::format("Note: {}.\n", escape_markdown(note));
   const Differences& all = comparison.differences;
@@ -108,7 +119,8 @@ std::string findings_part(const Analysis& analysis) {
   std::string text = "## Findings\n\n";
   if (analysis.findings.empty()) text += "None.\n";
   for (const Finding& finding : analysis.findings) {
-    text += fmt::format("- **{}** `{}`: {}\n", severity_name(finding.severity), finding.rule,
+    const std::string cost = finding.cost ? fmt::format(" ({})", cost_text(*finding.cost)) : std::string();
+    text += fmt::format("- **{}** `{}`{}: {}\n", severity_name(finding.severity), finding.rule, cost,
                         escape_markdown(finding.text));
     text += fmt::format("  - because: {}\n  - do: {}\n", escape_markdown(finding.evidence), remedy_of(finding));
   }
@@ -162,7 +174,7 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
   const TraceModel& model = input.model;
   const Analysis& analysis = input.analysis;
   std::string text = "# wic-prof: " + escape_markdown(command_of(model)) + "\n\n";
-  text += loss_part(analysis);
+  text += loss_part(analysis) + verdict_part(trace_verdict(model, analysis, input.comparison));
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);

@@ -43,6 +43,10 @@ std::string late_cause_words(LateCause cause) {
   return "no CPU";
 }
 
+std::string rule_with_cost(const Finding& finding) {
+  return finding.cost ? fmt::format("{} ({})", finding.rule, cost_text(*finding.cost)) : finding.rule;
+}
+
 std::string name_at(std::string_view name, std::string_view place) {
   return place.empty() ? std::string(name) : fmt::format("{} ({})", name, place);
 }

@@ -14,6 +14,8 @@ namespace wicprof::reports {
 std::vector<HostWaitStats> host_calls(const Analysis& analysis);
 /// "stopped by a CPU quota", ...
 std::string late_cause_words(LateCause cause);
+/// "hot_word (97.2 % of the time)": what found something, and what that costs if the trace shows it.
+std::string rule_with_cost(const Finding& finding);
 /// "cudaStreamSynchronize in step (app.cu:47)"; the name alone where the place is not known.
 std::string name_at(std::string_view name, std::string_view place);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/rules/list.h"
+#include "analyzer/rules/remedy.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kNamedProblems = 2;
 /// A comparison counts less than 2 % as no change.
 constexpr double kNoGain = 0.02;
 
+constexpr std::string_view kSamplingWord = "pcsampling";
+
 bool is_serious(const Finding& finding) { return finding.severity != Severity::info; }
 
 /// What the rule looks for, in the words of the list of rules.
@@ -31,16 +34,34 @@ std::string_view what_of(const Finding& finding) {
   return rule == std::end(kRules) ? std::string_view(finding.rule) : rule->what;
 }
 
-/// "many waiters poll one word at once; host threads that burn CPU time while they wait".
-std::string problems_of(const std::vector<Finding>& findings) {
-  std::vector<std::string_view> kinds;
+struct Problem {
+  std::string_view what;
+  std::optional<Cost> cost;  ///< of the worst finding of the kind, or of all where they keep CPUs busy
+};
+
+/// What costs most first.
+std::vector<Problem> problems_of(const std::vector<Finding>& findings) {
+  std::vector<Problem> kinds;
   for (const Finding& finding : findings) {
+    if (!is_serious(finding)) continue;
     const std::string_view what = what_of(finding);
-    if (is_serious(finding) && std::find(kinds.begin(), kinds.end(), what) == kinds.end()) kinds.push_back(what);
+    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Problem& kind) { return kind.what == what; });
+    if (known == kinds.end()) {
+      kinds.push_back({what, finding.cost});
+    } else if (known->cost && finding.cost && finding.cost->unit == Cost::Unit::cpus) {
+      known->cost->amount += finding.cost->amount;
+    }
   }
+  return kinds;
+}
+
+/// "many waiters poll one word at once (97 % of the time); host threads that burn CPU time while they wait (0.9 CPUs)".
+std::string headline_of(const std::vector<Problem>& kinds) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(kNamedProblems, kinds.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : "; ", kinds[i]);
+  for (std::size_t i = 0; i < std::min(kNamedProblems, kinds.size()); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : "; ", kinds[i].what);
+    if (kinds[i].cost) text += fmt::format(" ({})", cost_text(*kinds[i].cost));
+  }
   if (kinds.size() > kNamedProblems)
     text += fmt::format("; and {} more", count_of(kinds.size() - kNamedProblems, "kind"));
   return text;
@@ -95,7 +116,26 @@ TraceVerdict measured_verdict(const Comparison& comparison) {
   }
   verdict.detail = one_line(comparison.reason) + ".";
   verdict.command = one_line(comparison.settle);
+  verdict.settles = true;
   return verdict;
+}
+
+/// What brings most: what the worst finding with a command names, else what shows more than this trace.
+void take_command(const TraceModel& model, const Analysis& analysis, TraceVerdict& verdict) {
+  const std::vector<Finding>& findings = analysis.findings;
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return is_serious(finding) && !finding.command.empty();
+  });
+  const Prediction& prediction = analysis.prediction;
+  const bool sampled = model.meta_value("trace").find(kSamplingWord) != std::string::npos;
+  if (found != findings.end()) {
+    verdict.command = one_line(found->command);
+  } else if (prediction.bounds && !prediction.program && model.complete) {
+    verdict.command = run_command(model, "--ab");
+    verdict.settles = true;
+  } else if (analysis.sites.empty() && !model.kernels.empty() && !sampled && model.complete) {
+    verdict.command = run_command(model, fmt::format("--trace=cuda,nvtx,{}", kSamplingWord));
+  }
 }
 
 bool nothing_recorded(const TraceModel& model, const Analysis& analysis) {
@@ -127,8 +167,11 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
                                       [](const Finding& f) { return f.severity == Severity::critical; });
   if (critical > 0 || std::any_of(findings.begin(), findings.end(), is_serious)) {
     verdict.tone = critical > 0 ? Tone::bad : Tone::warn;
-    verdict.headline = problems_of(findings);
+    const std::vector<Problem> problems = problems_of(findings);
+    verdict.headline = headline_of(problems);
+    verdict.cost = problems.front().cost;
     verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
+    take_command(model, analysis, verdict);
     return verdict;
   }
   if (nothing_recorded(model, analysis)) {
@@ -143,6 +186,7 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
   verdict.headline = no_gain ? "no problem found, and nothing to gain by parking" : "no problem found";
   verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
   if (analysis.sites.empty()) verdict.detail = fmt::format("The trace has {}", why_no_sites(model, analysis));
+  take_command(model, analysis, verdict);
   return verdict;
 }
 

@@ -1,7 +1,9 @@
-// What a trace says, in one sentence: the first line of `analyze`, for every report and the window.
+// What a trace says and how much of it, in one sentence: the first line of `analyze`, of every report and the window.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "analyzer/analysis.h"
 #include "reports/parts/analyzer_names.h"
@@ -19,8 +21,13 @@ enum class Tone {
 struct TraceVerdict {
   Tone tone = Tone::open;
   std::string headline;  ///< a few words
+  std::optional<Cost>
+      cost;              ///< of the worst of the findings that the headline names first; nothing where none is known
   std::string detail;    ///< sentences with the figures behind the headline; may be empty
   std::string command;   ///< what to run next; may be empty
+  bool settles = false;  ///< `command` answers what the trace leaves open
+  /// Before `command`, without a colon.
+  std::string_view command_title() const { return settles ? "To settle it" : "Next"; }
 };
 
 /// `comparison`: of both modes in the trace; nullptr if the trace has one mode. What was measured counts more than what

@@ -57,7 +57,8 @@ std::string verdict_text(const TraceVerdict& verdict, const Screen& screen) {
   for (std::size_t end; (end = head.find('\n', begin)) != head.npos; begin = end + 1)
     text += inked(screen, ink_of(verdict.tone), head.substr(begin, end - begin)) + "\n";
   if (!verdict.detail.empty()) text += paragraph(screen, verdict.detail);
-  if (!verdict.command.empty()) text += "  To settle it:\n" + command_lines(screen, verdict.command);
+  if (!verdict.command.empty())
+    text += fmt::format("  {}:\n", verdict.command_title()) + command_lines(screen, verdict.command);
   return text;
 }
 
@@ -119,7 +120,7 @@ std::string lateness_in_words(const TraceModel& model, const Analysis& analysis,
                         late_cause_words(sum.cause), count_of(sum.count, "delay"));
   }
   if (line.empty()) return {};
-  return paragraph(screen, "steps were late: " + line, 2, 2) + host_gain_text(analysis, screen);
+  return paragraph(screen, "steps were late: " + line, 2, 2) + host_gain_text(model, analysis, screen);
 }
 
 std::string path_in_words(const Analysis& analysis, const Screen& screen) {

@@ -66,8 +66,10 @@ std::string comparison_text(const Comparison& comparison, const Screen& screen) 
   text += differences_text(comparison.differences, screen);
   text += "\n";
   if (!comparison.measured_at.empty())
-    text += paragraph(screen, (comparison.options.nvtx.empty() ? "Iterations of " : "Times of ") +
-                                  one_line(comparison.measured_at) + ".");
+    text += paragraph(screen,
+                      (comparison.options.nvtx.empty() && comparison.timed.empty() ? "Iterations of " : "Times of ") +
+                          one_line(comparison.measured_at) + ".");
+  if (!comparison.timed.empty()) text += paragraph(screen, "Unit: " + one_line(comparison.timed) + ".");
   if (!comparison.estimator.empty()) text += paragraph(screen, "Estimator: " + one_line(comparison.estimator) + ".");
   text += paragraph(screen, fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
                                         comparison.options.tolerance * 100, comparison.options.min_iterations));

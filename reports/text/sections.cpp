@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analyzer/rules/remedy.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/tables.h"
@@ -84,13 +85,16 @@ std::string filling_text(const Analysis& analysis, std::size_t most, const Scree
 std::string lateness_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen) {
   if (analysis.lateness.by_site.empty()) return {};
   return fmt::format("Why steps were late: {} of host threads\n", count_of(analysis.lateness.steps, "step")) +
-         table_text(lateness_table(model, analysis, most), screen) + host_gain_text(analysis, screen);
+         table_text(lateness_table(model, analysis, most), screen) + host_gain_text(model, analysis, screen);
 }
 
-std::string host_gain_text(const Analysis& analysis, const Screen& screen) {
+std::string host_gain_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
   if (!analysis.host_park_gain) return {};
-  return paragraph(screen, "without spinning host threads (wic-prof toggle park --side host): predicted " +
-                               gain_text(analysis.host_park_gain) + " times as fast");
+  const std::string text =
+      "without spinning host threads: predicted " + gain_text(analysis.host_park_gain) + " times as fast";
+  const std::string command = host_park_command(model);
+  if (!command.starts_with("wic-prof ")) return paragraph(screen, text);
+  return paragraph(screen, text + "; to measure it:") + command_lines(screen, command);
 }
 
 std::string classification_text(const Classification& c, const Screen& screen) {

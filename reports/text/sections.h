@@ -26,7 +26,7 @@ std::string pairs_text(const Analysis& analysis, std::size_t most, const Screen&
 /// Why host threads, launches and kernels were late, by site and cause; empty without a delay.
 std::string lateness_text(const TraceModel& model, const Analysis& analysis, std::size_t most, const Screen& screen);
 /// The predicted gain of parking host threads; empty without a prediction.
-std::string host_gain_text(const Analysis& analysis, const Screen& screen);
+std::string host_gain_text(const TraceModel& model, const Analysis& analysis, const Screen& screen);
 std::string classification_text(const Classification& classification, const Screen& screen);
 
 }  // namespace wicprof::reports

@@ -59,7 +59,8 @@ TEST(HotWord, FindsManyPollersOfOneHostWord) {
   EXPECT_EQ(finding->severity, Severity::critical);
   EXPECT_EQ(finding->site_name, "flag");
   EXPECT_NE(finding->text.find("528 waiters"), std::string::npos) << finding->text;
-  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag");
+  EXPECT_EQ(finding->remedy, "wic-prof run --ab -- synthetic --iterations 50");
+  EXPECT_EQ(finding->command, finding->remedy);
   EXPECT_EQ(find(analysis, "no_gain"), nullptr);
 }
 
@@ -150,9 +151,17 @@ TEST(HotWord, QuotesSiteNamesForTheShell) {
   model.sites[0].name = "halo $(reboot)";
   add_handoff(model, {.waiters = 100});
   settle(model);
+  model.complete = false;  // it runs: nothing has to be started again
   const Analysis analysis = analyze(model);
   ASSERT_NE(find(analysis, "hot_word"), nullptr);
   EXPECT_EQ(find(analysis, "hot_word")->remedy, "wic-prof toggle park --site 'halo $(reboot)'");
+  model.complete = true;
+  model.meta["command"] = "app 'a b' $(reboot)";
+  const Analysis ended = analyze(model);
+  EXPECT_EQ(find(ended, "hot_word")->remedy, "wic-prof run --ab -- app 'a b' '$(reboot)'");
+  model.meta.erase("command");
+  const Analysis unknown = analyze(model);
+  EXPECT_EQ(find(unknown, "hot_word")->remedy, "wic-prof toggle park --site 'halo $(reboot)'");
 }
 
 TEST(NoGain, FindsRareWaiting) {
@@ -340,9 +349,52 @@ TEST(HostSpin, DistinguishesSpinningFromSleeping) {
   const Analysis spinning = analyze(host_program(0.98));
   ASSERT_NE(find(spinning, "host_spin"), nullptr);
   EXPECT_NE(find(spinning, "host_spin")->text.find("cudaDeviceSynchronize"), std::string::npos);
-  EXPECT_NE(find(spinning, "host_spin")->remedy.find("cudaDeviceScheduleBlockingSync"), std::string::npos);
+  EXPECT_EQ(find(spinning, "host_spin")->remedy, "wic-prof run --ab --side host -- synthetic --iterations 50");
   const Analysis sleeping = analyze(host_program(0.02));
   EXPECT_EQ(find(sleeping, "host_spin"), nullptr);
+}
+
+TEST(HostSpin, SaysHowManyCpusAreBusy) {
+  const Analysis spinning = analyze(host_program(0.98));
+  const std::optional<Cost> cost = find(spinning, "host_spin")->cost;
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(cost->unit, Cost::Unit::cpus);
+  EXPECT_NEAR(cost->amount, 0.89, 0.03);
+}
+
+TEST(HostSpin, HasNoAdviceInCppForPython) {
+  TraceModel model = host_program(0.98);
+  model.meta.erase("command");
+  const auto remedy = [&] {
+    const Analysis analysis = analyze(model);
+    return find(analysis, "host_spin")->remedy;
+  };
+  EXPECT_NE(remedy().find("cudaSetDeviceFlags"), std::string::npos) << remedy();
+  model.meta["app"] = "/usr/bin/python3.11";
+  EXPECT_EQ(remedy().find("cudaSetDeviceFlags"), std::string::npos) << remedy();
+}
+
+TEST(HostSpin, DoesNotRepeatAComparison) {
+  TraceModel model = host_program(0.98);
+  model.meta["ab_phases"] = "poll:0:1000,park:1000:2000";
+  model.meta["ab_side"] = "host";
+  const Analysis compared = analyze(model);
+  EXPECT_TRUE(find(compared, "host_spin")->command.empty());
+  model.meta["ab_side"] = "device";
+  const Analysis other = analyze(model);
+  EXPECT_EQ(find(other, "host_spin")->command, "wic-prof run --ab --side host -- synthetic --iterations 50");
+}
+
+TEST(HostSpin, ATrifleIsForInformation) {
+  TraceModel model = host_program(0.98);
+  model.host_waits.resize(1);
+  model.end = 200'000'000;  // 0.9 ms of them
+  const Analysis analysis = analyze(model);
+  const Finding* finding = find(analysis, "host_spin");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(finding->negligible());
+  EXPECT_EQ(finding->severity, Severity::info);
+  EXPECT_EQ(finding, &analysis.findings.back());
 }
 
 TEST(HostSpin, RefusesWithoutCpuTimes) {
@@ -389,7 +441,7 @@ TEST(SharedHostLine, FindsManyWaitersOnOneOfManyDeclaredWords) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity, Severity::critical);
   EXPECT_NE(finding->text.find("up to 64 waiters"), std::string::npos) << finding->text;
-  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
+  EXPECT_EQ(finding->remedy, "wic-prof run --ab --strategy shared_watch -- synthetic --iterations 50");
   EXPECT_EQ(find(analyze(tagged_program(64, 64)), "shared_host_line"), nullptr);
 }
 
@@ -419,7 +471,7 @@ TEST(AtomicPolls, FindsASiteThatPollsByAtomics) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity, Severity::warning);
   EXPECT_NE(finding->text.find("flag"), std::string::npos);
-  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy auto");
+  EXPECT_EQ(finding->remedy, "wic-prof run --ab --strategy auto -- synthetic --iterations 50");
   EXPECT_EQ(
       find(of_handoff({.waiters = 4, .strategy = StrategyId::naive}, WordMemory::device), "atomic_polls")->severity,
       Severity::info);
@@ -449,7 +501,7 @@ TEST(EarlyPolling, CountsPollingBesideUnfinishedWork) {
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(finding->text.find("77.5 %"), std::string::npos) << finding->text;
   EXPECT_NE(finding->evidence.find("160 waits in 20 iterations"), std::string::npos) << finding->evidence;
-  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
+  EXPECT_EQ(finding->remedy, "wic-prof run --ab --strategy shared_watch -- synthetic --iterations 50");
 }
 
 TEST(EarlyPolling, IgnoresWaitersThatArriveTogetherOrPark) {
@@ -473,7 +525,7 @@ TEST(LateWake, IgnoresLatencyWithinTheClocksError) {
   const Finding* finding = find(analysis, "late_wake");
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(finding->text.find("300 us"), std::string::npos) << finding->text;
-  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
+  EXPECT_EQ(finding->remedy, "wic-prof run --ab --strategy shared_watch -- synthetic --iterations 50");
   model.devices[1].clock_error_ns = 290'000;
   EXPECT_EQ(find(analyze(model), "late_wake"), nullptr);
   EXPECT_EQ(find(of_handoff({}, WordMemory::device), "late_wake"), nullptr);

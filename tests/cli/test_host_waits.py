@@ -260,6 +260,59 @@ class HostWaits(harness.Case):
                                           f"AND end_ns > {rows[0][3]}")
         self.assertEqual(during, 1)  # it took effect while the wait went on
 
+    def compared(self):
+        answer = json.loads(self.wic_prof("compare", "t.wicprof", "--format=json").stdout)
+        self.assertEqual((answer["before"]["label"], answer["after"]["label"]), ("poll", "park"))
+        self.assertGreaterEqual(min(answer[side]["units"] for side in ("before", "after")), 2)
+        self.assertEqual(answer["measured_at"], "launches of work on device 0")
+        self.assertIn("no NVTX range repeats", answer["timed"])
+        self.assertIn("--nvtx", answer["timed"])
+        self.assertEqual(self.meta("t.wicprof")["ab_side"], "host")
+        self.assertEqual(self.query("t.wicprof", "SELECT DISTINCT side FROM intervention"), [(2,)])
+        parked = dict(self.query("t.wicprof", "SELECT strategy_id, count(*) FROM host_wait GROUP BY strategy_id"))
+        self.assertGreater(parked[BLOCK], 10)
+        self.assertGreater(parked[None], 10)
+        return answer
+
+    def test_ab(self):
+        result = self.run_cuda("load", "context", "wait", "stream", "9999", "5", "exit", "0",
+                               options=("--ab", "--side=host", "--strategy=block", "--for=2s", "--precision=0%",
+                                        "--end"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Verdict: ", result.stderr)
+        self.assertIn("Unit: the time from one of the launches of work to the next", " ".join(result.stderr.split()))
+        answer = self.compared()
+        if answer["settle"]:
+            self.assertTrue(answer["settle"].startswith("wic-prof run --ab --side host "), answer["settle"])
+
+    def test_ab_of_a_program_that_does_not_wait(self):
+        result = self.run_cuda("load", "context", "exit", "0", options=("--ab", "--side=host", "--for=1s"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("nothing was compared: the program has no host thread that waited in a call", result.stderr)
+
+    def test_toggle_ab(self):
+        run = self.start_waiting("ab", "wait", "stream", "9999", "5", "exit", "0")
+        (self.work / "ended").touch()
+        self.assert_refused(self.wic_prof("toggle", "ab", "--side=host", "--strategy=backoff", "--session=ab"), 2,
+                            "not a strategy of the side host")
+        self.assert_refused(self.wic_prof("toggle", "ab", "--site=x", "--session=ab"), 2, "leave --site out")
+        begun = self.wic_prof("toggle", "ab", "--side=host", "--strategy=block", "--for=2s", "--precision=0%",
+                              "--session=ab", "--format=json")
+        self.assertEqual(begun.returncode, 0, begun.stderr)
+        self.assertEqual(json.loads(begun.stdout)["side"], "host")
+        self.until(lambda: not self.wic_prof("toggle", "poll", "--side=host", "--session=ab").returncode,
+                   "the comparison's end")
+        self.interrupt(run)
+        self.compared()
+
+    def test_a_schedule_of_host_waits_has_a_unit(self):
+        self.record("wait", "stream", "150", "5",
+                    options=("--schedule", "poll:200ms,park:200ms,poll:10s", "--side=host", "--strategy=block"))
+        answer = json.loads(self.wic_prof("compare", "t.wicprof", "--format=json").stdout)
+        self.assertNotEqual(answer["why"], "no iterations")
+        self.assertTrue(answer["timed"].startswith("the time from one of the launches of work"), answer["timed"])
+        self.assertIn(" --side host ", answer["settle"])
+
 
 if __name__ == "__main__":
     harness.main()
