@@ -23,12 +23,10 @@ struct Lack {
   const char* recorded_by;
 };
 // What none of these tools records, with the recording that does.
-constexpr Lack kLacks[] = {
-    {"waits inside kernels", "wic-prof run --rewrite -- APP"},
-    {"the CPU time of host threads that wait", "wic-prof run -- APP"},
-    {"where warps stall", "wic-prof run --trace=cuda,nvtx,pcsampling -- APP"},
-};
-constexpr Lack kOfFlightRecorder = {"kernels, copies and calls of CUDA", "wic-prof run -- APP"};
+constexpr Lack kInsideKernels{"waits inside kernels", "wic-prof run --rewrite -- APP"};
+constexpr Lack kStalls{"stalls of warps", "wic-prof run --trace=cuda,nvtx,pcsampling -- APP"};
+constexpr Lack kCpuTime{"CPU times of host threads that wait", "wic-prof run -- APP"};
+constexpr Lack kCuda{"kernels, copies and calls of CUDA", "wic-prof run -- APP"};
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -85,11 +83,13 @@ Result<Imported> import_files(const std::vector<std::string>& files, const std::
   }
   waits.finish(target);
   const std::string tools = joined(imported.tools);
-  const auto lacks = [&](const Lack& lack) {
-    target.note(fmt::format("not recorded by {}: {}; to record: {}", tools, lack.what, lack.recorded_by));
-  };
-  if (kinds.front() == FileKind::flight_recorder) lacks(kOfFlightRecorder);
-  for (const Lack& lack : kLacks) lacks(lack);
+  std::vector<Lack> lacks{kInsideKernels, kStalls};
+  if (kinds.front() == FileKind::flight_recorder) lacks.insert(lacks.begin(), kCuda);
+  if (!waits.knows_cpu_time()) lacks.push_back(kCpuTime);
+  std::string missing;
+  for (const Lack& lack : lacks)
+    missing += fmt::format("{}{} ({} records them)", missing.empty() ? "" : "; ", lack.what, lack.recorded_by);
+  target.note(fmt::format("not recorded by {}: {}", tools, missing));
   target.finish();
   imported.events = target.events();
   imported.notes.assign(target.notes().begin(), target.notes().end());

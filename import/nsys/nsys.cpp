@@ -21,6 +21,7 @@
 #include "protocol/events/nvtx.h"
 #include "protocol/events/overhead.h"
 #include "protocol/events/sync.h"
+#include "protocol/events/thread_sample.h"
 #include "protocol/events/uvm.h"
 
 namespace wicprof::imports {
@@ -60,7 +61,7 @@ CopyMemory memory_of(const NsysRow& row, int column) {
 }
 
 /// Tables that are read, and those that say nothing of what the program did.
-constexpr std::array<std::string_view, 37> kNotLeftOut{"ANALYSIS_DETAILS",
+constexpr std::array<std::string_view, 39> kNotLeftOut{"ANALYSIS_DETAILS",
                                                        "ANALYSIS_FILE",
                                                        "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
                                                        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
@@ -85,8 +86,10 @@ constexpr std::array<std::string_view, 37> kNotLeftOut{"ANALYSIS_DETAILS",
                                                        "NVTX_PAYLOAD_ENUM_ENTRIES",
                                                        "NVTX_PAYLOAD_SCHEMAS",
                                                        "NVTX_PAYLOAD_SCHEMA_ENTRIES",
+                                                       "OSRT_API",
                                                        "PROCESSES",
                                                        "ProcessStreams",
+                                                       "SCHED_EVENTS",
                                                        "StringIds",
                                                        "TARGET_INFO_CUDA_CONTEXT_INFO",
                                                        "TARGET_INFO_CUDA_DEVICE",
@@ -114,9 +117,9 @@ class Import {
     if (const Result<> found = find_devices(); !found) return found.error();
     count_rows();
     // Calls before copies, which they tell whether they were waited for.
-    const std::array steps{&Import::kernels, &Import::graphs, &Import::calls,    &Import::copies,
-                           &Import::memsets, &Import::ranges, &Import::mpi,      &Import::syncs,
-                           &Import::events,  &Import::faults, &Import::overhead, &Import::describe};
+    const std::array steps{&Import::kernels,  &Import::graphs,   &Import::calls,    &Import::copies,  &Import::memsets,
+                           &Import::ranges,   &Import::mpi,      &Import::syncs,    &Import::events,  &Import::faults,
+                           &Import::overhead, &Import::schedule, &Import::os_calls, &Import::describe};
     for (const auto step : steps) {
       if (const Result<> read = (this->*step)(); !read) return read.error();
     }
@@ -197,7 +200,8 @@ class Import {
 
   void count_rows() {
     for (const std::string& table : tables_.names()) {
-      if (table.starts_with("CUPTI_") || table.starts_with("NVTX_EVENTS") || table.starts_with("MPI_"))
+      if (table.starts_with("CUPTI_") || table.starts_with("NVTX_EVENTS") || table.starts_with("MPI_") ||
+          table == "OSRT_API" || table == "SCHED_EVENTS")
         rows_ += tables_.rows_at_most(table);
     }
   }
@@ -436,21 +440,24 @@ class Import {
   Result<> mpi() {
     for (const char* const table :
          {"MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS"}) {
-      const Result<> read = tables_.each(table, {"start", "end", "globalTid", "textId"}, [&](const NsysRow& row) {
-        const auto at = times(row, 0, 1, "nvtx");
-        if (!at) return;
-        const Ring owner = ring(pid_of(row.integer(2)));
-        auto event = make_event<NvtxEvent>();
-        event.name = text(owner, row.integer(3));
-        event.domain = target_.text(owner, "MPI");
-        event.start_ns = at->begin;
-        event.end_ns = at->end;
-        event.thread = tid_of(row.integer(2));
-        target_.add(owner, event);
-      });
-      if (!read) return read;
+      if (const Result<> read = library_calls(table, "textId", "MPI"); !read) return read;
     }
     return ok();
+  }
+
+  Result<> library_calls(const char* table, const char* name, std::string_view domain) {
+    return tables_.each(table, {"start", "end", "globalTid", name}, [&](const NsysRow& row) {
+      const auto at = times(row, 0, 1, "nvtx");
+      if (!at) return;
+      const Ring owner = ring(pid_of(row.integer(2)));
+      auto event = make_event<NvtxEvent>();
+      event.name = text(owner, row.integer(3));
+      event.domain = target_.text(owner, domain);
+      event.start_ns = at->begin;
+      event.end_ns = at->end;
+      event.thread = tid_of(row.integer(2));
+      target_.add(owner, event);
+    });
   }
 
   Result<> calls() {
@@ -560,6 +567,48 @@ class Import {
                           target_.add(owner, event);
                         });
   }
+
+  // The file does not say which switches were voluntary: all count so.
+  Result<> schedule() {
+    CpuTimes& times = waits_.cpu_times();
+    Result<> read = tables_.each("SCHED_EVENTS", {"start", "isSchedIn", "globalTid"}, [&](const NsysRow& row) {
+      row_done();
+      const auto at = shifted(row.integer(0), shift_);
+      if (!at) return target_.count_impossible("thread_sample");
+      const Ring owner = ring(pid_of(row.integer(2)));
+      const std::uint32_t thread = tid_of(row.integer(2));
+      target_.saw(*at, *at);
+      row.integer(1) != 0 ? times.on_cpu(owner, thread, *at) : times.off_cpu(owner, thread, *at);
+    });
+    std::map<std::pair<Ring, std::uint32_t>, std::string> names;
+    if (read) {
+      read = tables_.each("ThreadNames", {"nameId", "globalTid"}, [&](const NsysRow& row) {
+        if (const auto known = rings_.find(pid_of(row.integer(1))); known != rings_.end())
+          names[{known->second, tid_of(row.integer(1))}] = string(row.integer(0));
+      });
+    }
+    if (!read) return read;
+    times.settle();
+    std::map<Ring, std::uint32_t> pids;
+    for (const auto& [pid, owner] : rings_) pids[owner] = pid;
+    times.each_slice([&](const CpuTimes::Slice& slice) {
+      if (!pids.contains(slice.ring)) return;  // of another file
+      auto event = make_event<ThreadSampleEvent>();
+      event.pid = pids[slice.ring];
+      event.thread = slice.thread;
+      event.name = target_.text(slice.ring, names[{slice.ring, slice.thread}]);
+      event.begin_ns = slice.begin;
+      event.end_ns = slice.end;
+      event.cpu_ns = slice.cpu;
+      event.run_delay_ns = -1;
+      event.voluntary_switches = slice.switches;
+      target_.add(slice.ring, event);
+    });
+    return ok();
+  }
+
+  // Calls of the operating system's libraries that nsys takes for waits: ranges of a domain of their own.
+  Result<> os_calls() { return library_calls("OSRT_API", "nameId", "OS runtime"); }
 
   // PROCESSES names all processes of the machine; those without events are none of the program's.
   Result<> describe() {

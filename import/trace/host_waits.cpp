@@ -172,7 +172,8 @@ void HostWaits::write(Target& target, Ring ring, std::uint32_t number, Thread& t
     event.iteration = site.waits[{ring, number}]++;
     event.begin_ns = wait.begin;
     event.end_ns = wait.end;
-    event.cpu_ns = kNotKnown;
+    event.cpu_ns = cpu_times_.within(ring, number, wait.begin, wait.end).value_or(kNotKnown);
+    knows_cpu_time_ = knows_cpu_time_ || event.cpu_ns != kNotKnown;
     event.correlation = wait.correlation;
     event.involuntary_switches = HostWaitEvent::kUnknownSwitches;
     event.run_delay_ns = kNotKnown;
@@ -182,6 +183,7 @@ void HostWaits::write(Target& target, Ring ring, std::uint32_t number, Thread& t
 }
 
 void HostWaits::finish(Target& target) {
+  cpu_times_.settle();
   for (auto& [owner, thread] : threads_) write(target, owner.first, owner.second, thread);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/trace/cpu_times.h"
 #include "import/trace/target.h"
 #include "import/trace/waiting_calls.h"
 #include "protocol/events/call.h"
@@ -35,6 +36,11 @@ class HostWaits {
   bool copies_synchronously(Ring ring, std::uint32_t correlation) const;
   /// Times as those of the calls. A range that never closes names nothing: do not pass it.
   void scope(Ring ring, std::uint32_t thread, ScopeKind kind, std::string_view name, TimeNs begin, TimeNs end);
+
+  /// To be filled where a file says when threads ran; settled by finish() at the latest.
+  CpuTimes& cpu_times() { return cpu_times_; }
+  /// Whether any wait that finish() wrote has its CPU time.
+  bool knows_cpu_time() const { return knows_cpu_time_; }
 
   /// Writes the waits and their sites.
   void finish(Target& target);
@@ -80,6 +86,8 @@ class HostWaits {
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::vector<std::string> names_{std::string()};  // 0: one name too many
   std::map<std::string, Site> sites_;
+  CpuTimes cpu_times_;
+  bool knows_cpu_time_ = false;
 };
 
 }  // namespace wicprof::imports
