@@ -105,8 +105,9 @@ Result<Origin> read_flight(std::string_view bytes, const std::string& name, cons
     if (one.state != "completed") ++open[one.state];
   }
   for (const auto& [state, count] : open) {
-    target.note(fmt::format("{}: {} collectives were {} and not complete when the dump was written",
-                            rank ? fmt::format("rank {}", *rank) : name, count, state));
+    target.note(fmt::format("{}: {} {} and not complete when the dump was written",
+                            rank ? fmt::format("rank {}", *rank) : name,
+                            count == 1 ? "1 collective was" : fmt::format("{} collectives were", count), state));
   }
   return origin;
 }
