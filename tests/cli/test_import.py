@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import pickle
+import re
+import shlex
 import signal
 import sqlite3
 import time
@@ -218,8 +220,8 @@ class Kineto(Import):
     def test_waits_are_named_by_the_function(self):
         trace = self.take(kineto(self.work / "a.json"))
         self.assertEqual(self.rows(trace, "SELECT name.value, place.value FROM host_wait JOIN site ON site.id = "
-                                          "site_id JOIN string name ON name.id = name_id JOIN string place ON place.id = "
-                                          "place_id ORDER BY begin_ns"),
+                                          "site_id JOIN string name ON name.id = name_id JOIN string place "
+                                          "ON place.id = place_id ORDER BY begin_ns"),
                          [("cudaMemcpyAsync in step", "train.py:12"), ("cudaStreamSynchronize in step", "train.py:12")])
         self.assertEqual(len(self.analysis()["sites"]), 2)
 
@@ -308,6 +310,32 @@ class FlightRecorder(Import):
             self.refused("cut_0", "cut_0", "byte")
         (self.work / "other_0").write_bytes(pickle.dumps([1, 2], protocol=2))
         self.refused("other_0", "no dump of PyTorch's Flight Recorder")
+
+
+class HowTo(Import):
+    """The commands of docs/how-to/import.md, on made files with the page's names."""
+
+    def test_commands_run(self):
+        page = (harness.SOURCE / "docs" / "how-to" / "import.md").read_text()
+        blocks = dict(re.findall(r"<!-- test: (\w+) -->\n```sh\n(.*?)```", page, re.S))
+        self.assertEqual(page.count("```sh"), len(blocks))
+        for name in ("report1", "before", "after"):
+            nsys(self.work / f"{name}.sqlite")
+        for rank in (0, 1):
+            kineto(self.work / f"rank{rank}.json.gz", rank=rank)
+            flight(self.work / f"_dump_{rank}")
+        made = {"nsys": "app.wicprof", "kineto": "job.html", "flight": "hang.wicprof", "compare": "after.wicprof"}
+        self.assertEqual(set(blocks), set(made))
+        for block, file in made.items():
+            for line in blocks[block].splitlines():
+                with self.subTest(line=line):
+                    tool, *words = shlex.split(line)
+                    if tool == "wic-prof":
+                        result = self.wic_prof(*words)
+                        self.assertEqual(result.returncode, 0, result.stderr)
+                    else:
+                        self.assertEqual(tool, "nsys")
+            self.assertTrue((self.work / file).is_file(), file)
 
 
 class Files(Import):
