@@ -15,6 +15,7 @@
 #include "import/kineto/bytes.h"
 #include "import/kineto/json_event.h"
 #include "import/trace/times.h"
+#include "protocol/events/text.h"
 
 namespace wicprof::imports {
 
@@ -126,7 +127,7 @@ class JsonReader {
   std::string* text_at();
   void take(std::int64_t number);
   void take(const std::string& text) {
-    if (std::string* const to = text_at()) *to = text;
+    if (std::string* const to = text_at()) to->assign(text, 0, kMaxTextLength);
   }
   template <class Take>
   bool value(Take&& take) {

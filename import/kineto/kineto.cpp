@@ -124,8 +124,7 @@ class Import {
     const Category category = category_of(event.category);
     if (category == Category::ignored || event.phase == "s" || event.phase == "t" || event.phase == "f") return;
     if (category == Category::other || event.phase != "X") {
-      ++left_out_[event.category.empty() ? "events of phase " + event.phase : event.category];
-      return;
+      return leave_out(event.category.empty() ? "events of phase " + event.phase : event.category);
     }
     const auto at = times_of(event);
     if (!at) return target_.count_impossible("traceEvents");
@@ -204,6 +203,11 @@ class Import {
     const auto end = begin ? shifted(*begin, event.dur.value_or(0)) : std::nullopt;
     if (!end) return std::nullopt;
     return Times{*begin, *end};
+  }
+
+  void leave_out(const std::string& what) {
+    constexpr std::size_t kMostKinds = 50;
+    ++left_out_[left_out_.size() < kMostKinds || left_out_.contains(what) ? what : "other kinds"];
   }
 
   void take_name(const JsonEvent& event) {

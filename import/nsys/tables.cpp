@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "store/read/connection.h"
+#include "protocol/events/text.h"
 #include "store/read/schema_check.h"
 #include "store/sqlite/text_table.h"
 
@@ -104,7 +104,7 @@ std::string NsysTables::string(std::int64_t id) {
   if (!string_) return {};
   string_.bind(1, id);
   int code = 0;
-  std::string text = string_.next(code) ? std::string(string_.text(0)) : std::string();
+  std::string text = string_.next(code) ? std::string(string_.text(0).substr(0, kMaxTextLength)) : std::string();
   string_.reset();
   return text;
 }
