@@ -6,14 +6,15 @@
 
 namespace wicprof {
 
-/// Now, as 2026-01-31T23:59:59Z. Any thread.
-inline std::string utc_time() {
-  const std::time_t now = std::time(nullptr);
+/// As 2026-01-31T23:59:59Z. Any thread.
+inline std::string utc_time(std::time_t at) {
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&at, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
 }
+/// Now.
+inline std::string utc_time() { return utc_time(std::time(nullptr)); }
 
 }  // namespace wicprof

@@ -34,6 +34,8 @@ TARGETS = {
     "lane_block": Target(50_000),
     "cupti_records": Target(40_000, 512),
     "machine_code": Target(10_000, 4096),
+    "import_json": Target(20_000),
+    "import_pickle": Target(100_000, 512),
     "rewriter": Target(2_000, 4096),
     "ci_config": Target(5_000),
     "recorder": Target(50, 4096),

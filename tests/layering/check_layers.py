@@ -1,7 +1,7 @@
 """Reads every include line and fails on a dependency between parts that docs/architecture.md does not allow.
 
     protocol <- {rewriter, wic-backend, store};  {protocol, rewriter} <- collector
-    {protocol, store} <- analyzer <- reports <- gui <- cli
+    {protocol, store} <- import <- cli;  {protocol, store} <- analyzer <- reports <- gui <- cli
     samples and docs/examples see only wic-backend/include
     only store sees SQLite, and bench for its baseline;  tests and bench see everything else
 """
@@ -15,8 +15,8 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
 
 PUBLIC = "wic-backend/include"  # the headers for programs that use the backend
-EVERYTHING = {"protocol", "rewriter", "collector", "wic-backend", PUBLIC, "store", "analyzer", "reports", "cli", "gui",
-              "samples", "bench", "docs", "tests"}
+EVERYTHING = {"protocol", "rewriter", "collector", "wic-backend", PUBLIC, "store", "import", "analyzer", "reports",
+              "cli", "gui", "samples", "bench", "docs", "tests"}
 
 # part -> the other parts whose headers it may include.
 MAY_SEE = {
@@ -26,10 +26,11 @@ MAY_SEE = {
     "wic-backend": {"protocol", PUBLIC},
     PUBLIC: {"protocol"},
     "store": {"protocol"},
+    "import": {"protocol", "store"},
     "analyzer": {"protocol", "store"},
     "reports": {"protocol", "store", "analyzer"},
     "gui": {"protocol", "store", "analyzer", "reports"},
-    "cli": {"protocol", "rewriter", "store", "analyzer", "reports", "gui"},
+    "cli": {"protocol", "rewriter", "store", "import", "analyzer", "reports", "gui"},
     "samples": {PUBLIC},
     "docs": {PUBLIC},  # the examples
     "bench": EVERYTHING,
@@ -138,8 +139,8 @@ class Tree(unittest.TestCase):
         self.assertEqual(rooms_of(page), {"store": ["sqlite", "read/deep", "."]})
         for part, rooms in ROOMS.items():
             self.assertEqual([room for room in rooms if not (ROOT / part / room).is_dir()], [], part)
-        self.assertEqual(sorted(ROOMS), ["analyzer", "cli", "collector", "gui", "reports", "rewriter", "store",
-                                         "wic-backend"])
+        self.assertEqual(sorted(ROOMS), ["analyzer", "cli", "collector", "gui", "import", "reports", "rewriter",
+                                         "store", "wic-backend"])
 
     def test_has_files(self):
         self.assertGreater(len(list(source_files(ROOT))), 30)
