@@ -47,11 +47,12 @@ std::string text(const Variable& variable, const char* name) {
 Launch read_launch(const Variable& variable) {
   Launch launch;
   const auto take = [&](const Launcher& launcher) {
-    if (launch.rank >= 0) return;
-    launch.rank = number(variable, launcher.rank, 0);
-    if (launch.rank < 0) return;
-    launch.ranks = number(variable, launcher.ranks, 1);
-    launch.local_rank = number(variable, launcher.local_rank, 0);
+    const std::int32_t rank = number(variable, launcher.rank, 0);
+    if (rank < 0 || (launch.rank >= 0 && rank != launch.rank)) return;
+    // srun's PMI says less than srun itself.
+    launch.rank = rank;
+    if (launch.ranks < 0) launch.ranks = number(variable, launcher.ranks, 1);
+    if (launch.local_rank < 0) launch.local_rank = number(variable, launcher.local_rank, 0);
     for (const char* job : kJobs) {
       if (launch.job.empty()) launch.job = text(variable, job);
     }

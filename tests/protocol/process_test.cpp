@@ -118,6 +118,10 @@ TEST(Launch, IsReadFromTheEnvironmentOfAnotherProcess) {
   EXPECT_EQ(launch.ranks, 4);
   EXPECT_EQ(launch.local_rank, 1);
   EXPECT_EQ(launch.job, "");
+  const Launch pmi_of_srun = read_launch("PMI_RANK=2\0PMI_SIZE=4\0SLURM_PROCID=2\0SLURM_LOCALID=0\0SLURM_JOB_ID=7\0"sv);
+  EXPECT_EQ(pmi_of_srun.local_rank, 0);
+  EXPECT_EQ(pmi_of_srun.job, "7");
+  EXPECT_EQ(read_launch("PMI_RANK=2\0SLURM_PROCID=0\0SLURM_LOCALID=1\0"sv).local_rank, -1) << "of another launcher";
   EXPECT_EQ(read_launch(""sv).rank, -1);
   EXPECT_EQ(read_launch("PMI_RANK=3"sv).rank, 3);
   EXPECT_EQ(read_launch("PMI_RANK"sv).rank, -1);
