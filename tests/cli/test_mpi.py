@@ -1,5 +1,6 @@
 """Programs of MPI: what is recorded of their processes and calls, with both implementations."""
 
+import json
 import subprocess
 
 import harness
@@ -117,6 +118,63 @@ class Calls(mpi_case.Case):
         self.assertIn("provided", bare.stdout)
         self.assertEqual(self.run_ranks(implementation, 1, "threads").stdout, bare.stdout)
         self.assertEqual(self.counts(), {"MPI_Init_thread": 1, "MPI_Finalize": 1})
+
+
+class Waits(mpi_case.Case):
+    LATE_MS = 40
+
+    def analysis(self):
+        answer = self.wic_prof("analyze", "t.wicprof", "--format", "json")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        answer = json.loads(answer.stdout)
+        return answer["mpi"], [each for each in answer["findings"] if each["rule"] == "late_rank"]
+
+    def assert_late(self, mpi, rank, times):
+        """The rank came so often so late for each of the others, which the program knows."""
+        first = mpi["ranks"][0]
+        self.assertEqual(first["rank"], rank)
+        self.assertGreaterEqual(first["times"], times)
+        self.assertGreater(first["cost_ns"], 0.8 * times * self.LATE_MS * 1e6)
+
+    @of_each_implementation
+    def test_rank_that_is_late_in_a_collective(self, implementation):
+        self.run_ranks(implementation, RANKS, "late", 1, self.LATE_MS, "allreduce", 16)
+        mpi, findings = self.analysis()
+        self.assert_late(mpi, 1, 16 * (RANKS - 1))
+        self.assertEqual(mpi["ranks"][0]["most_in"], "MPI_Allreduce")
+        self.assertGreaterEqual(len([c for c in mpi["late_collectives"] if c["last_rank"] == 1]), 14)
+        self.assertEqual([text["text"].split(":")[0] for text in findings], ["rank 1 came late"])
+        self.assertRegex(self.wic_prof("analyze", "t.wicprof").stdout, r"(?s)late_rank.*rank 1 came late.*MPI rank")
+
+    @of_each_implementation
+    def test_late_sender_and_late_receiver(self, implementation):
+        for late, kind in ((0, "late sender"), (1, "late receiver")):
+            with self.subTest(kind):
+                self.run_ranks(implementation, 2, "late", late, self.LATE_MS, "send", 5)
+                mpi, _ = self.analysis()
+                self.assert_late(mpi, late, 5)
+                self.assertEqual([wait["kind"] for wait in mpi["longest_waits"][:5]], [kind] * 5)
+                self.assertEqual((mpi["messages"], mpi["unmatched"]), (5, 0))
+
+    @of_each_implementation
+    def test_late_rank_in_calls_that_do_not_block(self, implementation):
+        self.run_ranks(implementation, RANKS, "late", 2, self.LATE_MS, "nonblocking", 8)
+        mpi, _ = self.analysis()
+        self.assert_late(mpi, 2, 8)
+        self.assertEqual(mpi["ranks"][0]["most_in"], "MPI_Waitall")
+
+    @of_each_implementation
+    def test_equal_ranks_have_no_finding(self, implementation):
+        self.run_ranks(implementation, 2, "allreduce", 200, "nonblocking", 50)
+        mpi, findings = self.analysis()
+        self.assertEqual(findings, [])
+        self.assertEqual((mpi["incomplete"], mpi["unmatched"], mpi["messages"], mpi["collectives"]), (0, 0, 100, 200))
+
+    @of_each_implementation
+    def test_trace_of_one_rank_cannot_say_who_was_late(self, implementation):
+        self.run_ranks(implementation, 1, "barrier", 3)
+        answer = json.loads(self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)
+        self.assertIn("late_rank", [refused["rule"] for refused in answer["refused"]])
 
 
 class Choice(mpi_case.Case):
