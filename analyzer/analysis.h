@@ -22,6 +22,7 @@
 #include "analyzer/path/host_wait_parts.h"
 #include "analyzer/path/lateness.h"
 #include "analyzer/path/predict.h"
+#include "analyzer/ranks/mpi_waits.h"
 #include "analyzer/rules/loss.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/trace/clock_bounds.h"
@@ -72,6 +73,7 @@ struct Analysis {
   Lateness lateness;                           ///< why host threads, launches and kernels were late
   DependentKernels dependent_kernels;          ///< which kernels could start before their predecessor's end
   std::vector<CrowdedKernel> crowded_kernels;  ///< beside kernels that hold SMs
+  MpiWaits mpi;                                ///< which ranks waited for which
   StreamWaitTable stream_waits;
   std::vector<ClockBounds> clocks;
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number

@@ -63,6 +63,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.add([&] { analysis.host_waits = host_wait_stats(model); });
   tasks.add([&] { analysis.host_polling = host_polling(model); });
+  tasks.add([&] { analysis.mpi = mpi_waits(model); });
   tasks.add([&] {
     analysis.threads = thread_stats(model);
     analysis.own_cost = own_cost(model, analysis.threads);
@@ -124,7 +125,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     RuleVerdicts verdicts =
         apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels,
                      analysis.host_polling, analysis.host_wait_parts, analysis.lateness, analysis.dependent_kernels,
-                     analysis.crowded_kernels, ground, change});
+                     analysis.crowded_kernels, analysis.mpi, ground, change});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

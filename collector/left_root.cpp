@@ -1,4 +1,4 @@
-// A part of the library that `wic-prof run --rewrite` preloads. A program that changes its root (chroot(1), unshare(1))
+// A part of each library that `wic-prof run` preloads. A program that changes its root (chroot(1), unshare(1))
 // and starts another leaves this library behind, and the loader there would write to the other program's stderr that it
 // is missing: the library is taken from LD_PRELOAD where it is not found any more.
 #include <dlfcn.h>
@@ -23,7 +23,8 @@ void forget_if_gone() {
     const std::size_t end = rest.find_first_of(": ");
     const std::string file(rest.substr(0, end));
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    if (std::string_view(file).ends_with(wicprof::kNvrtcLibrary) && access(file.c_str(), F_OK) != 0) {
+    const bool ours = file.ends_with(wicprof::kNvrtcLibrary) || file.ends_with(wicprof::kMpiLibrary);
+    if (ours && access(file.c_str(), F_OK) != 0) {
       gone = true;
     } else if (!file.empty()) {
       left += (left.empty() ? "" : ":") + file;

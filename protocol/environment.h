@@ -38,6 +38,8 @@ inline constexpr char kRewriteVariable[] = "WICPROF_REWRITE";
 inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";
 /// Preloaded where code is patched: it keeps the PTX of what the program compiles with NVRTC.
 inline constexpr char kNvrtcLibrary[] = "libwicprof_nvrtc.so";
+/// Preloaded into programs of MPI: it records their calls.
+inline constexpr char kMpiLibrary[] = "libwicprof_mpi.so";
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
 
 }  // namespace wicprof

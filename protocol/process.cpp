@@ -2,12 +2,9 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <initializer_list>
 #include <iterator>
 
 #include "protocol/shell_words.h"
@@ -17,18 +14,6 @@ namespace wicprof {
 namespace {
 
 std::string file_of(std::uint32_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
-
-// The first of these variables that holds a number.
-std::int32_t number_in(std::initializer_list<const char*> variables) {
-  for (const char* name : variables) {
-    const char* text = secure_getenv(name);
-    if (text == nullptr) continue;
-    std::int32_t number = -1;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
-    if (error == std::errc() && *end == '\0' && number >= 0) return number;
-  }
-  return -1;
-}
 
 }  // namespace
 
@@ -57,6 +42,13 @@ std::string executable_name_of(std::uint32_t pid) {
   return name;
 }
 
+void set_launch(ProcessEvent& event, const Launch& launch, EventSink& sink) {
+  event.rank = launch.rank;
+  event.ranks = launch.ranks;
+  event.local_rank = launch.local_rank;
+  event.job = sink.text(launch.job);
+}
+
 void write_process_event(EventSink& sink) {
   const auto pid = static_cast<std::uint32_t>(getpid());
   auto event = make_event<ProcessEvent>();
@@ -64,9 +56,7 @@ void write_process_event(EventSink& sink) {
   event.parent = static_cast<std::uint32_t>(getppid());
   event.name = sink.text(executable_name_of(pid));
   event.command = sink.text(command_line_of(pid));
-  event.rank = number_in({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "RANK"});
-  event.local_rank =
-      number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"});
+  set_launch(event, read_launch([](const char* name) -> const char* { return secure_getenv(name); }), sink);
   event.seen_ns = now_ns();
   sink.write(event);
 }

@@ -10,6 +10,7 @@
 #include "analyzer/measure/statistics.h"
 #include "analyzer/path/host_wait_parts.h"
 #include "analyzer/path/lateness.h"
+#include "analyzer/ranks/mpi_waits.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/waits/matching.h"
@@ -68,6 +69,7 @@ struct RuleInput {
   const Lateness& lateness;
   const DependentKernels& dependent_kernels;
   const std::vector<CrowdedKernel>& crowded_kernels;
+  const MpiWaits& mpi;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;
   const Comparison& change;  ///< of the iterations, around the interventions of the trace

@@ -196,7 +196,7 @@ std::vector<RunPlan> repeated(const RunOptions& options) {
 
 bool is_empty(const analyzer::TraceModel& model) {
   return model.waits.empty() && model.signals.empty() && model.host_waits.empty() && model.kernels.empty() &&
-         model.copies.empty() && model.calls.empty() && model.nvtx.empty();
+         model.copies.empty() && model.calls.empty() && model.nvtx.empty() && model.mpi_calls.empty();
 }
 
 /// Says what the trace shows, unless the program failed before there was anything to show.

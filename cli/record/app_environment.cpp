@@ -94,7 +94,7 @@ bool can_be_preloaded(const std::string& path) { return path.find_first_of(" :$"
 }  // namespace
 
 AppEnvironment app_environment(const std::string& program, const std::string& session_path, const std::string& trace,
-                               bool nvtx_open, const std::string& modules_folder) {
+                               bool nvtx_open, const std::string& modules_folder, const std::string& mpi_program) {
   AppEnvironment result;
   Variables variables;
   const auto replace = [&](const char* name, const std::string& value) {
@@ -125,20 +125,22 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
     replace(kNvtxInjectionVariable, *library);
   }
   // A loader writes of a preloaded library that it refuses, or cannot find, to the program's stderr.
-  constexpr const char* kUnpatched = "what NVRTC compiles is not patched";
-  const std::optional<std::string> nvrtc = beside_binary(std::string("../lib/") + kNvrtcLibrary);
-  if (collects && nvrtc && has_word(trace, "rewrite")) {
-    if (!can_be_preloaded(*nvrtc)) {
-      lost(kUnpatched, *nvrtc,
+  const auto preload = [&](const char* name, const std::string& into, const char* what) {
+    const std::optional<std::string> own = beside_binary(std::string("../lib/") + name);
+    if (!own) return;
+    if (!can_be_preloaded(*own)) {
+      lost(what, *own,
            "the loader divides LD_PRELOAD at spaces and colons; install wic-prof in a folder without these");
-    } else if (needs_address_sanitizer(program)) {
-      lost(kUnpatched, *nvrtc, "the library of AddressSanitizer, which the program is built with, has to come first");
-    } else if (loads(*nvrtc, kUnpatched)) {
+    } else if (needs_address_sanitizer(into)) {
+      lost(what, *own, "the library of AddressSanitizer, which the program is built with, has to come first");
+    } else if (loads(*own, what)) {
       // Behind the user's own, which may need to be the first.
       const std::string preloaded = variables.get(kPreloadVariable);
-      variables.set(kPreloadVariable, preloaded.empty() ? *nvrtc : preloaded + ":" + *nvrtc);
+      variables.set(kPreloadVariable, preloaded.empty() ? *own : preloaded + ":" + *own);
     }
-  }
+  };
+  if (collects && has_word(trace, "rewrite")) preload(kNvrtcLibrary, program, "what NVRTC compiles is not patched");
+  if (!mpi_program.empty()) preload(kMpiLibrary, mpi_program, "no MPI calls recorded");
   if (modules_folder.empty()) {
     variables.erase(kModulesVariable);
   } else {

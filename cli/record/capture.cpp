@@ -116,6 +116,11 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
     return bad_input(fmt::format("--trace does not know '{}'; it takes a list of {}", word, trace_word_list()));
   }
   plan.host = std::erase(words, std::string(kHostWord)) != 0;
+  if (std::erase(words, std::string(kMpiWord)) != 0) {
+    plan.mpi = MpiCapture::always;
+  } else if (plan.trace != kDefaultTrace) {
+    plan.mpi = MpiCapture::none;
+  }
   if (options.rewrite) {
     std::erase(words, std::string(kNoneWord));
     words.emplace_back(kRewriteWord);

@@ -27,10 +27,13 @@ struct CaptureOptions {
   std::string segment;  ///< a time or a size
 };
 
+enum class MpiCapture { none, if_linked, always };
+
 struct CapturePlan {
   std::string trace;      ///< the requested sources, separated by commas
   std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself; rewrite
   bool host = true;       ///< sample the threads of the program's processes
+  MpiCapture mpi = MpiCapture::if_linked;
   TimeNs delay = 0;
   TimeNs duration = 0;   ///< 0 = to the end
   TimeNs keep_last = 0;  ///< of the rows of one trace; 0 = keep everything

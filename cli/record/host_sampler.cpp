@@ -227,7 +227,8 @@ void HostSampler::write_process(pid_t pid) {
   event.parent = static_cast<std::uint32_t>(number_after(*status, "PPid:"));
   event.name = sink_.text(executable_name_of(event.pid));
   event.command = sink_.text(command_line_of(event.pid));
-  event.rank = event.local_rank = -1;
+  const std::string environment = "/proc/" + std::to_string(pid) + "/environ";
+  set_launch(event, read_launch(read_file(AT_FDCWD, environment.c_str()).value_or(std::string())), sink_);
   event.seen_ns = last_sample_;
   sink_.write(event);
   look_(pid);

@@ -97,6 +97,17 @@ Result<ProgramOutput> listed(const std::string& loader, const std::string& file)
   return output_of({loader, "--list", file}, now_ns() + kPatience, &environment);
 }
 
+/// A program's libraries, one per line behind a tab; empty: it is no program of this system's, or has none.
+std::string libraries_of(const std::string& file) {
+  const std::string head = head_of(file, kHead);
+  const auto header = at<Elf64_Ehdr>(head, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const std::string loader = loader_of(head, *header);
+  if (loader.empty()) return {};
+  const Result<ProgramOutput> said = listed(loader, file);
+  return said ? said->text : std::string();
+}
+
 /// The first line of a loader's output, without the library's name in front.
 std::string reason_in(const std::string& text, const std::string& library) {
   std::string line = text.substr(0, text.find('\n'));
@@ -133,15 +144,17 @@ std::string why_not_loadable(const std::string& program, const std::string& libr
 }
 
 bool needs_address_sanitizer(const std::string& program) {
-  const std::string file = loaded_file(program);
-  const std::string head = head_of(file, kHead);
-  const auto header = at<Elf64_Ehdr>(head, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
-  const std::string loader = loader_of(head, *header);
-  if (loader.empty()) return false;
-  const Result<ProgramOutput> said = listed(loader, file);
-  return said && (said->text.find("libasan.so") != std::string::npos ||
-                  said->text.find("libclang_rt.asan") != std::string::npos);
+  const std::string libraries = libraries_of(loaded_file(program));
+  return libraries.find("libasan.so") != std::string::npos || libraries.find("libclang_rt.asan") != std::string::npos;
+}
+
+std::string mpi_program_in(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.empty() || word.starts_with('-')) continue;
+    const Result<std::string> program = find_program(word);
+    if (program && libraries_of(*program).find("\tlibmpi") != std::string::npos) return *program;
+  }
+  return {};
 }
 
 }  // namespace wicprof::cli

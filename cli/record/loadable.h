@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace wicprof::cli {
 
@@ -13,5 +14,9 @@ std::string why_not_loadable(const std::string& program, const std::string& libr
 /// Whether `program`, or the interpreter of a script, is built with AddressSanitizer as a library, which ends a program
 /// that has another library loaded before.
 bool needs_address_sanitizer(const std::string& program);
+
+/// The first of a command's words that is a program linked with MPI: the program itself, or the one that a launcher
+/// starts. Empty: none is. Starts the loader once per program among the words, a few ms.
+std::string mpi_program_in(const std::vector<std::string>& words);
 
 }  // namespace wicprof::cli

@@ -29,6 +29,7 @@
 #include "cli/record/heartbeat.h"
 #include "cli/record/host_sampler.h"
 #include "cli/record/last_way.h"
+#include "cli/record/loadable.h"
 #include "cli/record/modules_folder.h"
 #include "cli/record/other_root.h"
 #include "cli/record/out_of_session.h"
@@ -162,8 +163,11 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     if (!opened) return opened.error();
     log = *opened;
   }
+  std::string mpi_program;
+  if (capture.mpi != MpiCapture::none) mpi_program = mpi_program_in(plan.words);
+  if (capture.mpi == MpiCapture::always && mpi_program.empty()) mpi_program = *program;
   AppEnvironment environment = app_environment(*program, session->path(), capture.collector, !capture.ranges.empty(),
-                                               modules ? modules->path() : std::string());
+                                               modules ? modules->path() : std::string(), mpi_program);
   Result<AppProcess> app =
       AppProcess::hold({*program, plan.words, std::move(environment.entries), &signals.previous(), log});
   if (log >= 0) close(log);

@@ -36,19 +36,6 @@ std::string readable(const char* symbol) {
   return status == 0 ? name.get() : symbol;
 }
 
-/// The number of processes that the launcher started, from the environment of one of them.
-std::optional<std::int32_t> ranks_of(std::uint32_t pid) {
-  const std::string all = file_text(fmt::format("/proc/{}/environ", pid));
-  for (const std::string_view name : {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE=", "SLURM_NTASKS=", "WORLD_SIZE="}) {
-    for (std::size_t at = all.find(name); at != std::string::npos; at = all.find(name, at + 1)) {
-      if (at != 0 && all[at - 1] != '\0') continue;
-      const int count = std::atoi(all.c_str() + at + name.size());
-      if (count > 0) return count;
-    }
-  }
-  return std::nullopt;
-}
-
 /// A word of another process; nothing where the system does not allow the look.
 std::optional<std::uint32_t> word_of(std::uint32_t pid, std::uint64_t address) {
   std::uint32_t value = 0;
@@ -108,8 +95,7 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
   if (processes) {
     for (const store::ProcessRow& row : *processes) {
       if (row.id == tool) continue;
-      to.view.processes.push_back(
-          {row.id, row.name, row.rank, row.rank ? ranks_of(row.id) : std::nullopt, !process_is_gone(row.id)});
+      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !process_is_gone(row.id)});
     }
   }
   std::map<SiteId, std::string> names;

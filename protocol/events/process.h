@@ -16,6 +16,8 @@ struct ProcessEvent {
   std::int32_t rank;        ///< as its launcher numbers it (MPI, Slurm, torchrun); -1 = none
   std::int32_t local_rank;  ///< within the machine; -1 = none
   std::int64_t seen_ns;     ///< when the producer started
+  std::int32_t ranks;       ///< how many the launcher started; -1 = not known
+  TextId job;               ///< the launcher's name for the job
 };
 
 }  // namespace wicprof

@@ -1,6 +1,9 @@
 #include "reports/json/activity_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "reports/json/pairs_json.h"
 
@@ -17,7 +20,9 @@ Json processes_value(const TraceModel& model) {
                     {"name", process.name},
                     {"command", process.command},
                     {"rank", or_null(process.rank)},
+                    {"ranks", or_null(process.ranks)},
                     {"local_rank", or_null(process.local_rank)},
+                    {"job", process.job.empty() ? Json(nullptr) : Json(process.job)},
                     {"seen_ns", process.seen},
                     {"own", is_own(process)}});
   }
@@ -230,6 +235,62 @@ Json lateness_value(const TraceModel& model, const Analysis& analysis) {
   return value;
 }
 
+std::string hexadecimal(CommunicatorId communicator) { return fmt::format("{:016x}", communicator); }
+
+Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
+  std::map<store::ProcessId, std::int32_t> rank_of;
+  for (const RankCost& cost : mpi.ranks) rank_of[cost.process] = cost.rank;
+  const auto rank = [&](store::ProcessId process) { return rank_of.at(process); };
+  Json value = {{"calls", model.mpi_calls.size()},
+                {"messages", mpi.messages},
+                {"unmatched", mpi.unmatched},
+                {"collectives", mpi.collectives.size()},
+                {"incomplete", mpi.incomplete}};
+  value["operations"] = array_of(mpi.operations, [](const MpiOperationStats& of) -> Json {
+    return {{"operation", mpi_operation_name(of.operation)},
+            {"calls", of.calls},
+            {"total_ns", of.total_ns},
+            {"waited_ns", of.waited_ns},
+            {"max_ns", of.max_ns}};
+  });
+  value["ranks"] = array_of(mpi.ranks, [](const RankCost& cost) -> Json {
+    return {{"rank", cost.rank},
+            {"pid", cost.process},
+            {"cost_ns", cost.cost_ns},
+            {"max_ns", cost.largest_ns},
+            {"times", cost.times},
+            {"times_last", cost.collectives},
+            {"waited_ns", cost.waited_ns},
+            {"most_in", cost.cost_ns == 0 ? Json(nullptr) : Json(mpi_operation_name(cost.operation))}};
+  });
+  value["late_collectives"] = Json::array();
+  for (const MpiCollective& each : mpi.collectives) {
+    if (value["late_collectives"].size() >= kMostDelays || each.waited_ns < kShortestMpiWait) break;
+    value["late_collectives"].push_back({{"operation", mpi_operation_name(each.operation)},
+                                         {"communicator", hexadecimal(each.communicator)},
+                                         {"sequence", each.sequence},
+                                         {"last_rank", rank(each.last)},
+                                         {"late_ns", each.late_ns},
+                                         {"waited_ns", each.waited_ns}});
+  }
+  std::vector<const MpiWait*> waits;
+  for (const MpiWait& wait : mpi.waits) waits.push_back(&wait);
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const MpiWait* a, const MpiWait* b) { return a->length() > b->length(); });
+  if (waits.size() > kMostDelays) waits.resize(kMostDelays);
+  value["longest_waits"] = array_of(waits, [&](const MpiWait* wait) -> Json {
+    return {{"kind", mpi_wait_kind_name(wait->kind)},
+            {"operation", mpi_operation_name(wait->operation)},
+            {"communicator", hexadecimal(wait->communicator)},
+            {"sequence", wait->sequence},
+            {"begin_ns", wait->begin},
+            {"end_ns", wait->end},
+            {"rank", rank(wait->waiter)},
+            {"late_rank", rank(wait->late)}};
+  });
+  return value;
+}
+
 }  // namespace
 
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
@@ -243,6 +304,7 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
     return host_wait_value(stats, analysis.host_wait_parts);
   });
   value["lateness"] = lateness_value(model, analysis);
+  value["mpi"] = mpi_value(model, analysis.mpi);
   value["host_polling"] = array_of(analysis.host_polling, polling_value);
   value["stream_waits"] = stream_waits_value(model, analysis.stream_waits);
   value["stream_waits_without_event"] = analysis.stream_waits.without_event;

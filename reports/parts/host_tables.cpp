@@ -77,6 +77,31 @@ Table processes_table(const TraceModel& model, std::size_t most) {
                         {"command", 'l', [](const Row& p) { return p.command.empty() ? p.name : p.command; }}});
 }
 
+Table mpi_calls_table(const Analysis& analysis, std::size_t most) {
+  using Row = MpiOperationStats;
+  return table_of<Row>(
+      "call", analysis.mpi.operations, most,
+      {{"MPI call", 'l', [](const Row& o) { return cell::name(std::string(mpi_operation_name(o.operation))); }},
+       {"calls", 'r', [](const Row& o) { return cell::count(o.calls); }},
+       {"total", 'r', [](const Row& o) { return cell::duration(o.total_ns); }},
+       {"for late ranks", 'r', [](const Row& o) { return cell::duration(o.waited_ns); }},
+       {"max", 'r', [](const Row& o) { return cell::duration(o.max_ns); }}});
+}
+
+Table mpi_ranks_table(const Analysis& analysis, std::size_t most) {
+  using Row = RankCost;
+  const auto most_in = [](const Row& r) {
+    return r.cost_ns == 0 ? Cell("-") : cell::name(std::string(mpi_operation_name(r.operation)));
+  };
+  return table_of<Row>("rank", analysis.mpi.ranks, most,
+                       {{"MPI rank", 'r', [](const Row& r) { return std::to_string(r.rank); }},
+                        {"cost the others", 'r', [](const Row& r) { return cell::duration(r.cost_ns); }},
+                        {"max", 'r', [](const Row& r) { return cell::duration(r.largest_ns); }},
+                        {"times last", 'r', [](const Row& r) { return cell::count(r.collectives); }},
+                        {"waited itself", 'r', [](const Row& r) { return cell::duration(r.waited_ns); }},
+                        {"most in", 'l', most_in}});
+}
+
 Table polling_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {
   using Row = HostPolling;
   const ThreadNames names(model);

@@ -159,6 +159,10 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   std::string what;
   if (!analysis.sites.empty())
     what = fmt::format("{} at {}, ", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"));
+  if (!model.mpi_calls.empty()) {
+    what += fmt::format("{} of MPI by {}, ", count_of(model.mpi_calls.size(), "call"),
+                        count_of(analysis.mpi.ranks.size(), "rank"));
+  }
   what += analysis.sites.empty() && model.kernels.empty() ? "neither kernels nor waits through wic"
                                                           : count_of(model.kernels.size(), "kernel");
   return fmt::format("{} in {}{}", what, format_duration(model.span()), devices);

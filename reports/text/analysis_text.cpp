@@ -152,7 +152,8 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
           graphs_text(analysis, kNamedRows, screen) + host_waits_in_words(analysis, screen) +
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += lateness_in_words(model, analysis, screen);
-  if (analysis.sites.empty() && analysis.kernels.empty())
+  text += section(table_text(mpi_ranks_table(analysis, kNamedSites), screen));
+  if (analysis.sites.empty() && analysis.kernels.empty() && analysis.mpi.ranks.empty())
     text += section(table_text(threads_table(model, analysis, kNamedSites), screen));
   const std::string unseen = analysis.refusals.empty() ? std::string()
                                                        : fmt::format(", and why {} could not look",

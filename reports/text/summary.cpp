@@ -19,6 +19,7 @@ constexpr std::size_t kSummarySites = 5;
 constexpr std::size_t kKernels = 5;
 constexpr std::size_t kHostWaits = 3;
 constexpr std::size_t kThreads = 5;
+constexpr std::size_t kRanks = 5;
 constexpr std::size_t kInterventions = 6;
 constexpr std::size_t kSummaryFindings = 3;
 
@@ -59,7 +60,9 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis, cons
   if (!analysis.sites.empty()) text += section(sites_text(model, analysis, kSummarySites, screen));
   text += section(table_text(kernels_table(analysis, kKernels), screen));
   text += section(table_text(host_waits_table(analysis, kHostWaits), screen));
-  if (analysis.sites.empty()) text += section(table_text(threads_table(model, analysis, kThreads), screen));
+  text += section(table_text(mpi_ranks_table(analysis, kRanks), screen));
+  if (analysis.sites.empty() && analysis.mpi.ranks.empty())
+    text += section(table_text(threads_table(model, analysis, kThreads), screen));
   text += section(table_text(interventions_table(model, kInterventions), screen));
   text += section(own_cost_text(analysis, screen));
   return text + section(found_text(model, analysis, screen));

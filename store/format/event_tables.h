@@ -24,6 +24,7 @@
 #include "store/format/tables/host_wait.h"
 #include "store/format/tables/intervention.h"
 #include "store/format/tables/kernel.h"
+#include "store/format/tables/mpi.h"
 #include "store/format/tables/notice.h"
 #include "store/format/tables/nvtx.h"
 #include "store/format/tables/overhead.h"
@@ -47,6 +48,8 @@ using EventTables = std::tuple<  //
     WaitTable,                   //
     SignalTable,                 //
     CallTable,                   //
+    MpiCallTable,                //
+    MpiRequestTable,             //
     KernelTable,                 //
     HostWaitTable,               //
     CopyTable,                   //
@@ -66,6 +69,7 @@ using EventTables = std::tuple<  //
     StrategyTable,               //
     PolledWordTable,             //
     WriterCandidateTable,        //
+    MpiCommunicatorTable,        //
     ProcessTable,                //
     DeviceTable,                 //
     SiteTable>;

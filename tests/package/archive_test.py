@@ -47,7 +47,7 @@ class Archive(unittest.TestCase):
         cls.tool = cls.root / "bin" / "wic-prof"
 
     def test_the_recorder_needs_only_what_every_machine_has(self):
-        programs = [self.tool, self.root / "libexec" / "wic-prof" / "hot_flag"]
+        programs = [self.tool, self.root / "libexec" / "wic-prof" / "hot_flag", self.root / "lib" / "libwicprof_mpi.so"]
         if HAS_COLLECTOR:
             programs += [self.root / "lib" / "libwicprof_inject.so", self.root / "lib" / "libwicprof_nvrtc.so"]
         for path in programs:

@@ -16,9 +16,25 @@
 namespace wicprof {
 namespace {
 
-constexpr const char* kVariables[] = {
-    "OMPI_COMM_WORLD_RANK",       "PMIX_RANK",       "PMI_RANK",       "SLURM_PROCID",  "RANK",
-    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"};
+constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_RANK",
+                                      "OMPI_COMM_WORLD_SIZE",
+                                      "OMPI_COMM_WORLD_LOCAL_RANK",
+                                      "PMIX_RANK",
+                                      "PMIX_NAMESPACE",
+                                      "PMI_LOCAL_RANK",
+                                      "PMI_RANK",
+                                      "PMI_SIZE",
+                                      "MPI_LOCALRANKID",
+                                      "SLURM_PROCID",
+                                      "SLURM_NTASKS",
+                                      "SLURM_LOCALID",
+                                      "SLURM_JOB_ID",
+                                      "PBS_JOBID",
+                                      "LSB_JOBID",
+                                      "RANK",
+                                      "WORLD_SIZE",
+                                      "LOCAL_RANK",
+                                      "TORCHELASTIC_RUN_ID"};
 
 class ProcessTest : public testing::Test {
  protected:
@@ -52,20 +68,63 @@ TEST_F(ProcessTest, DescribesTheProcess) {
   EXPECT_LE(event.seen_ns, now_ns());
 }
 
-TEST_F(ProcessTest, KnowsTheRanksOfEveryLauncher) {
-  const std::pair<const char*, const char*> launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"},
-                                                           {"PMI_RANK", "MPI_LOCALRANKID"},
-                                                           {"SLURM_PROCID", "SLURM_LOCALID"},
-                                                           {"RANK", "LOCAL_RANK"}};
-  for (const auto& [rank, local] : launchers) {
+TEST_F(ProcessTest, KnowsWhatEveryLauncherSays) {
+  struct Case {
+    const char *rank, *ranks, *local, *job;
+  };
+  const Case launchers[] = {
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE"},
+      {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "SLURM_JOB_ID"},
+      {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
+      {"RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"}};
+  for (const Case& launcher : launchers) {
     SetUp();
-    setenv(rank, "12", 1);
-    setenv(local, "3", 1);
+    setenv(launcher.rank, "12", 1);
+    setenv(launcher.ranks, "16", 1);
+    setenv(launcher.local, "3", 1);
+    setenv(launcher.job, "a job", 1);
     const PlainRing ring;
-    const ProcessEvent event = tell(ring);
-    EXPECT_EQ(event.rank, 12) << rank;
-    EXPECT_EQ(event.local_rank, 3) << local;
+    EventSink sink(ring.ring());
+    write_process_event(sink);
+    const Delivered got = ring.read();
+    const ProcessEvent event = got.all<ProcessEvent>().at(0);
+    EXPECT_EQ(event.rank, 12) << launcher.rank;
+    EXPECT_EQ(event.ranks, 16) << launcher.rank;
+    EXPECT_EQ(event.local_rank, 3) << launcher.rank;
+    EXPECT_EQ(got.text(event.job), "a job") << launcher.rank;
   }
+}
+
+TEST_F(ProcessTest, TheInnerOfTwoLaunchersCounts) {
+  setenv("SLURM_PROCID", "0", 1);
+  setenv("SLURM_NTASKS", "1", 1);
+  setenv("RANK", "5", 1);
+  setenv("WORLD_SIZE", "8", 1);
+  const PlainRing srun;
+  EXPECT_EQ(tell(srun).rank, 0) << "a program's own RANK";
+  setenv("TORCHELASTIC_RUN_ID", "none", 1);
+  const PlainRing torchrun;
+  EXPECT_EQ(tell(torchrun).rank, 5);
+  unsetenv("TORCHELASTIC_RUN_ID");
+  setenv("OMPI_COMM_WORLD_RANK", "7", 1);
+  const PlainRing mpirun;
+  EXPECT_EQ(tell(mpirun).rank, 7);
+}
+
+TEST(Launch, IsReadFromTheEnvironmentOfAnotherProcess) {
+  using namespace std::literals;
+  const Launch launch = read_launch("A=1\0XPMI_RANK=9\0PMI_RANK=2\0PMI_SIZE=4\0MPI_LOCALRANKID=1\0"sv);
+  EXPECT_EQ(launch.rank, 2);
+  EXPECT_EQ(launch.ranks, 4);
+  EXPECT_EQ(launch.local_rank, 1);
+  EXPECT_EQ(launch.job, "");
+  const Launch pmi_of_srun = read_launch("PMI_RANK=2\0PMI_SIZE=4\0SLURM_PROCID=2\0SLURM_LOCALID=0\0SLURM_JOB_ID=7\0"sv);
+  EXPECT_EQ(pmi_of_srun.local_rank, 0);
+  EXPECT_EQ(pmi_of_srun.job, "7");
+  EXPECT_EQ(read_launch("PMI_RANK=2\0SLURM_PROCID=0\0SLURM_LOCALID=1\0"sv).local_rank, -1) << "of another launcher";
+  EXPECT_EQ(read_launch(""sv).rank, -1);
+  EXPECT_EQ(read_launch("PMI_RANK=3"sv).rank, 3);
+  EXPECT_EQ(read_launch("PMI_RANK"sv).rank, -1);
 }
 
 TEST_F(ProcessTest, NonNumericRankIsNoRank) {

@@ -11,6 +11,8 @@ struct ProcessRow {
   std::string name, command;  ///< name: of the executable file
   std::optional<std::int32_t> rank, local_rank;
   TimeNs seen = 0;
+  std::optional<std::int32_t> ranks;  ///< how many the launcher started
+  std::string job;                    ///< as the launcher calls it
 };
 
 struct ProcessTable {
@@ -31,6 +33,8 @@ struct ProcessTable {
       column::nullable<-1>("rank", &Event::rank, &Row::rank),
       column::nullable<-1>("local_rank", &Event::local_rank, &Row::local_rank),
       column::known("seen_ns", &Event::seen_ns, &Row::seen),
+      column::nullable<-1>("ranks", &Event::ranks, &Row::ranks).since_version(9),
+      column::text("job_id", &Event::job, &Row::job).since_version(9),
   };
 };
 

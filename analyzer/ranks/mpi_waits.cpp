@@ -1,0 +1,372 @@
+#include "analyzer/ranks/mpi_waits.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "protocol/mpi_operation.h"
+
+namespace wicprof::analyzer {
+
+std::string_view mpi_wait_kind_name(MpiWaitKind kind) {
+  switch (kind) {
+    case MpiWaitKind::late_sender:
+      return "late sender";
+    case MpiWaitKind::late_receiver:
+      return "late receiver";
+    case MpiWaitKind::collective:
+      break;
+  }
+  return "wait at collective";
+}
+
+namespace {
+
+using store::ProcessId;
+
+/// A cost counts as passed on at most so often: beyond, clocks that disagree make processes wait for each other.
+constexpr int kMostPassedOn = 64;
+/// Who waits for whom in a collective.
+enum class Flow { all_to_all, from_root, to_root, prefix };
+
+Flow flow_of(MpiOperation operation) {
+  switch (operation) {
+    case MpiOperation::bcast:
+    case MpiOperation::ibcast:
+    case MpiOperation::scatter:
+    case MpiOperation::scatterv:
+      return Flow::from_root;
+    case MpiOperation::reduce:
+    case MpiOperation::ireduce:
+    case MpiOperation::gather:
+    case MpiOperation::gatherv:
+      return Flow::to_root;
+    case MpiOperation::scan:
+    case MpiOperation::exscan:
+      return Flow::prefix;
+    default:
+      return Flow::all_to_all;
+  }
+}
+
+/// A process in a collective.
+struct Part {
+  const store::MpiCallRow* call;
+  std::int32_t rank;               // in the communicator
+  TimeNs entered, begin = 0, end;  // begin, end: of the call that waits, which completes a non-blocking collective
+  MpiOperation waits_in;
+};
+
+/// An end of a message.
+struct End {
+  ProcessId process;
+  std::uint32_t thread;
+  MpiOperation operation;  // of the call that waits
+  TimeNs posted, begin, end;
+};
+
+/// Rows by key: a sorted list, since a trace can have millions.
+template <class Key, class Value>
+class Sorted {
+ public:
+  void add(const Key& key, const Value& value) { entries_.emplace_back(key, value); }
+  void settle() {
+    std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  /// nullptr: there is none.
+  const Value* find(const Key& key) const {
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), key,
+                                     [](const auto& entry, const Key& wanted) { return entry.first < wanted; });
+    return at == entries_.end() || key < at->first ? nullptr : &at->second;
+  }
+
+ private:
+  std::vector<std::pair<Key, Value>> entries_;
+};
+
+using Members = std::map<std::pair<CommunicatorId, std::int32_t>, ProcessId>;  // by rank in MPI_COMM_WORLD
+using Message = std::tuple<CommunicatorId, std::int32_t, std::int32_t, std::int32_t, std::uint32_t>;
+
+class Finder {
+ public:
+  explicit Finder(const TraceModel& model) : model_(model) {}
+
+  MpiWaits find() {
+    for (const store::MpiCommunicatorRow& row : model_.mpi_communicators) {
+      world_rank_[row.process] = row.world_rank;
+      rank_[{row.communicator, row.process}] = row.rank;
+      size_[row.communicator] = row.size;
+      if (!members_.try_emplace({row.communicator, row.world_rank}, row.process).second) {
+        ambiguous_.insert(row.communicator);
+      }
+    }
+    collectives();
+    messages();
+    settle_waits();
+    operations();
+    costs();
+    return std::move(found_);
+  }
+
+ private:
+  /// A call that waited until `release`, which `late` brought.
+  void candidate(MpiWaitKind kind, const store::MpiCallRow& of, ProcessId waiter, std::uint32_t thread,
+                 MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late) {
+    const TimeNs until = std::min(release, end);
+    if (waiter == late || until - begin < kShortestMpiWait) return;
+    candidates_.emplace_back(std::pair(waiter, thread), MpiWait{kind, operation, of.communicator.value_or(0),
+                                                                of.sequence.value_or(0), begin, until, waiter, late});
+  }
+
+  void collectives() {
+    Sorted<std::tuple<CommunicatorId, std::uint32_t, ProcessId>, const store::MpiRequestRow*> completed;
+    for (const store::MpiRequestRow& row : model_.mpi_requests) {
+      if (mpi_kind(row.operation) == MpiKind::collective && row.communicator && row.sequence) {
+        completed.add({*row.communicator, *row.sequence, row.process}, &row);
+      }
+    }
+    completed.settle();
+    std::vector<Part> all;
+    for (const store::MpiCallRow& call : model_.mpi_calls) {
+      if (mpi_kind(call.operation) != MpiKind::collective || !call.communicator || !call.sequence) continue;
+      const auto rank = rank_.find({*call.communicator, call.process});
+      Part part{&call, rank == rank_.end() ? -1 : rank->second, call.begin, call.begin, call.end, call.operation};
+      const bool begins_only = call.operation == MpiOperation::ibarrier || call.operation == MpiOperation::ibcast ||
+                               call.operation == MpiOperation::ireduce || call.operation == MpiOperation::iallreduce;
+      if (begins_only) {
+        const auto* const row = completed.find({*call.communicator, *call.sequence, call.process});
+        part.begin = row == nullptr ? call.end : (*row)->begin;
+        part.end = row == nullptr ? call.end : (*row)->end;
+        if (row != nullptr) part.waits_in = (*row)->completed_by;
+      }
+      all.push_back(part);
+    }
+    const auto key = [](const Part& part) { return std::pair(*part.call->communicator, *part.call->sequence); };
+    std::sort(all.begin(), all.end(), [&](const Part& x, const Part& y) {
+      return std::pair(key(x), x.entered) < std::pair(key(y), y.entered);
+    });
+    for (auto begin = all.begin(); begin != all.end();) {
+      const auto end = std::find_if(begin, all.end(), [&](const Part& part) { return key(part) != key(*begin); });
+      const std::span<const Part> parts(begin, end);
+      begin = end;
+      const CommunicatorId communicator = *parts.front().call->communicator;
+      const auto size = size_.find(communicator);
+      const bool one_operation = std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+        return part.call->operation == parts.front().call->operation && part.rank >= 0;
+      });
+      if (size == size_.end() || ambiguous_.contains(communicator) || !one_operation ||
+          parts.size() != static_cast<std::size_t>(size->second)) {
+        ++found_.incomplete;
+      } else if (parts.size() > 1) {
+        collective(parts);
+      }
+    }
+  }
+
+  /// `parts`: in the order of their arrival.
+  void collective(std::span<const Part> parts) {
+    const store::MpiCallRow& any = *parts.front().call;
+    const Flow flow = flow_of(any.operation);
+    const Part& last = parts.back();
+    MpiCollective summary{any.operation,
+                          *any.communicator,
+                          *any.sequence,
+                          last.call->process,
+                          last.entered - parts[parts.size() - 2].entered,
+                          0};
+    const auto is_root = [&](const Part& part) { return any.peer && world_rank_[part.call->process] == *any.peer; };
+    const auto waits_for = [&](const Part& part, const Part& late) {
+      if (late.entered <= part.begin) return;
+      candidate(MpiWaitKind::collective, *part.call, part.call->process, part.call->thread, part.waits_in, part.begin,
+                part.end, late.entered, late.call->process);
+      if (late.call == last.call)
+        summary.waited_ns += std::max<TimeNs>(std::min(late.entered, part.end) - part.begin, 0);
+    };
+    const auto root = std::find_if(parts.begin(), parts.end(), is_root);
+    if (flow == Flow::all_to_all) {
+      for (const Part& part : parts) waits_for(part, last);
+    } else if (flow == Flow::prefix) {
+      for (const Part& part : parts) {
+        const Part* late = nullptr;  // the last of those before it
+        for (const Part& other : parts) {
+          if (other.rank < part.rank) late = &other;
+        }
+        if (late != nullptr) waits_for(part, *late);
+      }
+    } else if (root != parts.end() && flow == Flow::from_root) {
+      for (const Part& part : parts) waits_for(part, *root);
+    } else if (root != parts.end()) {
+      waits_for(*root, last);
+    }
+    found_.collectives.push_back(summary);
+  }
+
+  void messages() {
+    Sorted<Message, std::pair<const store::MpiCallRow*, End>> sent;
+    Sorted<Message, const store::MpiRequestRow*> completed;  // sends
+    for (const store::MpiRequestRow& row : model_.mpi_requests) {
+      if (mpi_kind(row.operation) != MpiKind::sends || !is_message(row)) continue;
+      completed.add({*row.communicator, world_rank_[row.process], *row.peer, *row.tag, *row.sequence}, &row);
+    }
+    completed.settle();
+    for (const store::MpiCallRow& call : model_.mpi_calls) {
+      if (mpi_kind(call.operation) != MpiKind::sends || !is_message(call)) continue;
+      const Message key{*call.communicator, world_rank_[call.process], *call.peer, *call.tag, *call.sequence};
+      End end{call.process, call.thread, call.operation, call.begin, call.begin, call.end};
+      if (call.operation == MpiOperation::isend || call.operation == MpiOperation::issend) {
+        const auto* const row = completed.find(key);
+        end.begin = row == nullptr ? call.end : (*row)->begin;
+        end.end = row == nullptr ? call.end : (*row)->end;
+        if (row != nullptr) end.operation = (*row)->completed_by;
+      }
+      sent.add(key, {&call, end});
+    }
+    sent.settle();
+    const auto received = [&](const auto& row, const End& end) {
+      const auto* const send =
+          sent.find({*row.communicator, *row.peer, world_rank_[row.process], *row.tag, *row.sequence});
+      if (send == nullptr || ambiguous_.contains(*row.communicator)) {
+        ++found_.unmatched;
+        return;
+      }
+      ++found_.messages;
+      const auto& [call, sender] = *send;
+      if (sender.posted > end.begin) {
+        candidate(MpiWaitKind::late_sender, *call, end.process, end.thread, end.operation, end.begin, end.end,
+                  sender.posted, sender.process);
+      }
+      // A send that returned before the receive was posted did not wait for it.
+      if (end.posted > sender.begin && sender.end >= end.posted) {
+        candidate(MpiWaitKind::late_receiver, *call, sender.process, sender.thread, sender.operation, sender.begin,
+                  sender.end, end.posted, end.process);
+      }
+    };
+    for (const store::MpiCallRow& call : model_.mpi_calls) {
+      if (call.operation != MpiOperation::recv || !is_message(call)) continue;
+      received(call, {call.process, call.thread, call.operation, call.begin, call.begin, call.end});
+    }
+    for (const store::MpiRequestRow& row : model_.mpi_requests) {
+      if (mpi_kind(row.operation) != MpiKind::receives || !is_message(row)) continue;
+      received(row, {row.process, row.thread, row.completed_by, row.posted, row.begin, row.end});
+    }
+  }
+
+  bool is_message(const auto& row) const {
+    return row.communicator && row.peer && row.tag && row.sequence && world_rank_.contains(row.process);
+  }
+
+  /// Of each call, the wait that ended last.
+  void settle_waits() {
+    std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.first, a.second.begin, b.second.end) < std::tuple(b.first, b.second.begin, a.second.end);
+    });
+    const auto same_call = [](const auto& a, const auto& b) {
+      return a.first == b.first && a.second.begin == b.second.begin;
+    };
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end(), same_call), candidates_.end());
+    for (const auto& [thread, wait] : candidates_) {
+      found_.waits.push_back(wait);
+      waits_of_[wait.waiter].push_back(wait);
+    }
+    const auto earlier = [](const MpiWait& a, const MpiWait& b) { return a.begin < b.begin; };
+    std::stable_sort(found_.waits.begin(), found_.waits.end(), earlier);
+    for (auto& [process, waits] : waits_of_) std::stable_sort(waits.begin(), waits.end(), earlier);
+    std::stable_sort(found_.collectives.begin(), found_.collectives.end(),
+                     [](const MpiCollective& a, const MpiCollective& b) { return a.waited_ns > b.waited_ns; });
+  }
+
+  void operations() {
+    std::map<MpiOperation, MpiOperationStats> stats;
+    for (const store::MpiCallRow& call : model_.mpi_calls) {
+      MpiOperationStats& of = stats[call.operation];
+      of.operation = call.operation;
+      ++of.calls;
+      of.total_ns += call.end - call.begin;
+      of.max_ns = std::max(of.max_ns, call.end - call.begin);
+    }
+    for (const MpiWait& wait : found_.waits) stats[wait.operation].waited_ns += wait.length();
+    for (const auto& [operation, of] : stats) found_.operations.push_back(of);
+    std::stable_sort(found_.operations.begin(), found_.operations.end(),
+                     [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  }
+
+  /// Charges a time for which somebody waited for `late` to it, except where it waited itself then.
+  void charge(ProcessId late, Interval time, int passed_on, std::map<ProcessId, TimeNs>& shares) {
+    TimeNs own = time.end - time.begin;
+    const auto waits = waits_of_.find(late);
+    if (waits != waits_of_.end() && passed_on < kMostPassedOn) {
+      auto at = std::partition_point(waits->second.begin(), waits->second.end(),
+                                     [&](const MpiWait& wait) { return wait.end <= time.begin; });
+      for (; at != waits->second.end() && at->begin < time.end; ++at) {
+        const Interval both{std::max(at->begin, time.begin), std::min(at->end, time.end)};
+        if (both.end <= both.begin) continue;
+        own -= both.end - both.begin;
+        charge(at->late, both, passed_on + 1, shares);
+      }
+    }
+    if (own > 0) shares[late] += own;
+  }
+
+  void costs() {
+    std::map<ProcessId, RankCost> costs;
+    std::map<ProcessId, std::map<MpiOperation, TimeNs>> by_operation;
+    for (const auto& [process, rank] : world_rank_) {
+      costs[process].process = process;
+      costs[process].rank = rank;
+    }
+    std::map<std::tuple<ProcessId, CommunicatorId, std::uint32_t, TimeNs>, TimeNs> arrivals;
+    for (const MpiWait& wait : found_.waits) {
+      std::map<ProcessId, TimeNs> shares;
+      charge(wait.late, {wait.begin, wait.end}, 0, shares);
+      costs[wait.waiter].waited_ns += wait.length();
+      for (const auto& [process, ns] : shares) {
+        if (process == wait.waiter) continue;
+        RankCost& cost = costs[process];
+        cost.cost_ns += ns;
+        cost.largest_ns = std::max(cost.largest_ns, ns);
+        ++cost.times;
+        by_operation[process][wait.operation] += ns;
+        arrivals[{process, wait.communicator, wait.sequence,
+                  wait.kind == MpiWaitKind::collective ? TimeNs{0} : wait.begin}] += ns;
+      }
+    }
+    for (const MpiCollective& each : found_.collectives) {
+      if (each.waited_ns > 0) ++costs[each.last].collectives;
+    }
+    for (const auto& [key, ns] : arrivals) found_.arrivals.push_back({ns, std::get<0>(key)});
+    std::stable_sort(found_.arrivals.begin(), found_.arrivals.end(),
+                     [](const LateArrival& x, const LateArrival& y) { return x.cost_ns > y.cost_ns; });
+    for (auto& [process, cost] : costs) {
+      TimeNs most = 0;
+      for (const auto& [operation, ns] : by_operation[process]) {
+        if (ns > most) std::tie(most, cost.operation) = std::tuple(ns, operation);
+      }
+      found_.ranks.push_back(cost);
+    }
+    std::stable_sort(found_.ranks.begin(), found_.ranks.end(), [](const RankCost& a, const RankCost& b) {
+      return std::pair(b.cost_ns, a.rank) < std::pair(a.cost_ns, b.rank);
+    });
+  }
+
+  const TraceModel& model_;
+  Members members_;
+  std::set<CommunicatorId> ambiguous_;  // two processes have one rank
+  std::map<CommunicatorId, std::int32_t> size_;
+  std::map<std::pair<CommunicatorId, ProcessId>, std::int32_t> rank_;
+  std::map<ProcessId, std::int32_t> world_rank_;
+  std::vector<std::pair<std::pair<ProcessId, std::uint32_t>, MpiWait>> candidates_;
+  std::unordered_map<ProcessId, std::vector<MpiWait>> waits_of_;
+  MpiWaits found_;
+};
+
+}  // namespace
+
+MpiWaits mpi_waits(const TraceModel& model) { return Finder(model).find(); }
+
+}  // namespace wicprof::analyzer

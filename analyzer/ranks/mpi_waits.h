@@ -1,0 +1,80 @@
+// Which processes of an MPI program waited for which others, in Scalasca's words: late sender, late receiver, wait at a
+// collective.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/trace/trace_model.h"
+
+namespace wicprof::analyzer {
+
+/// No wait is shorter: the clocks of two processes of one machine agree within this.
+inline constexpr TimeNs kShortestMpiWait = kMicrosecond;
+
+enum class MpiWaitKind : std::uint8_t { collective, late_sender, late_receiver };
+/// "wait at collective", ...
+std::string_view mpi_wait_kind_name(MpiWaitKind kind);
+
+/// A part of a call in which a process could not go on, since another one had not come.
+struct MpiWait {
+  MpiWaitKind kind = MpiWaitKind::collective;
+  MpiOperation operation = MpiOperation::none;  ///< the call that waited
+  CommunicatorId communicator = 0;
+  std::uint32_t sequence = 0;
+  TimeNs begin = 0, end = 0;  ///< from the call's begin to the other's arrival, or to the call's end
+  store::ProcessId waiter = 0, late = 0;
+  TimeNs length() const { return end - begin; }
+};
+
+/// The calls of one operation.
+struct MpiOperationStats {
+  MpiOperation operation = MpiOperation::none;
+  std::uint64_t calls = 0;
+  TimeNs total_ns = 0, max_ns = 0;
+  TimeNs waited_ns = 0;  ///< of total_ns: waits for late processes
+};
+
+/// A collective whose processes are all in the trace.
+struct MpiCollective {
+  MpiOperation operation = MpiOperation::none;
+  CommunicatorId communicator = 0;
+  std::uint32_t sequence = 0;
+  store::ProcessId last = 0;  ///< to arrive
+  TimeNs late_ns = 0;         ///< how much later than the last but one
+  TimeNs waited_ns = 0;       ///< of all others, for the last one
+};
+
+/// What a rank costs the others. A process that was late since it waited itself passes that part on to whom it waited
+/// for.
+struct RankCost {
+  std::int32_t rank = 0;
+  store::ProcessId process = 0;
+  TimeNs cost_ns = 0;                           ///< time that others waited for it, summed
+  TimeNs largest_ns = 0;                        ///< the longest of these waits
+  std::uint64_t times = 0;                      ///< calls of others that waited for it
+  std::uint64_t collectives = 0;                ///< in which it came last and others waited
+  MpiOperation operation = MpiOperation::none;  ///< in which others waited longest for it
+  TimeNs waited_ns = 0;                         ///< its own waits for others
+};
+
+/// The waits for one process in one collective or for one message.
+struct LateArrival {
+  TimeNs cost_ns = 0;
+  store::ProcessId late = 0;
+};
+
+struct MpiWaits {
+  std::vector<MpiOperationStats> operations;  ///< most time first
+  std::vector<MpiWait> waits;                 ///< in order of begin
+  std::vector<MpiCollective> collectives;     ///< most waiting first
+  std::vector<RankCost> ranks;                ///< most cost first; one per process that called MPI
+  std::vector<LateArrival> arrivals;          ///< most cost first
+  std::uint64_t incomplete = 0;               ///< collectives that lack a process, or whose operations differ
+  std::uint64_t messages = 0, unmatched = 0;  ///< messages with both ends in the trace; receives without their send
+};
+
+MpiWaits mpi_waits(const TraceModel& model);
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,143 @@
+// A rank of an MPI program for which the others keep waiting.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "analyzer/ranks/mpi_waits.h"
+#include "analyzer/rules/rule.h"
+#include "analyzer/rules/thresholds.h"
+#include "analyzer/waits/host_waits.h"
+#include "analyzer/words/format.h"
+#include "protocol/mpi_operation.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Equal ranks are late by chance: a finding needs late arrivals that chance brings so rarely. For one false finding in
+/// 10,000 traces.
+constexpr double kByChance = 1e-4;
+/// The arrivals that make up this share of the cost say who is late; the others are too short to matter. A few long
+/// ones among many short ones show in the first, a few alike in the second.
+constexpr double kMostOfTheCost[] = {0.5, 0.8};
+/// Ranks named beside the worst one.
+constexpr std::size_t kOthers = 7;
+
+/// The probability that of `n` arrivals at least `k` are one rank's, where all `ranks` are late equally often; for any
+/// of the ranks.
+double by_chance(std::uint64_t k, std::uint64_t n, std::size_t ranks) {
+  const double p = 1.0 / static_cast<double>(ranks);
+  double sum = 0;
+  for (std::uint64_t i = k; i <= n; ++i) {
+    const auto a = static_cast<double>(i), b = static_cast<double>(n - i);
+    sum += std::exp(std::lgamma(a + b + 1) - std::lgamma(a + 1) - std::lgamma(b + 1) + a * std::log(p) +
+                    b * std::log1p(-p));
+  }
+  return std::min(1.0, sum * static_cast<double>(ranks));
+}
+
+/// How many of the costliest arrivals are one rank's.
+struct Worst {
+  std::uint64_t of_rank = 0, all = 0;
+  double chance = 1;
+};
+
+/// Of the two shares, the one that chance brings less often.
+Worst worst_arrivals(const MpiWaits& mpi, store::ProcessId process) {
+  TimeNs total = 0;
+  for (const LateArrival& arrival : mpi.arrivals) total += arrival.cost_ns;
+  Worst rarest;
+  for (const double share : kMostOfTheCost) {
+    Worst worst;
+    TimeNs cost = 0;
+    for (const LateArrival& arrival : mpi.arrivals) {
+      if (static_cast<double>(cost) >= share * static_cast<double>(total)) break;
+      cost += arrival.cost_ns;
+      ++worst.all;
+      worst.of_rank += arrival.late == process ? 1 : 0;
+    }
+    worst.chance =
+        by_chance(worst.of_rank, worst.all, mpi.ranks.size()) * static_cast<double>(std::size(kMostOfTheCost));
+    if (worst.chance < rarest.chance) rarest = worst;
+  }
+  return rarest;
+}
+
+/// The longest that a thread of the process was ready to run without a CPU.
+TimeNs without_cpu(const std::vector<ThreadStats>& threads, store::ProcessId process) {
+  TimeNs longest = 0;
+  for (const ThreadStats& thread : threads) {
+    if (thread.process == process) longest = std::max(longest, thread.run_delay_ns.value_or(0));
+  }
+  return longest;
+}
+
+/// Whether the rank was late since it had no CPU, as the other ranks had none: which of them that makes late changes
+/// with the scheduler's turns, and one turn makes a rank late many times.
+bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
+  const std::vector<ThreadStats> threads = thread_stats(input.model);
+  const TimeNs own = without_cpu(threads, worst.process);
+  std::vector<TimeNs> others;
+  for (const RankCost& rank : input.mpi.ranks) {
+    if (rank.process != worst.process) others.push_back(without_cpu(threads, rank.process));
+  }
+  return 2 * own >= each && own <= 2 * percentile(others, 50);
+}
+
+}  // namespace
+
+template <>
+RuleOutcome apply<struct LateRank>(const RuleInput& input) {
+  RuleOutcome outcome;
+  const MpiWaits& mpi = input.mpi;
+  if (input.model.mpi_calls.empty()) return outcome;
+  if (mpi.ranks.size() < 2) {
+    outcome.refused = "the trace holds one rank; record all in one: wic-prof run -- mpirun ...";
+    return outcome;
+  }
+  if (mpi.collectives.empty() && mpi.messages == 0) {
+    outcome.refused = fmt::format("no call of MPI has all its ranks in the trace; {} lack some",
+                                  count_of(mpi.incomplete + mpi.unmatched, "collective or message"));
+    return outcome;
+  }
+  const RankCost& worst = mpi.ranks.front();
+  const std::size_t others = mpi.ranks.size() - 1;
+  const TimeNs each = worst.cost_ns / static_cast<TimeNs>(others);
+  const double share = input.ground_ns() > 0 ? static_cast<double>(each) / static_cast<double>(input.ground_ns()) : 0;
+  const Worst arrivals = worst_arrivals(mpi, worst.process);
+  if (share < kWorthNaming || arrivals.chance > kByChance) return outcome;
+  if (all_lack_cpus(input, worst, each)) {
+    outcome.refused = fmt::format(
+        "the ranks had too few CPUs: rank {} came last most often, when it had no CPU, and the others lacked CPUs as "
+        "long",
+        worst.rank);
+    return outcome;
+  }
+  Finding finding;
+  finding.severity = share < kWarning ? Severity::info : Severity::warning;
+  finding.text = fmt::format("rank {} came late: {} waited {} for it in all, {} each, {} of the time", worst.rank,
+                             others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
+                             format_duration(worst.cost_ns), format_duration(each), format_percent(share));
+  finding.evidence = fmt::format(
+      "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "
+      "cost most, {} were its; waited for the others:",
+      mpi_operation_name(worst.operation), count_of(worst.times, "call"),
+      format_duration(worst.cost_ns / static_cast<TimeNs>(worst.times)), format_duration(worst.largest_ns),
+      count_of(arrivals.all, "late arrival"), format_count(arrivals.of_rank));
+  for (std::size_t i = 1; i <= std::min(others, kOthers); ++i) {
+    finding.evidence +=
+        fmt::format("{} {} for rank {}", i == 1 ? "" : ",", format_duration(mpi.ranks[i].cost_ns), mpi.ranks[i].rank);
+  }
+  if (others > kOthers) finding.evidence += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
+  finding.remedy = fmt::format(
+      "compare what rank {} does before {} with what the other ranks do there: its kernels, "
+      "ranges and share of a CPU are in the same trace",
+      worst.rank, mpi_operation_name(worst.operation));
+  outcome.findings.push_back(std::move(finding));
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,305 @@
+#include "collector/mpi/recording.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "protocol/process.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+/// Programs that number their messages by tags would fill their own memory.
+constexpr std::size_t kMostStreams = std::size_t{1} << 18;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+  hash *= 0xff51afd7ed558ccd;
+  return hash ^ (hash >> 33);
+}
+
+std::uint64_t mix(std::uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+std::uint64_t hash_of(const std::vector<int>& ranks) {
+  std::uint64_t hash = ranks.size();
+  for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
+  return hash;
+}
+
+std::uint32_t own_thread() {
+  static thread_local std::uint32_t thread = 0;
+  if (thread == 0) thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  return thread;
+}
+
+/// Distinguishes the jobs of a trace: alike in all processes of one job.
+std::uint64_t& job() {
+  static std::uint64_t hash = 0;
+  return hash;
+}
+
+}  // namespace
+
+std::atomic<MpiRecording*> MpiRecording::current_{nullptr};
+
+std::size_t MpiRecording::Hash::operator()(const Stream& stream) const {
+  const auto peer = static_cast<std::uint32_t>(stream.peer), tag = static_cast<std::uint32_t>(stream.tag);
+  return mix(stream.communicator + (stream.sends ? 1 : 0), (std::uint64_t{peer} << 32) | tag);
+}
+
+void MpiRecording::note_job() noexcept {
+  std::uint64_t hash = 1;
+  bool named = false;
+  for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMI_JOBID"}) {
+    const char* const value = secure_getenv(name);
+    if (value == nullptr) continue;
+    hash = mix(hash, value);
+    named = named || std::string_view(name) != "SLURM_JOB_ID";
+  }
+  // MPICH's process manager names no job; its processes share the one at the other end of this socket.
+  if (const char* const socket = named ? nullptr : secure_getenv("PMI_FD"); socket != nullptr) {
+    ucred manager{};
+    socklen_t bytes = sizeof manager;
+    if (getsockopt(std::atoi(socket), SOL_SOCKET, SO_PEERCRED, &manager, &bytes) == 0) {
+      hash = mix(hash, static_cast<std::uint64_t>(manager.pid));
+    }
+  }
+  job() = hash;
+}
+
+MpiRecording::MpiRecording(SessionMap session, RingHeader* ring, MpiImplementation mpi)
+    : session_(std::move(session)), sink_(ring), mpi_(mpi) {}
+
+void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
+  static std::atomic<bool> begun{false};
+  if (begun.exchange(true)) return;
+  try {
+    const char* const path = secure_getenv(kSessionVariable);
+    if (path == nullptr || *path == '\0') return;
+    Result<SessionMap> session = SessionMap::attach(path);
+    if (!session) return;  // no ring to report to
+    RingHeader* const ring = session->claim_ring();
+    if (ring == nullptr) return;
+    const std::optional<MpiImplementation> mpi = MpiImplementation::find();
+    // Never destroyed: other threads may be in a call of MPI until the process ends.
+    auto* const recording = new MpiRecording(std::move(*session), ring, mpi.value_or(MpiImplementation()));
+    write_process_event(recording->sink_);
+    if (!mpi) {
+      return recording->sink_.loss(LossSource::cupti, 1,
+                                   "no MPI calls recorded: the program's MPI is neither Open MPI nor of MPICH's kind");
+    }
+    {
+      const std::lock_guard lock(recording->mutex_);
+      recording->declare(mpi->world, job(), "MPI_COMM_WORLD");
+    }
+    recording->call(operation, span);
+    pthread_atfork(nullptr, nullptr, [] { end(); });
+    current_.store(recording, std::memory_order_release);
+  } catch (...) {  // for example out of memory: the program continues unrecorded
+  }
+}
+
+MpiRecording::Communicator& MpiRecording::declare(MpiWord handle, CommunicatorId id, std::string_view name) {
+  Communicator made;
+  made.id = id == 0 ? 1 : id;
+  made.inter = mpi_.is_intercommunicator(handle);
+  made.world_ranks = mpi_.world_ranks(handle, made.inter);
+  auto event = make_event<MpiCommunicatorEvent>();
+  event.communicator = made.id;
+  event.name = sink_.text(name);
+  event.rank = mpi_.rank(handle);
+  event.size = static_cast<std::int32_t>(made.world_ranks.size());
+  event.world_rank = mpi_.rank(mpi_.world);
+  sink_.write(event);
+  return communicators_.insert_or_assign(handle, std::move(made)).first->second;
+}
+
+MpiRecording::Communicator& MpiRecording::communicator(MpiWord handle) {
+  const auto found = communicators_.find(handle);
+  if (found != communicators_.end()) return found->second;
+  // Its making was not seen: processes count such communicators alike as long as they use them in one order.
+  const std::uint64_t group = mix(job(), hash_of(mpi_.world_ranks(handle, mpi_.is_intercommunicator(handle))));
+  return declare(handle, mix(group, ++unseen_[group]), "communicator");
+}
+
+void MpiRecording::made_communicator(MpiOperation operation, MpiWord of, MpiWord made, MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  const MpiCallEvent event = collective_event(operation, of, -1, -1, span);
+  sink_.write(event);
+  if (made == mpi_.no_communicator) return;
+  const std::uint64_t group = hash_of(mpi_.world_ranks(made, mpi_.is_intercommunicator(made)));
+  declare(made, mix(mix(event.communicator, event.sequence), group), mpi_operation_name(operation));
+}
+
+void MpiRecording::forget_communicator(MpiWord handle) {
+  const std::lock_guard lock(mutex_);
+  communicators_.erase(handle);
+}
+
+std::uint32_t MpiRecording::next_of(const Stream& stream) {
+  const auto found = messages_.find(stream);
+  if (found != messages_.end()) return ++found->second;
+  if (messages_.size() >= kMostStreams) {
+    if (!std::exchange(said_full_, true)) {
+      sink_.loss(LossSource::cupti, 1,
+                 "MPI messages with further tags are not matched: the program uses more than 262,144 tags and peers");
+    }
+    return 0;
+  }
+  messages_.emplace(stream, 1);
+  return 1;
+}
+
+void MpiRecording::call(MpiOperation operation, MpiSpan span) {
+  auto event = make_event<MpiCallEvent>();
+  event.begin_ns = span.begin;
+  event.end_ns = span.end;
+  event.bytes = event.peer = event.tag = -1;
+  event.thread = own_thread();
+  event.operation = operation;
+  sink_.write(event);
+}
+
+MpiCallEvent MpiRecording::collective_event(MpiOperation operation, MpiWord handle, std::int64_t bytes, int root,
+                                            MpiSpan span) {
+  Communicator& of = communicator(handle);
+  auto event = make_event<MpiCallEvent>();
+  event.communicator = of.id;
+  event.begin_ns = span.begin;
+  event.end_ns = span.end;
+  event.bytes = bytes;
+  event.thread = own_thread();
+  event.peer = event.tag = -1;
+  if (!of.inter) {  // whose two groups do different things
+    event.sequence = ++of.collectives;
+    if (root >= 0 && static_cast<std::size_t>(root) < of.world_ranks.size()) {
+      event.peer = of.world_ranks[static_cast<std::size_t>(root)];
+    }
+  }
+  event.operation = operation;
+  return event;
+}
+
+void MpiRecording::collective(MpiOperation operation, MpiWord handle, std::int64_t bytes, int root, MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  sink_.write(collective_event(operation, handle, bytes, root, span));
+}
+
+void MpiRecording::begun_collective(MpiOperation operation, MpiWord handle, std::int64_t bytes, int root,
+                                    MpiWord request, MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  const MpiCallEvent event = collective_event(operation, handle, bytes, root, span);
+  sink_.write(event);
+  open(request, {operation, event.communicator, handle, event.sequence, event.peer, -1, false, bytes, span.begin});
+}
+
+MpiCallEvent MpiRecording::message_event(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
+                                         MpiSpan span) {
+  const Communicator& of = communicator(handle);
+  auto event = make_event<MpiCallEvent>();
+  event.communicator = of.id;
+  event.begin_ns = span.begin;
+  event.end_ns = span.end;
+  event.bytes = bytes;
+  event.thread = own_thread();
+  event.peer = event.tag = -1;
+  if (peer >= 0 && static_cast<std::size_t>(peer) < of.world_ranks.size()) {
+    event.peer = of.world_ranks[static_cast<std::size_t>(peer)];
+    event.tag = tag;
+    if (event.peer >= 0 && tag >= 0) {
+      event.sequence = next_of({of.id, event.peer, tag, mpi_kind(operation) == MpiKind::sends});
+    }
+  }
+  event.operation = operation;
+  return event;
+}
+
+void MpiRecording::message(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
+                           MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  sink_.write(message_event(operation, handle, peer, tag, bytes, span));
+}
+
+void MpiRecording::begun_message(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
+                                 MpiWord request, MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  const MpiCallEvent event = message_event(operation, handle, peer, tag, bytes, span);
+  sink_.write(event);
+  const bool any =
+      mpi_kind(operation) == MpiKind::receives && (peer == mpi_.any_source || tag == MpiImplementation::kAnyTag);
+  open(request, {operation, event.communicator, handle, event.sequence, event.peer, event.tag, any, bytes, span.begin});
+}
+
+void MpiRecording::received(MpiWord handle, int source, int tag, std::int64_t bytes, MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  const MpiCallEvent event = message_event(MpiOperation::recv, handle, source, tag, bytes, span);
+  write(
+      {MpiOperation::recv, event.communicator, handle, event.sequence, event.peer, event.tag, false, bytes, span.begin},
+      MpiOperation::sendrecv, span);
+}
+
+void MpiRecording::open(MpiWord request, const OpenRequest& made) {
+  if (!requests_.emplace(request, made).second) more_[request].push_back(made);
+}
+
+bool MpiRecording::needs_status(MpiWord request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = requests_.find(request);
+  return found != requests_.end() && found->second.any;
+}
+
+void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span) {
+  const std::lock_guard lock(mutex_);
+  const auto found = requests_.find(request);
+  if (found == requests_.end()) return;
+  OpenRequest done = found->second;
+  const auto more = more_.empty() ? more_.end() : more_.find(request);
+  if (more == more_.end()) {
+    requests_.erase(found);
+  } else {
+    found->second = more->second.front();
+    more->second.pop_front();
+    if (more->second.empty()) more_.erase(more);
+  }
+  if (done.any && source != nullptr) {
+    const MpiCallEvent event = message_event(done.operation, done.handle, source->source, source->tag, 0, span);
+    done.peer = event.peer;
+    done.tag = event.tag;
+    done.sequence = event.sequence;
+  }
+  write(done, by, span);
+}
+
+void MpiRecording::forget_request(MpiWord request) {
+  const std::lock_guard lock(mutex_);
+  requests_.erase(request);
+  more_.erase(request);
+}
+
+void MpiRecording::write(const OpenRequest& request, MpiOperation by, MpiSpan span) {
+  auto event = make_event<MpiRequestEvent>();
+  event.communicator = request.communicator;
+  event.posted_ns = request.posted;
+  event.begin_ns = span.begin;
+  event.end_ns = span.end;
+  event.bytes = request.bytes;
+  event.thread = own_thread();
+  event.peer = request.peer;
+  event.tag = request.tag;
+  event.sequence = request.sequence;
+  event.operation = request.operation;
+  event.completed_by = by;
+  sink_.write(event);
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,121 @@
+// What the process does in MPI, as events on a ring of the session.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/mpi/implementation.h"
+#include "protocol/event_sink.h"
+#include "protocol/events/mpi.h"
+#include "protocol/session.h"
+#include "protocol/time.h"
+
+namespace wicprof::collector {
+
+/// A call's time.
+struct MpiSpan {
+  TimeNs begin, end;
+};
+
+/// The process's messages and collectives. Any thread. Calls of MPI from here are local: no other process has to match
+/// them.
+class MpiRecording {
+ public:
+  /// Begins with the program's first MPI_Init, which has just returned. Once per process.
+  static void begin(MpiOperation operation, MpiSpan span) noexcept;
+  /// nullptr: nothing is recorded.
+  static MpiRecording* current() { return current_.load(std::memory_order_acquire); }
+  /// For good.
+  static void end() noexcept { current_.store(nullptr, std::memory_order_release); }
+  /// Before MPI_Init: what identifies the job, from its process manager.
+  static void note_job() noexcept;
+
+  const MpiImplementation& mpi() const { return mpi_; }
+
+  void call(MpiOperation operation, MpiSpan span);
+  /// `root`: a rank in the communicator; below 0: none.
+  void collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root, MpiSpan span);
+  /// The same, and the request that it made.
+  void begun_collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root, MpiWord request,
+                        MpiSpan span);
+  /// Another process in a message: its rank in the communicator.
+  void message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes, MpiSpan span);
+  void begun_message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
+                     MpiWord request, MpiSpan span);
+  /// The receive of MPI_Sendrecv.
+  void received(MpiWord communicator, int source, int tag, std::int64_t bytes, MpiSpan span);
+
+  /// Whether the sender or the tag of a receive show only in its status.
+  bool needs_status(MpiWord request);
+  /// `source`: as the status says; nullptr: the request does not need it.
+  void completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span);
+  /// The program has given the request up.
+  void forget_request(MpiWord request);
+
+  /// A call that all processes of `of` make has made `made`, or no communicator for this process.
+  void made_communicator(MpiOperation operation, MpiWord of, MpiWord made, MpiSpan span);
+  void forget_communicator(MpiWord communicator);
+
+ private:
+  struct Communicator {
+    CommunicatorId id = 0;
+    std::uint32_t collectives = 0;
+    bool inter = false;
+    std::vector<int> world_ranks;  // of those whom messages can name
+  };
+  struct OpenRequest {
+    MpiOperation operation = MpiOperation::none;
+    CommunicatorId communicator = 0;
+    MpiWord handle = 0;  // of the communicator
+    std::uint32_t sequence = 0;
+    std::int32_t peer = -1, tag = -1;
+    bool any = false;  // peer or tag follow from the status
+    std::int64_t bytes = -1;
+    TimeNs posted = 0;
+  };
+  struct Stream {  // messages of one order
+    CommunicatorId communicator;
+    std::int32_t peer, tag;
+    bool sends;
+    bool operator==(const Stream&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Stream& stream) const;
+  };
+
+  MpiRecording(SessionMap session, RingHeader* ring, MpiImplementation mpi);
+
+  // With mutex_ held.
+  Communicator& communicator(MpiWord handle);
+  Communicator& declare(MpiWord handle, CommunicatorId id, std::string_view name);
+  std::uint32_t next_of(const Stream& stream);
+  MpiCallEvent collective_event(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
+                                MpiSpan span);
+  MpiCallEvent message_event(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
+                             MpiSpan span);
+  void open(MpiWord request, const OpenRequest& made);
+  void write(const OpenRequest& request, MpiOperation by, MpiSpan span);
+
+  static std::atomic<MpiRecording*> current_;
+
+  const SessionMap session_;
+  EventSink sink_;
+  const MpiImplementation mpi_;
+  std::mutex mutex_;
+  std::unordered_map<MpiWord, Communicator> communicators_;
+  std::unordered_map<std::uint64_t, std::uint32_t> unseen_;  // communicators of one group whose making was not seen
+  std::unordered_map<MpiWord, OpenRequest> requests_;
+  std::unordered_map<MpiWord, std::deque<OpenRequest>> more_;  // MPICH has one handle for all sends that are complete
+  std::unordered_map<Stream, std::uint32_t, Hash> messages_;
+  bool said_full_ = false;
+};
+
+}  // namespace wicprof::collector

@@ -1,0 +1,128 @@
+// The calls of MPI that are recorded.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace wicprof {
+
+/// Stored in traces: numbers are never changed.
+enum class MpiOperation : std::uint8_t {
+  none = 0,
+  init,
+  init_thread,
+  finalize,
+  send,
+  ssend,
+  recv,
+  sendrecv,
+  isend,
+  issend,
+  irecv,
+  wait,
+  waitall,
+  waitany,
+  waitsome,
+  test,
+  testall,
+  testany,
+  testsome,
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  ibarrier,
+  ibcast,
+  ireduce,
+  iallreduce,
+  comm_dup,
+  comm_split,
+  comm_create,
+  cart_create,
+};
+
+inline constexpr std::array<std::string_view, 43> kMpiOperationNames{
+    "",
+    "MPI_Init",
+    "MPI_Init_thread",
+    "MPI_Finalize",
+    "MPI_Send",
+    "MPI_Ssend",
+    "MPI_Recv",
+    "MPI_Sendrecv",
+    "MPI_Isend",
+    "MPI_Issend",
+    "MPI_Irecv",
+    "MPI_Wait",
+    "MPI_Waitall",
+    "MPI_Waitany",
+    "MPI_Waitsome",
+    "MPI_Test",
+    "MPI_Testall",
+    "MPI_Testany",
+    "MPI_Testsome",
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Reduce",
+    "MPI_Allreduce",
+    "MPI_Allgather",
+    "MPI_Allgatherv",
+    "MPI_Alltoall",
+    "MPI_Alltoallv",
+    "MPI_Gather",
+    "MPI_Gatherv",
+    "MPI_Scatter",
+    "MPI_Scatterv",
+    "MPI_Reduce_scatter",
+    "MPI_Reduce_scatter_block",
+    "MPI_Scan",
+    "MPI_Exscan",
+    "MPI_Ibarrier",
+    "MPI_Ibcast",
+    "MPI_Ireduce",
+    "MPI_Iallreduce",
+    "MPI_Comm_dup",
+    "MPI_Comm_split",
+    "MPI_Comm_create",
+    "MPI_Cart_create",
+};
+
+constexpr std::string_view mpi_operation_name(MpiOperation operation) {
+  const auto index = static_cast<std::size_t>(operation);
+  return index < kMpiOperationNames.size() ? kMpiOperationNames[index] : "another MPI call";
+}
+static_assert(mpi_operation_name(MpiOperation::cart_create) == "MPI_Cart_create");
+
+/// How a process takes part in an operation.
+enum class MpiKind : std::uint8_t { local, sends, receives, collective };
+
+constexpr MpiKind mpi_kind(MpiOperation operation) {
+  switch (operation) {
+    case MpiOperation::send:
+    case MpiOperation::ssend:
+    case MpiOperation::sendrecv:  // its receive is a row of its own
+    case MpiOperation::isend:
+    case MpiOperation::issend:
+      return MpiKind::sends;
+    case MpiOperation::recv:
+    case MpiOperation::irecv:
+      return MpiKind::receives;
+    default:
+      return operation >= MpiOperation::barrier ? MpiKind::collective : MpiKind::local;
+  }
+}
+
+}  // namespace wicprof

@@ -1,0 +1,290 @@
+// Who waits for whom among the ranks of an MPI program.
+#include "analyzer/ranks/mpi_waits.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+constexpr CommunicatorId kWorld = 77;
+constexpr std::int32_t kTag = 5;
+
+/// The process of a rank.
+store::ProcessId process(std::int32_t rank) { return 100 + static_cast<store::ProcessId>(rank); }
+
+/// A job of ranks that all begin at 0. Times in us.
+class Job {
+ public:
+  explicit Job(std::int32_t ranks) : ranks_(ranks) {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      store::MpiCommunicatorRow row;
+      row.communicator = kWorld;
+      row.rank = row.world_rank = rank;
+      row.size = ranks;
+      row.process = process(rank);
+      model.mpi_communicators.push_back(row);
+    }
+  }
+
+  store::MpiCallRow& call(MpiOperation operation, std::int32_t rank, TimeNs begin, TimeNs end) {
+    store::MpiCallRow row;
+    row.operation = operation;
+    row.communicator = kWorld;
+    row.process = process(rank);
+    row.thread = process(rank);
+    row.begin = begin * kMicrosecond;
+    row.end = end * kMicrosecond;
+    return model.mpi_calls.emplace_back(row);
+  }
+  /// Each rank arrives at its time; all leave 2 us after the last one, or after `end`.
+  void collective(MpiOperation operation, const std::vector<TimeNs>& arrivals, std::optional<std::int32_t> root = {},
+                  std::optional<TimeNs> end = {}) {
+    ++sequence_;
+    const TimeNs last = *std::max_element(arrivals.begin(), arrivals.end());
+    for (std::int32_t rank = 0; rank < ranks_; ++rank) {
+      const TimeNs begin = arrivals[static_cast<std::size_t>(rank)];
+      store::MpiCallRow& row = call(operation, rank, begin, std::max(end.value_or(last + 2), begin + 1));
+      row.sequence = sequence_;
+      row.peer = root;
+    }
+  }
+  void message(MpiOperation operation, std::int32_t rank, std::int32_t peer, TimeNs begin, TimeNs end,
+               std::uint32_t number = 1) {
+    store::MpiCallRow& row = call(operation, rank, begin, end);
+    row.peer = peer;
+    row.tag = kTag;
+    row.sequence = number;
+  }
+  /// The completion of a receive or of a send.
+  void completed(MpiOperation operation, std::int32_t rank, std::int32_t peer, TimeNs posted, TimeNs begin,
+                 TimeNs end) {
+    call(MpiOperation::waitall, rank, begin, end).communicator.reset();
+    store::MpiRequestRow row;
+    row.operation = operation;
+    row.completed_by = MpiOperation::waitall;
+    row.communicator = kWorld;
+    row.sequence = 1;
+    row.peer = peer;
+    row.tag = kTag;
+    row.process = row.thread = process(rank);
+    row.posted = posted * kMicrosecond;
+    row.begin = begin * kMicrosecond;
+    row.end = end * kMicrosecond;
+    model.mpi_requests.push_back(row);
+  }
+  MpiWaits waits() const { return mpi_waits(model); }
+  /// How long others waited for a rank, in us.
+  TimeNs cost(std::int32_t rank) const {
+    for (const RankCost& each : waits().ranks) {
+      if (each.rank == rank) return each.cost_ns / kMicrosecond;
+    }
+    return -1;
+  }
+  std::vector<Finding> findings(TimeNs length) {
+    model.meta = {{"state", "complete"}, {"started_ns", "1"}, {"ended_ns", std::to_string(length * kMicrosecond)}};
+    settle(model);
+    std::vector<Finding> found;
+    for (const Finding& finding : analyze(model).findings) {
+      if (finding.rule == "late_rank") found.push_back(finding);
+    }
+    return found;
+  }
+
+  TraceModel model;
+
+ private:
+  std::int32_t ranks_;
+  std::uint32_t sequence_ = 0;
+};
+
+TEST(MpiWaits, AllWaitForTheLastInAnAllreduce) {
+  Job job(4);
+  job.collective(MpiOperation::allreduce, {10, 110, 20, 30});
+  const MpiWaits waits = job.waits();
+  ASSERT_EQ(waits.collectives.size(), 1u);
+  EXPECT_EQ(waits.collectives[0].last, process(1));
+  EXPECT_EQ(waits.collectives[0].late_ns, 80 * kMicrosecond);
+  EXPECT_EQ(waits.collectives[0].waited_ns, (100 + 90 + 80) * kMicrosecond);
+  EXPECT_EQ(waits.ranks[0].rank, 1);
+  EXPECT_EQ(waits.ranks[0].times, 3u);
+  EXPECT_EQ(waits.ranks[0].largest_ns, 100 * kMicrosecond);
+  EXPECT_EQ(job.cost(1), 270);
+  EXPECT_EQ(job.cost(0), 0);
+  ASSERT_EQ(waits.operations.size(), 1u);
+  EXPECT_EQ(waits.operations[0].waited_ns, 270 * kMicrosecond);
+}
+
+TEST(MpiWaits, ABroadcastWaitsForItsRootAlone) {
+  Job leaf(3);
+  leaf.collective(MpiOperation::bcast, {10, 12, 500}, 0, 20);
+  EXPECT_TRUE(leaf.waits().waits.empty());
+  Job root(3);
+  root.collective(MpiOperation::bcast, {100, 12, 10}, 0);
+  EXPECT_EQ(root.cost(0), 88 + 90);
+}
+
+TEST(MpiWaits, TheRootOfAReduceWaitsForTheLast) {
+  Job job(3);
+  job.collective(MpiOperation::reduce, {10, 100, 20}, 0);
+  EXPECT_EQ(job.cost(1), 90);
+  EXPECT_EQ(job.waits().waits.size(), 1u);
+}
+
+TEST(MpiWaits, AScanWaitsForLowerRanks) {
+  Job job(3);
+  job.collective(MpiOperation::scan, {10, 100, 20});
+  EXPECT_EQ(job.cost(1), 80);
+  EXPECT_EQ(job.waits().waits.size(), 1u);
+}
+
+TEST(MpiWaits, ACollectiveThatLacksARankIsNotJudged) {
+  Job job(3);
+  job.collective(MpiOperation::barrier, {10, 100, 20});
+  job.model.mpi_calls.pop_back();
+  EXPECT_EQ(job.waits().incomplete, 1u);
+  EXPECT_TRUE(job.waits().waits.empty());
+}
+
+TEST(MpiWaits, ALateSenderKeepsItsReceiver) {
+  Job job(2);
+  job.message(MpiOperation::send, 0, 1, 60, 61);
+  job.message(MpiOperation::recv, 1, 0, 10, 63);
+  const MpiWaits waits = job.waits();
+  ASSERT_EQ(waits.waits.size(), 1u);
+  EXPECT_EQ(waits.waits[0].kind, MpiWaitKind::late_sender);
+  EXPECT_EQ(waits.messages, 1u);
+  EXPECT_EQ(job.cost(0), 50);
+}
+
+TEST(MpiWaits, ALateReceiverKeepsASenderThatBlocksForIt) {
+  Job blocked(2);
+  blocked.message(MpiOperation::ssend, 0, 1, 10, 72);
+  blocked.message(MpiOperation::recv, 1, 0, 70, 73);
+  ASSERT_EQ(blocked.waits().waits.size(), 1u);
+  EXPECT_EQ(blocked.waits().waits[0].kind, MpiWaitKind::late_receiver);
+  EXPECT_EQ(blocked.cost(1), 60);
+  Job eager(2);
+  eager.message(MpiOperation::send, 0, 1, 10, 11);
+  eager.message(MpiOperation::recv, 1, 0, 70, 73);
+  EXPECT_TRUE(eager.waits().waits.empty()) << "the send had returned";
+}
+
+TEST(MpiWaits, ANonBlockingReceiveWaitsWhereItIsCompleted) {
+  Job job(2);
+  job.message(MpiOperation::isend, 0, 1, 100, 101);
+  job.completed(MpiOperation::isend, 0, 1, 100, 102, 103);
+  job.message(MpiOperation::irecv, 1, 0, 10, 11);
+  job.completed(MpiOperation::irecv, 1, 0, 10, 80, 105);
+  ASSERT_EQ(job.waits().waits.size(), 1u);
+  EXPECT_EQ(job.cost(0), 20) << "from the begin of MPI_Waitall to that of the send";
+  EXPECT_EQ(job.waits().waits[0].operation, MpiOperation::waitall);
+}
+
+TEST(MpiWaits, WhoWaitsItselfPassesItOn) {
+  Job job(3);
+  job.message(MpiOperation::send, 1, 2, 100, 101);
+  job.message(MpiOperation::recv, 2, 1, 10, 103);
+  job.collective(MpiOperation::barrier, {10, 105, 110});
+  // Rank 0 waited for rank 2 from 10 to 110, of which rank 2 waited for rank 1 from 10 to 100.
+  EXPECT_EQ(job.cost(1), 90 + 90);
+  EXPECT_EQ(job.cost(2), 10 + 5);
+}
+
+TEST(MpiWaits, TwoJobsWithOneRankTwiceAreNotMixed) {
+  Job job(2);
+  job.collective(MpiOperation::barrier, {10, 100});
+  store::MpiCommunicatorRow twice = job.model.mpi_communicators.back();
+  twice.process = 999;
+  job.model.mpi_communicators.push_back(twice);
+  EXPECT_TRUE(job.waits().waits.empty());
+}
+
+TEST(LateRank, NamesTheRankAndWhatItCost) {
+  Job job(4);
+  for (TimeNs step = 0; step < 20; ++step) {
+    const TimeNs at = step * 1000;
+    job.collective(MpiOperation::allreduce, {at + 500, at + 501, at + 700, at + 502});
+  }
+  const std::vector<Finding> found = job.findings(20'000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].text,
+            "rank 2 came late: the other 3 ranks waited 11.9 ms for it in all, 3.98 ms each, 19.9 % of the time");
+  EXPECT_NE(found[0].evidence.find("MPI_Allreduce"), std::string::npos);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+}
+
+TEST(LateRank, IsFoundInEveryTenthStepAmongNoise) {
+  std::mt19937 random(1);
+  std::exponential_distribution<double> noise(1.0 / 20);
+  Job job(4);
+  for (TimeNs step = 0; step < 200; ++step) {
+    std::vector<TimeNs> arrivals;
+    for (int rank = 0; rank < 4; ++rank) {
+      const bool late = rank == 3 && step % 10 == 0;
+      arrivals.push_back(step * 1000 + 500 + static_cast<TimeNs>(noise(random)) + (late ? 400 : 0));
+    }
+    job.collective(MpiOperation::allreduce, arrivals);
+  }
+  const std::vector<Finding> found = job.findings(200'000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].text.starts_with("rank 3 came late")) << found[0].text;
+}
+
+TEST(LateRank, RefusesWhereAllRanksLackCpusAlike) {
+  const auto found = [](TimeNs of_late_rank, TimeNs of_others) {
+    Job job(3);
+    for (TimeNs step = 0; step < 20; ++step) {
+      job.collective(MpiOperation::allreduce, {step * 1000 + 500, step * 1000 + 700, step * 1000 + 500});
+    }
+    for (std::int32_t rank = 0; rank < 3; ++rank) {
+      store::ThreadSampleRow sample{};
+      sample.process = sample.thread = process(rank);
+      sample.begin = 1;
+      sample.end = 20'000 * kMicrosecond;
+      sample.cpu = kMillisecond;
+      sample.run_delay = (rank == 1 ? of_late_rank : of_others) * kMillisecond;
+      job.model.thread_samples.push_back(sample);
+    }
+    return job.findings(20'000).size();
+  };
+  EXPECT_EQ(found(0, 0), 1u);
+  EXPECT_EQ(found(4, 4), 0u);
+  EXPECT_EQ(found(4, 0), 1u) << "it alone lacks a CPU";
+  EXPECT_EQ(found(0, 4), 1u) << "it slept, and the others polled";
+}
+
+TEST(LateRank, EqualRanksAreNotNamed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    // As a crowded machine makes them: mostly in time, at times late by much.
+    std::lognormal_distribution<double> noise(2, 2);
+    const std::int32_t ranks = 2 + static_cast<std::int32_t>(seed % 7);
+    Job job(ranks);
+    for (TimeNs step = 0; step < 50; ++step) {
+      std::vector<TimeNs> arrivals;
+      for (std::int32_t rank = 0; rank < ranks; ++rank) {
+        arrivals.push_back(step * 1000 + 500 + static_cast<TimeNs>(std::min(noise(random), 400.0)));
+      }
+      job.collective(MpiOperation::allreduce, arrivals);
+    }
+    EXPECT_TRUE(job.findings(50'000).empty()) << seed;
+  }
+}
+
+TEST(LateRank, RefusesATraceOfOneRank) {
+  Job job(1);
+  job.collective(MpiOperation::barrier, {10});
+  job.findings(1000);
+  const Analysis analysis = analyze(job.model);
+  const auto refused = std::find_if(analysis.refusals.begin(), analysis.refusals.end(),
+                                    [](const Refusal& refusal) { return refusal.rule == "late_rank"; });
+  ASSERT_NE(refused, analysis.refusals.end());
+  EXPECT_NE(refused->reason.find("one rank"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

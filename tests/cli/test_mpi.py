@@ -1,0 +1,198 @@
+"""Programs of MPI: what is recorded of their processes and calls, with both implementations."""
+
+import json
+import subprocess
+
+import harness
+import mpi_case
+from mpi_case import OPERATIONS, launcher, of_each_implementation, program
+
+RANKS = 3
+EVERY = ("allreduce", 1, "barrier", 1, "bcast", 1, "split", 1, "ibarrier", 1, "sendrecv", 1, "send", 1, "nonblocking", 1,
+         "any", 1, "every")
+
+
+class Launchers(mpi_case.Case):
+    @of_each_implementation
+    def test_one_trace_has_all_processes(self, implementation):
+        self.run_ranks(implementation, RANKS, "barrier", 1)
+        rows = self.query("t.wicprof", "SELECT p.rank, p.ranks, p.local_rank, c.world_rank, c.size FROM process p "
+                          "JOIN mpi_communicator c ON c.process_id = p.id ORDER BY 1")
+        self.assertEqual(rows, [(rank, RANKS, rank, rank, RANKS) for rank in range(RANKS)])
+
+    @of_each_implementation
+    def test_a_trace_for_each_rank(self, implementation):
+        variable = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}[implementation]
+        done = subprocess.run([*launcher(implementation, RANKS), harness.WICPROF, "run", "-q", "-f", "-o",
+                               f"trace.%q{{{variable}}}.wicprof", "--", program(implementation), "barrier", "1"],
+                              cwd=self.work, env=self.env, text=True, capture_output=True, timeout=harness.TIMEOUT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        worlds = set()
+        for rank in range(RANKS):
+            rows = self.query(f"trace.{rank}.wicprof", "SELECT p.rank, p.ranks, c.world_rank, c.communicator FROM "
+                              "process p JOIN mpi_communicator c ON c.process_id = p.id")
+            self.assertEqual([row[:3] for row in rows], [(rank, RANKS, rank)])
+            worlds.add(rows[0][3])
+        self.assertEqual(len(worlds), 1, "the communicator's number is the same in all traces")
+
+    @of_each_implementation
+    def test_process_without_mpi_has_its_rank(self, implementation):
+        done = self.wic_prof("run", "-f", "-o", "t.wicprof", "--", *launcher(implementation, 2), "sh", "-c",
+                             "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.query("t.wicprof", "SELECT rank, ranks FROM process WHERE rank IS NOT NULL ORDER BY 1"),
+                         [(0, 2), (1, 2)])
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call"), [(0,)])
+
+    @of_each_implementation
+    def test_two_jobs_share_no_communicator(self, implementation):
+        job = " ".join(map(str, [*launcher(implementation, 2), program(implementation), "barrier", 1]))
+        done = self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "mpi", "--", "sh", "-c", f"{job}; {job}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_communicator GROUP BY communicator"),
+                         [(2,), (2,)])
+
+
+class Calls(mpi_case.Case):
+    @of_each_implementation
+    def test_every_call_is_counted_once_and_behaves_as_bare(self, implementation):
+        """The program checks results, statuses and return codes itself."""
+        self.run_ranks(implementation, RANKS, *EVERY)
+        once = {f"MPI_{name}": RANKS for name in (
+            "Init", "Finalize", "Sendrecv", "Isend", "Irecv", "Issend", "Waitall", "Bcast", "Reduce", "Allreduce",
+            "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Gather", "Gatherv", "Scatter", "Scatterv",
+            "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan", "Ibarrier", "Ibcast", "Ireduce", "Iallreduce",
+            "Comm_dup", "Comm_split", "Cart_create", "Wait", "Waitany", "Waitsome", "Test", "Testall", "Testany",
+            "Testsome")}
+        once.update({"MPI_Isend": 2 * RANKS, "MPI_Issend": 3 * RANKS, "MPI_Barrier": 4 * RANKS,
+                     "MPI_Comm_split": 2 * RANKS, "MPI_Ssend": 1, "MPI_Send": RANKS - 1 + RANKS,
+                     "MPI_Recv": 1 + RANKS - 1 + 4 * RANKS})
+        self.assertEqual(self.counts(), once)
+        self.assertEqual(set(once), set(OPERATIONS) - {"MPI_Init_thread", "MPI_Comm_create"})
+
+    @of_each_implementation
+    def test_ranks_agree_on_each_collective(self, implementation):
+        self.run_ranks(implementation, RANKS, *EVERY)
+        rows = self.query("t.wicprof", f"""
+            SELECT count(DISTINCT process_id), count(*), count(DISTINCT operation), max(m.size)
+            FROM mpi_call c JOIN (SELECT DISTINCT communicator, size FROM mpi_communicator) m USING (communicator)
+            WHERE c.operation >= {OPERATIONS['MPI_Barrier']} GROUP BY communicator, sequence""")
+        self.assertGreater(len(rows), 25)
+        for processes, calls, operations, size in rows:
+            self.assertEqual((processes, calls, operations), (size, size, 1))
+
+    @of_each_implementation
+    def test_each_message_is_received_by_whom_it_was_sent_to(self, implementation):
+        self.run_ranks(implementation, RANKS, *EVERY)
+        sends = ",".join(str(OPERATIONS[f"MPI_{name}"]) for name in ("Send", "Ssend", "Sendrecv", "Isend", "Issend"))
+        sent = self.query("t.wicprof", f"""
+            SELECT communicator, m.world_rank, peer, tag, sequence, bytes FROM mpi_call c
+            JOIN mpi_communicator m USING (communicator, process_id)
+            WHERE operation IN ({sends}) AND peer IS NOT NULL ORDER BY 1, 2, 3, 4, 5""")
+        received = self.query("t.wicprof", f"""
+            SELECT communicator, peer, m.world_rank, tag, sequence, bytes FROM (
+              SELECT process_id, communicator, peer, tag, sequence, bytes FROM mpi_call
+              WHERE operation = {OPERATIONS['MPI_Recv']} AND peer IS NOT NULL
+              UNION ALL SELECT process_id, communicator, peer, tag, sequence, bytes FROM mpi_request
+              WHERE operation IN ({OPERATIONS['MPI_Irecv']}, {OPERATIONS['MPI_Recv']}))
+            JOIN mpi_communicator m USING (communicator, process_id) ORDER BY 1, 2, 3, 4, 5""")
+        self.assertEqual(len(sent), 1 + RANKS - 1 + 5 * RANKS)
+        self.assertEqual(sent, received)
+
+    @of_each_implementation
+    def test_fortran_is_counted_once(self, implementation):
+        for source in ("ring.f90", "ring_f08.f90"):
+            with self.subTest(source):
+                program(implementation, source)
+                self.run_ranks(implementation, RANKS, source=source)
+                self.assertEqual(self.counts(), {f"MPI_{name}": RANKS for name in (
+                    "Init", "Allreduce", "Irecv", "Isend", "Waitall", "Barrier", "Finalize")})
+                peers = self.query("t.wicprof", "SELECT peer FROM mpi_request WHERE operation = "
+                                   f"{OPERATIONS['MPI_Irecv']} ORDER BY 1")
+                self.assertEqual(peers, [(rank,) for rank in range(RANKS)])
+
+    @of_each_implementation
+    def test_thread_level_is_the_one_that_mpi_gives(self, implementation):
+        bare = subprocess.run([*launcher(implementation, 1), program(implementation), "threads"], env=self.env,
+                              text=True, capture_output=True, timeout=harness.TIMEOUT)
+        self.assertIn("provided", bare.stdout)
+        self.assertEqual(self.run_ranks(implementation, 1, "threads").stdout, bare.stdout)
+        self.assertEqual(self.counts(), {"MPI_Init_thread": 1, "MPI_Finalize": 1})
+
+
+class Waits(mpi_case.Case):
+    LATE_MS = 40
+
+    def analysis(self):
+        answer = self.wic_prof("analyze", "t.wicprof", "--format", "json")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        answer = json.loads(answer.stdout)
+        return answer["mpi"], [each for each in answer["findings"] if each["rule"] == "late_rank"]
+
+    def assert_late(self, mpi, rank, times):
+        """The rank came so often so late for each of the others, which the program knows."""
+        first = mpi["ranks"][0]
+        self.assertEqual(first["rank"], rank)
+        self.assertGreaterEqual(first["times"], times)
+        self.assertGreater(first["cost_ns"], 0.8 * times * self.LATE_MS * 1e6)
+
+    @of_each_implementation
+    def test_rank_that_is_late_in_a_collective(self, implementation):
+        self.run_ranks(implementation, RANKS, "late", 1, self.LATE_MS, "allreduce", 16)
+        mpi, findings = self.analysis()
+        self.assert_late(mpi, 1, 16 * (RANKS - 1))
+        self.assertEqual(mpi["ranks"][0]["most_in"], "MPI_Allreduce")
+        self.assertGreaterEqual(len([c for c in mpi["late_collectives"] if c["last_rank"] == 1]), 14)
+        self.assertEqual([text["text"].split(":")[0] for text in findings], ["rank 1 came late"])
+        self.assertRegex(self.wic_prof("analyze", "t.wicprof").stdout, r"(?s)late_rank.*rank 1 came late.*MPI rank")
+
+    @of_each_implementation
+    def test_late_sender_and_late_receiver(self, implementation):
+        for late, kind in ((0, "late sender"), (1, "late receiver")):
+            with self.subTest(kind):
+                self.run_ranks(implementation, 2, "late", late, self.LATE_MS, "send", 5)
+                mpi, _ = self.analysis()
+                self.assert_late(mpi, late, 5)
+                self.assertEqual([wait["kind"] for wait in mpi["longest_waits"][:5]], [kind] * 5)
+                self.assertEqual((mpi["messages"], mpi["unmatched"]), (5, 0))
+
+    @of_each_implementation
+    def test_late_rank_in_calls_that_do_not_block(self, implementation):
+        self.run_ranks(implementation, RANKS, "late", 2, self.LATE_MS, "nonblocking", 8)
+        mpi, _ = self.analysis()
+        self.assert_late(mpi, 2, 8)
+        self.assertEqual(mpi["ranks"][0]["most_in"], "MPI_Waitall")
+
+    @of_each_implementation
+    def test_equal_ranks_have_no_finding(self, implementation):
+        self.run_ranks(implementation, 2, "allreduce", 200, "nonblocking", 50)
+        mpi, findings = self.analysis()
+        self.assertEqual(findings, [])
+        self.assertEqual((mpi["incomplete"], mpi["unmatched"], mpi["messages"], mpi["collectives"]), (0, 0, 100, 200))
+
+    @of_each_implementation
+    def test_trace_of_one_rank_cannot_say_who_was_late(self, implementation):
+        self.run_ranks(implementation, 1, "barrier", 3)
+        answer = json.loads(self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)
+        self.assertIn("late_rank", [refused["rule"] for refused in answer["refused"]])
+
+
+class Choice(mpi_case.Case):
+    def preloaded(self, *words, options=()):
+        done = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", *options, "--", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return "libwicprof_mpi.so" in done.stdout
+
+    @of_each_implementation
+    def test_library_is_preloaded_where_a_word_is_linked_with_mpi(self, implementation):
+        say = ("sh", "-c", "echo $LD_PRELOAD")
+        self.assertFalse(self.preloaded(*say))
+        self.assertTrue(self.preloaded(*say, program(implementation)))
+        self.assertFalse(self.preloaded(*say, program(implementation), options=("--trace", "cuda,host")))
+
+    def test_library_is_preloaded_where_asked(self):
+        self.assertTrue(self.preloaded("sh", "-c", "echo $LD_PRELOAD", options=("--trace", "mpi,host")))
+
+
+if __name__ == "__main__":
+    harness.main()
