@@ -23,6 +23,12 @@ Json event_json(const App& app, EventRef ref) {
           {"end_ns", end - app.timeline()->begin}};
 }
 
+Json selected_json(const App& app) {
+  Json json = event_json(app, *app.selected);
+  for (const Fact& fact : app.selected_facts()) json["facts"][fact.name] = fact.value;
+  return json;
+}
+
 Json timeline_json(const App& app) {
   const Timeline& timeline = *app.timeline();
   Json tracks = Json::array();
@@ -217,7 +223,7 @@ Json state(const App& app, const ItemRects& rects) {
                       {"losses", app.snapshot().status.losses},
                       {"overhead", app.snapshot().status.overhead},
                       {"contents", app.snapshot().status.contents}};
-    json["selected"] = app.selected ? event_json(app, *app.selected) : Json(nullptr);
+    json["selected"] = app.selected ? selected_json(app) : Json(nullptr);
     json["area"] = app.area ? area_json(*app.area, app.timeline()->begin) : Json(nullptr);
     json["search"] = {{"text", app.hits.text}, {"hits", app.hits.total}, {"at", app.hit}};
     Json marks = Json::array();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/view/edge_walk.h"
+#include "gui/view/event_facts.h"
 #include "gui/view/first_view.h"
 #include "gui/view/toggle_history.h"
 
@@ -269,6 +270,12 @@ void App::go_to(const SearchHit& wanted) {
     const TimeNs width = std::min(window.width(), around), middle = wanted.begin + (wanted.end - wanted.begin) / 2;
     window.show(middle - width / 2, middle - width / 2 + width);
   }
+}
+
+std::vector<Fact> App::selected_facts() const {
+  static const std::vector<analyzer::PollingLoop> kUnknown;
+  if (!selected) return {};
+  return facts_of(*model(), *timeline(), facts() != nullptr ? facts()->analysis.polling_loops : kUnknown, *selected);
 }
 
 void App::clear_selection() {

@@ -71,6 +71,8 @@ class App {
   void select(EventRef ref, bool reveal);
   /// Also accepts rows that the model of a large trace lacks: selects them once the model has them.
   void go_to(const SearchHit& hit);
+  /// Everything that is known about the selected event; searches all edges.
+  std::vector<Fact> selected_facts() const;
   void clear_selection();
   void focus_selection();
   void walk(bool back);

@@ -53,19 +53,6 @@ void area_sums(App& app, const Ui& ui) {
   ImGui::EndTable();
 }
 
-std::vector<Fact> all_facts(const App& app, EventRef ref) {
-  std::vector<Fact> facts = facts_of(*app.model(), ref);
-  const analyzer::WakeEdge* edge = app.timeline()->edge_of(ref);
-  if (ref.kind == EventKind::signal) {
-    const std::size_t woken = app.timeline()->edges_of(*app.model(), ref, 100'000).size();
-    facts.push_back(
-        {"ended", app.timeline()->edges.empty() ? "still being matched" : analyzer::count_of(woken, "wait")});
-  } else if (edge != nullptr) {
-    facts.push_back({"wake latency", analyzer::format_duration(analyzer::wake_latency(*app.model(), *edge))});
-  }
-  return facts;
-}
-
 /// The facts of the selected event, looked up once per selection: a long trace has many edges to search.
 struct SelectedFacts {
   std::vector<Fact> facts;
@@ -74,7 +61,7 @@ struct SelectedFacts {
 
   const std::vector<Fact>& of(const App& app) {
     if (event != app.selected || version != app.snapshot().version) {
-      facts = all_facts(app, *app.selected);
+      facts = app.selected_facts();
       event = app.selected;
       version = app.snapshot().version;
     }
@@ -224,7 +211,7 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
   ImGui::PushFont(ui.mono);
   faint(ui, verdict.command);
   ImGui::PopFont();
-  if (const auto missing = no_strips(*app.model(), app.snapshot().large))
+  if (const auto missing = no_strips(*app.model(), facts->analysis, app.snapshot().large))
     faint(ui, missing->reason + " Next: " + missing->command);
   // At the bottom, beside the findings, which may fill all of the height.
   const float below = ImGui::GetContentRegionAvail().y - ImGui::GetTextLineHeightWithSpacing();

@@ -16,7 +16,8 @@ using analyzer::NothingToShow;
 NothingToShow no_tracks();
 /// Why no SM shows a wait; nothing if one does, or if no kernel ran. `large`: the model may lack rows that the trace
 /// has.
-std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large);
+std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                                       bool large);
 // Below, `path` is the trace's file, for commands.
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
 /// A trace without samples of program counters.

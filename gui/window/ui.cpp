@@ -1,6 +1,7 @@
 #include "gui/window/ui.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gui/view/lines.h"
 
@@ -13,6 +14,35 @@ ImU32 ink(Colour colour, float alpha) {
 Colour colour_of(const Ui& ui, State state) { return look_of(state).colour.on(ui.dark); }
 
 ImU32 state_ink(const Ui& ui, State state, float alpha) { return ink(colour_of(ui, state), alpha); }
+
+void draw_hatched(ImDrawList* list, const Ui& ui, Rect where, ImU32 colour) {
+  const float step = ui.px(6), thick = ui.px(3);
+  const float right = where.x + where.width, bottom = where.y + where.height;
+  const ImDrawListFlags flags = list->Flags;
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // a third of the vertices
+  // Stripe k covers the points whose x + y is within [k * step, k * step + thick); its part of the rectangle is convex.
+  for (float sum = std::floor((where.x + where.y) / step) * step; sum < right + bottom; sum += step) {
+    ImVec2 points[6];
+    int count = 0;
+    const auto add = [&](float x, float y) {
+      if (count > 0 && points[count - 1].x == x && points[count - 1].y == y) return;
+      points[count++] = ImVec2(x, y);
+    };
+    // Where the line x + y = `line` leaves the rectangle, at its lower or at its upper end.
+    const auto add_end = [&](float line, float y) {
+      const float x = std::clamp(line - y, where.x, right);
+      add(x, std::clamp(line - x, where.y, bottom));
+    };
+    add_end(sum, bottom);
+    add_end(sum, where.y);
+    if (sum < right + where.y && sum + thick > right + where.y) add(right, where.y);
+    add_end(sum + thick, where.y);
+    add_end(sum + thick, bottom);
+    if (sum < where.x + bottom && sum + thick > where.x + bottom) add(where.x, bottom);
+    if (count >= 3) list->AddConvexPolyFilled(points, count, colour);
+  }
+  list->Flags = flags;
+}
 
 float text_width(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(size_of(font), 1e9f, 0, text.data(), text.data() + text.size()).x;

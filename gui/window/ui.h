@@ -39,6 +39,8 @@ ImU32 ink(Colour colour, float alpha = 1);
 inline ImVec4 ink4(Colour colour, float alpha = 1) { return ImGui::ColorConvertU32ToFloat4(ink(colour, alpha)); }
 Colour colour_of(const Ui& ui, State state);
 ImU32 state_ink(const Ui& ui, State state, float alpha = 1);
+/// Fills a rectangle with diagonal stripes, which continue in adjacent rectangles.
+void draw_hatched(ImDrawList* list, const Ui& ui, Rect where, ImU32 colour);
 
 /// The size at which the font was loaded, in pixels.
 inline float size_of(const ImFont* font) {

@@ -342,6 +342,28 @@ class ShippedTraces(gui_harness.Case):
         _, first, whole = self.first_view("c_h3d.park")
         self.assertLess(first["end_ns"] - first["begin_ns"], whole["span_ns"] / 4, "waits lie in a sixtieth of it")
 
+    def test_kernels_that_poll_by_their_samples_are_hatched(self):
+        trace, _, _ = self.first_view("bare_poll")
+        drawn, found = self.drive([trace], "wait facts", "frames 3", "shot t.png", "dump s", "key /", "frames 2",
+                                  "type wait_for_word", "frames 16", "enter", "frames 4", "dump found",
+                                  options=("--light",))
+        self.assertRegex(found["selected"]["facts"]["polls"],
+                         r"^96.3 % of its samples, at bare_poll.cu:58 \(21.0 % in the loop, 75.3 % at the barrier")
+        rows = read_png(self.work / "t.png")[2]
+        across = slice(*(3 * int(drawn["items"]["timeline"][0] + part * drawn["items"]["timeline"][2])
+                         for part in (0.1, 0.9)))
+        colours = {}
+        for track in drawn["timeline"]["tracks"]:
+            if not track["key"].startswith("stream/") or track["folded"]:
+                continue
+            x, y, width, height = drawn["items"]["track." + track["key"]]
+            line = rows[int(y + height / 2)][across]
+            pixels = [line[at:at + 3].hex() for at in range(0, len(line), 3)]
+            colours[track["name"].split()[-1]] = {one: pixels.count(one) / len(pixels) for one in set(pixels)}
+        self.assertGreater(colours["14"].get(POLLING, 0), 0.3, "stripes")
+        self.assertGreater(colours["14"].get("8a939c", 0), 0.3, "on the colour of kernels")
+        self.assertNotIn(POLLING, colours["15"], "the kernel that computes")
+
     def test_the_runtimes_own_rows_are_folded(self):
         _, first, _ = self.first_view("g_stn.poll")
         folded = [track["name"] for track in first["tracks"] if track["folded"]]

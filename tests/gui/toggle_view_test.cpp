@@ -175,11 +175,11 @@ TEST(Nothing, EachReasonHasACommand) {
   for (const NothingToShow& nothing :
        {no_sites(plain, {}, path), no_samples(plain, path), no_toggle(plain, {}, path), analyzer::why_no_waits(plain)})
     EXPECT_EQ(nothing.command.find("pcsampling"), std::string::npos) << "a program without kernels has none to sample";
-  EXPECT_FALSE(no_strips(plain, false)) << "without kernels there is nothing to explain";
+  EXPECT_FALSE(no_strips(plain, {}, false)) << "without kernels there is nothing to explain";
   plain.kernels.emplace_back();
-  ASSERT_TRUE(no_strips(plain, false));
-  EXPECT_NE(no_strips(plain, false)->command.find("pcsampling"), std::string::npos);
-  EXPECT_FALSE(no_strips(plain, true)) << "a large trace has waits that the model lacks";
+  ASSERT_TRUE(no_strips(plain, {}, false));
+  EXPECT_NE(no_strips(plain, {}, false)->command.find("pcsampling"), std::string::npos);
+  EXPECT_FALSE(no_strips(plain, {}, true)) << "a large trace has waits that the model lacks";
   EXPECT_EQ(no_findings(analysis, path).command, "wic-prof analyze 'a b.wicprof'");
 }
 
