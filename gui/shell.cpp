@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "analyzer/words/format.h"
 #include "gui/actions.h"
@@ -254,6 +255,8 @@ Shell::Shell() {
 
 void Shell::draw(App& app, const Ui& ui) {
   ui.items.clear();
+  ui.drawn_last = std::exchange(ui.drawn, {});
+  ui.named = {};
   app.nothing.reset();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   header(app, ui, display.x);

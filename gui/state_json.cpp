@@ -197,7 +197,13 @@ Json session_json(const App& app) {
           {"can_undo", app.can_undo()}};
 }
 
-Json state(const App& app, const ItemRects& rects) {
+Json names_of(const Looks& looks) {
+  Json names = Json::array();
+  looks.for_each([&](const StateLook& look, bool) { names.push_back(look.name); });
+  return names;
+}
+
+Json state(const App& app, const Ui& ui) {
   const LoadProgress progress = app.progress();
   Json json{
       {"view", app.view},
@@ -212,6 +218,8 @@ Json state(const App& app, const ItemRects& rects) {
       {"help", app.help},
       {"palette", app.palette},
       {"searching", app.searching},
+      {"drawn", names_of(ui.drawn)},
+      {"legend", names_of(ui.named)},
       {"nothing",
        app.nothing ? Json{{"reason", app.nothing->reason}, {"command", app.nothing->command}} : Json(nullptr)},
       {"first_waits_ms", app.first_waits ? Json(static_cast<double>(*app.first_waits) / kMillisecond) : Json(nullptr)},
@@ -264,15 +272,15 @@ Json state(const App& app, const ItemRects& rects) {
     if (!action.keys.empty()) keys.push_back({{"name", action.name}, {"keys", action.keys}, {"group", action.group}});
   json["keys"] = keys;
   Json items;
-  for (const auto& [name, rect] : rects) items[name] = {rect.x, rect.y, rect.width, rect.height};
+  for (const auto& [name, rect] : ui.items) items[name] = {rect.x, rect.y, rect.width, rect.height};
   json["items"] = items;
   return json;
 }
 
 }  // namespace
 
-Result<> write_state(const App& app, const ItemRects& items, const std::string& path) {
-  if (replace_with(path, state(app, items).dump(1, ' ', false, Json::error_handler_t::replace) + "\n") != 0)
+Result<> write_state(const App& app, const Ui& ui, const std::string& path) {
+  if (replace_with(path, state(app, ui).dump(1, ' ', false, Json::error_handler_t::replace) + "\n") != 0)
     return bad_input("cannot write " + path + "; choose a writable folder");
   return ok();
 }

@@ -91,7 +91,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
     }
     window = {static_cast<double>(first), 0, std::max(some, TimeNs{1'000})};
   }
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, ui.drawn_last);
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
   const std::string from =

@@ -213,15 +213,6 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
   ImGui::PopFont();
   if (const auto missing = no_strips(*app.model(), facts->analysis, app.snapshot().large))
     faint(ui, missing->reason + " Next: " + missing->command);
-  // At the bottom, beside the findings, which may fill all of the height.
-  const float below = ImGui::GetContentRegionAvail().y - ImGui::GetTextLineHeightWithSpacing();
-  if (below > 0) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + below);
-  ImGui::BeginGroup();
-  legend(ui,
-         {State::polling, State::parked, State::computing, State::transferring, State::host_waiting, State::calling});
-  ImGui::EndGroup();
-  if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("A strip is as high as the most warps of its SM that wait; its colour is the mode.");
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(16));
   ImGui::BeginChild("worst");

@@ -149,7 +149,7 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
   }
   Rect polled;  // adjacent columns of the same height become one hatched rectangle
   const auto flush = [&] {
-    if (polled.width > 0) draw_hatched(list_, ui_, polled, state_ink(ui_, State::polling));
+    if (polled.width > 0) draw_polling(list_, ui_, polled);
     app_.drawn += polled.width > 0;
     polled = {};
   };

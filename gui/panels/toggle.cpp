@@ -71,7 +71,7 @@ void draw_sides(App& app, const Ui& ui) {
   if (later != left.begin()) from_before = std::prev(later)->begin;
   if (!after.iterations->empty()) from_after = after.iterations->front().begin;
 
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, ui.drawn_last);
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
   faint(ui, "Same scale; both begin with an iteration. The wheel zooms.");

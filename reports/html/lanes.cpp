@@ -39,10 +39,6 @@ class Labels {
   std::vector<std::string> list_{""};
 };
 
-State state_of(const store::HostWaitRow& wait) {
-  return store::state_of_host_wait(wait.begin, wait.end, wait.cpu.value_or(-1));
-}
-
 /// Splits a wait at the time it noticed a change of strategy, and counts the warps at the barrier behind it.
 void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const store::WaitRow& wait) {
   const WaitStateTable::Own own = states.own(index);
@@ -151,7 +147,7 @@ class Gatherer {
     }
     Lane host{.group = site.name, .name = "CPU", .site = site.site, .counted = true, .on_paper = true};
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, state_of(wait)});
+      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, store::state_of_host_wait(wait)});
     }
     if (!host.stretches.empty()) wait_lanes_[{site.site, kHostDevice, 0}] = lanes_.list.size();
     add(std::move(host));
@@ -193,7 +189,7 @@ class Gatherer {
       if (!wait.in_call()) continue;
       waits[{wait.process, wait.thread}].push_back(
           {{wait.begin, wait.end},
-           state_of(wait),
+           store::state_of_host_wait(wait),
            labels_.number(wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site))});
     }
     for (const store::CallRow& call : model_.calls)

@@ -68,6 +68,35 @@ class Screenshots(gui_harness.Case):
                 self.assertGreater(colours.get(PARKED, 0), 500)
                 self.assertEqual(colours.get(AT_BARRIER, 0), 0)
 
+    def test_everything_coloured_is_in_the_legend(self):
+        theme = (SOURCE / "analyzer" / "words" / "colours.h").read_text()
+        light = dict(reversed(pair) for pair in re.findall(r'\{"([^"]+)", "[^"]+", \{0x(\w{6}), 0x\w{6}\}\}', theme))
+        self.assertEqual(light[POLLING], "polling")
+        text = "1b1f24"  # signals have the colour of text
+        traces = {name: self.work / f"{name}.wicprof" for name in ("bare_poll", "hot_flag.poll", "c_h3d.park")}
+        for name, trace in traces.items():
+            trace.write_bytes(gzip.decompress((SOURCE / "samples" / "traces" / f"{name}.wicprof.gz").read_bytes()))
+        named = set()
+        for trace in (*traces.values(), self.make_trace("t.wicprof")):
+            lines = ["wait facts", "frames 3"]
+            for view in ("timeline", "live", "toggle", "compare", "figures"):
+                lines += [f"view {view}", "frames 4", f"dump {view}", f"shot {view}.png"]
+            for state in self.drive([trace], *lines, options=("--light",)):
+                with self.subTest(trace=trace.name, view=state["view"]):
+                    self.assertEqual(set(state["drawn"]) - set(state["legend"]), set())
+                    named |= set(state["legend"])
+                    if "timeline" not in state["items"]:
+                        continue
+                    self.assertGreater(len(state["legend"]), 0)
+                    x, y, width, height = (int(value) for value in state["items"]["timeline"])
+                    rows = read_png(self.work / f"{state['view']}.png")[2][y:y + height]
+                    pixels = {row[3 * at:3 * at + 3].hex() for row in rows for at in range(x, x + width)}
+                    others = {text, PARKED} if state["timeline"]["interventions"] else {text}  # lines of changes
+                    self.assertEqual({light[one] for one in pixels - others if one in light} - set(state["legend"]),
+                                     set())
+        self.assertLessEqual({"polling", "polling, by samples", "parked", "computing", "transferring", "host waiting",
+                              "ready, no CPU", "in a call", "signal"}, named)
+
     def test_twice_the_scale(self):
         trace = self.make_trace("t.wicprof")
         result = self.wic_prof("gui", trace, "--size", "800x600", "--scale", "200", "--screenshot", "t.png")
