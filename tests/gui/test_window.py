@@ -291,6 +291,17 @@ class Timeline(gui_harness.Case):
             self.assertGreater(ways["halo.ready", way]["waiting_ns"], 0)
             self.assertIsNotNone(ways["halo.ready", way]["wake_p50_ns"])
 
+    def test_a_dragged_area_counts_what_it_shades(self):
+        lines = ("wait facts", "frames 3", "drag timeline 0.3 0.02 0.6 0.3", "frames 3", "dump some",
+                 "key escape", "frames 2", "drag timeline 0.3 -0.02 0.6 0.3", "frames 3", "dump ruler")
+        some, ruler = self.drive([self.trace], *lines)
+        for state in (some, ruler):
+            shaded = {name.removeprefix("area.") for name in state["items"] if name.startswith("area.")}
+            self.assertEqual(len(shaded), state["area"]["tracks"])
+        tracks = [track["key"] for track in some["timeline"]["tracks"]]
+        self.assertLess(some["area"]["tracks"], len(tracks))
+        self.assertEqual(ruler["area"]["tracks"], len(tracks), "a drag along the ruler takes all")
+
     def test_opening_and_pinning(self):
         first = self.drive([self.trace], "wait facts", "frames 3", "dump s")
         key = next(t["key"] for t in first["timeline"]["tracks"] if t["strip"])
