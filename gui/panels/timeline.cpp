@@ -69,23 +69,51 @@ struct SelectedFacts {
   }
 };
 
+/// A value that names an event: a click goes there.
+bool link(const Ui& ui, const Fact& fact) {
+  ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().accent));
+  ImGui::BeginGroup();
+  paragraph(ui, fact.value);
+  ImGui::EndGroup();
+  ImGui::PopStyleColor();
+  note_item(ui, "fact." + fact.name);
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  return ImGui::IsItemClicked();
+}
+
 void selected_facts(App& app, const Ui& ui, const std::vector<Fact>& facts) {
   heading(ui, title_of(*app.model(), *app.selected));
   // In columns, so that all facts fit a low panel.
-  constexpr int kColumns = 3;
+  constexpr std::size_t kColumns = 3;
   const std::size_t each = (facts.size() + kColumns - 1) / kColumns;
+  std::optional<EventRef> clicked;
   if (!ImGui::BeginTable("facts", kColumns, ImGuiTableFlags_SizingStretchSame)) return;
-  for (int column = 0; column < kColumns; ++column) {
+  for (std::size_t first = 0; first < facts.size(); first += each) {
     ImGui::TableNextColumn();
-    std::vector<std::pair<std::string, std::string>> part;
-    for (std::size_t i = static_cast<std::size_t>(column) * each;
-         i < std::min(facts.size(), (static_cast<std::size_t>(column) + 1) * each); ++i)
-      part.emplace_back(facts[i].name, facts[i].value);
-    ImGui::PushID(column);
-    if (!part.empty()) fact_table(ui, "column", part);
+    ImGui::PushID(static_cast<int>(first));
+    if (ImGui::BeginTable("column", 2, ImGuiTableFlags_SizingFixedFit)) {
+      const std::size_t next = std::min(first + each, facts.size());
+      float widest = 0;
+      for (std::size_t i = first; i < next; ++i) widest = std::max(widest, text_width(ui.regular, facts[i].name));
+      ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, widest + ui.px(8));
+      ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
+      for (std::size_t i = first; i < next; ++i) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        faint(ui, facts[i].name);
+        ImGui::TableNextColumn();
+        if (!facts[i].of) {
+          paragraph(ui, facts[i].value);
+        } else if (link(ui, facts[i])) {
+          clicked = facts[i].of;
+        }
+      }
+      ImGui::EndTable();
+    }
     ImGui::PopID();
   }
   ImGui::EndTable();
+  if (clicked) app.select(*clicked, true);
 }
 
 }  // namespace

@@ -274,6 +274,20 @@ class Timeline(gui_harness.Case):
         self.assertLessEqual(signal["selected"]["begin_ns"], start["selected"]["end_ns"])
         self.assertEqual(woken["selected"]["kind"], "wait")
 
+    def test_a_wait_names_the_signal_that_ended_it(self):
+        begin = ["wait facts", "frames 2", "key /", "frames 2", "type wait at halo.ready", "frames 26", "enter",
+                 "frames 4", "dump wait"]
+        wait, signal, back = self.drive([self.trace], *begin, "click fact.ended", "frames 4", "dump signal",
+                                        "click fact.ended", "frames 4", "dump back")
+        self.assertEqual(wait["selected"]["kind"], "wait")
+        self.assertEqual(signal["selected"]["kind"], "signal")
+        self.assertEqual(wait["selected"]["facts"]["ended"],
+                         f"by the signal of {signal['selected']['facts']['from']} at "
+                         f"{signal['selected']['begin_ns'] / 1e9:.6f} s")
+        self.assertLessEqual(signal["selected"]["begin_ns"], wait["selected"]["end_ns"])
+        self.assertEqual(back["selected"]["kind"], "wait")
+        self.assertIn("ended", back["selected"]["facts"])
+
     def test_a_drag_sums_up_a_stretch(self):
         dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.4 0.1 0.8 0.95",
                                      "frames 3", "dump area",
