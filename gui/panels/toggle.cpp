@@ -112,7 +112,7 @@ void TogglePanel::draw(App& app, const Ui& ui) {
   if (segments.size() < 2 || !app.toggle_pair.before) {
     begin_card(ui, "nothing", size.x, 0);
     draw_nothing(app, ui, "The program has not changed how it waits",
-                 no_toggle(*app.model(), app.facts()->before_after, app.path()));
+                 no_toggle(*app.model(), app.facts()->analysis, app.facts()->before_after, app.path()));
     return end_card();
   }
   const float top = std::clamp(size.y * 0.26f, ui.px(150), ui.px(210)), gap = ui.px(10);

@@ -86,14 +86,33 @@ NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string&
           analyze(path)};
 }
 
-NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path) {
-  if (model.sites.empty() && model.kernels.empty())
-    return {kNoKernels + std::string(" So nothing can change how it waits."), analyze(path)};
-  if (model.sites.empty())
+NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                        const BeforeAfter& values, const std::string& path) {
+  if (model.sites.empty()) {
+    if (!analysis.polling_loops.empty())
+      return {fmt::format("The program waited in its own way all the time. The samples show that {} polls: where the "
+                          "program has the kernel's PTX, --rewrite makes its loop a wait site, which --ab toggles.",
+                          analyzer::function_name(analysis.polling_loops.front().function)),
+              "wic-prof run --rewrite --ab -- APP"};
+    if (!model.host_waits.empty() || !analysis.host_waits.empty())
+      return {
+          "The program waited in its own way all the time. How its host threads wait in calls of CUDA can change while "
+          "it runs: --side host.",
+          "wic-prof run --side host --schedule poll:2s,park:2s -- APP"};
+    if (model.kernels.empty() && analysis.kernels.empty())
+      return {kNoKernels + std::string(" So nothing can change how it waits."), analyze(path)};
+    if (analysis.stalls.functions.empty())
+      return {
+          "No wait was recorded that could change: the program does not wait through wic, and no host thread waited in "
+          "a "
+          "call of CUDA. Sampled program counters show whether its kernels poll.",
+          kSampled};
     return {
-        "The program does not wait through wic, so nothing can change how it waits. Sampled program counters show "
-        "whether its kernels poll.",
-        kSampled};
+        "No wait was recorded that could change: the program does not wait through wic, no host thread waited in a "
+        "call "
+        "of CUDA, and by the samples no kernel polls.",
+        analyze(path)};
+  }
   const std::string mode = values.segments.empty() ? model.meta_value("mode") : values.segments.front().way;
   const std::string way = mode.empty() ? mode : fmt::format(" ({})", mode);
   return {fmt::format("The program waited in one way{} during the whole trace, so there is no before and after.", way),

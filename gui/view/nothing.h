@@ -25,8 +25,9 @@ NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& p
 /// A trace in which no kernel follows another one directly.
 NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path);
-/// A trace in which the program waits in one way.
-NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path);
+/// A trace in which the program waits in one way: what can change that.
+NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                        const BeforeAfter& values, const std::string& path);
 NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path);
 NothingToShow no_program();
 
