@@ -584,6 +584,12 @@ class Panels(gui_harness.Case):
         self.assertEqual((states[1]["help"], states[1]["palette"]), (False, True))
         self.assertEqual((states[2]["palette"], states[2]["view"]), (False, "findings"))
 
+    def test_the_tabs_of_a_change_say_what_they_show(self):
+        """The toggle itself is under Live."""
+        names = {action["keys"]: action["name"] for action in
+                 self.drive([self.trace], "wait facts", "dump s")["keys"] if action["group"] == "Views"}
+        self.assertEqual((names["7"], names["8"], names["9"]), ("Change", "A/B", "Live"))
+
     def test_a_script_that_names_a_missing_item(self):
         result = self.gui(self.trace, "--drive", self.script("wait loaded", "click no such thing"))
         self.assert_refused(result, 2, "no such thing")
