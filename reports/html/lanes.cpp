@@ -12,6 +12,7 @@
 #include "analyzer/waits/matching.h"
 #include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -155,7 +156,9 @@ class Gatherer {
 
   void add_streams() {
     std::map<std::tuple<DeviceId, std::uint32_t>, std::vector<Stretch>> streams;
+    analyzer::ProgramKernels of_program;
     for (const store::KernelRow& kernel : model_.kernels) {
+      if (!of_program(kernel)) continue;
       streams[{kernel.device, kernel.stream}].push_back(
           {{kernel.start, kernel.end}, State::computing, labels_.number(function_name(kernel.name))});
     }

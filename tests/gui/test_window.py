@@ -428,6 +428,19 @@ class ShippedTraces(gui_harness.Case):
         order = [track["folded"] for track in first["tracks"]]
         self.assertEqual(order, sorted(order), "folded tracks come last")
 
+    def test_kernels_of_the_runtime_are_not_among_the_programs(self):
+        trace, _, _ = self.first_view("hot_flag.poll")
+        with contextlib.closing(sqlite3.connect(trace)) as opened:
+            names = [name for name, in opened.execute("SELECT value FROM kernel JOIN string ON string.id = name_id")]
+        own = sum("answer_pings" in name for name in names)
+        self.assertGreater(own, 0)
+        state = self.drive([trace], "wait facts", "frames 3", "dump s")
+        self.assertIn(f" {len(names) - own} kernels", state["status"]["contents"])
+        self.assertIn(f"{len(names) - own} kernels in", self.wic_prof("analyze", trace).stdout)
+        for format in ("html", "md", "perfetto", "json"):
+            self.wic_prof("report", trace, "--format", format, "-o", f"r.{format}")
+            self.assertNotIn("answer_pings", (self.work / f"r.{format}").read_text(), format)
+
     def test_kernels_have_the_names_of_the_program(self):
         trace, _, _ = self.first_view("hot_flag.poll")
         state = self.drive([trace], "wait facts", "frames 2", "key /", "frames 2", "type HotFlagKernel", "frames 4",
