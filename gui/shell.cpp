@@ -163,6 +163,7 @@ void search_box(App& app, const Ui& ui, bool& was_open) {
     app.search_for(app.search_text);
   }
   note_item(ui, "search.text");
+  faint(ui, "Events of exactly this name come first. Narrow the search: kind:kernel, >1ms, <20us.");
   end_overlay();
 }
 

@@ -333,6 +333,10 @@ void App::step(int direction) {
 
 void App::search_for(const std::string& text) {
   if (model() == nullptr) return;
+  if (const Result<SearchQuery> query = read_query(text); !query) {
+    notice = query.error().message;
+    return;
+  }
   if (snapshot().large && !text.empty()) {
     notice = "searching for '" + text + "'";
     sources_[0]->search(text);
@@ -346,13 +350,14 @@ void App::take_hits(SearchHits found) {
   hits = std::move(found);
   hit = 0;
   if (hits.hits.empty()) {
-    notice = text.empty() ? "" : "no event is named '" + text + "'";
+    notice = text.empty() ? "" : "no event matches '" + text + "'";
     return;
   }
-  // Starts at the first hit from the left edge of the window.
-  const auto first = std::find_if(hits.hits.begin(), hits.hits.end(),
-                                  [&](const SearchHit& one) { return one.begin >= window.begin(); });
-  if (first != hits.hits.end() && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
+  // Starts at the first hit from the left edge of the window, among those of exactly this name if there are any.
+  const auto last = hits.exact > 0 ? hits.hits.begin() + static_cast<std::ptrdiff_t>(hits.exact) : hits.hits.end();
+  const auto first =
+      std::find_if(hits.hits.begin(), last, [&](const SearchHit& one) { return one.begin >= window.begin(); });
+  if (first != last && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
   go_to(hits.hits[hit]);
 }
 

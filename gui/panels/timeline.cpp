@@ -122,12 +122,16 @@ class TimelinePanel final : public Panel {
   void draw(App& app, const Ui& ui) override;
   void area_sites(const App& app, const Ui& ui);
   void search_hits(App& app, const Ui& ui);
+  void choose_kind(App& app, const Ui& ui);
   void answer(App& app, const Ui& ui, float width);
   TimelineState timeline_;
   SelectedFacts selected_facts_;
   FirstWords words_;
   std::uint64_t words_version_ = 0;  ///< of the snapshot that words_ describes
-  std::size_t shown_hit_ = 0;        ///< the list of hits scrolls when another one becomes the current one
+  std::string hits_of_;              ///< the search whose kinds are in kinds_
+  std::uint64_t hits_total_ = 0;     ///< of that search
+  std::vector<EventKind> kinds_;
+  std::size_t shown_hit_ = 0;  ///< the list of hits scrolls when another one becomes the current one
 };
 
 template <>
@@ -166,10 +170,38 @@ void TimelinePanel::area_sites(const App& app, const Ui& ui) {
   ImGui::EndTable();
 }
 
-/// The hits of the search, in order of time; a click goes to one.
+/// One button per kind of the hits; a click narrows the search to that kind, or widens it again.
+void TimelinePanel::choose_kind(App& app, const Ui& ui) {
+  if (hits_of_ != app.hits.text || hits_total_ != app.hits.total) {
+    hits_of_ = app.hits.text;
+    hits_total_ = app.hits.total;
+    bool occurs[kEventKinds] = {};
+    for (const SearchHit& one : app.hits.hits) occurs[static_cast<std::size_t>(one.row.kind)] = true;
+    kinds_.clear();
+    for (std::size_t i = 0; i < kEventKinds; ++i) {
+      if (occurs[i]) kinds_.push_back(static_cast<EventKind>(i));
+    }
+  }
+  const Result<SearchQuery> query = read_query(app.hits.text);
+  constexpr EventKind kEach = EventKind::thread_sample;  // no search finds samples
+  const EventKind chosen = query ? query->kind.value_or(kEach) : kEach;
+  if (chosen == kEach && kinds_.size() < 2) return;
+  std::optional<std::string> wanted;
+  if (segment_button(ui, "hits.all", "all", chosen == kEach, ui.theme().accent)) wanted = with_kind(app.hits.text, {});
+  for (const EventKind kind : kinds_) {
+    ImGui::SameLine(0, ui.px(2));
+    const std::string word(kind_word(kind));
+    if (segment_button(ui, "hits." + word, word.c_str(), chosen == kind, ui.theme().accent))
+      wanted = with_kind(app.hits.text, kind);
+  }
+  if (wanted) app.search_for(*wanted);
+}
+
+/// The hits of the search, those of exactly the name first; a click goes to one.
 void TimelinePanel::search_hits(App& app, const Ui& ui) {
   const SearchHits& hits = app.hits;
-  heading(ui, fmt::format("{} named '{}'", analyzer::count_of(hits.total, "event"), hits.text));
+  heading(ui, fmt::format("{} for '{}'", analyzer::count_of(hits.total, "event"), hits.text));
+  choose_kind(app, ui);
   if (hits.total > hits.hits.size())
     faint(ui, fmt::format("the first {} are listed", analyzer::format_count(hits.hits.size())));
   ImGui::BeginChild("hits");

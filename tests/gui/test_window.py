@@ -238,6 +238,17 @@ class Timeline(gui_harness.Case):
         self.assertEqual(states[1]["selected"]["title"], "reduce_norm")
         self.assertGreater(states[1]["selected"]["begin_ns"], states[0]["selected"]["begin_ns"])
 
+    def test_a_search_is_narrowed_by_a_click_on_a_kind(self):
+        every, waits, again, wrong = self.drive(
+            [self.trace], "wait facts", "frames 2", "key /", "frames 2", "type halo.ready", "frames 18", "enter",
+            "frames 4", "dump all", "click hits.signal", "frames 4", "dump signals", "click hits.all", "frames 4",
+            "dump again", "key /", "frames 2", "type  kind:x", "frames 18", "enter", "frames 4", "dump wrong")
+        self.assertEqual(waits["search"]["text"], "halo.ready kind:signal")
+        self.assertEqual(waits["selected"]["kind"], "signal")
+        self.assertLess(waits["search"]["hits"], every["search"]["hits"])
+        self.assertEqual(again["search"], every["search"])
+        self.assertIn("the kinds are wait, signal, host, kernel", wrong["notice"])
+
     def test_before_a_click_the_pane_has_the_answer(self):
         state = self.drive([self.trace], "wait facts", "frames 3", "dump s")
         self.assertIsNone(state["selected"])
