@@ -152,7 +152,7 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
 #endif
     return ok();
   }
-  if (verb == "dump" && words.size() == 2) return write_state(app, window.ui().items, words[1]);
+  if (verb == "dump" && words.size() == 2) return write_state(app, window.ui(), words[1]);
   if (verb == "shot" && words.size() == 2) return window.save_png(words[1]);
   if (verb == "frames" && words.size() == 2) {
     pending_.assign(static_cast<std::size_t>(value(1)), mouse_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "analyzer/words/format.h"
 #include "gui/actions.h"
@@ -162,6 +163,7 @@ void search_box(App& app, const Ui& ui, bool& was_open) {
     app.search_for(app.search_text);
   }
   note_item(ui, "search.text");
+  faint(ui, "Events of exactly this name come first. Narrow the search: kind:kernel, >1ms, <20us.");
   end_overlay();
 }
 
@@ -254,6 +256,8 @@ Shell::Shell() {
 
 void Shell::draw(App& app, const Ui& ui) {
   ui.items.clear();
+  ui.drawn_last = std::exchange(ui.drawn, {});
+  ui.named = {};
   app.nothing.reset();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   header(app, ui, display.x);

@@ -23,6 +23,12 @@ Json event_json(const App& app, EventRef ref) {
           {"end_ns", end - app.timeline()->begin}};
 }
 
+Json selected_json(const App& app) {
+  Json json = event_json(app, *app.selected);
+  for (const Fact& fact : app.selected_facts()) json["facts"][fact.name] = fact.value;
+  return json;
+}
+
 Json timeline_json(const App& app) {
   const Timeline& timeline = *app.timeline();
   Json tracks = Json::array();
@@ -191,7 +197,13 @@ Json session_json(const App& app) {
           {"can_undo", app.can_undo()}};
 }
 
-Json state(const App& app, const ItemRects& rects) {
+Json names_of(const Looks& looks) {
+  Json names = Json::array();
+  looks.for_each([&](const StateLook& look, bool) { names.push_back(look.name); });
+  return names;
+}
+
+Json state(const App& app, const Ui& ui) {
   const LoadProgress progress = app.progress();
   Json json{
       {"view", app.view},
@@ -206,6 +218,8 @@ Json state(const App& app, const ItemRects& rects) {
       {"help", app.help},
       {"palette", app.palette},
       {"searching", app.searching},
+      {"drawn", names_of(ui.drawn)},
+      {"legend", names_of(ui.named)},
       {"nothing",
        app.nothing ? Json{{"reason", app.nothing->reason}, {"command", app.nothing->command}} : Json(nullptr)},
       {"first_waits_ms", app.first_waits ? Json(static_cast<double>(*app.first_waits) / kMillisecond) : Json(nullptr)},
@@ -217,7 +231,7 @@ Json state(const App& app, const ItemRects& rects) {
                       {"losses", app.snapshot().status.losses},
                       {"overhead", app.snapshot().status.overhead},
                       {"contents", app.snapshot().status.contents}};
-    json["selected"] = app.selected ? event_json(app, *app.selected) : Json(nullptr);
+    json["selected"] = app.selected ? selected_json(app) : Json(nullptr);
     json["area"] = app.area ? area_json(*app.area, app.timeline()->begin) : Json(nullptr);
     json["search"] = {{"text", app.hits.text}, {"hits", app.hits.total}, {"at", app.hit}};
     Json marks = Json::array();
@@ -258,15 +272,15 @@ Json state(const App& app, const ItemRects& rects) {
     if (!action.keys.empty()) keys.push_back({{"name", action.name}, {"keys", action.keys}, {"group", action.group}});
   json["keys"] = keys;
   Json items;
-  for (const auto& [name, rect] : rects) items[name] = {rect.x, rect.y, rect.width, rect.height};
+  for (const auto& [name, rect] : ui.items) items[name] = {rect.x, rect.y, rect.width, rect.height};
   json["items"] = items;
   return json;
 }
 
 }  // namespace
 
-Result<> write_state(const App& app, const ItemRects& items, const std::string& path) {
-  if (replace_with(path, state(app, items).dump(1, ' ', false, Json::error_handler_t::replace) + "\n") != 0)
+Result<> write_state(const App& app, const Ui& ui, const std::string& path) {
+  if (replace_with(path, state(app, ui).dump(1, ' ', false, Json::error_handler_t::replace) + "\n") != 0)
     return bad_input("cannot write " + path + "; choose a writable folder");
   return ok();
 }

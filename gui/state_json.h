@@ -10,6 +10,6 @@
 namespace wicprof::gui {
 
 /// Writes one JSON document, completely or not at all. Error: the file cannot be written.
-Result<> write_state(const App& app, const ItemRects& items, const std::string& path);
+Result<> write_state(const App& app, const Ui& ui, const std::string& path);
 
 }  // namespace wicprof::gui

@@ -373,15 +373,11 @@ std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint6
   return found;
 }
 
-bool same_function(const PollingLoop& loop, const std::string& kernel) {
-  return !kernel.empty() && (kernel == loop.function || kernel == loop.symbol);
-}
-
 // The kernels that ran on the same device at the same time; longest overlap first.
 std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop) {
   std::vector<std::pair<TimeNs, TimeNs>> polling;
   for (const store::KernelRow& kernel : model.kernels) {
-    if (kernel.device != loop.device || !same_function(loop, kernel.name)) continue;
+    if (kernel.device != loop.device || !is_of_kernel(loop, kernel.name)) continue;
     if (!polling.empty() && kernel.start <= polling.back().second) {
       polling.back().second = std::max(polling.back().second, kernel.end);
     } else {
@@ -390,7 +386,7 @@ std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop
   }
   std::map<std::string, TimeNs> together;
   for (const store::KernelRow& kernel : model.kernels) {
-    if (kernel.device != loop.device || same_function(loop, kernel.name)) continue;
+    if (kernel.device != loop.device || is_of_kernel(loop, kernel.name)) continue;
     auto span =
         std::partition_point(polling.begin(), polling.end(), [&](const auto& p) { return p.second <= kernel.start; });
     for (; span != polling.end() && span->first < kernel.end; ++span) {
@@ -428,6 +424,10 @@ std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stall
   for (PollingLoop& loop : loops) loop.beside = beside(model, loop);
   std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });
   return loops;
+}
+
+bool is_of_kernel(const PollingLoop& loop, std::string_view kernel) {
+  return !kernel.empty() && (kernel == loop.function || kernel == loop.symbol);
 }
 
 std::string place_of(const PollingLoop& loop) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/machine_code/loop_kind.h"
@@ -42,6 +43,8 @@ struct PollingLoop {
 /// Most samples first. Omits loops with too few samples to matter.
 std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stalls& stalls);
 
+/// `kernel`: a kernel's name in the trace.
+bool is_of_kernel(const PollingLoop& loop, std::string_view kernel);
 /// "poll.cu:42", or "offset 0x90" without a source line.
 std::string place_of(const PollingLoop& loop);
 /// A short description: "polls a word".

@@ -41,13 +41,15 @@ inline constexpr std::array<StateLook, kStates> kStateLooks{{
     {"parked", "park", {0x0072b2, 0x56b4e9}},
     {"host waiting", "host", {0x009e73, 0x1f9d6b}},
     {"transferring", "transfer", {0x742a5e, 0xf7c3e2}},
-    {"descheduled", "off-cpu", {0xc9a500, 0xf0e442}},
+    {"ready, no CPU", "off-cpu", {0xc9a500, 0xf0e442}},
     {"in a call", "call", {0x656d74, 0x555e67}},
     {"NVTX range", "range", {0xe3a5cf, 0x8f5aa8}},
     {"signal", "mark", {0x1b1f24, 0xe6e9ec}},
     {"waiting on a barrier", "barrier", {0x74c0f5, 0x1769d2}},
 }};
 constexpr const StateLook& look_of(State state) { return kStateLooks[index_of(state)]; }
+/// Of a kernel's bar, as far as the kernel's samples poll: hatched on the colour of computing.
+inline constexpr StateLook kSampledPolling{"polling, by samples", "poll", look_of(State::polling).colour};
 
 /// Colours of pages, text, lines and verdicts.
 struct Theme {

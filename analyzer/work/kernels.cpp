@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/words/runtime_names.h"
 #include "analyzer/work/launch_shape.h"
 
 namespace wicprof::analyzer {
@@ -31,9 +32,23 @@ void describe(const TraceModel& model, const LaunchShape& shape, KernelStats& st
 
 }  // namespace
 
+bool ProgramKernels::operator()(const store::KernelRow& kernel) {
+  const auto [known, fresh] = names_.try_emplace(&kernel.name.text(), false);
+  if (fresh) known->second = !is_runtime_kernel(kernel.name);
+  return known->second;
+}
+
+std::size_t count_program_kernels(const TraceModel& model) {
+  ProgramKernels of_program;
+  return static_cast<std::size_t>(std::count_if(model.kernels.begin(), model.kernels.end(),
+                                                [&](const auto& kernel) { return of_program(kernel); }));
+}
+
 std::vector<KernelStats> kernel_stats(const TraceModel& model) {
   std::map<std::string_view, Launches> by_name;
+  ProgramKernels of_program;
   for (const store::KernelRow& kernel : model.kernels) {
+    if (!of_program(kernel)) continue;
     Launches& launches = by_name[kernel.name];
     const TimeNs took = std::max<TimeNs>(0, kernel.end - kernel.start);
     launches.times.push_back(took);

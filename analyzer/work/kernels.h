@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/trace/trace_model.h"
@@ -27,7 +28,18 @@ struct KernelStats {
   std::optional<Waves> waves;
 };
 
-/// Longest total time first.
+/// Tells the program's kernels from the runtime's own. Examines each name once; one thread.
+class ProgramKernels {
+ public:
+  bool operator()(const store::KernelRow& kernel);
+
+ private:
+  std::unordered_map<const std::string*, bool> names_;  // equal names share their text
+};
+/// The number of launches of the program's kernels.
+std::size_t count_program_kernels(const TraceModel& model);
+
+/// Of the program's kernels; longest total time first.
 std::vector<KernelStats> kernel_stats(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/view/edge_walk.h"
+#include "gui/view/event_facts.h"
 #include "gui/view/first_view.h"
 #include "gui/view/toggle_history.h"
 
@@ -271,6 +272,12 @@ void App::go_to(const SearchHit& wanted) {
   }
 }
 
+std::vector<Fact> App::selected_facts() const {
+  static const std::vector<analyzer::PollingLoop> kUnknown;
+  if (!selected) return {};
+  return facts_of(*model(), *timeline(), facts() != nullptr ? facts()->analysis.polling_loops : kUnknown, *selected);
+}
+
 void App::clear_selection() {
   pending_selection_.reset();
   unloaded_selection_.reset();
@@ -326,6 +333,10 @@ void App::step(int direction) {
 
 void App::search_for(const std::string& text) {
   if (model() == nullptr) return;
+  if (const Result<SearchQuery> query = read_query(text); !query) {
+    notice = query.error().message;
+    return;
+  }
   if (snapshot().large && !text.empty()) {
     notice = "searching for '" + text + "'";
     sources_[0]->search(text);
@@ -339,13 +350,14 @@ void App::take_hits(SearchHits found) {
   hits = std::move(found);
   hit = 0;
   if (hits.hits.empty()) {
-    notice = text.empty() ? "" : "no event is named '" + text + "'";
+    notice = text.empty() ? "" : "no event matches '" + text + "'";
     return;
   }
-  // Starts at the first hit from the left edge of the window.
-  const auto first = std::find_if(hits.hits.begin(), hits.hits.end(),
-                                  [&](const SearchHit& one) { return one.begin >= window.begin(); });
-  if (first != hits.hits.end() && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
+  // Starts at the first hit from the left edge of the window, among those of exactly this name if there are any.
+  const auto last = hits.exact > 0 ? hits.hits.begin() + static_cast<std::ptrdiff_t>(hits.exact) : hits.hits.end();
+  const auto first =
+      std::find_if(hits.hits.begin(), last, [&](const SearchHit& one) { return one.begin >= window.begin(); });
+  if (first != last && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
   go_to(hits.hits[hit]);
 }
 

@@ -29,7 +29,7 @@ using ViewName = std::string_view;
 inline constexpr ViewName kTimelineView = "timeline", kSitesView = "sites", kCompareView = "compare",
                           kLiveView = "live", kPartiesView = "parties", kToggleView = "toggle";
 
-/// The part of both sides that the compare view shows: both start at the same iteration and have the same width.
+/// The part of both sides that the view A/B shows: both start at the same iteration and have the same width.
 struct ComparedWindow {
   double iteration = 0;  ///< from 0; 2.5 is the middle of the third iteration
   TimeNs offset = 0;     ///< from the side's begin; for sides without iterations
@@ -71,6 +71,8 @@ class App {
   void select(EventRef ref, bool reveal);
   /// Also accepts rows that the model of a large trace lacks: selects them once the model has them.
   void go_to(const SearchHit& hit);
+  /// Everything that is known about the selected event; searches all edges.
+  std::vector<Fact> selected_facts() const;
   void clear_selection();
   void focus_selection();
   void walk(bool back);
@@ -96,7 +98,7 @@ class App {
   void show_wait(const analyzer::WorstWait& wait);
   /// Which waits the view of parties counts.
   void choose_parties(PartiesChoice choice);
-  /// Shows the change between the segments `event` and `event` + 1 in the toggle view, until another one is chosen.
+  /// Shows the change between the segments `event` and `event` + 1 in the view Change, until another one is chosen.
   void choose_toggle(std::size_t event);
   /// Shows the chosen change on the timeline: half of the window before the change, half after.
   void jump_to_toggle();
@@ -120,16 +122,16 @@ class App {
   bool sort_descending = true;
   std::vector<SiteLine> sites;          ///< sorted as shown
   std::optional<SiteDetail> detail;     ///< of the sites view; filled when that view is shown
-  std::vector<Difference> differences;  ///< of the compare view
-  BeforeAfter pair;                     ///< of the compare view: the segments chosen there
+  std::vector<Difference> differences;  ///< of the view A/B
+  BeforeAfter pair;                     ///< of the view A/B: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
   ComparedWindow compared;
   PartiesChoice parties;
   std::optional<PartiesResult> parties_shown;    ///< filled when that view is shown
   std::optional<analyzer::WaitWay> lengths_way;  ///< the waits that histograms show; nothing: all
-  std::size_t toggle_event = 0;                  ///< of the toggle view: between this segment and the next one
-  double toggle_zoom = 1;                        ///< of the pictures in the toggle view
-  BeforeAfter toggle_pair;                       ///< of the toggle view: the segments around that change
+  std::size_t toggle_event = 0;                  ///< of the view Change: between this segment and the next one
+  double toggle_zoom = 1;                        ///< of the pictures in the view Change
+  BeforeAfter toggle_pair;                       ///< of the view Change: the segments around that change
   std::optional<NothingToShow> nothing;          ///< what the last frame says in place of contents
   std::string toggle_site;                       ///< of the live view; empty = the whole program
   WaitSide toggle_side = WaitSide::both;         ///< of the whole program
@@ -139,7 +141,7 @@ class App {
   float scroll = 0;
   std::optional<float> scroll_wanted;
   Layout layout;
-  BeforeAfter traces;                 ///< of the compare view: two traces, once that view has compared them
+  BeforeAfter traces;                 ///< of the view A/B: two traces, once that view has compared them
   std::optional<TimeNs> first_waits;  ///< from the window's start until it had the first waits
   double build_ms = 0;                ///< time to build the last frame, without rasterising
   std::size_t drawn = 0;              ///< rectangles in the last timeline

@@ -112,6 +112,7 @@ std::optional<analyzer::WorstWait> draw_lengths(const Ui& ui, const WaitDistribu
         way = one.way;
     }
   }
+  if (lengths.ways.size() == 1) legend(ui, {analyzer::state_of_way(lengths.ways.front().way)});
   if (!lengths.histogram.bins.empty()) draw_histogram(ui, lengths.histogram, shown, height);
   if (lengths.histogram.instant > 0)
     faint(ui, analyzer::count_of(lengths.histogram.instant, "wait") + " shorter than 10 ns not drawn");

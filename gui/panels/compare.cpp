@@ -91,7 +91,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
     }
     window = {static_cast<double>(first), 0, std::max(some, TimeNs{1'000})};
   }
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, ui.drawn_last);
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
   const std::string from =
@@ -236,7 +236,8 @@ void ComparePanel::draw(App& app, const Ui& ui) {
   }
   if (!app.has_second() && segments.size() < 2) {
     begin_card(ui, "nothing", size.x, 0);
-    draw_nothing(app, ui, "Nothing to compare", no_toggle(*app.model(), app.facts()->before_after, app.path()));
+    draw_nothing(app, ui, "Nothing to compare",
+                 no_toggle(*app.model(), app.facts()->analysis, app.facts()->before_after, app.path()));
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     faint(ui, "Or open two traces:");
     ImGui::PushFont(ui.mono);

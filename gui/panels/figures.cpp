@@ -169,7 +169,7 @@ void waiting(const App& app, const Ui& ui, const std::vector<DensityColumn>& sum
     }
   }
   changes(ui, *app.timeline(), plot);
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, ui.drawn_last);
 }
 
 /// A figure of the paper and its plot.

@@ -15,8 +15,8 @@ inline constexpr PanelKind kPanels[] = {
     {"findings", "Findings", make_panel<class FindingsPanel>},
     {"stalls", "Stalls", make_panel<class StallsPanel>},
     {"figures", "Figures", make_panel<class FiguresPanel>},
-    {kToggleView, "Toggle", make_panel<class TogglePanel>},
-    {kCompareView, "Compare", make_panel<class ComparePanel>},
+    {kToggleView, "Change", make_panel<class TogglePanel>},
+    {kCompareView, "A/B", make_panel<class ComparePanel>},
     {kLiveView, "Live", make_panel<class LivePanel>},
     {"kernels", "Kernels", make_panel<class KernelsPanel>},
 };

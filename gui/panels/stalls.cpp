@@ -104,7 +104,7 @@ void StallsPanel::draw(App& app, const Ui& ui) {
                               analyzer::place_of(loop)));
     ImGui::PopFont();
     bar(ui, "polling", loop.share, State::polling);
-    if (loop.behind > 0) bar(ui, "behind its barrier", loop.behind_share, State::parked);
+    if (loop.behind > 0) bar(ui, "behind its barrier", loop.behind_share, State::at_barrier);
     for (const std::string& line : loop.evidence) faint(ui, line);
     code(ui, loop);
     ImGui::Dummy(ImVec2(0, ui.px(8)));

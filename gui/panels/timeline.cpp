@@ -53,19 +53,6 @@ void area_sums(App& app, const Ui& ui) {
   ImGui::EndTable();
 }
 
-std::vector<Fact> all_facts(const App& app, EventRef ref) {
-  std::vector<Fact> facts = facts_of(*app.model(), ref);
-  const analyzer::WakeEdge* edge = app.timeline()->edge_of(ref);
-  if (ref.kind == EventKind::signal) {
-    const std::size_t woken = app.timeline()->edges_of(*app.model(), ref, 100'000).size();
-    facts.push_back(
-        {"ended", app.timeline()->edges.empty() ? "still being matched" : analyzer::count_of(woken, "wait")});
-  } else if (edge != nullptr) {
-    facts.push_back({"wake latency", analyzer::format_duration(analyzer::wake_latency(*app.model(), *edge))});
-  }
-  return facts;
-}
-
 /// The facts of the selected event, looked up once per selection: a long trace has many edges to search.
 struct SelectedFacts {
   std::vector<Fact> facts;
@@ -74,7 +61,7 @@ struct SelectedFacts {
 
   const std::vector<Fact>& of(const App& app) {
     if (event != app.selected || version != app.snapshot().version) {
-      facts = all_facts(app, *app.selected);
+      facts = app.selected_facts();
       event = app.selected;
       version = app.snapshot().version;
     }
@@ -82,23 +69,51 @@ struct SelectedFacts {
   }
 };
 
+/// A value that names an event: a click goes there.
+bool link(const Ui& ui, const Fact& fact) {
+  ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().accent));
+  ImGui::BeginGroup();
+  paragraph(ui, fact.value);
+  ImGui::EndGroup();
+  ImGui::PopStyleColor();
+  note_item(ui, "fact." + fact.name);
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  return ImGui::IsItemClicked();
+}
+
 void selected_facts(App& app, const Ui& ui, const std::vector<Fact>& facts) {
   heading(ui, title_of(*app.model(), *app.selected));
   // In columns, so that all facts fit a low panel.
-  constexpr int kColumns = 3;
+  constexpr std::size_t kColumns = 3;
   const std::size_t each = (facts.size() + kColumns - 1) / kColumns;
+  std::optional<EventRef> clicked;
   if (!ImGui::BeginTable("facts", kColumns, ImGuiTableFlags_SizingStretchSame)) return;
-  for (int column = 0; column < kColumns; ++column) {
+  for (std::size_t first = 0; first < facts.size(); first += each) {
     ImGui::TableNextColumn();
-    std::vector<std::pair<std::string, std::string>> part;
-    for (std::size_t i = static_cast<std::size_t>(column) * each;
-         i < std::min(facts.size(), (static_cast<std::size_t>(column) + 1) * each); ++i)
-      part.emplace_back(facts[i].name, facts[i].value);
-    ImGui::PushID(column);
-    if (!part.empty()) fact_table(ui, "column", part);
+    ImGui::PushID(static_cast<int>(first));
+    if (ImGui::BeginTable("column", 2, ImGuiTableFlags_SizingFixedFit)) {
+      const std::size_t next = std::min(first + each, facts.size());
+      float widest = 0;
+      for (std::size_t i = first; i < next; ++i) widest = std::max(widest, text_width(ui.regular, facts[i].name));
+      ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, widest + ui.px(8));
+      ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
+      for (std::size_t i = first; i < next; ++i) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        faint(ui, facts[i].name);
+        ImGui::TableNextColumn();
+        if (!facts[i].of) {
+          paragraph(ui, facts[i].value);
+        } else if (link(ui, facts[i])) {
+          clicked = facts[i].of;
+        }
+      }
+      ImGui::EndTable();
+    }
     ImGui::PopID();
   }
   ImGui::EndTable();
+  if (clicked) app.select(*clicked, true);
 }
 
 }  // namespace
@@ -107,12 +122,16 @@ class TimelinePanel final : public Panel {
   void draw(App& app, const Ui& ui) override;
   void area_sites(const App& app, const Ui& ui);
   void search_hits(App& app, const Ui& ui);
+  void choose_kind(App& app, const Ui& ui);
   void answer(App& app, const Ui& ui, float width);
   TimelineState timeline_;
   SelectedFacts selected_facts_;
   FirstWords words_;
   std::uint64_t words_version_ = 0;  ///< of the snapshot that words_ describes
-  std::size_t shown_hit_ = 0;        ///< the list of hits scrolls when another one becomes the current one
+  std::string hits_of_;              ///< the search whose kinds are in kinds_
+  std::uint64_t hits_total_ = 0;     ///< of that search
+  std::vector<EventKind> kinds_;
+  std::size_t shown_hit_ = 0;  ///< the list of hits scrolls when another one becomes the current one
 };
 
 template <>
@@ -151,10 +170,38 @@ void TimelinePanel::area_sites(const App& app, const Ui& ui) {
   ImGui::EndTable();
 }
 
-/// The hits of the search, in order of time; a click goes to one.
+/// One button per kind of the hits; a click narrows the search to that kind, or widens it again.
+void TimelinePanel::choose_kind(App& app, const Ui& ui) {
+  if (hits_of_ != app.hits.text || hits_total_ != app.hits.total) {
+    hits_of_ = app.hits.text;
+    hits_total_ = app.hits.total;
+    bool occurs[kEventKinds] = {};
+    for (const SearchHit& one : app.hits.hits) occurs[static_cast<std::size_t>(one.row.kind)] = true;
+    kinds_.clear();
+    for (std::size_t i = 0; i < kEventKinds; ++i) {
+      if (occurs[i]) kinds_.push_back(static_cast<EventKind>(i));
+    }
+  }
+  const Result<SearchQuery> query = read_query(app.hits.text);
+  constexpr EventKind kEach = EventKind::thread_sample;  // no search finds samples
+  const EventKind chosen = query ? query->kind.value_or(kEach) : kEach;
+  if (chosen == kEach && kinds_.size() < 2) return;
+  std::optional<std::string> wanted;
+  if (segment_button(ui, "hits.all", "all", chosen == kEach, ui.theme().accent)) wanted = with_kind(app.hits.text, {});
+  for (const EventKind kind : kinds_) {
+    ImGui::SameLine(0, ui.px(2));
+    const std::string word(kind_word(kind));
+    if (segment_button(ui, "hits." + word, word.c_str(), chosen == kind, ui.theme().accent))
+      wanted = with_kind(app.hits.text, kind);
+  }
+  if (wanted) app.search_for(*wanted);
+}
+
+/// The hits of the search, those of exactly the name first; a click goes to one.
 void TimelinePanel::search_hits(App& app, const Ui& ui) {
   const SearchHits& hits = app.hits;
-  heading(ui, fmt::format("{} named '{}'", analyzer::count_of(hits.total, "event"), hits.text));
+  heading(ui, fmt::format("{} for '{}'", analyzer::count_of(hits.total, "event"), hits.text));
+  choose_kind(app, ui);
   if (hits.total > hits.hits.size())
     faint(ui, fmt::format("the first {} are listed", analyzer::format_count(hits.hits.size())));
   ImGui::BeginChild("hits");
@@ -224,17 +271,8 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
   ImGui::PushFont(ui.mono);
   faint(ui, verdict.command);
   ImGui::PopFont();
-  if (const auto missing = no_strips(*app.model(), app.snapshot().large))
+  if (const auto missing = no_strips(*app.model(), facts->analysis, app.snapshot().large))
     faint(ui, missing->reason + " Next: " + missing->command);
-  // At the bottom, beside the findings, which may fill all of the height.
-  const float below = ImGui::GetContentRegionAvail().y - ImGui::GetTextLineHeightWithSpacing();
-  if (below > 0) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + below);
-  ImGui::BeginGroup();
-  legend(ui,
-         {State::polling, State::parked, State::computing, State::transferring, State::host_waiting, State::calling});
-  ImGui::EndGroup();
-  if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("A strip is as high as the most warps of its SM that wait; its colour is the mode.");
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(16));
   ImGui::BeginChild("worst");

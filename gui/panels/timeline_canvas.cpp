@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analyzer/words/format.h"
 #include "gui/panels/timeline_frame.h"
@@ -136,7 +137,20 @@ void TimelineFrame::scroll_bar(float content, float scroll_height) {
 }
 
 void draw_timeline(App& app, const Ui& ui, Rect where, TimelineState& state) {
-  TimelineFrame(app, ui, where, state).draw();
+  const float left = ui.px(12), around = ui.px(4), width = where.width - 2 * left;
+  const float below = legend_height(ui, state.looks, width) + 2 * around;
+  const Looks before = std::exchange(ui.drawn, {});
+  TimelineFrame(app, ui, {where.x, where.y, where.width, where.height - below}, state).draw();
+  state.looks.add(ui.drawn);
+  ui.drawn.add(before);
+  ImGui::SetCursorScreenPos(ImVec2(where.x + left, where.y + where.height - below + around));
+  ImGui::BeginChild("legend", ImVec2(width, below - around));
+  legend(ui, state.looks);
+  ImGui::EndChild();
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip(
+        "A strip is as high as the most warps of its SM that wait; its colour is the mode. Stripes are as high as the "
+        "part of a kernel's samples that poll.");
 }
 
 }  // namespace wicprof::gui

@@ -31,6 +31,8 @@ struct TimelineState {
     bool moved = false, was_active = false;
   } drag;
 
+  Looks looks;  ///< what the timeline has drawn so far: its legend, which only grows
+
   std::vector<EdgeArrow> selected_edges;
   std::optional<EventRef> selected_edges_of;
   std::uint64_t selected_version = 0;

@@ -69,6 +69,8 @@ class TimelineFrame {
   void arrows(float scroll_height);
   void area();
   bool dragging_area() const;
+  /// The tracks that a drag between these heights counts, and that are shaded: from the ruler, all that are shown.
+  std::vector<std::size_t> tracks_between(float from_y, float to_y) const;
 
   // The mouse: what is under it, and what its buttons and wheel do.
   const PlacedTrack* placed_at(float y) const;

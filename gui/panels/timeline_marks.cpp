@@ -120,20 +120,42 @@ void TimelineFrame::arrows(float scroll_height) {
 
 void TimelineFrame::area() {
   TimeNs from = 0, to = 0;
+  std::vector<std::size_t> which;
   if (dragging_area()) {
+    which = tracks_between(state_.drag.from.y, ImGui::GetIO().MousePos.y);
     from = time_of_x(std::min(state_.drag.from.x, ImGui::GetIO().MousePos.x));
     to = time_of_x(std::max(state_.drag.from.x, ImGui::GetIO().MousePos.x));
   } else if (app_.area) {
     from = app_.area->begin;
     to = app_.area->end;
+    which = app_.area_tracks;
   } else {
     return;
   }
   const float a = clip_x(from), b = clip_x(to);
-  list_->AddRectFilled(ImVec2(a, tracks_top_), ImVec2(b, tracks_top_ + tracks_height_), ink(ui_.theme().accent, 0.10f));
+  const float bottom = tracks_top_ + tracks_height_, scrolled_top = tracks_top_ + app_.layout.pinned_height;
+  for (const PlacedTrack& place : app_.layout.list) {
+    if (!place.heading.empty() || std::find(which.begin(), which.end(), place.track) == which.end()) continue;
+    const float top = std::max(y_of(place), place.pinned ? tracks_top_ : scrolled_top),
+                end = std::min(y_of(place) + place.height, bottom);
+    if (top >= end) continue;
+    list_->AddRectFilled(ImVec2(a, top), ImVec2(b, end), ink(ui_.theme().accent, 0.16f));
+    note_rect(ui_, "area." + timeline_.tracks[place.track].key, {a, top, b - a, end - top});
+  }
   for (const float x : {a, b})
     list_->AddLine(ImVec2(x, tracks_top_ - ui_.px(kRuler)), ImVec2(x, tracks_top_ + tracks_height_),
                    ink(ui_.theme().accent), ui_.px(1));
+}
+
+std::vector<std::size_t> TimelineFrame::tracks_between(float from_y, float to_y) const {
+  const float top = std::min(from_y, to_y), bottom = std::max(from_y, to_y);
+  std::vector<std::size_t> which;
+  for (const PlacedTrack& place : app_.layout.list) {
+    if (!place.heading.empty()) continue;
+    const float y = y_of(place);
+    if (from_y < tracks_top_ || (y < bottom && y + place.height > top)) which.push_back(place.track);
+  }
+  return which;
 }
 
 bool TimelineFrame::dragging_area() const {

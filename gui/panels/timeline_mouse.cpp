@@ -78,16 +78,9 @@ void TimelineFrame::mouse(float scroll_height, float content) {
 void TimelineFrame::released(ImVec2 at) {
   if (state_.drag.button != 0 || state_.drag.from.y < all_.y + ui_.px(kOverview)) return;
   if (state_.drag.moved && state_.drag.from.x >= left_) {
-    const float top = std::min(state_.drag.from.y, at.y), bottom = std::max(state_.drag.from.y, at.y);
-    std::vector<std::size_t> which;
-    const bool on_ruler = state_.drag.from.y < tracks_top_;
-    for (const PlacedTrack& place : app_.layout.list) {
-      if (!place.heading.empty()) continue;
-      const float y = y_of(place);
-      if (on_ruler || (y < bottom && y + place.height > top)) which.push_back(place.track);
-    }
     app_.set_area(time_of_x(std::clamp(std::min(state_.drag.from.x, at.x), left_, left_ + width_)),
-                  time_of_x(std::clamp(std::max(state_.drag.from.x, at.x), left_, left_ + width_)), std::move(which));
+                  time_of_x(std::clamp(std::max(state_.drag.from.x, at.x), left_, left_ + width_)),
+                  tracks_between(state_.drag.from.y, at.y));
     return;
   }
   const PlacedTrack* place = placed_at(at.y);

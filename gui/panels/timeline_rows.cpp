@@ -147,6 +147,12 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
   if (marks && is_density(found->second, mark_columns())) {
     for (const DrawnSpan& span : found->second) most_events = std::max(most_events, span.events);
   }
+  Rect polled;  // adjacent columns of the same height become one hatched rectangle
+  const auto flush = [&] {
+    if (polled.width > 0) draw_polling(list_, ui_, polled);
+    app_.drawn += polled.width > 0;
+    polled = {};
+  };
   for (const DrawnSpan& span : found->second) {
     if (most_events > 0) {
       const float x = clip_x(span.begin), tall = std::max(h * span.events / most_events, ui_.px(2));
@@ -167,6 +173,13 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
     // Spans that share a column are drawn as opaque as they fill it.
     const float alpha = span.count == 1 ? 1.0f : kFaintest + (1 - kFaintest) * span.fill;
     rect(from, y, w, h, state_ink(ui_, span.state, alpha));
+    if (span.polling > 0) {
+      const float tall = std::max(std::round(h * span.polling * (span.count == 1 ? 1 : span.fill)), ui_.px(2));
+      if (from > polled.x + polled.width || tall != polled.height) flush();
+      if (polled.width <= 0) polled = {from, y + h - tall, 0, tall};
+      polled.width = from + w - polled.x;
+      if (span.count == 1) flush();
+    }
     if (span.count == 1 && w > 3)
       list_->AddRectFilled(ImVec2(from + w - 1, y), ImVec2(from + w, y + h), ink(theme.page, 0.5f));
     if (chosen)
@@ -174,9 +187,15 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
     if (span.count == 1 && w > ui_.px(34) && h >= ui_.px(12)) {
       const float inside = std::max(from, left_) + ui_.px(5);
       const ImU32 colour = ink(text_on(colour_of(ui_, span.state)));
-      draw_text(list_, ui_.small, {inside, y, to - inside - ui_.px(4), h}, colour, title_of(model_, span.ref));
+      const std::string title = title_of(model_, span.ref);
+      const float available = to - inside - ui_.px(4);
+      if (span.polling > 0)  // stripes behind letters could not be read
+        rect(inside - ui_.px(2), y, std::min(text_width(ui_.small, title), available) + ui_.px(4), h,
+             state_ink(ui_, span.state));
+      draw_text(list_, ui_.small, {inside, y, available, h}, colour, title);
     }
   }
+  flush();
 }
 
 }  // namespace wicprof::gui

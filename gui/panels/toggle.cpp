@@ -48,7 +48,13 @@ void choose_event(App& app, const Ui& ui) {
 
 PictureSide side_of(const App& app, std::size_t segment, const char* when) {
   const SegmentLine& line = app.facts()->before_after.segments[segment];
-  return {fmt::format("{}: {}", when, line.way), app.timeline(), line.begin, line.end,
+  const Timeline* timeline = app.timeline();
+  // The window may have dropped the rows of a change that is long ago.
+  if (app.snapshot().cut) {
+    const TimeNs change = app.facts()->before_after.segments[app.toggle_event + 1].begin;
+    if (const ToggleMoment* kept = moment_at(app.snapshot().moments, change)) timeline = kept->timeline.get();
+  }
+  return {fmt::format("{}: {}", when, line.way), timeline, line.begin, line.end,
           &app.facts()->comparison.segments[segment].iterations};
 }
 
@@ -71,7 +77,7 @@ void draw_sides(App& app, const Ui& ui) {
   if (later != left.begin()) from_before = std::prev(later)->begin;
   if (!after.iterations->empty()) from_after = after.iterations->front().begin;
 
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, ui.drawn_last);
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
   faint(ui, "Same scale; both begin with an iteration. The wheel zooms.");
@@ -112,7 +118,7 @@ void TogglePanel::draw(App& app, const Ui& ui) {
   if (segments.size() < 2 || !app.toggle_pair.before) {
     begin_card(ui, "nothing", size.x, 0);
     draw_nothing(app, ui, "The program has not changed how it waits",
-                 no_toggle(*app.model(), app.facts()->before_after, app.path()));
+                 no_toggle(*app.model(), app.facts()->analysis, app.facts()->before_after, app.path()));
     return end_card();
   }
   const float top = std::clamp(size.y * 0.26f, ui.px(150), ui.px(210)), gap = ui.px(10);

@@ -127,12 +127,21 @@ Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
 }
 
 Result<SearchHits> LargeTrace::search(const std::string& text) const {
-  const NameFinder finder(text);
-  Result<store::NamedRows> found =
-      reader_.named([&](store::RowKind kind, std::string_view name) { return finder.matches(kind, name); }, kMaxHits);
-  if (!found) return found.error();
-  SearchHits hits{text, {}, found->total};
-  for (const store::NamedRows::One& one : found->rows) hits.hits.push_back({{one.kind, one.id}, one.begin, one.end});
+  SearchHits hits{text, {}, 0, 0};
+  const Result<SearchQuery> query = read_query(text);
+  if (!query || query->empty()) return hits;
+  const NameFinder finder(*query);
+  for (const NameFinder::Match wanted : {NameFinder::Match::exact, NameFinder::Match::part}) {
+    Result<store::NamedRows> found =
+        reader_.named([&](store::RowKind kind, std::string_view name) { return finder.match(kind, name) == wanted; },
+                      kMaxHits, query->longer_than, query->shorter_than);
+    if (!found) return found.error();
+    hits.total += found->total;
+    for (const store::NamedRows::One& one : found->rows) {
+      if (hits.hits.size() < kMaxHits) hits.hits.push_back({{one.kind, one.id}, one.begin, one.end});
+    }
+    if (wanted == NameFinder::Match::exact) hits.exact = hits.hits.size();
+  }
   return hits;
 }
 

@@ -16,6 +16,7 @@
 #include "gui/source/low_priority.h"
 #include "gui/source/segment_memory.h"
 #include "gui/tracks/list.h"
+#include "gui/view/sampled_polling.h"
 #include "protocol/session.h"
 #include "protocol/thread.h"
 #include "store/read/reader.h"
@@ -186,6 +187,11 @@ struct TraceSource::State {
     next->found = current->found;
     next->model = picture.model;
     next->timeline = picture.timeline;
+    if (next->facts && !next->facts->analysis.polling_loops.empty()) {
+      Timeline timeline = *picture.timeline;
+      add_polling(timeline, *next->model, next->facts->analysis.polling_loops);
+      next->timeline = std::make_shared<const Timeline>(std::move(timeline));
+    }
     const store::Overview& all = trace.overview();
     next->status = status_line(
         *next->model, next->facts ? &next->facts->analysis : nullptr,
@@ -252,7 +258,9 @@ struct TraceSource::State {
   }
 
   void publish(std::shared_ptr<const analyzer::TraceModel> model, bool recording, bool cut) {
-    auto timeline = std::make_shared<const Timeline>(build_timeline(*model, kTrackKinds));
+    auto timeline = std::make_shared<Timeline>(build_timeline(*model, kTrackKinds));
+    if (const auto facts = snapshot()->facts) add_polling(*timeline, *model, facts->analysis.polling_loops);
+    if (recording) moments.observe(*model);
     const Contents contents = contents_of(*model);
     auto next = std::make_shared<Snapshot>();
     const std::lock_guard lock(mutex);
@@ -262,6 +270,7 @@ struct TraceSource::State {
     next->timeline = std::move(timeline);
     next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr, contents, recording);
     next->recording = recording;
+    if (recording) next->moments = moments.list();
     next->cut = cut;
     next->published = now_ns();
     current = std::move(next);
@@ -334,6 +343,7 @@ struct TraceSource::State {
     if (snapshot()->model == model) {
       Timeline timeline = *snapshot()->timeline;
       add_edges(timeline, *model, matching);
+      add_polling(timeline, *model, facts->analysis.polling_loops);
       with_edges = std::make_shared<const Timeline>(std::move(timeline));
     }
     publish_facts(std::move(facts), model, std::move(with_edges));
@@ -343,7 +353,11 @@ struct TraceSource::State {
     Result<Facts> facts = analyst.analyse(path);
     if (stop) return;
     if (!facts) return fail(facts.error());
-    publish_facts(std::make_shared<const Facts>(*std::move(facts)), nullptr, nullptr);
+    const std::shared_ptr<const Snapshot> shown = snapshot();
+    Timeline timeline = *shown->timeline;
+    add_polling(timeline, *shown->model, facts->analysis.polling_loops);
+    publish_facts(std::make_shared<const Facts>(*std::move(facts)), shown->model,
+                  std::make_shared<const Timeline>(std::move(timeline)));
   }
 
   void publish_facts(std::shared_ptr<const Facts> facts, const std::shared_ptr<const analyzer::TraceModel>& model,
@@ -409,7 +423,8 @@ struct TraceSource::State {
   std::optional<FactsRequest> wanted;       // for the analysing thread
   TimeNs wanted_begin = 0, wanted_end = 1;  // visible stretch of a large trace
   std::string text_wanted;
-  SegmentMemory memory;  // analysing thread only
+  SegmentMemory memory;   // analysing thread only
+  ToggleMoments moments;  // reading thread only
   bool busy = false;
   std::thread reading, analysing;  // last, because they use all members above
 };

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "analyzer/words/runtime_names.h"
+#include "analyzer/work/kernels.h"
 #include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
@@ -25,15 +26,10 @@ std::set<store::TrackKey> threads_of_runtime(const analyzer::TraceModel& model) 
   const auto thread = [](const auto& row) {
     return store::TrackKey{store::LaneKind::thread, row.process, 0, 0, row.thread};
   };
-  std::unordered_map<const std::string*, bool> names;  // equal names share their text
-  const auto is_runtimes = [&](const store::KernelRow& row) {
-    const auto [known, fresh] = names.try_emplace(&row.name.text(), false);
-    if (fresh) known->second = analyzer::is_runtime_kernel(row.name);
-    return known->second;
-  };
+  analyzer::ProgramKernels is_programs;
   std::unordered_set<std::uint64_t> launches;
   for (const store::KernelRow& row : model.kernels) {
-    if (is_runtimes(row)) launches.insert(launch(row));
+    if (!is_programs(row)) launches.insert(launch(row));
   }
   std::set<store::TrackKey> threads;
   if (launches.empty()) return threads;
@@ -120,10 +116,8 @@ std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& 
   };
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow& row = model.host_waits[i];
-    threads[key_of(row)].push_back({row.begin,
-                                    row.end,
-                                    {EventKind::host_wait, static_cast<std::uint32_t>(i)},
-                                    store::state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
+    threads[key_of(row)].push_back(
+        {row.begin, row.end, {EventKind::host_wait, static_cast<std::uint32_t>(i)}, store::state_of_host_wait(row)});
   }
   for (std::size_t i = 0; i < model.calls.size(); ++i) {
     const store::CallRow& row = model.calls[i];

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "analyzer/words/runtime_names.h"
+#include "analyzer/work/kernels.h"
 #include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
@@ -31,8 +32,9 @@ std::vector<Track> build_tracks<struct Streams>(const analyzer::TraceModel& mode
   };
   for (std::size_t i = 0; i < model.kernels.size(); ++i) add(model.kernels[i], EventKind::kernel, i, State::computing);
   for (std::size_t i = 0; i < model.copies.size(); ++i) add(model.copies[i], EventKind::copy, i, State::transferring);
+  analyzer::ProgramKernels of_program;
   const auto is_runtimes = [&](const Span& span) {
-    return span.ref.kind == EventKind::kernel && analyzer::is_runtime_kernel(model.kernels[span.ref.index].name);
+    return span.ref.kind == EventKind::kernel && !of_program(model.kernels[span.ref.index]);
   };
   const TrackScope scope = scope_of(std::views::keys(streams));
   std::vector<Track> list;

@@ -112,9 +112,7 @@ void add_facts(Facts& facts, const TraceModel& model, const store::WaitRow& row)
 
 void add_facts(Facts& facts, const TraceModel& model, const store::SignalRow& row) {
   facts.add("site", model.site_name(row.site));
-  facts.add("from", row.device == kHostDevice ? std::string("a host thread")
-                                              : fmt::format("{} block {}, warp {}, SM {}", model.device_key(row.device),
-                                                            row.block, row.warp, row.sm));
+  facts.add("from", sender_of(model, row));
   facts.number("iteration", row.iteration);
   facts.number("value", row.value);
   facts.times(model, row.at, row.at);
@@ -273,6 +271,24 @@ std::string title_of(const TraceModel& model, EventRef ref) {
   if (const auto delay = store::noticeable_delay(sample.begin, sample.end, sample.run_delay))
     title += fmt::format(", ready without one {}", analyzer::format_duration(*delay));
   return title;
+}
+
+std::string sender_of(const TraceModel& model, const store::SignalRow& signal) {
+  switch (signal.writer) {
+    case SignalWriter::copy:
+    case SignalWriter::unknown_copy:
+      return "a copy";
+    case SignalWriter::memset:
+      return "a memset";
+    case SignalWriter::stream_write:
+      return "a stream's write";
+    case SignalWriter::program:
+      break;
+  }
+  if (signal.device != kHostDevice)
+    return fmt::format("{} block {}, warp {}, SM {}", model.device_key(signal.device), signal.block, signal.warp,
+                       signal.sm);
+  return signal.thread == 0 ? "a host thread" : fmt::format("host thread {}", signal.thread);
 }
 
 std::vector<Fact> facts_of(const TraceModel& model, EventRef ref) {

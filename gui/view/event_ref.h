@@ -44,7 +44,10 @@ std::string title_of(const analyzer::TraceModel& model, EventRef ref);
 
 struct Fact {
   std::string name, value;
+  std::optional<EventRef> of{};  ///< the event that the value names
 };
+/// Who sent a signal: "a host thread", or "cuda:0 block 3, warp 0, SM 7".
+std::string sender_of(const analyzer::TraceModel& model, const store::SignalRow& signal);
 /// Everything that the trace records about the event.
 std::vector<Fact> facts_of(const analyzer::TraceModel& model, EventRef ref);
 

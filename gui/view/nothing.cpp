@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/machine_code/kernel_polling.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 
@@ -10,6 +11,7 @@ namespace wicprof::gui {
 namespace {
 
 constexpr const char* kSampled = "wic-prof run --trace=cuda,nvtx,pcsampling -- APP";
+constexpr const char* kRewritten = "wic-prof run --rewrite -- APP";
 constexpr const char* kNoKernels = "The program neither waits through wic nor ran a kernel while it was recorded.";
 
 std::string analyze(const std::string& path) { return "wic-prof analyze " + shell_word(path); }
@@ -23,7 +25,8 @@ NothingToShow no_tracks() {
       "wic-prof doctor"};
 }
 
-std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large) {
+std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                                       bool large) {
   if (large || !model.waits.empty()) return std::nullopt;
   if (!model.sites.empty())
     return NothingToShow{
@@ -31,9 +34,16 @@ std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool l
                     analyzer::count_of(model.sites.size(), "wait site")),
         "wic-prof run -- APP"};
   if (model.kernels.empty()) return std::nullopt;
-  return NothingToShow{
-      "No SM has a strip: the kernels do not wait through wic. Sampled program counters show which loops poll.",
-      kSampled};
+  const std::string reason = "No SM has a strip: the kernels do not wait through wic.";
+  for (const analyzer::PollingLoop& loop : analysis.polling_loops) {  // most samples first
+    if (const auto polling = analyzer::polling_of_kernel({loop}, loop.device, loop.symbol))
+      return NothingToShow{fmt::format("{} Hatched: {} polls in {}. Where the program has the kernel's PTX, --rewrite "
+                                       "records each wait.",
+                                       reason, analyzer::function_name(loop.function), polling_text(*polling)),
+                           kRewritten};
+  }
+  if (!analysis.stalls.functions.empty()) return std::nullopt;  // by the samples, no kernel polls
+  return NothingToShow{reason + " Sampled program counters show which loops poll.", kSampled};
 }
 
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path) {
@@ -45,6 +55,11 @@ NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analys
     return {"The program does not wait through wic. The loops in which its kernels poll are under Stalls.",
             "wic-prof doctor"};
   if (model.kernels.empty()) return {kNoKernels + std::string(" Its threads are on the timeline."), analyze(path)};
+  if (!analysis.stalls.functions.empty())
+    return {
+        "The program does not wait through wic, and by the samples of program counters no kernel polls. Who waits has "
+        "the waits of host threads in CUDA calls.",
+        analyze(path)};
   return {
       "The program does not wait through wic. Sampled program counters show where its kernels poll; Who waits has "
       "the waits of host threads in CUDA calls.",
@@ -71,14 +86,33 @@ NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string&
           analyze(path)};
 }
 
-NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path) {
-  if (model.sites.empty() && model.kernels.empty())
-    return {kNoKernels + std::string(" So nothing can change how it waits."), analyze(path)};
-  if (model.sites.empty())
+NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                        const BeforeAfter& values, const std::string& path) {
+  if (model.sites.empty()) {
+    if (!analysis.polling_loops.empty())
+      return {fmt::format("The program waited in its own way all the time. The samples show that {} polls: where the "
+                          "program has the kernel's PTX, --rewrite makes its loop a wait site, which --ab toggles.",
+                          analyzer::function_name(analysis.polling_loops.front().function)),
+              "wic-prof run --rewrite --ab -- APP"};
+    if (!model.host_waits.empty() || !analysis.host_waits.empty())
+      return {
+          "The program waited in its own way all the time. How its host threads wait in calls of CUDA can change while "
+          "it runs: --side host.",
+          "wic-prof run --side host --schedule poll:2s,park:2s -- APP"};
+    if (model.kernels.empty() && analysis.kernels.empty())
+      return {kNoKernels + std::string(" So nothing can change how it waits."), analyze(path)};
+    if (analysis.stalls.functions.empty())
+      return {
+          "No wait was recorded that could change: the program does not wait through wic, and no host thread waited in "
+          "a "
+          "call of CUDA. Sampled program counters show whether its kernels poll.",
+          kSampled};
     return {
-        "The program does not wait through wic, so nothing can change how it waits. Sampled program counters show "
-        "whether its kernels poll.",
-        kSampled};
+        "No wait was recorded that could change: the program does not wait through wic, no host thread waited in a "
+        "call "
+        "of CUDA, and by the samples no kernel polls.",
+        analyze(path)};
+  }
   const std::string mode = values.segments.empty() ? model.meta_value("mode") : values.segments.front().way;
   const std::string way = mode.empty() ? mode : fmt::format(" ({})", mode);
   return {fmt::format("The program waited in one way{} during the whole trace, so there is no before and after.", way),

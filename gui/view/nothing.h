@@ -16,7 +16,8 @@ using analyzer::NothingToShow;
 NothingToShow no_tracks();
 /// Why no SM shows a wait; nothing if one does, or if no kernel ran. `large`: the model may lack rows that the trace
 /// has.
-std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large);
+std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                                       bool large);
 // Below, `path` is the trace's file, for commands.
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
 /// A trace without samples of program counters.
@@ -24,8 +25,9 @@ NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& p
 /// A trace in which no kernel follows another one directly.
 NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path);
-/// A trace in which the program waits in one way.
-NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path);
+/// A trace in which the program waits in one way: what can change that.
+NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                        const BeforeAfter& values, const std::string& path);
 NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path);
 NothingToShow no_program();
 

@@ -23,6 +23,20 @@ void SpanRow::finish() {
   }
 }
 
+void SpanRow::set_polling(const std::vector<double>& shares) {
+  polling_before_.assign(1, 0);
+  for (std::size_t i = 0; i < spans_.size(); ++i)
+    polling_before_.push_back(polling_before_.back() +
+                              shares[i] * static_cast<double>(spans_[i].end - spans_[i].begin));
+}
+
+float SpanRow::polling_part(std::size_t first, std::size_t next) const {
+  if (polling_before_.empty()) return 0;
+  TimeNs all = 0;
+  for (const Sums& sums : sums_) all += sums.before[next] - sums.before[first];
+  return all > 0 ? static_cast<float>((polling_before_[next] - polling_before_[first]) / static_cast<double>(all)) : 0;
+}
+
 std::size_t SpanRow::first_ending_after(TimeNs time) const {
   const auto found = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& s) {
     return s.end <= time && !(s.begin == s.end && s.begin == time);
@@ -52,7 +66,7 @@ std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t col
   while (i < spans_.size() && spans_[i].begin < end) {
     const Span& span = spans_[i];
     if (static_cast<double>(span.end - span.begin) >= width) {
-      drawn.push_back({span.begin, span.end, span.state, span.ref, 1, 1});
+      drawn.push_back({span.begin, span.end, span.state, span.ref, 1, 1, 1, polling_part(i, i + 1)});
       ++i;
       continue;
     }
@@ -73,6 +87,7 @@ std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t col
       }
     }
     sum.events = static_cast<float>(next - i);
+    sum.polling = polling_part(i, next);
     sum.fill = static_cast<float>(std::min(1.0, static_cast<double>(total) / static_cast<double>(to - from)));
     drawn.push_back(sum);
     i = next;
@@ -156,6 +171,17 @@ TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
     return time;
   }
   return 0;
+}
+
+double SpanRow::polling_in(TimeNs begin, TimeNs end) const {
+  const std::span<const Span> inside = overlapping(begin, end);
+  if (polling_before_.empty() || inside.empty() || !fine_in(begin, end)) return 0;
+  const auto first = static_cast<std::size_t>(inside.data() - spans_.data()), next = first + inside.size();
+  double time = polling_before_[next] - polling_before_[first];
+  const auto outside = [&](std::size_t i, TimeNs length) {
+    return static_cast<double>(polling_part(i, i + 1)) * static_cast<double>(std::max<TimeNs>(length, 0));
+  };
+  return time - outside(first, begin - spans_[first].begin) - outside(next - 1, spans_[next - 1].end - end);
 }
 
 std::span<const Span> SpanRow::overlapping(TimeNs begin, TimeNs end) const {

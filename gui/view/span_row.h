@@ -27,6 +27,7 @@ struct DrawnSpan {
   std::uint32_t count = 1;         ///< 0: from summaries, which hold no single spans
   float fill = 1;                  ///< the part of [begin, end) that spans cover
   float events = 1;                ///< events that begin in it; from summaries an estimate
+  float polling = 0;               ///< the part of the spans' time in which kernels poll, by their samples
 };
 
 /// Immutable after finish(); then any thread.
@@ -42,12 +43,17 @@ class SpanRow {
   /// replace the summaries there. `kind`: the kind of most spans.
   void set_coarse(std::shared_ptr<const Coarse> coarse, EventKind kind, TimeNs begin, TimeNs end);
 
+  /// The part of each span's time in which its kernel polls, in order of spans(). Call after finish().
+  void set_polling(const std::vector<double>& shares);
+
   /// [begin, end) in `columns` columns, in order of time. O(columns x log spans).
   std::vector<DrawnSpan> draw(TimeNs begin, TimeNs end, std::uint32_t columns) const;
   /// The span at this time, else nullptr. Spans without length match within `near`.
   const Span* at(TimeNs time, TimeNs near = 0) const;
   /// Time spent in a state in [begin, end).
   TimeNs time_in(State state, TimeNs begin, TimeNs end) const;
+  /// The part of the time in [begin, end) in which kernels poll, by their samples, in ns.
+  double polling_in(TimeNs begin, TimeNs end) const;
   /// The spans that overlap [begin, end), as far as their rows are known.
   std::span<const Span> overlapping(TimeNs begin, TimeNs end) const;
   /// The number of spans that overlap [begin, end).
@@ -69,7 +75,9 @@ class SpanRow {
     State state;
     std::vector<TimeNs> before;  // prefix sums: time in the state of all spans before i
   };
-  std::vector<Sums> sums_;  // only of states that occur
+  std::vector<Sums> sums_;                // only of states that occur
+  std::vector<double> polling_before_{};  // prefix sums: time in which the kernels before i poll; empty: none does
+  float polling_part(std::size_t first, std::size_t next) const;
   std::vector<DrawnSpan> draw_coarse(TimeNs begin, TimeNs end, std::uint32_t columns) const;
   std::shared_ptr<const Coarse> coarse_;
   EventKind kind_ = EventKind::wait;

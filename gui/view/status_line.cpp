@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 
 namespace wicprof::gui {
 
 Contents contents_of(const analyzer::TraceModel& model) {
-  return {model.waits.size() + model.host_waits.size(), model.signals.size(), model.kernels.size(), model.calls.size(),
-          model.thread_samples.size()};
+  return {model.waits.size() + model.host_waits.size(), model.signals.size(), analyzer::count_program_kernels(model),
+          model.calls.size(), model.thread_samples.size()};
 }
 
 std::string overhead_words(const analyzer::Analysis& analysis) {

@@ -16,10 +16,6 @@ namespace {
 /// Edges examined per arrow drawn: enough for merging without a pass over all edges. Not calibrated.
 constexpr std::size_t kEdgesPerArrow = 16;
 
-EventRef waiter_of(const analyzer::WakeEdge& edge) {
-  return {edge.host ? EventKind::host_wait : EventKind::wait, static_cast<std::uint32_t>(edge.wait)};
-}
-
 void index_places(Timeline& timeline) {
   for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
     const std::vector<SpanRow>& rows = timeline.tracks[t].rows;
@@ -176,6 +172,10 @@ Timeline assemble(const analyzer::TraceModel& model, std::span<const TrackKind> 
 }
 
 }  // namespace
+
+EventRef waiter_of(const analyzer::WakeEdge& edge) {
+  return {edge.host ? EventKind::host_wait : EventKind::wait, static_cast<std::uint32_t>(edge.wait)};
+}
 
 Timeline build_timeline(const analyzer::TraceModel& model, std::span<const TrackKind> kinds) {
   return assemble(model, kinds, [&](const TrackKind& kind) { return kind.build(model); });

@@ -69,6 +69,8 @@ struct CoarseLane {
 /// whole trace; `lanes`, in the summaries' order, cover the rest.
 Timeline build_timeline(const analyzer::TraceModel& model, std::span<const TrackKind> kinds,
                         const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end);
+/// The wait that an edge ends.
+EventRef waiter_of(const analyzer::WakeEdge& edge);
 /// Adds the wake edges. A separate step, because matching takes too long for the first picture.
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching);
 

@@ -1,6 +1,7 @@
 #include "gui/window/ui.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gui/view/lines.h"
 
@@ -12,7 +13,48 @@ ImU32 ink(Colour colour, float alpha) {
 
 Colour colour_of(const Ui& ui, State state) { return look_of(state).colour.on(ui.dark); }
 
-ImU32 state_ink(const Ui& ui, State state, float alpha) { return ink(colour_of(ui, state), alpha); }
+ImU32 state_ink(const Ui& ui, State state, float alpha) {
+  ui.drawn.add(state);
+  return ink(colour_of(ui, state), alpha);
+}
+
+namespace {
+
+void draw_hatched(ImDrawList* list, const Ui& ui, Rect where, ImU32 colour) {
+  const float step = ui.px(6), thick = ui.px(3);
+  const float right = where.x + where.width, bottom = where.y + where.height;
+  const ImDrawListFlags flags = list->Flags;
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // a third of the vertices
+  // Stripe k covers the points whose x + y is within [k * step, k * step + thick); its part of the rectangle is convex.
+  for (float sum = std::floor((where.x + where.y) / step) * step; sum < right + bottom; sum += step) {
+    ImVec2 points[6];
+    int count = 0;
+    const auto add = [&](float x, float y) {
+      if (count > 0 && points[count - 1].x == x && points[count - 1].y == y) return;
+      points[count++] = ImVec2(x, y);
+    };
+    // Where the line x + y = `line` leaves the rectangle, at its lower or at its upper end.
+    const auto add_end = [&](float line, float y) {
+      const float x = std::clamp(line - y, where.x, right);
+      add(x, std::clamp(line - x, where.y, bottom));
+    };
+    add_end(sum, bottom);
+    add_end(sum, where.y);
+    if (sum < right + where.y && sum + thick > right + where.y) add(right, where.y);
+    add_end(sum + thick, where.y);
+    add_end(sum + thick, bottom);
+    if (sum < where.x + bottom && sum + thick > where.x + bottom) add(where.x, bottom);
+    if (count >= 3) list->AddConvexPolyFilled(points, count, colour);
+  }
+  list->Flags = flags;
+}
+
+}  // namespace
+
+void draw_polling(ImDrawList* list, const Ui& ui, Rect where) {
+  ui.drawn.add_sampled_polling();
+  draw_hatched(list, ui, where, ink(kSampledPolling.colour.on(ui.dark)));
+}
 
 float text_width(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(size_of(font), 1e9f, 0, text.data(), text.data() + text.size()).x;
@@ -86,21 +128,52 @@ void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill)
   ImGui::Dummy(ImVec2(width, height));
 }
 
-void legend(const Ui& ui, std::initializer_list<State> states) {
+namespace {
+
+/// Calls `place(look, hatched, x, line, width)` for each entry of a legend; returns the number of lines.
+template <class Place>
+int arrange_legend(const Ui& ui, const Looks& looks, float available, Place place) {
+  int line = 0;
+  float x = 0;
+  looks.for_each([&](const StateLook& look, bool hatched) {
+    const float width = ui.px(17) + text_width(ui.small, look.name);
+    if (x > 0 && x + width > available) {
+      x = 0;
+      ++line;
+    }
+    place(look, hatched, x, line, width);
+    x += width + ui.px(16);
+  });
+  return line + 1;
+}
+
+float legend_line(const Ui& ui) { return size_of(ui.small) + ui.px(4); }
+
+}  // namespace
+
+float legend_height(const Ui& ui, const Looks& looks, float width) {
+  const int lines = arrange_legend(ui, looks, width, [](auto&&...) {});
+  return static_cast<float>(lines) * legend_line(ui);
+}
+
+void legend(const Ui& ui, const Looks& looks) {
+  ui.named.add(looks);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float size = ui.px(11), height = size_of(ui.small) + ui.px(4);
-  bool first = true;
-  for (const State state : states) {
-    if (!first) ImGui::SameLine(0, ui.px(16));
-    first = false;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float y = at.y + (height - size) / 2;
-    list->AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + size, y + size), state_ink(ui, state), ui.px(2));
-    const std::string_view name = look_of(state).name;
-    const float width = text_width(ui.small, name);
-    draw_text(list, ui.small, {at.x + size + ui.px(6), at.y, width + 1, height}, ink(ui.theme().faint), name);
-    ImGui::Dummy(ImVec2(size + ui.px(6) + width, height));
-  }
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float size = ui.px(11), line_height = legend_line(ui);
+  float widest = 0;
+  const int lines = arrange_legend(
+      ui, looks, ImGui::GetContentRegionAvail().x,
+      [&](const StateLook& look, bool hatched, float x, int line, float width) {
+        const float left = at.x + x, top = at.y + static_cast<float>(line) * line_height;
+        const float y = top + (line_height - size) / 2;
+        const ImU32 under = ink((hatched ? look_of(State::computing) : look).colour.on(ui.dark));
+        list->AddRectFilled(ImVec2(left, y), ImVec2(left + size, y + size), under, hatched ? 0 : ui.px(2));
+        if (hatched) draw_hatched(list, ui, {left, y, size, size}, ink(look.colour.on(ui.dark)));
+        draw_text(list, ui.small, {left + ui.px(17), top, width, line_height}, ink(ui.theme().faint), look.name);
+        widest = std::max(widest, x + width);
+      });
+  ImGui::Dummy(ImVec2(widest, static_cast<float>(lines) * line_height));
 }
 
 bool segment_button(const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour) {

@@ -28,8 +28,11 @@ struct Ui {
   ImFont* bold = nullptr;
   ImFont* large = nullptr;  ///< headings and numbers in tiles
   ImFont* small = nullptr;
-  ImFont* mono = nullptr;   ///< code
-  mutable ItemRects items;  ///< filled again by each frame (note_item, note_rect)
+  ImFont* mono = nullptr;    ///< code
+  mutable ItemRects items;   ///< filled again by each frame (note_item, note_rect)
+  mutable Looks drawn;       ///< by this frame so far (state_ink, draw_polling),
+  mutable Looks drawn_last;  ///< and by the last frame
+  mutable Looks named;       ///< by the legends of this frame
 
   const Theme& theme() const { return analyzer::theme_of(dark); }
   float px(float at_100_percent) const { return static_cast<float>(static_cast<int>(at_100_percent * scale + 0.5f)); }
@@ -39,6 +42,8 @@ ImU32 ink(Colour colour, float alpha = 1);
 inline ImVec4 ink4(Colour colour, float alpha = 1) { return ImGui::ColorConvertU32ToFloat4(ink(colour, alpha)); }
 Colour colour_of(const Ui& ui, State state);
 ImU32 state_ink(const Ui& ui, State state, float alpha = 1);
+/// Polling that samples found: diagonal stripes, which continue in adjacent rectangles.
+void draw_polling(ImDrawList* list, const Ui& ui, Rect where);
 
 /// The size at which the font was loaded, in pixels.
 inline float size_of(const ImFont* font) {
@@ -64,7 +69,10 @@ void heading(const Ui& ui, std::string_view text);
 void faint(const Ui& ui, std::string_view text);      ///< wrapped
 void paragraph(const Ui& ui, std::string_view text);  ///< wrapped
 void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill);
-void legend(const Ui& ui, std::initializer_list<State> states);
+/// Takes as many lines as the available width demands.
+void legend(const Ui& ui, const Looks& looks);
+/// The height of legend(), when `width` is available.
+float legend_height(const Ui& ui, const Looks& looks, float width);
 /// One choice of several side by side; fills the chosen one with `colour`. Returns true when pressed.
 bool segment_button(const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour);
 /// A box for content below the previous one; close it with end_card(). Height 0 fills the rest.

@@ -12,6 +12,7 @@
 #include "analyzer/waits/matching.h"
 #include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -38,10 +39,6 @@ class Labels {
   std::unordered_map<std::string, std::uint32_t> numbers_{{"", 0}};
   std::vector<std::string> list_{""};
 };
-
-State state_of(const store::HostWaitRow& wait) {
-  return store::state_of_host_wait(wait.begin, wait.end, wait.cpu.value_or(-1));
-}
 
 /// Splits a wait at the time it noticed a change of strategy, and counts the warps at the barrier behind it.
 void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const store::WaitRow& wait) {
@@ -151,7 +148,7 @@ class Gatherer {
     }
     Lane host{.group = site.name, .name = "CPU", .site = site.site, .counted = true, .on_paper = true};
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, state_of(wait)});
+      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, store::state_of_host_wait(wait)});
     }
     if (!host.stretches.empty()) wait_lanes_[{site.site, kHostDevice, 0}] = lanes_.list.size();
     add(std::move(host));
@@ -159,7 +156,9 @@ class Gatherer {
 
   void add_streams() {
     std::map<std::tuple<DeviceId, std::uint32_t>, std::vector<Stretch>> streams;
+    analyzer::ProgramKernels of_program;
     for (const store::KernelRow& kernel : model_.kernels) {
+      if (!of_program(kernel)) continue;
       streams[{kernel.device, kernel.stream}].push_back(
           {{kernel.start, kernel.end}, State::computing, labels_.number(function_name(kernel.name))});
     }
@@ -193,7 +192,7 @@ class Gatherer {
       if (!wait.in_call()) continue;
       waits[{wait.process, wait.thread}].push_back(
           {{wait.begin, wait.end},
-           state_of(wait),
+           store::state_of_host_wait(wait),
            labels_.number(wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site))});
     }
     for (const store::CallRow& call : model_.calls)

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 #include "store/format/stat_list.h"
 
 namespace wicprof::reports {
@@ -163,8 +164,9 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
     what += fmt::format("{} of MPI by {}, ", count_of(model.mpi_calls.size(), "call"),
                         count_of(analysis.mpi.ranks.size(), "rank"));
   }
-  what += analysis.sites.empty() && model.kernels.empty() ? "neither kernels nor waits through wic"
-                                                          : count_of(model.kernels.size(), "kernel");
+  const std::size_t kernels = analyzer::count_program_kernels(model);
+  what +=
+      analysis.sites.empty() && kernels == 0 ? "neither kernels nor waits through wic" : count_of(kernels, "kernel");
   return fmt::format("{} in {}{}", what, format_duration(model.span()), devices);
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/trace/device_work.h"
 #include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 #include "reports/perfetto/lanes.h"
 #include "reports/perfetto/picture.h"
 
@@ -194,8 +195,9 @@ class Drawing {
       const store::CopyRow* copy;
     };
     std::vector<Work> all;
+    analyzer::ProgramKernels of_program;
     for (const store::KernelRow& kernel : model_.kernels) {
-      if (keeps(kernel.start, kernel.end)) all.push_back({kernel.start, &kernel, nullptr});
+      if (of_program(kernel) && keeps(kernel.start, kernel.end)) all.push_back({kernel.start, &kernel, nullptr});
     }
     for (const store::CopyRow& copy : model_.copies) {
       if (keeps(copy.start, copy.end)) all.push_back({copy.start, nullptr, &copy});

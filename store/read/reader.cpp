@@ -84,7 +84,7 @@ Result<Overview> Reader::overview(const SummaryWatch& watch) const {
 
 void Reader::within(std::optional<RowRange> range) { state_->range = std::move(range); }
 
-Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) const {
+Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most, TimeNs longer, TimeNs shorter) const {
   using Text = std::pair<std::int64_t, std::string>;
   const auto take_name = [](RowReader& row, Text& to) { row >> to.first >> to.second; };
   Result<std::vector<Text>> texts = state_->list<Text>("SELECT id, value FROM string", 0, take_name);
@@ -104,7 +104,10 @@ Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) cons
     }
     if (ids.empty()) return ok();
     const LaneTable& table = table_of(kind);
-    const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ")";
+    const std::string length = std::string(table.end) + " - " + table.begin;
+    const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ") AND " +
+                             length + " > " + std::to_string(longer) + " AND " + length + " < " +
+                             std::to_string(shorter);
     Result<std::vector<std::uint64_t>> count =
         state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](RowReader& row, std::uint64_t& to) { row >> to; });
     if (!count) return count.error();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,7 +76,9 @@ class Reader {
   /// Finds kernels, calls and NVTX ranges by name, and waits and signals by their site's name: the first `most` rows,
   /// and their total. Calls `wanted` once per name.
   using NameFilter = std::function<bool(RowKind kind, std::string_view name)>;
-  Result<NamedRows> named(const NameFilter& wanted, std::size_t most) const;
+  /// Only rows that take longer than `longer` and less time than `shorter`.
+  Result<NamedRows> named(const NameFilter& wanted, std::size_t most, TimeNs longer = -1,
+                          TimeNs shorter = std::numeric_limits<TimeNs>::max()) const;
 
  private:
   struct State;

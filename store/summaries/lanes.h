@@ -19,7 +19,7 @@ enum class State : std::uint8_t {
   computing,     ///< a kernel runs; a warp between its waits
   polling,       ///< waits and reads the word repeatedly
   parked,        ///< waits without competing for issue slots
-  host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
+  host_waiting,  ///< a host thread waits, and neither spins nor is parked by wic-prof
   transferring,  ///< a copy or a migration
   descheduled,   ///< ready to run without a CPU
   calling,       ///< a host thread is within a call
@@ -99,12 +99,16 @@ constexpr State state_under(StrategyId strategy) {
 constexpr State other_way(State state) { return state == State::polling ? State::parked : State::polling; }
 
 /// By CPU time over wall time: spins from four fifths on, sleeps up to one fifth. `cpu` below 0: not known.
-constexpr State state_of_host_wait(TimeNs begin, TimeNs end, TimeNs cpu) {
+/// `own_way`: in a call of CUDA in which wic-prof did not wait, so that a thread that sleeps is not parked.
+constexpr State state_of_host_wait(TimeNs begin, TimeNs end, TimeNs cpu, bool own_way) {
   if (cpu < 0 || end <= begin) return State::host_waiting;
   const double share = static_cast<double>(cpu) / static_cast<double>(end - begin);
   if (share >= 0.8) return State::polling;
-  if (share <= 0.2) return State::parked;
-  return State::host_waiting;
+  return share <= 0.2 && !own_way ? State::parked : State::host_waiting;
+}
+inline State state_of_host_wait(const HostWaitRow& row) {
+  return state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1),
+                            row.in_call() && row.strategy == StrategyId::poll);
 }
 
 constexpr State state_of_migration(UvmKind kind) {

@@ -14,7 +14,7 @@
 namespace wicprof::store {
 
 /// Version of the tables' contents: readers recompute summaries of another version.
-inline constexpr int kSummaryVersion = 2;
+inline constexpr int kSummaryVersion = 3;
 
 /// CREATE TABLE of the summaries; `temporary`: outside the trace instead of in it.
 std::string create_summary_tables_sql(bool temporary = false);

@@ -63,13 +63,13 @@ class Walk {
   void all() {
     waits();
     signals();
-    spans("SELECT process_id, thread, 0, 0, begin_ns, end_ns, 0, id, cpu_ns FROM host_wait",
-          "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL FROM call", [](const Statement& row) {
+    spans("SELECT process_id, thread, 0, 0, begin_ns, end_ns, 0, id, cpu_ns, " + own_way() + " FROM host_wait",
+          "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL, 0 FROM call", [](const Statement& row) {
             TrackKey key{LaneKind::thread, static_cast<ProcessId>(row.integer(0)), 0, 0,
                          static_cast<std::uint32_t>(row.integer(1))};
             if (row.integer(6) != 0) return std::pair(key, State::calling);
-            return std::pair(key,
-                             state_of_host_wait(row.integer(4), row.integer(5), row.is_null(8) ? -1 : row.integer(8)));
+            return std::pair(key, state_of_host_wait(row.integer(4), row.integer(5),
+                                                     row.is_null(8) ? -1 : row.integer(8), row.integer(9) != 0));
           });
     delays();
     streams();
@@ -88,6 +88,15 @@ class Walk {
   }
 
  private:
+  /// SQL: whether the thread waited in a call, in the program's own way. Traces before version 7 know no other way.
+  std::string own_way() {
+    bool has_strategy = false;
+    source_.each("SELECT 1 FROM pragma_table_info('host_wait') WHERE name = 'strategy_id'",
+                 [&](const Statement&) { has_strategy = true; });
+    return std::string("(site_id IS NULL OR call_id IS NOT NULL)") +
+           (has_strategy ? " AND coalesce(strategy_id, 0) = 0" : "");
+  }
+
   struct Warp {
     std::int64_t device, block, warp;
     bool operator==(const Warp&) const = default;

@@ -47,6 +47,17 @@ TEST(Kernels, StatsOfOneNameDescribeTheShapeWithTheMostTime) {
   EXPECT_NEAR(stats[0].share, 10.099 / 111, 1e-9);
 }
 
+TEST(Kernels, TheRuntimesOwnAreNotTheProgramsKernels) {
+  Program program;
+  program.kernel("wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)", 1, {0, kMs});
+  program.kernel("void wic::detail::gpu_entry<app::Step>(app::Step)", 1, {kMs, 2 * kMs});
+  const TraceModel& model = program.settled();
+  const std::vector<KernelStats> stats = kernel_stats(model);
+  ASSERT_EQ(stats.size(), 1u);
+  EXPECT_NE(stats[0].name.find("app::Step"), std::string::npos);
+  EXPECT_EQ(count_program_kernels(model), 1u);
+}
+
 TEST(Kernels, OccupancyUsesTheConfiguredSharedMemoryIfABlockFits) {
   Program program;
   program.model.devices = {test_devices::h100()};

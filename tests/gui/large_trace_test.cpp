@@ -237,7 +237,8 @@ TEST(LargeFirstViews, AreThoseOfTheRows) {
 }
 
 TEST_F(LargeTraces, AreSearchedLikeSmallOnes) {
-  for (const char* text : {"relax", "wait at LEFT", "right", "phase", "nothing like it"}) {
+  for (const char* text :
+       {"relax", "wait at LEFT", "right", "phase", "right kind:wait", "kind:kernel >1us", "nothing like it"}) {
     const Result<SearchHits> found = large_->search(text);
     ASSERT_TRUE(found) << found.error().message;
     const SearchHits wanted = search(model_, text);

@@ -68,6 +68,35 @@ class Screenshots(gui_harness.Case):
                 self.assertGreater(colours.get(PARKED, 0), 500)
                 self.assertEqual(colours.get(AT_BARRIER, 0), 0)
 
+    def test_everything_coloured_is_in_the_legend(self):
+        theme = (SOURCE / "analyzer" / "words" / "colours.h").read_text()
+        light = dict(reversed(pair) for pair in re.findall(r'\{"([^"]+)", "[^"]+", \{0x(\w{6}), 0x\w{6}\}\}', theme))
+        self.assertEqual(light[POLLING], "polling")
+        text = "1b1f24"  # signals have the colour of text
+        traces = {name: self.work / f"{name}.wicprof" for name in ("bare_poll", "hot_flag.poll", "c_h3d.park")}
+        for name, trace in traces.items():
+            trace.write_bytes(gzip.decompress((SOURCE / "samples" / "traces" / f"{name}.wicprof.gz").read_bytes()))
+        named = set()
+        for trace in (*traces.values(), self.make_trace("t.wicprof")):
+            lines = ["wait facts", "frames 3"]
+            for view in ("timeline", "live", "toggle", "compare", "figures"):
+                lines += [f"view {view}", "frames 4", f"dump {view}", f"shot {view}.png"]
+            for state in self.drive([trace], *lines, options=("--light",)):
+                with self.subTest(trace=trace.name, view=state["view"]):
+                    self.assertEqual(set(state["drawn"]) - set(state["legend"]), set())
+                    named |= set(state["legend"])
+                    if "timeline" not in state["items"]:
+                        continue
+                    self.assertGreater(len(state["legend"]), 0)
+                    x, y, width, height = (int(value) for value in state["items"]["timeline"])
+                    rows = read_png(self.work / f"{state['view']}.png")[2][y:y + height]
+                    pixels = {row[3 * at:3 * at + 3].hex() for row in rows for at in range(x, x + width)}
+                    others = {text, PARKED} if state["timeline"]["interventions"] else {text}  # lines of changes
+                    self.assertEqual({light[one] for one in pixels - others if one in light} - set(state["legend"]),
+                                     set())
+        self.assertLessEqual({"polling", "polling, by samples", "parked", "computing", "transferring", "host waiting",
+                              "ready, no CPU", "in a call", "signal"}, named)
+
     def test_twice_the_scale(self):
         trace = self.make_trace("t.wicprof")
         result = self.wic_prof("gui", trace, "--size", "800x600", "--scale", "200", "--screenshot", "t.png")
@@ -209,6 +238,17 @@ class Timeline(gui_harness.Case):
         self.assertEqual(states[1]["selected"]["title"], "reduce_norm")
         self.assertGreater(states[1]["selected"]["begin_ns"], states[0]["selected"]["begin_ns"])
 
+    def test_a_search_is_narrowed_by_a_click_on_a_kind(self):
+        every, waits, again, wrong = self.drive(
+            [self.trace], "wait facts", "frames 2", "key /", "frames 2", "type halo.ready", "frames 18", "enter",
+            "frames 4", "dump all", "click hits.signal", "frames 4", "dump signals", "click hits.all", "frames 4",
+            "dump again", "key /", "frames 2", "type  kind:x", "frames 18", "enter", "frames 4", "dump wrong")
+        self.assertEqual(waits["search"]["text"], "halo.ready kind:signal")
+        self.assertEqual(waits["selected"]["kind"], "signal")
+        self.assertLess(waits["search"]["hits"], every["search"]["hits"])
+        self.assertEqual(again["search"], every["search"])
+        self.assertIn("the kinds are wait, signal, host, kernel", wrong["notice"])
+
     def test_before_a_click_the_pane_has_the_answer(self):
         state = self.drive([self.trace], "wait facts", "frames 3", "dump s")
         self.assertIsNone(state["selected"])
@@ -245,6 +285,20 @@ class Timeline(gui_harness.Case):
         self.assertLessEqual(signal["selected"]["begin_ns"], start["selected"]["end_ns"])
         self.assertEqual(woken["selected"]["kind"], "wait")
 
+    def test_a_wait_names_the_signal_that_ended_it(self):
+        begin = ["wait facts", "frames 2", "key /", "frames 2", "type wait at halo.ready", "frames 26", "enter",
+                 "frames 4", "dump wait"]
+        wait, signal, back = self.drive([self.trace], *begin, "click fact.ended", "frames 4", "dump signal",
+                                        "click fact.ended", "frames 4", "dump back")
+        self.assertEqual(wait["selected"]["kind"], "wait")
+        self.assertEqual(signal["selected"]["kind"], "signal")
+        self.assertEqual(wait["selected"]["facts"]["ended"],
+                         f"by the signal of {signal['selected']['facts']['from']} at "
+                         f"{signal['selected']['begin_ns'] / 1e9:.6f} s")
+        self.assertLessEqual(signal["selected"]["begin_ns"], wait["selected"]["end_ns"])
+        self.assertEqual(back["selected"]["kind"], "wait")
+        self.assertIn("ended", back["selected"]["facts"])
+
     def test_a_drag_sums_up_a_stretch(self):
         dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.4 0.1 0.8 0.95",
                                      "frames 3", "dump area",
@@ -261,6 +315,17 @@ class Timeline(gui_harness.Case):
             self.assertGreater(ways["halo.ready", way]["waits"], 0)
             self.assertGreater(ways["halo.ready", way]["waiting_ns"], 0)
             self.assertIsNotNone(ways["halo.ready", way]["wake_p50_ns"])
+
+    def test_a_dragged_area_counts_what_it_shades(self):
+        lines = ("wait facts", "frames 3", "drag timeline 0.3 0.02 0.6 0.3", "frames 3", "dump some",
+                 "key escape", "frames 2", "drag timeline 0.3 -0.02 0.6 0.3", "frames 3", "dump ruler")
+        some, ruler = self.drive([self.trace], *lines)
+        for state in (some, ruler):
+            shaded = {name.removeprefix("area.") for name in state["items"] if name.startswith("area.")}
+            self.assertEqual(len(shaded), state["area"]["tracks"])
+        tracks = [track["key"] for track in some["timeline"]["tracks"]]
+        self.assertLess(some["area"]["tracks"], len(tracks))
+        self.assertEqual(ruler["area"]["tracks"], len(tracks), "a drag along the ruler takes all")
 
     def test_opening_and_pinning(self):
         first = self.drive([self.trace], "wait facts", "frames 3", "dump s")
@@ -342,6 +407,28 @@ class ShippedTraces(gui_harness.Case):
         _, first, whole = self.first_view("c_h3d.park")
         self.assertLess(first["end_ns"] - first["begin_ns"], whole["span_ns"] / 4, "waits lie in a sixtieth of it")
 
+    def test_kernels_that_poll_by_their_samples_are_hatched(self):
+        trace, _, _ = self.first_view("bare_poll")
+        drawn, found = self.drive([trace], "wait facts", "frames 3", "shot t.png", "dump s", "key /", "frames 2",
+                                  "type wait_for_word", "frames 16", "enter", "frames 4", "dump found",
+                                  options=("--light",))
+        self.assertRegex(found["selected"]["facts"]["polls"],
+                         r"^96.3 % of its samples, at bare_poll.cu:58 \(21.0 % in the loop, 75.3 % at the barrier")
+        rows = read_png(self.work / "t.png")[2]
+        across = slice(*(3 * int(drawn["items"]["timeline"][0] + part * drawn["items"]["timeline"][2])
+                         for part in (0.1, 0.9)))
+        colours = {}
+        for track in drawn["timeline"]["tracks"]:
+            if not track["key"].startswith("stream/") or track["folded"]:
+                continue
+            x, y, width, height = drawn["items"]["track." + track["key"]]
+            line = rows[int(y + height / 2)][across]
+            pixels = [line[at:at + 3].hex() for at in range(0, len(line), 3)]
+            colours[track["name"].split()[-1]] = {one: pixels.count(one) / len(pixels) for one in set(pixels)}
+        self.assertGreater(colours["14"].get(POLLING, 0), 0.3, "stripes")
+        self.assertGreater(colours["14"].get("8a939c", 0), 0.3, "on the colour of kernels")
+        self.assertNotIn(POLLING, colours["15"], "the kernel that computes")
+
     def test_the_runtimes_own_rows_are_folded(self):
         _, first, _ = self.first_view("g_stn.poll")
         folded = [track["name"] for track in first["tracks"] if track["folded"]]
@@ -351,6 +438,19 @@ class ShippedTraces(gui_harness.Case):
         self.assertFalse(any("wicprof" in name or "cuda-Evt" in name for name in shown), shown)
         order = [track["folded"] for track in first["tracks"]]
         self.assertEqual(order, sorted(order), "folded tracks come last")
+
+    def test_kernels_of_the_runtime_are_not_among_the_programs(self):
+        trace, _, _ = self.first_view("hot_flag.poll")
+        with contextlib.closing(sqlite3.connect(trace)) as opened:
+            names = [name for name, in opened.execute("SELECT value FROM kernel JOIN string ON string.id = name_id")]
+        own = sum("answer_pings" in name for name in names)
+        self.assertGreater(own, 0)
+        state = self.drive([trace], "wait facts", "frames 3", "dump s")
+        self.assertIn(f" {len(names) - own} kernels", state["status"]["contents"])
+        self.assertIn(f"{len(names) - own} kernels in", self.wic_prof("analyze", trace).stdout)
+        for format in ("html", "md", "perfetto", "json"):
+            self.wic_prof("report", trace, "--format", format, "-o", f"r.{format}")
+            self.assertNotIn("answer_pings", (self.work / f"r.{format}").read_text(), format)
 
     def test_kernels_have_the_names_of_the_program(self):
         trace, _, _ = self.first_view("hot_flag.poll")
@@ -507,6 +607,12 @@ class Panels(gui_harness.Case):
         self.assertTrue(states[0]["help"])
         self.assertEqual((states[1]["help"], states[1]["palette"]), (False, True))
         self.assertEqual((states[2]["palette"], states[2]["view"]), (False, "findings"))
+
+    def test_the_tabs_of_a_change_say_what_they_show(self):
+        """The toggle itself is under Live."""
+        names = {action["keys"]: action["name"] for action in
+                 self.drive([self.trace], "wait facts", "dump s")["keys"] if action["group"] == "Views"}
+        self.assertEqual((names["7"], names["8"], names["9"]), ("Change", "A/B", "Live"))
 
     def test_a_script_that_names_a_missing_item(self):
         result = self.gui(self.trace, "--drive", self.script("wait loaded", "click no such thing"))

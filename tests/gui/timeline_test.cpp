@@ -6,7 +6,10 @@
 #include "gui/view/edge_walk.h"
 #include "gui/view/first_view.h"
 #include "gui/view/layout.h"
+#include "gui/view/nothing.h"
+#include "gui/view/sampled_polling.h"
 #include "gui/view/timeline.h"
+#include "tests/analyzer/sampled_program.h"
 #include "tests/gui/handoffs.h"
 
 namespace wicprof::gui {
@@ -299,6 +302,48 @@ TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowOnlyTheirHeading) {
     EXPECT_GE(place.top, below);
     below = place.top + place.height;
   }
+}
+
+TEST(SampledPolling, ABarIsPollingAsFarAsItsSamplesAre) {
+  TraceModel model = synthetic::polling_program();
+  model.waits.clear();
+  const std::vector<analyzer::PollingLoop> loops = analyzer::analyze(model).polling_loops;
+  ASSERT_EQ(loops.size(), 1u);
+  // 990 samples in the loop and 2,000 at the barrier behind it, of 3,005.
+  const auto polling = analyzer::polling_of_kernel(loops, 0, "poll");
+  ASSERT_TRUE(polling);
+  EXPECT_NEAR(polling->share, 2'990.0 / 3'005, 0.01);
+  EXPECT_NEAR(polling->behind, 2'000.0 / 3'005, 0.01);
+  EXPECT_NE(analyzer::polling_text(*polling).find("poll.cu:7"), std::string::npos);
+  EXPECT_FALSE(analyzer::polling_of_kernel(loops, 0, "stream"));
+  EXPECT_FALSE(analyzer::polling_of_kernel(loops, 1, "poll")) << "samples of another device";
+
+  Timeline timeline = build_timeline(model, kTrackKinds);
+  add_polling(timeline, model, loops);
+  for (const std::uint32_t columns : {1u, 1'000u}) {  // one column for all, and single kernels
+    for (const Track& track : timeline.tracks) {
+      for (const SpanRow& row : track.rows) {
+        for (const DrawnSpan& span : row.draw(0, 4'000'000'000, columns)) {
+          if (span.ref.kind != EventKind::kernel) continue;
+          EXPECT_NEAR(span.polling, span.ref.index == 0 ? polling->share : 0, 1e-6) << columns;
+        }
+        for (const Span& span : row.spans())
+          EXPECT_NEAR(row.polling_in(span.begin + 1'000, span.end),
+                      span.ref.index == 0 ? polling->share * static_cast<double>(span.end - span.begin - 1'000) : 0, 1);
+      }
+    }
+  }
+}
+
+TEST(SampledPolling, APictureWithSamplesDoesNotAskForThem) {
+  const TraceModel model = synthetic::polling_program();
+  const auto told = no_strips(model, analyzer::analyze(model), false);
+  ASSERT_TRUE(told);
+  EXPECT_NE(told->reason.find("poll polls in 99.8 % of its samples, at poll.cu:7"), std::string::npos) << told->reason;
+  EXPECT_EQ(told->command.find("pcsampling"), std::string::npos);
+  analyzer::Analysis computing;
+  computing.stalls.functions.emplace_back();
+  EXPECT_FALSE(no_strips(model, computing, false)) << "the samples say that no kernel polls";
 }
 
 }  // namespace

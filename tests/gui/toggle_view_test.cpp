@@ -8,6 +8,7 @@
 #include "gui/view/parties_view.h"
 #include "gui/view/toggle_history.h"
 #include "gui/view/toggle_words.h"
+#include "tests/analyzer/sampled_program.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace wicprof::gui {
@@ -165,22 +166,44 @@ TEST(Nothing, EachReasonHasACommand) {
   analyzer::settle(model);
   const analyzer::Analysis analysis = analyzer::analyze(model);
   const std::string path = "a b.wicprof";
-  for (const NothingToShow& nothing :
-       {no_tracks(), no_sites(model, analysis, path), no_samples(model, path), no_findings(analysis, path),
-        no_toggle(model, {}, path), no_iterations(model, path), no_program(), analyzer::why_no_waits(model)}) {
+  for (const NothingToShow& nothing : {no_tracks(), no_sites(model, analysis, path), no_samples(model, path),
+                                       no_findings(analysis, path), no_toggle(model, analysis, {}, path),
+                                       no_iterations(model, path), no_program(), analyzer::why_no_waits(model)}) {
     EXPECT_FALSE(nothing.reason.empty());
     EXPECT_EQ(nothing.command.rfind("wic-prof ", 0), 0u) << nothing.command;
   }
   TraceModel plain;
-  for (const NothingToShow& nothing :
-       {no_sites(plain, {}, path), no_samples(plain, path), no_toggle(plain, {}, path), analyzer::why_no_waits(plain)})
+  for (const NothingToShow& nothing : {no_sites(plain, {}, path), no_samples(plain, path),
+                                       no_toggle(plain, {}, {}, path), analyzer::why_no_waits(plain)})
     EXPECT_EQ(nothing.command.find("pcsampling"), std::string::npos) << "a program without kernels has none to sample";
-  EXPECT_FALSE(no_strips(plain, false)) << "without kernels there is nothing to explain";
+  EXPECT_FALSE(no_strips(plain, {}, false)) << "without kernels there is nothing to explain";
   plain.kernels.emplace_back();
-  ASSERT_TRUE(no_strips(plain, false));
-  EXPECT_NE(no_strips(plain, false)->command.find("pcsampling"), std::string::npos);
-  EXPECT_FALSE(no_strips(plain, true)) << "a large trace has waits that the model lacks";
+  ASSERT_TRUE(no_strips(plain, {}, false));
+  EXPECT_NE(no_strips(plain, {}, false)->command.find("pcsampling"), std::string::npos);
+  EXPECT_FALSE(no_strips(plain, {}, true)) << "a large trace has waits that the model lacks";
   EXPECT_EQ(no_findings(analysis, path).command, "wic-prof analyze 'a b.wicprof'");
+}
+
+TEST(Nothing, WhatCanChangeIsSaidOnlyWhereItCan) {
+  const TraceModel polls = synthetic::polling_program();
+  const NothingToShow kernels = no_toggle(polls, analyzer::analyze(polls), {}, "t");
+  EXPECT_NE(kernels.reason.find("poll polls"), std::string::npos) << kernels.reason;
+  EXPECT_EQ(kernels.command, "wic-prof run --rewrite --ab -- APP");
+
+  TraceModel hosts;
+  hosts.host_waits.emplace_back().call = std::string("cudaStreamSynchronize");
+  hosts.kernels.emplace_back();
+  EXPECT_NE(no_toggle(hosts, {}, {}, "t").command.find("--side host"), std::string::npos);
+
+  TraceModel neither;
+  neither.kernels.emplace_back();
+  EXPECT_NE(no_toggle(neither, {}, {}, "t").command.find("pcsampling"), std::string::npos);
+  analyzer::Analysis sampled;
+  sampled.stalls.functions.emplace_back();
+  for (const NothingToShow& none : {no_toggle(neither, sampled, {}, "t"), no_toggle(TraceModel{}, {}, {}, "t")}) {
+    EXPECT_EQ(none.command, "wic-prof analyze t");
+    EXPECT_EQ(none.reason.find("--"), std::string::npos) << none.reason;
+  }
 }
 
 }  // namespace

@@ -35,6 +35,48 @@ TEST(Searches, IgnoresCase) {
   for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(hits[i - 1].begin, hits[i].begin);
 }
 
+TEST(Searches, ExactNamesComeFirst) {
+  TraceModel model;
+  for (const auto& [name, at] : {std::pair("reduce_norm", 0), {"reduce", 100}, {"pre_reduce", 200}, {"REDUCE", 300}}) {
+    store::KernelRow& kernel = model.kernels.emplace_back();
+    kernel.name = std::string(name);
+    kernel.id = static_cast<store::RowId>(model.kernels.size());
+    kernel.start = at;
+    kernel.end = at + 10;
+  }
+  const SearchHits found = search(model, "reduce");
+  ASSERT_EQ(found.hits.size(), 4u);
+  EXPECT_EQ(found.exact, 2u);
+  std::vector<TimeNs> order;
+  for (const SearchHit& one : found.hits) order.push_back(one.begin);
+  EXPECT_EQ(order, (std::vector<TimeNs>{100, 300, 0, 200}));
+}
+
+TEST(Searches, AreNarrowedByKindAndLength) {
+  const TraceModel model = handoffs();
+  const std::string name = model.sites.front().name;
+  EXPECT_EQ(search(model, name + " kind:wait").total, model.waits.size());
+  EXPECT_EQ(search(model, "kind:signal").total, model.signals.size());
+  EXPECT_EQ(search(model, name + " <1ns").total, model.signals.size()) << "signals have no length";
+  std::vector<TimeNs> lengths;
+  for (const store::WaitRow& wait : model.waits) lengths.push_back(wait.resumed - wait.arrived);
+  std::sort(lengths.begin(), lengths.end());
+  const TimeNs middle = lengths[lengths.size() / 2];
+  const auto longer = std::count_if(lengths.begin(), lengths.end(), [&](TimeNs length) { return length > middle; });
+  EXPECT_EQ(search(model, "kind:wait >" + std::to_string(middle) + "ns").total, static_cast<std::uint64_t>(longer));
+  EXPECT_EQ(read_query("a >1.5ms <2s b")->longer_than, 1'500'000);
+  EXPECT_EQ(read_query("a >1.5ms <2s b")->name, "a b");
+  EXPECT_EQ(read_query("std::pair<int> >x")->name, "std::pair<int> >x") << "part of a kernel's name";
+  for (const char* wrong : {"kind:", "kind:what", ">5", "<3parsecs"}) {
+    const Result<SearchQuery> query = read_query(wrong);
+    ASSERT_FALSE(query) << wrong;
+    EXPECT_NE(query.error().message.find(wrong), std::string::npos);
+    EXPECT_EQ(search(model, wrong).total, 0u);
+  }
+  EXPECT_EQ(with_kind("a kind:wait >1ms", EventKind::kernel), "a >1ms kind:kernel");
+  EXPECT_EQ(with_kind("a kind:wait", std::nullopt), "a");
+}
+
 TEST(Areas, SumsTheEventsInside) {
   const TraceModel model = handoffs();
   const Timeline timeline = build_timeline(model, kTrackKinds);

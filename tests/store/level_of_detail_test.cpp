@@ -100,8 +100,7 @@ LaneEvents events_of(const Reader& reader) {
     all[{{LaneKind::signals, 0, 0, 0, signal.site}, 0}].push_back({signal.at, signal.at, State::signalling});
   std::map<TrackKey, std::vector<LaneEvent>> spans;
   for (const HostWaitRow& row : *reader.rows<HostWaitTable>())
-    spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back(
-        {row.begin, row.end, state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
+    spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.begin, row.end, state_of_host_wait(row)});
   for (const CallRow& row : *reader.rows<CallTable>())
     spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.start, row.end, State::calling});
   for (const KernelRow& row : *reader.rows<KernelTable>())
