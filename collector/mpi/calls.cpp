@@ -133,6 +133,13 @@ int receiving(int source, int tag, Word status, Call&& call, Note&& note) {
                   });
 }
 
+/// Of a collective in which the root's arguments count, and others elsewhere; -1 between two groups.
+template <class AtRoot, class Elsewhere>
+std::int64_t rooted_bytes(const MpiImplementation& mpi, Word of, int root, AtRoot&& at_root, Elsewhere&& elsewhere) {
+  if (mpi.is_intercommunicator(of)) return -1;
+  return mpi.rank(of) == root ? at_root() : elsewhere();
+}
+
 }  // namespace
 
 // Defines MPI_NAME and PMPI_NAME. `body` sees the parameters, and `real`: the function that the program would have
@@ -327,15 +334,14 @@ WICPROF_MPI(Alltoallv,
             {WICPROF_AFTER((sent, sent_counts, sent_places, sent_type, buffer, counts, places, type, communicator),
                            WICPROF_COLLECTIVE(Op::alltoallv, -1, -1))})
 // At the root, what it receives from each process; elsewhere what the process sends. MPI_Scatter the other way round.
-#define WICPROF_ROOTED(name, operation, root_bytes, other_bytes)                                                   \
-  WICPROF_MPI(                                                                                                     \
-      name,                                                                                                        \
-      (Word sent, int sent_count, Word sent_type, Word buffer, int count, Word type, int root, Word communicator), \
-      {WICPROF_AFTER((sent, sent_count, sent_type, buffer, count, type, root, communicator),                       \
-                     WICPROF_COLLECTIVE(operation,                                                                 \
-                                        mpi.is_intercommunicator(of) ? -1                                          \
-                                        : mpi.rank(of) == root       ? root_bytes                                  \
-                                                                     : other_bytes,                                      \
+#define WICPROF_ROOTED(name, operation, root_bytes, other_bytes)                                                     \
+  WICPROF_MPI(                                                                                                       \
+      name,                                                                                                          \
+      (Word sent, int sent_count, Word sent_type, Word buffer, int count, Word type, int root, Word communicator),   \
+      {WICPROF_AFTER((sent, sent_count, sent_type, buffer, count, type, root, communicator),                         \
+                     WICPROF_COLLECTIVE(operation,                                                                   \
+                                        rooted_bytes(                                                                \
+                                            mpi, of, root, [&] { return root_bytes; }, [&] { return other_bytes; }), \
                                         root))})
 WICPROF_ROOTED(Gather, Op::gather, mpi.bytes(count, type), mpi.bytes(sent_count, sent_type))
 WICPROF_ROOTED(Scatter, Op::scatter, mpi.bytes(sent_count, sent_type), mpi.bytes(count, type))

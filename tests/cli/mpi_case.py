@@ -13,9 +13,8 @@ import harness
 IMPLEMENTATIONS = ("openmpi", "mpich")
 SOURCES = harness.SOURCE / "tests" / "cli" / "mpi"
 FOLDER = tempfile.TemporaryDirectory(prefix="wicprof-mpi-")
-OPERATIONS = dict(
-    (name, int(number)) for number, name in re.findall(
-        r"(\d+) (MPI_\w+)", (harness.SOURCE / "docs" / "schema.md").read_text().split("### mpi_call")[1].split("###")[0]))
+CALLS = (harness.SOURCE / "docs" / "schema.md").read_text().split("### mpi_call")[1].split("###")[0]
+OPERATIONS = {name: int(number) for number, name in re.findall(r"(\d+) (MPI_\w+)", CALLS)}
 
 
 @functools.cache
@@ -67,7 +66,8 @@ class Case(harness.Case):
     def setUp(self):
         super().setUp()
         for name in list(self.env):  # of a launcher around the tests
-            if name.startswith(("OMPI_", "PMI", "SLURM_")) or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LD_PRELOAD"):
+            other = name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LD_PRELOAD")
+            if other or name.startswith(("OMPI_", "PMI", "SLURM_")):
                 del self.env[name]
 
     def run_ranks(self, implementation, ranks, *words, source="app.c", options=()):

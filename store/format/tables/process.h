@@ -11,8 +11,8 @@ struct ProcessRow {
   std::string name, command;  ///< name: of the executable file
   std::optional<std::int32_t> rank, local_rank;
   TimeNs seen = 0;
-  std::optional<std::int32_t> ranks;  ///< how many the launcher started
-  std::string job;                    ///< as the launcher calls it
+  std::optional<std::int32_t> ranks = {};  ///< how many the launcher started
+  std::string job = {};                    ///< as the launcher calls it
 };
 
 struct ProcessTable {
