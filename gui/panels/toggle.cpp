@@ -48,13 +48,7 @@ void choose_event(App& app, const Ui& ui) {
 
 PictureSide side_of(const App& app, std::size_t segment, const char* when) {
   const SegmentLine& line = app.facts()->before_after.segments[segment];
-  const Timeline* timeline = app.timeline();
-  // The window may have dropped the rows of a change that is long ago.
-  if (app.snapshot().cut) {
-    const TimeNs change = app.facts()->before_after.segments[app.toggle_event + 1].begin;
-    if (const ToggleMoment* kept = moment_at(app.snapshot().moments, change)) timeline = kept->timeline.get();
-  }
-  return {fmt::format("{}: {}", when, line.way), timeline, line.begin, line.end,
+  return {fmt::format("{}: {}", when, line.way), app.timeline(), line.begin, line.end,
           &app.facts()->comparison.segments[segment].iterations};
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "gui/source/facts.h"
-#include "gui/source/toggle_moments.h"
 #include "gui/view/search.h"
 #include "gui/view/status_line.h"
 #include "gui/view/timeline.h"
@@ -24,8 +23,7 @@ struct Snapshot {
   bool cut = false;        ///< `model` holds only the last part of the trace
   bool large = false;      ///< `model` has rows of one stretch at most; the timeline shows summaries of the rest
   std::shared_ptr<const SearchHits> found;  ///< the last search result, for large traces
-  ToggleMomentList moments;  ///< of a growing trace: the changes, with waits that `model` may lack by now
-  TimeNs published = 0;      ///< on the clock of now_ns()
+  TimeNs published = 0;                     ///< on the clock of now_ns()
 };
 
 struct LoadProgress {

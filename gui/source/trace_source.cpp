@@ -260,7 +260,6 @@ struct TraceSource::State {
   void publish(std::shared_ptr<const analyzer::TraceModel> model, bool recording, bool cut) {
     auto timeline = std::make_shared<Timeline>(build_timeline(*model, kTrackKinds));
     if (const auto facts = snapshot()->facts) add_polling(*timeline, *model, facts->analysis.polling_loops);
-    if (recording) moments.observe(*model);
     const Contents contents = contents_of(*model);
     auto next = std::make_shared<Snapshot>();
     const std::lock_guard lock(mutex);
@@ -270,7 +269,6 @@ struct TraceSource::State {
     next->timeline = std::move(timeline);
     next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr, contents, recording);
     next->recording = recording;
-    if (recording) next->moments = moments.list();
     next->cut = cut;
     next->published = now_ns();
     current = std::move(next);
@@ -423,8 +421,7 @@ struct TraceSource::State {
   std::optional<FactsRequest> wanted;       // for the analysing thread
   TimeNs wanted_begin = 0, wanted_end = 1;  // visible stretch of a large trace
   std::string text_wanted;
-  SegmentMemory memory;   // analysing thread only
-  ToggleMoments moments;  // reading thread only
+  SegmentMemory memory;  // analysing thread only
   bool busy = false;
   std::thread reading, analysing;  // last, because they use all members above
 };

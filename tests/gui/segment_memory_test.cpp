@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "analyzer/compare/compare.h"
-#include "gui/source/toggle_moments.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace wicprof::gui {
@@ -160,37 +159,6 @@ TEST(SegmentMemory, MeasuresWhereBothSegmentsHaveIterations) {
   EXPECT_NE(answer.values.measured_at.find("other"), std::string::npos) << answer.values.measured_at;
   ASSERT_TRUE(answer.values.speedup);
   EXPECT_NEAR(answer.values.speedup->value, 1, 0.01);
-}
-
-TEST(ToggleMoments, PicturesOfAChangeOutliveItsRows) {
-  const TraceModel whole = program(2, 400);
-  const TimeNs at = whole.interventions.front().effective;
-  ToggleMoments moments;
-  for (TimeNs now = whole.begin + 5 * kMillisecond; now < whole.end; now += 5 * kMillisecond)
-    moments.observe(part_of(whole, now - 20 * kMillisecond, now));
-  const TraceModel last = part_of(whole, whole.end - 20 * kMillisecond, whole.end);
-  ASSERT_GT(last.waits.front().arrived, at) << "the rows of the change are gone";
-  moments.observe(last);
-  const ToggleMoment* kept = moment_at(moments.list(), at + 3);
-  ASSERT_NE(kept, nullptr);
-  EXPECT_EQ(kept->at, at);
-  double before = 0, after = 0, wrong = 0;
-  for (const Track& track : kept->timeline->tracks) {
-    before += track.density.time_in(State::polling, kept->begin, at);
-    after += track.density.time_in(State::parked, at, kept->end);
-    wrong += track.density.time_in(State::parked, kept->begin, at - kPolled);
-  }
-  EXPECT_GT(before, 10e6) << "10 ms and more before the change";
-  EXPECT_GT(after, 5e6);
-  EXPECT_EQ(wrong, 0);
-}
-
-TEST(ToggleMoments, AreBounded) {
-  const TraceModel whole = program(30, 8);
-  ToggleMoments moments;
-  moments.observe(whole);
-  ASSERT_EQ(moments.list()->size(), ToggleMoments::kMost);
-  EXPECT_EQ(moments.list()->back().at, whole.interventions.back().effective);
 }
 
 }  // namespace

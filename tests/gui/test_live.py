@@ -7,13 +7,12 @@ import unittest
 
 import gui_harness
 
-POLLING, PARKED = "d55e00", "0072b2"  # of the light theme
 LONG = 120  # seconds: each program is ended by its test
 
 
 class Live(gui_harness.Case):
     def driven(self, process, name, *lines):
-        return self.drive([], *lines, options=("--session", name, "--light"))
+        return self.drive([], *lines, options=("--session", name))
 
     def test_events_arrive_while_the_program_runs(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
@@ -118,16 +117,8 @@ class Live(gui_harness.Case):
         process = self.start_app("--parked-rate", "100", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         early, late = self.driven(process, "s", "wait waits 200", "wait attached", "frames 3", "click toggle.park",
                                   "wait interventions 1", "wait before_after", "dump a",
-                                  "wait events 1500000 60", "frames 10", "view toggle", "frames 6", "shot c.png",
-                                  "dump b")
+                                  "wait events 1500000 60", "frames 10", "dump b")
         self.assertTrue(late["cut"])
-        x, y, width, height = (int(value) for value in late["items"]["toggle.sides"])
-        rows = gui_harness.read_png(self.work / "c.png")[2]
-        halves = (rows[y:y + height // 2], rows[y + height // 2:y + height])
-        for half, own, other in zip(halves, (POLLING, PARKED), (PARKED, POLLING)):
-            pixels = [row[3 * at:3 * at + 3].hex() for row in half for at in range(x, x + width)]
-            self.assertGreater(pixels.count(own), 200, "the picture outlives its rows")
-            self.assertEqual(pixels.count(other), 0)
         self.assertGreaterEqual(early["before_after"]["before"]["iterations"], 100)
         self.assertGreaterEqual(late["before_after"]["before"]["iterations"],
                                 early["before_after"]["before"]["iterations"])
