@@ -17,19 +17,21 @@ constexpr std::size_t kLettersPerEdit = 3;
 constexpr std::size_t kShortestPart = 3;
 constexpr std::size_t kMost = 3;
 
-/// How many characters have to be inserted, deleted or replaced to turn one word into the other (Levenshtein 1966).
+/// How many characters have to be inserted, deleted, replaced, or swapped with their neighbour, to turn one word into
+/// the other (Damerau 1964; no part is changed twice).
 std::size_t edits_between(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before_last, last(other.size() + 1), row(other.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 0; i < one.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    row[0] = i + 1;
     for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      row[j + 1] = std::min({last[j] + (one[i] == other[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      if (i > 0 && j > 0 && one[i] == other[j - 1] && one[i - 1] == other[j])
+        row[j + 1] = std::min(row[j + 1], before_last[j - 1] + 1);
     }
+    before_last = std::exchange(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ class Help(harness.Case):
     def test_misspelt_verbs_and_options(self):
         for words, meant in (
             (["analyse"], "did you mean analyze? "),
+            (["hepl"], "did you mean help? "),
             (["help", "togle"], "did you mean toggle? "),
             (["compair"], "did you mean compare? "),
             (["run", "--schedul=poll:2s", "--", "true"], "did you mean --schedule? "),
