@@ -14,6 +14,9 @@ constexpr double kHybridCost = 0.01;
 /// A program that would have nothing left to do is not understood.
 constexpr double kMostLate = 0.98;
 
+/// Whether the thread waited in a call of CUDA in the program's own way.
+bool is_own_way(const store::HostWaitRow& wait) { return wait.in_call() && wait.strategy == StrategyId::poll; }
+
 /// How long a quota stopped the program while it was recorded, per thread that waits: the kernel adds up its CPUs.
 double throttled_per_thread(const TraceModel& model) {
   double throttled = 0;
@@ -32,7 +35,7 @@ double throttled_per_thread(const TraceModel& model) {
 TimeNs spun_in_calls(const TraceModel& model) {
   TimeNs cpu = 0, wall = 0;
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (!wait.cpu || wait.site == 0 || !wait.in_call()) continue;
+    if (!wait.cpu || wait.site == 0 || !is_own_way(wait)) continue;
     cpu += *wait.cpu;
     // A thread that had no CPU would have spun.
     wall += std::max<TimeNs>(0, wait.end - wait.begin - wait.run_delay.value_or(0));
@@ -42,6 +45,9 @@ TimeNs spun_in_calls(const TraceModel& model) {
 
 std::optional<Gain> host_park_gain(const TraceModel& model, const Lateness& lateness, TimeNs ground) {
   if (lateness.steps == 0 || ground <= 0 || spun_in_calls(model) == 0) return std::nullopt;
+  const bool parks = std::any_of(model.host_waits.begin(), model.host_waits.end(),
+                                 [](const auto& wait) { return wait.in_call() && !is_own_way(wait); });
+  if (parks) return std::nullopt;  // measured, in place of predicted
   double idle[2] = {0, 0}, error[2] = {0, 0};
   constexpr LateCause kCauses[2] = {LateCause::throttled, LateCause::oversubscribed};
   for (int i = 0; i < 2; ++i) {

@@ -379,11 +379,16 @@ TEST(Modes, WithoutOtherWaitsHostThreadsAreTheProgram) {
 }
 
 TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
-  const auto finding_of = [](std::int64_t throttled, bool spins) {
+  const auto finding_of = [](std::int64_t throttled, bool spins, bool parked_later = false) {
     Program program;
     add_site(program, 300, "cudaStreamSynchronize in step");
     program.kernel("work", 1, {0, 1000 * kMs});
     program.host_wait("cudaStreamSynchronize", {0, 1000 * kMs}, spins ? 900 * kMs : kMs).site = 300;
+    if (parked_later) {
+      store::HostWaitRow& parked = program.host_wait("cudaStreamSynchronize", {1000 * kMs, 9000 * kMs}, kMs);
+      parked.site = 300;
+      parked.strategy = StrategyId::hybrid;
+    }
     program.model.stats.push_back({"throttled_ns", "", store::StatRow::Severity::info, throttled});
     program.model.stats.push_back({"throttled_periods", "", store::StatRow::Severity::info, 7});
     const Analysis analysis = analyze(program.settled());
@@ -395,6 +400,7 @@ TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
   EXPECT_NE(spinning.text.find("300 ms"), std::string::npos) << spinning.text;
   EXPECT_NE(spinning.evidence.find("7 periods"), std::string::npos) << spinning.evidence;
   EXPECT_EQ(spinning.remedy, "wic-prof toggle park --side host");
+  EXPECT_EQ(finding_of(300 * kMs, true, true).remedy, spinning.remedy) << "parked later, threads sleep";
   EXPECT_NE(finding_of(300 * kMs, false).remedy.find("raise the quota"), std::string::npos);
   EXPECT_EQ(finding_of(5 * kMs, true).text, "");
   EXPECT_EQ(finding_of(0, true).text, "");
