@@ -30,7 +30,7 @@ struct ImportOptions {
 };
 
 /// The names that the unfinished trace has, for the handler of a signal.
-constexpr std::array<const char*, 3> kEnds{"", "-wal", "-shm"};
+constexpr std::array<const char*, 4> kEnds{"", "-wal", "-shm", "-journal"};
 std::array<char[4096], kEnds.size()> unfinished;
 
 void remove_unfinished() {

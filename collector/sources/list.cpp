@@ -58,6 +58,7 @@ constexpr Entry kSources[] = {
     {"rewrite", false, true, rewrite_of},
     {"launches", false, false, launches_of},
     {"host", false, false, nullptr},
+    {"mpi", false, false, nullptr},
 };
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }

@@ -76,7 +76,7 @@ class HowTo(harness.Case):
         os.killpg(server.pid, signal.SIGINT)
         self.finish(server)
         answer = " ".join(self.wic_prof(*self.words(analyze)).stdout.split())
-        self.assertIn("host_throttled: a CPU quota stopped the program's threads", answer)
+        self.assertRegex(answer, r"host_throttled \([\d.]+ % of the time\): a CPU quota stopped the program's threads")
         self.assertIn("park against poll", answer)
         compared = " ".join(self.wic_prof("compare", "server.wicprof").stdout.split())
         cpus = re.search(r"takes ([\d.]+) of a CPU before, ([\d.]+) after", compared)

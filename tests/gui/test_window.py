@@ -519,7 +519,8 @@ class Panels(gui_harness.Case):
         trace.write_bytes(gzip.decompress(packed.read_bytes()))
         state = self.drive([trace], "view findings", "wait facts", "frames 4", "click finding.0.copy", "frames 3",
                            "dump s")
-        self.assertEqual(state["notice"], "copied: wic-prof run --ab -- hot_flag --devices cuda:0 --iterations 12 --size 64 --passes 1")
+        self.assertEqual(state["notice"], "copied: wic-prof run --ab -- hot_flag --devices cuda:0 --iterations 12 "
+                                          "--size 64 --passes 1")
 
     def test_iterations_of_a_trace_without_a_change(self):
         """One way of waiting is no reason to show no iterations."""
