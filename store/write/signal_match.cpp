@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,7 +106,7 @@ class Matcher {
   }
 
   std::optional<TimeNs> latest(const Wait& wait, Which which) {
-    const TimeNs until = wait.resumed + clock_error_;
+    const TimeNs until = later(wait.resumed, clock_error_);
     const Key key{wait.site, wait.iteration, which == Which::of_word ? *wait.word : 0, which};
     Slot& slot = slots_[hash(key) % kSlots];
     if (slot.key != key) fill(slot, key);
@@ -114,6 +115,12 @@ class Matcher {
                                             [&](const Signal& signal) { return signal.at > until; });
     const auto found = std::find_if(begin, slot.signals.end(), [&](const Signal& s) { return ends(s, wait); });
     return found == slot.signals.end() ? std::nullopt : std::optional(found->at);
+  }
+
+  /// At the end of all times where the sum is beyond: producers report any time, and any error of a clock.
+  static TimeNs later(TimeNs at, TimeNs by) {
+    TimeNs sum = 0;
+    return __builtin_add_overflow(at, by, &sum) ? std::numeric_limits<TimeNs>::max() : sum;
   }
 
   static std::size_t hash(const Key& key) {
@@ -162,8 +169,8 @@ class Matcher {
     const std::uint32_t value = signal.value.value_or(wait.value);
     // Copies and other writes of words that a program's own loops poll count for waits of the very word that were in
     // progress, and with the value that ended the wait.
-    if (!signal.by_program &&
-        (!signal.word || signal.word != wait.word || signal.at < wait.arrived - clock_error_ || value != wait.value)) {
+    if (!signal.by_program && (!signal.word || signal.word != wait.word ||
+                               later(signal.at, clock_error_) < wait.arrived || value != wait.value)) {
       return false;
     }
     return is_bit_value(wait.value) ? value == wait.value : value - wait.value < 0x80000000u;
