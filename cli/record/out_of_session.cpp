@@ -9,8 +9,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "protocol/environment.h"
 #include "protocol/process.h"
+#include "protocol/session.h"
 
 namespace wicprof::cli {
 
