@@ -29,7 +29,6 @@ struct MpiCallTable {
   static constexpr std::int64_t kSince = 9;
   static constexpr RowTime kTime{"begin_ns", "end_ns"};
   static constexpr Columns kColumns{
-
       column::known("operation", &Event::operation, &Row::operation),
       column::nullable("communicator", &Event::communicator, &Row::communicator),
       column::nullable("sequence", &Event::sequence, &Row::sequence),
@@ -66,7 +65,6 @@ struct MpiRequestTable {
   static constexpr std::int64_t kSince = 9;
   static constexpr RowTime kTime{"begin_ns", "end_ns"};
   static constexpr Columns kColumns{
-
       column::known("operation", &Event::operation, &Row::operation),
       column::known("completed_by", &Event::completed_by, &Row::completed_by),
       column::nullable("communicator", &Event::communicator, &Row::communicator),
@@ -100,7 +98,6 @@ struct MpiCommunicatorTable {
   static constexpr const char* kName = "mpi_communicator";
   static constexpr std::int64_t kSince = 9;
   static constexpr Columns kColumns{
-
       column::known("communicator", &Event::communicator, &Row::communicator),
       column::text("name_id", &Event::name, &Row::name),
       column::known("rank", &Event::rank, &Row::rank),
