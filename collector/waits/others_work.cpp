@@ -19,12 +19,14 @@ OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CU
   entry_->thread = thread;
   entry_->whose = whose;
   entry_->stream = stream;
-  {
-    const std::lock_guard lock(others_.mutex_);
-    others_.waits_.push_back(entry_);
-    others_.count_.store(others_.waits_.size());
-  }
-  if (whose == Whose::nobodys) return;
+  const std::lock_guard lock(others_.mutex_);
+  others_.waits_.push_back(entry_);
+  others_.count_.store(others_.waits_.size());
+}
+
+void OthersWork::Wait::give_way() {
+  entry_->gives_way.store(true);
+  if (entry_->whose == Whose::nobodys) return;
   if (!others_.used_.exchange(true) && others_.ticks_.load() == 0) others_.watch(true);
 }
 
@@ -39,9 +41,10 @@ void OthersWork::remove(const std::shared_ptr<Entry>& entry) {
   count_.store(waits_.size());
 }
 
-bool OthersWork::some_wait() {
+bool OthersWork::some_give_way() {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(waits_, [](const auto& wait) { return wait->whose != Whose::nobodys; });
+  return std::ranges::any_of(waits_,
+                             [](const auto& wait) { return wait->whose != Whose::nobodys && wait->gives_way.load(); });
 }
 
 void OthersWork::begins(std::uint32_t thread, CUstream stream) {
@@ -83,7 +86,7 @@ void OthersWork::watch(bool on) {
 }
 
 void OthersWork::tick() {
-  idle_ticks_ = used_.exchange(false) || some_wait() ? 0 : idle_ticks_ + 1;
+  idle_ticks_ = used_.exchange(false) || some_give_way() ? 0 : idle_ticks_ + 1;
   if (idle_ticks_ >= kIdleTicks) {
     ticks_ = 0;  // the next wait begins anew
     return watch(false);

@@ -43,8 +43,9 @@ class OthersWork {
   OthersWork(const OthersWork&) = delete;
   OthersWork& operator=(const OthersWork&) = delete;
 
-  /// `watch(on)`: enables or disables the callbacks at whose entry begins() is to be called: of launches; those of
-  /// copies and captures are always on. `wake`: has sleeping waits look at interrupted().
+  /// `watch(on)`: enables or disables the callbacks at whose entry begins() is to be called: of launches, which matter
+  /// to calls that give way alone; those of copies and captures are always on. `wake`: has sleeping waits look at
+  /// interrupted().
   void on_watching(std::function<void(bool)> watch, std::function<void()> wake) {
     watch_ = std::move(watch);
     wake_ = std::move(wake);
@@ -62,7 +63,7 @@ class OthersWork {
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
     /// From now on the call has to go on before others begin what matters to it.
-    void give_way() { entry_->gives_way.store(true); }
+    void give_way();
     /// Whether somebody else has begun work that matters, or a capture to which the call gives way.
     bool interrupted() const { return entry_->interrupted.load(std::memory_order_acquire); }
     bool has_to_go_on() const { return entry_->gives_way.load() && interrupted(); }
@@ -91,8 +92,8 @@ class OthersWork {
   static constexpr int kIdleTicks = 20;  // not calibrated
 
   void watch(bool on);
-  /// Whether a thread waits to whom the work of others matters.
-  bool some_wait();
+  /// Whether a thread waits whose call gives way to the work of others.
+  bool some_give_way();
   /// Waits for those among `matters(entry)` that have to go on before.
   void come_after(std::uint32_t thread, TimeNs patience, const std::function<bool(const Entry&)>& matters);
   /// Takes the entry off the list. No effect where it is not on it.

@@ -129,11 +129,13 @@ TEST(OthersWork, DoesNotComeAtAllLateWhereACallDoesNotGoOn) {
   EXPECT_TRUE(wait.interrupted());
 }
 
-TEST(OthersWork, WaitsForEventsHaveNoLaunchesWatched) {
+TEST(OthersWork, LaunchesAreNotWatchedForCallsThatNeedNotGiveWay) {
   OthersWork others;
   bool watched = false;
   others.on_watching([&](bool on) { watched |= on; }, [] {});
-  const OthersWork::Wait lasts(others, kWaits, Whose::nobodys);
+  OthersWork::Wait for_event(others, kWaits, Whose::nobodys);
+  for_event.give_way();  // to captures alone
+  const OthersWork::Wait for_stream(others, kWaits, Whose::streams, kStream);
   for (int i = 0; i < 40; ++i) others.tick();
   EXPECT_FALSE(watched);
 }
@@ -148,7 +150,7 @@ TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
         ++changes;
       },
       [] {});
-  const auto wait = [&] { const OthersWork::Wait one(others, kWaits, Whose::everybodys); };
+  const auto wait = [&] { OthersWork::Wait(others, kWaits, Whose::everybodys).give_way(); };
   wait();
   EXPECT_TRUE(watched);
   std::vector<bool> seen;
@@ -160,7 +162,8 @@ TEST(OthersWork, LaunchesAreWatchedAtFirstAndNowAndThen) {
   EXPECT_EQ(std::count(seen.begin(), seen.begin() + 10, true), 10);
   EXPECT_EQ(std::count(seen.begin() + 10, seen.end(), true), 3);
   {
-    const OthersWork::Wait lasts(others, kWaits, Whose::everybodys);
+    OthersWork::Wait lasts(others, kWaits, Whose::everybodys);
+    lasts.give_way();
     int watching = 0;
     for (int i = 0; i < 40; ++i) {
       others.tick();
