@@ -8,9 +8,7 @@ namespace wicprof::collector {
 
 namespace {
 
-// None of these is calibrated.
-constexpr TimeNs kNoisy = 10 * kSecond;
-constexpr int kFirstTicks = 10, kEveryTicks = 10;
+constexpr TimeNs kNoisy = 10 * kSecond;  // not calibrated
 
 }  // namespace
 
@@ -19,15 +17,13 @@ OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CU
   entry_->thread = thread;
   entry_->whose = whose;
   entry_->stream = stream;
-  const std::lock_guard lock(others_.mutex_);
-  others_.waits_.push_back(entry_);
-  others_.count_.store(others_.waits_.size());
-}
-
-void OthersWork::Wait::give_way() {
-  entry_->gives_way.store(true);
-  if (entry_->whose == Whose::nobodys) return;
-  if (!others_.used_.exchange(true) && others_.ticks_.load() == 0) others_.watch(true);
+  {
+    const std::lock_guard lock(others_.mutex_);
+    others_.waits_.push_back(entry_);
+    others_.count_.store(others_.waits_.size());
+  }
+  if (whose == Whose::nobodys) return;
+  if (!others_.used_.exchange(true)) others_.watch(true);
 }
 
 OthersWork::Wait::~Wait() {
@@ -41,10 +37,9 @@ void OthersWork::remove(const std::shared_ptr<Entry>& entry) {
   count_.store(waits_.size());
 }
 
-bool OthersWork::some_give_way() {
+bool OthersWork::some_wait() {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(waits_,
-                             [](const auto& wait) { return wait->whose != Whose::nobodys && wait->gives_way.load(); });
+  return std::ranges::any_of(waits_, [](const auto& wait) { return wait->whose != Whose::nobodys; });
 }
 
 void OthersWork::begins(std::uint32_t thread, CUstream stream) {
@@ -86,13 +81,8 @@ void OthersWork::watch(bool on) {
 }
 
 void OthersWork::tick() {
-  idle_ticks_ = used_.exchange(false) || some_give_way() ? 0 : idle_ticks_ + 1;
-  if (idle_ticks_ >= kIdleTicks) {
-    ticks_ = 0;  // the next wait begins anew
-    return watch(false);
-  }
-  const int ticks = ++ticks_;
-  watch(ticks <= kFirstTicks || ticks % kEveryTicks == 0);
+  idle_ticks_ = used_.exchange(false) || some_wait() ? 0 : idle_ticks_ + 1;
+  watch(idle_ticks_ < kIdleTicks);
 }
 
 }  // namespace wicprof::collector

@@ -43,9 +43,8 @@ class OthersWork {
   OthersWork(const OthersWork&) = delete;
   OthersWork& operator=(const OthersWork&) = delete;
 
-  /// `watch(on)`: enables or disables the callbacks at whose entry begins() is to be called: of launches, which matter
-  /// to calls that give way alone; those of copies and captures are always on. `wake`: has sleeping waits look at
-  /// interrupted().
+  /// `watch(on)`: enables or disables the callbacks at whose entry begins() is to be called: of launches; those of
+  /// copies and captures are always on. `wake`: has sleeping waits look at interrupted().
   void on_watching(std::function<void(bool)> watch, std::function<void()> wake) {
     watch_ = std::move(watch);
     wake_ = std::move(wake);
@@ -63,7 +62,7 @@ class OthersWork {
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
     /// From now on the call has to go on before others begin what matters to it.
-    void give_way();
+    void give_way() { entry_->gives_way.store(true); }
     /// Whether somebody else has begun work that matters, or a capture to which the call gives way.
     bool interrupted() const { return entry_->interrupted.load(std::memory_order_acquire); }
     bool has_to_go_on() const { return entry_->gives_way.load() && interrupted(); }
@@ -84,16 +83,16 @@ class OthersWork {
   /// Likewise with a capture. Comes after OpenCaptures::called(), so that a wait that leaves meanwhile knows of it.
   void begins_capture(std::uint32_t thread);
 
-  /// Every 100 ms or so: watches the launches for a second, and then for a tenth of each second, since a callback takes
-  /// a launch 0.4 us. One thread.
+  /// Every 100 ms or so: the launches are watched no longer once nobody has waited for two seconds, since a callback
+  /// takes a launch 0.4 us. One thread.
   void tick();
 
  private:
   static constexpr int kIdleTicks = 20;  // not calibrated
 
   void watch(bool on);
-  /// Whether a thread waits whose call gives way to the work of others.
-  bool some_give_way();
+  /// Whether a thread waits to whom the work of others matters.
+  bool some_wait();
   /// Waits for those among `matters(entry)` that have to go on before.
   void come_after(std::uint32_t thread, TimeNs patience, const std::function<bool(const Entry&)>& matters);
   /// Takes the entry off the list. No effect where it is not on it.
@@ -105,7 +104,6 @@ class OthersWork {
   std::atomic<std::size_t> count_{0};  // of the list
   std::atomic<TimeNs> noisy_until_{0};
   std::atomic<bool> used_{false}, watching_{false};
-  std::atomic<int> ticks_{0};    // since the first wait
   int idle_ticks_ = kIdleTicks;  // nobody has waited yet
   std::mutex mutex_;             // of the list
   std::vector<std::shared_ptr<Entry>> waits_;

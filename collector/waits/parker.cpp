@@ -139,12 +139,10 @@ void Parker::wait_in_place(WaitingThread& thread, const Awaitable& what, const C
   wait.polls += parked.polls;
   wait.naps += parked.naps;
   others.leaves();
-  // A call for all returns at once by itself while nobody else began anything. A call for one stream might meet work
-  // that came since, which may wait for the thread.
-  const bool by_itself = is_copy || (for_all && !noted_.captures().any() && !others.interrupted());
-  if (parked.done && !by_itself) {
-    snapshot.let_stream_end();
-    settle(thread, snapshot.context(), call, relaxed);
+  if (parked.done && !is_copy) {
+    // The call of an idle stream returns at once by itself, and does all that it does.
+    const bool idle = !noted_.captures().any() && what.kind != Awaited::event && !others.interrupted();
+    if (!idle) settle(thread, snapshot.context(), call, relaxed);
   }
   others.returns();
 }

@@ -8,9 +8,6 @@ namespace wicprof::collector {
 
 namespace {
 
-/// Of queries that follow each other, of a microsecond each. Not calibrated.
-constexpr int kStreamEnds = 50;
-
 Answer answer_of(CUresult result) {
   return result == CUDA_SUCCESS ? Answer::done : result == CUDA_ERROR_NOT_READY ? Answer::pending : Answer::unknown;
 }
@@ -62,14 +59,6 @@ Answer Snapshot::wait() {
   const CUevent event = wait_ ? wait_->instead() : what_.kind == Awaited::stream ? event_.get() : nullptr;
   if (event == nullptr || tools_.driver.event_synchronize == nullptr) return Answer::pending;
   return answer_of(tools_.driver.event_synchronize(event));
-}
-
-void Snapshot::let_stream_end() {
-  if (what_.kind != Awaited::stream || legacy()) return;
-  for (int i = 0; i < kStreamEnds; ++i) {
-    const OpenCaptures::Pause pause(tools_.captures);
-    if (!pause || tools_.driver.stream_query(what_.stream) != CUDA_ERROR_NOT_READY) return;
-  }
 }
 
 }  // namespace wicprof::collector

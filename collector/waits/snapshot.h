@@ -55,10 +55,6 @@ class Snapshot {
   /// Waits as the driver does, where it can wait for the snapshot; `pending`: the call itself has to.
   Answer wait();
 
-  /// After an answer `done` for a stream: waits until the driver calls the stream itself idle, some microseconds later,
-  /// as it does when the stream's own call returns. Only for kStreamEnds: others may have put work into the stream.
-  void let_stream_end();
-
   /// In which the work is.
   CUcontext context() const { return context_; }
 
