@@ -18,6 +18,7 @@
 #include "analyzer/waits/matching.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/patch_and_compare.h"
 #include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
@@ -159,6 +160,7 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
 /// The command that leads to a verdict.
 std::string settling_command(const Comparison& comparison) {
   const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
+  if (comparison.patched) return fmt::format("wic-prof run {} -- {}", kPatchAndCompare, program);
   const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
   if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
     return fmt::format("wic-prof run --ab{} --for {} -- {}", comparison.host_side ? " --side host" : "",
@@ -329,6 +331,7 @@ Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t
   pair.timed = comparison.timed;
   pair.host_side = comparison.host_side;
   pair.means = comparison.means;
+  pair.patched = comparison.patched;
   pair.segments = {comparison.segments[before], comparison.segments[after]};
   const auto label = [](const Segment& segment) { return way_name(segment.mode, segment.strategy); };
   pair.before.label = label(pair.segments[0]);
@@ -350,6 +353,7 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   comparison.host_side = changes_hosts_only(model);
   comparison.segments = find_segments(model, comparison.notes);
   comparison.means = means_count(model);
+  comparison.patched = is_patched(model);
   note_losses(model, comparison.notes);
   std::vector<Segment>& segments = comparison.segments;
   if (units != nullptr) {

@@ -66,6 +66,7 @@ struct Comparison {
   std::string measured_at;                 ///< the site of the timed iterations and their device
   std::string timed;               ///< what is timed instead of iterations at wait sites, and why; empty for these
   std::vector<std::string> notes;  ///< what weakens the answer: losses, interventions at single sites
+  bool patched = false;            ///< the trace is one of patched loops, which a comparison needs patched again
   bool means = false;              ///< each phase's time is the mean of its iterations (means_count())
   Differences differences;         ///< per site and per edge; empty between many runs
   CompareOptions options;

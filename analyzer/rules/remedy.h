@@ -27,7 +27,5 @@ std::optional<StrategyId> named_strategy(std::string_view command);
 
 /// "wic-prof run OPTIONS -- APP ARGS" with the program's own words; empty where the trace does not know them.
 std::string run_command(const TraceModel& model, std::string_view options);
-/// Whether the waiting loops of the program's kernels were patched.
-bool is_patched(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -91,7 +91,8 @@ class HowTo(harness.Case):
                               {"cpu.max": "30000 100000"})
         self.addCleanup(lambda: self.until(group.is_removed, "the group's end"))
         self.env.update(WICPROF_CUPTI_PATH=harness.FAKE_CUPTI, WICPROF_TEST_CUPTI="", WICPROF_FLUSH_MS="10")
-        ended = subprocess.run(["sh", "-c", 'echo $$ > "$0" && exec "$@"', group.folder / "cgroup.procs", harness.WICPROF,
+        enter = 'echo $$ > "$0" && exec "$@"'
+        ended = subprocess.run(["sh", "-c", enter, group.folder / "cgroup.procs", harness.WICPROF,
                                 *"run -o ab.wicprof --ab --side host --for 7s --end --".split(), harness.CUDA_APP,
                                 *"load context wait stream 3000 10".split()],
                                cwd=self.work, env=self.env, text=True, capture_output=True, timeout=harness.TIMEOUT)
