@@ -461,7 +461,8 @@ void App::compare_modes() {
   }
   constexpr TimeNs kTime = 60 * kSecond;  // as wic-prof run --ab without --for and --precision
   constexpr double kPrecision = 0.01;
-  link_->compare_modes({toggle_strategy, kTime, kPrecision});
+  const WaitSide side = toggle_side == WaitSide::both ? link_->view().status.ab_side : toggle_side;
+  link_->compare_modes({toggle_strategy, kTime, kPrecision, side});
   notice.clear();
 }
 
