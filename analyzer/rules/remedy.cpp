@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
@@ -55,11 +56,6 @@ std::optional<StrategyId> named_strategy(std::string_view command) {
   if (at == own.npos) return std::nullopt;
   const std::size_t begin = at + kStrategy.size();
   return strategy_from_name(own.substr(begin, own.find_first_of(" ;)", begin) - begin));
-}
-
-std::string run_command(const TraceModel& model, std::string_view options) {
-  const std::string words = safe_command(model.meta_value("command"));
-  return words.empty() ? words : fmt::format("{}{}{}{}", kRun, options, kProgram, words);
 }
 
 bool is_patched(const TraceModel& model) { return model.meta_value("trace").find(kRewriteWord) != std::string::npos; }

@@ -461,7 +461,9 @@ void App::compare_modes() {
   }
   constexpr TimeNs kTime = 60 * kSecond;  // as wic-prof run --ab without --for and --precision
   constexpr double kPrecision = 0.01;
-  const WaitSide side = toggle_side == WaitSide::both ? link_->view().status.ab_side : toggle_side;
+  const std::optional<SessionStatus> status = link_->view().status;
+  const WaitSide by_waits = status ? status->ab_side : WaitSide::device;
+  const WaitSide side = toggle_side == WaitSide::both ? by_waits : toggle_side;
   link_->compare_modes({toggle_strategy, kTime, kPrecision, side});
   notice.clear();
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/rules/list.h"
-#include "analyzer/rules/remedy.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"

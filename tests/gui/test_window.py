@@ -723,8 +723,8 @@ class Nothing(gui_harness.Case):
         toggle, compare, live, parties = self.drive([trace], *lines)
         for state in (toggle, compare):
             self.assertIn("one way (poll)", state["nothing"]["reason"])
-            self.assertEqual(state["nothing"]["command"], "wic-prof run --ab -- APP")
-        self.assertEqual(live["nothing"]["command"], "wic-prof run --gui -- APP")
+            self.assertEqual(state["nothing"]["command"], "wic-prof run --ab -- ./halo")
+        self.assertEqual(live["nothing"]["command"], "wic-prof run --gui -- ./halo")
         self.assertIsNone(parties["nothing"])
 
 
