@@ -534,6 +534,23 @@ class Panels(gui_harness.Case):
         self.assertEqual((first["what"], first["better"], first["worse"]), ("iteration, median", True, False))
         self.assertEqual([s["way"] for s in state["before_after"]["segments"]], ["poll", "park (shared_watch)"])
 
+    def test_a_comparison_of_both_modes_shows_all_phases(self):
+        trace = self.make_trace("ab.wicprof", iterations=160, mode="ab")
+        answer = json.loads(self.wic_prof("compare", trace, "--format=json").stdout)
+        all_phases, pair, again = self.drive(
+            [trace], "view compare", "wait facts", "frames 3", "dump s", "click compare.before", "frames 2",
+            "click compare.before.0", "frames 3", "dump pair", "click compare.after", "frames 2",
+            "click compare.after.all", "frames 3", "dump again")
+        for state in (all_phases, again):
+            shown = state["pair"]
+            self.assertEqual((shown["before"]["way"], shown["after"]["way"]), ("poll", "park (shared_watch)"))
+            self.assertEqual(shown["before"]["iterations"], answer["before"]["iterations"])
+            self.assertEqual(shown["verdict"], answer["verdict"])
+            self.assertAlmostEqual(shown["speedup"]["value"], answer["speedup"]["value"], places=6)
+            self.assertTrue(state["differences"][0]["better"])
+            self.assertEqual(state["compared"]["segments"], [7, 6], "the pictures show the last phase of each side")
+        self.assertEqual(pair["pair"]["before"]["iterations"], pair["before_after"]["segments"][0]["iterations"])
+
     def test_both_sides_of_a_comparison_move_together(self):
         begun, moved, zoomed = self.drive([self.trace], "view compare", "wait facts", "frames 3", "dump a",
                                           "drag compare.sides 0.45 0.5 0.1 0.5",
