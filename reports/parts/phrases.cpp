@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/writers.h"
 #include "analyzer/work/kernels.h"
 #include "store/format/stat_list.h"
 
@@ -123,12 +124,13 @@ std::string released_text(const Analysis& analysis, SiteId site) {
   const SiteEdges* const edges = edges_of(analysis, site);
   if (edges == nullptr) return {};
   std::string text;
-  const auto add = [&](std::uint64_t waits, const char* by) {
-    if (waits != 0) text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", format_count(waits), by);
+  const auto add = [&](std::uint64_t waits, SignalWriter by) {
+    if (waits != 0)
+      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", format_count(waits), analyzer::writer_words(by).text);
   };
-  add(edges->copies, "a copy");
-  add(edges->memsets, "a memset");
-  add(edges->stream_writes, "a stream's write");
+  add(edges->copies, SignalWriter::copy);
+  add(edges->memsets, SignalWriter::memset);
+  add(edges->stream_writes, SignalWriter::stream_write);
   return text;
 }
 
