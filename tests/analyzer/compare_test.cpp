@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/compare/timed_units.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -494,6 +495,38 @@ TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
   comparison = compare(model);
   EXPECT_EQ(comparison.why, "no iterations");
   EXPECT_NE(comparison.reason.find("--nvtx"), std::string::npos) << comparison.reason;
+}
+
+TEST(TimedUnits, RangesWhoseNamesDifferInNumbersAreOne) {
+  TraceModel model = program_without_sites();
+  const Comparison exact = compare(model);
+  const auto number_of = [&](std::size_t i) { return std::to_string(i); };
+  for (std::size_t i = 0; i < model.nvtx.size(); ++i) model.nvtx[i].name = "step " + number_of(i) + " of 99";
+  const Comparison numbered = compare(model);
+  EXPECT_TRUE(numbered.measured_at.starts_with("NVTX range step # of #")) << numbered.measured_at;
+  EXPECT_NE(numbered.timed.find("# stands for numbers"), std::string::npos) << numbered.timed;
+  ASSERT_TRUE(numbered.speedup && exact.speedup);
+  EXPECT_DOUBLE_EQ(numbered.speedup->value, exact.speedup->value);
+  EXPECT_EQ(compare(model, {.nvtx = "step # of #"}).speedup->value, exact.speedup->value);
+  EXPECT_EQ(compare(model, {.nvtx = "step"}).why, "no iterations") << "not a part of the name";
+  EXPECT_EQ(find_ranges(model, "step 3 of 99").at(0).list.size(), 1u) << "a whole name is meant as it is";
+
+  // A range that repeats under its whole name is timed as before, however long the numbered ones are.
+  TraceModel both = model;
+  for (const store::NvtxRow& range : model.nvtx) {
+    store::NvtxRow inner = range;
+    inner.name = "forward";
+    inner.end = inner.start + 100'000;
+    both.nvtx.push_back(inner);
+  }
+  settle(both);
+  EXPECT_TRUE(compare(both).measured_at.starts_with("NVTX range forward")) << compare(both).measured_at;
+
+  // Layers that come again in each step are not one range.
+  for (std::size_t i = 0; i < model.nvtx.size(); ++i) model.nvtx[i].name = "layer " + number_of(i % 20);
+  EXPECT_TRUE(compare(model).measured_at.starts_with("launches of second")) << compare(model).measured_at;
+  EXPECT_EQ(without_numbers("a1b22c"), "a#b#c");
+  EXPECT_EQ(without_numbers("step #17"), "step #");
 }
 
 TEST(TimedUnits, AreIterationsWhereTheProgramHasWaitSites) {
