@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/machine_code/kernel_polling.h"
+#include "analyzer/trace/imported.h"
 #include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
@@ -36,6 +37,9 @@ std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, const 
                     analyzer::count_of(model.sites.size(), "wait site")),
         run_command_or_form(model, "")};
   if (model.kernels.empty()) return std::nullopt;
+  if (const std::string unseen = analyzer::unseen_kernel_waits(model); !unseen.empty())
+    return NothingToShow{fmt::format("No SM has a strip: {}.", unseen),
+                         run_command_or_form(model, analyzer::kRecordsKernelWaits)};
   const std::string reason = "No SM has a strip: the kernels do not wait through wic.";
   for (const analyzer::PollingLoop& loop : analysis.polling_loops) {  // most samples first
     if (const auto polling = analyzer::polling_of_kernel({loop}, loop.device, loop.symbol))
@@ -54,6 +58,9 @@ NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analys
     return {fmt::format("The program declared {}, but no wait at any of them was recorded.",
                         analyzer::count_of(model.sites.size(), "wait site")),
             run_command_or_form(model, "")};
+  if (const std::string unseen = analyzer::unseen_kernel_waits(model); !unseen.empty())
+    return {fmt::format("No call of CUDA that waits was imported, and {}.", unseen),
+            run_command_or_form(model, analyzer::kRecordsKernelWaits)};
   if (!analysis.polling_loops.empty())
     return {"The program does not wait through wic. The loops in which its kernels poll are under Stalls.",
             "wic-prof doctor"};

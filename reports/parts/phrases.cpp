@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/trace/imported.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/writers.h"
 #include "analyzer/work/kernels.h"
@@ -193,6 +195,10 @@ std::string share_legend() {
 
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
   if (!analysis.sites.empty()) return {};
+  if (const std::string unseen = analyzer::unseen_kernel_waits(model); model.sites.empty() && !unseen.empty()) {
+    return fmt::format("no wait sites: {}, and the imported files have no call of CUDA that waits; {} records both",
+                       unseen, analyzer::run_command_or_form(model, analyzer::kRecordsKernelWaits));
+  }
   if (model.sites.empty()) {
     return "no wait sites: the program does not wait through wic (include <wic/wait.h>, or see the user guide for "
            "programs that "
