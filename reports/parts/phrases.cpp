@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/imported.h"
 #include "analyzer/trace/run_command.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/writers.h"
 #include "analyzer/work/kernels.h"
@@ -55,8 +56,13 @@ std::string name_at(std::string_view name, std::string_view place) {
   return place.empty() ? std::string(name) : fmt::format("{} ({})", name, place);
 }
 
+analyzer::ChangeRange predicted_change(const Gain& gain) {
+  return analyzer::change_of_speedup(gain.value, gain.low, gain.high);
+}
+
 std::string gain_text(const std::optional<Gain>& gain) {
-  return gain ? fmt::format("{:.3g} ({:.3g} to {:.3g})", gain->value, gain->low, gain->high) : "-";
+  if (!gain) return "-";
+  return fmt::format("{} ({})", change_text(1 / gain->value), change_interval_text(predicted_change(*gain)));
 }
 
 std::string occupancy_text(const KernelStats& kernel) {
