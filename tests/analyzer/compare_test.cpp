@@ -497,6 +497,35 @@ TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
   EXPECT_NE(comparison.reason.find("--nvtx"), std::string::npos) << comparison.reason;
 }
 
+/// As under a CPU quota: while polling, one iteration of ten is stopped for a long time.
+TraceModel throttled_program(TimeNs stopped) {
+  auto random = std::make_shared<std::mt19937>(5);
+  return phased_program({.phases = 12, .iterations = 60, .period = [=](Mode mode, std::size_t i) {
+                           std::uniform_int_distribution<TimeNs> noise(0, 20'000);
+                           const bool stops = mode == Mode::poll && i % 10 == 5;
+                           return TimeNs{mode == Mode::poll ? 1'000'000 : 800'000} + noise(*random) +
+                                  (stops ? stopped : 0);
+                         }});
+}
+
+TEST(CompareWithin, SaysWhatMediansHide) {
+  const Comparison hidden = compare(throttled_program(12'000'000));
+  ASSERT_TRUE(hidden.speedup && hidden.per_time);
+  EXPECT_NEAR(hidden.speedup->value, 1.25, 0.02);
+  EXPECT_NEAR(hidden.per_time->value, 2.2 / 0.8, 0.1);
+  EXPECT_GT(hidden.per_time->low, hidden.speedup->high);
+  for (const char* part : {"iterations of park are 20 % shorter", "by iterations per time, they are 2.7",
+                           "since medians leave out the few long iterations: 10.1 % of those of poll took 59",
+                           "of the time, none of those of park was long"})
+    EXPECT_NE(hidden.reason.find(part), std::string::npos) << part << " is not in: " << hidden.reason;
+
+  for (const TimeNs stopped : {TimeNs{0}, TimeNs{60'000}}) {  // nothing, and less than the intervals tell
+    const Comparison plain = compare(throttled_program(stopped));
+    EXPECT_FALSE(plain.per_time) << stopped;
+    EXPECT_EQ(plain.reason.find("per time"), std::string::npos) << plain.reason;
+  }
+}
+
 TEST(TimedUnits, RangesWhoseNamesDifferInNumbersAreOne) {
   TraceModel model = program_without_sites();
   const Comparison exact = compare(model);
