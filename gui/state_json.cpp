@@ -264,7 +264,9 @@ Json state(const App& app, const Ui& ui) {
                              {"better", d.better},
                              {"worse", d.worse}});
     json["differences"] = differences;
-    json["compared"] = {{"iteration", app.compared.iteration}, {"width_ns", app.compared.width}};
+    json["compared"] = {{"iteration", app.compared.iteration},
+                        {"width_ns", app.compared.width},
+                        {"segments", {app.segment_before, app.segment_after}}};
     json["figures"] = figures_json(facts->figures);
   }
   Json keys = Json::array();

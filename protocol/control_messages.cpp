@@ -51,6 +51,7 @@ Json to_json(const SessionStatus& s) {
             {"stopped", s.stopped},
             {"ab", s.ab},
             {"ab_running", s.ab_running},
+            {"ab_side", side_name(s.ab_side)},
             {"unrecorded", s.unrecorded},
             {"unreached", s.unreached},
             {"started_ns", s.started},
@@ -161,6 +162,7 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   s.stopped = json.at("stopped");
   s.ab = json.at("ab");
   s.ab_running = json.at("ab_running");
+  s.ab_side = side_from_name(json.value("ab_side", std::string())).value_or(WaitSide::device);
   s.unrecorded = json.value("unrecorded", 0u);
   s.unreached = json.value("unreached", 0u);
   s.started = json.value("started_ns", TimeNs{0});

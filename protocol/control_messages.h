@@ -34,8 +34,9 @@ struct SessionStatus {
   std::string stopped;  ///< why nothing more is recorded; empty while all is well
   std::string ab;       ///< what the comparison of both modes does; empty if none was begun
   bool ab_running = false;
-  std::uint32_t unrecorded = 0;  ///< producers that found no free ring
-  std::uint32_t unreached = 0;   ///< producers that toggles may not reach, those included
+  std::uint32_t unrecorded = 0;         ///< producers that found no free ring
+  std::uint32_t unreached = 0;          ///< producers that toggles may not reach, those included
+  WaitSide ab_side = WaitSide::device;  ///< whose waits a comparison is about unless somebody names a side
   // The next five are unknown (0 or empty) if the session belongs to an older wic-prof.
   TimeNs started = 0;                 ///< when the recording began (host time)
   std::string started_utc;            ///< the same for people: 2026-01-31T23:59:59Z

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "analyzer/trace/imported.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -73,14 +75,17 @@ NothingToShow why_no_waits(const TraceModel& model) {
   if (!model.sites.empty())
     return {fmt::format("The program declared {}, but no wait at any of them was recorded.",
                         count_of(model.sites.size(), "wait site")),
-            "wic-prof run -- APP"};
+            run_command_or_form(model, "")};
   if (model.kernels.empty())
     return {"The trace has neither a wait nor a kernel: the program used no GPU while it was recorded.",
             "wic-prof doctor"};
+  if (const std::string unseen = unseen_kernel_waits(model); !unseen.empty())
+    return {fmt::format("No wait was imported: no host thread waited in a CUDA call, and {}.", unseen),
+            run_command_or_form(model, kRecordsKernelWaits)};
   return {
       "No wait was recorded: no host thread waited in a CUDA call, and no kernel waits through wic. Sampled program "
       "counters show kernels that poll in their own code.",
-      "wic-prof run --trace=cuda,nvtx,pcsampling -- APP"};
+      run_command_or_form(model, "--trace=cuda,nvtx,pcsampling")};
 }
 
 }  // namespace wicprof::analyzer

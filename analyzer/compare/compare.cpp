@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/compare/differences.h"
+#include "analyzer/compare/per_time.h"
 #include "analyzer/compare/segments.h"
 #include "analyzer/compare/spread.h"
 #include "analyzer/compare/timed_units.h"
@@ -157,6 +158,16 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
   return fmt::format("{}: the interval contains 0 % and changes of more than the tolerance of {}", interval, tolerance);
 }
 
+/// What the ratio by medians hides; follows the reason.
+std::string per_time_text(const Comparison& comparison) {
+  const std::string_view what = comparison.options.nvtx.empty() ? "iterations" : "ranges";
+  const ChangeRange change =
+      change_of_speedup(comparison.per_time->value, comparison.per_time->low, comparison.per_time->high);
+  return fmt::format("; by {} per time, they are {} (interval: {}), since {}", what, comparative_text(change.value),
+                     change_interval_text(change),
+                     why_medians_differ(comparison.segments, what, comparison.before.label, comparison.after.label));
+}
+
 /// The command that leads to a verdict.
 std::string settling_command(const Comparison& comparison) {
   const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
@@ -288,6 +299,7 @@ std::string_view unit_name(UnitKind unit) { return unit == UnitKind::phase ? "ph
 
 void conclude(Comparison& comparison) {
   comparison.speedup.reset();
+  comparison.per_time.reset();
   comparison.verdict = Verdict::inconclusive;
   comparison.why.clear();
   comparison.settle.clear();
@@ -295,8 +307,9 @@ void conclude(Comparison& comparison) {
   comparison.method = UnitMethod::none;
   const std::vector<Unit> units = units_of_segments(comparison.segments, comparison.means);
   const calibration::Spread& spread = spread_of(comparison);
-  const UnitRatio ratio = unit_ratio(
-      units, {comparison.unit == UnitKind::phase, spread.iterations, comparison.may_stop, comparison.stopped});
+  const UnitDesign design{comparison.unit == UnitKind::phase, spread.iterations, comparison.may_stop,
+                          comparison.stopped};
+  const UnitRatio ratio = unit_ratio(units, design);
   for (const bool after : {false, true}) {
     Side& side = after ? comparison.after : comparison.before;
     side.iterations = iterations_of(comparison.segments, after);
@@ -318,6 +331,11 @@ void conclude(Comparison& comparison) {
   comparison.estimator = estimator_of(comparison, ratio);
   comparison.why = why_of(comparison, ratio);
   comparison.reason = reason_for(comparison, ratio);
+  const Speedup per_time = ratio_per_time(comparison.segments, design, kFewestInUnit);
+  if (!comparison.means && differ_clearly(ratio.speedup, per_time, comparison.options.tolerance)) {
+    comparison.per_time = per_time;
+    comparison.reason += per_time_text(comparison);
+  }
   if (comparison.verdict == Verdict::inconclusive) comparison.settle = settling_command(comparison);
 }
 

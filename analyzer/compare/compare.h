@@ -45,7 +45,8 @@ std::string_view unit_name(UnitKind unit);
 struct Comparison {
   std::vector<Segment> segments;
   Side before, after;
-  std::optional<Speedup> speedup;  ///< nothing if a side has too few iterations
+  std::optional<Speedup> speedup;   ///< nothing if a side has too few iterations
+  std::optional<Speedup> per_time;  ///< the same by iterations per time; only where that clearly differs
   Verdict verdict = Verdict::inconclusive;
   std::string why;     ///< why the verdict is inconclusive, in a few words: "one run each"; empty for other verdicts
   std::string reason;  ///< the reason for the verdict, in one sentence with figures

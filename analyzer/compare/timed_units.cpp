@@ -20,23 +20,33 @@ namespace {
 constexpr std::size_t kLongestName = 60;
 }
 
-std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view name) {
-  const std::size_t at = name.rfind('@');
-  const std::string_view wanted = name.substr(0, at);
-  std::optional<std::string_view> domain;
-  if (at != std::string_view::npos) domain = name.substr(at + 1);
+std::string without_numbers(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) text += c;
+    if (digit && !text.ends_with('#')) text += '#';
+  }
+  return text;
+}
 
+namespace {
+
+/// `matches` tells by a range's name whether it counts.
+template <class Matches>
+std::vector<Iterations> ranges_by_thread(const TraceModel& model, std::string_view shown,
+                                         std::optional<std::string_view> domain, const Matches& matches) {
   // Threads of one program iterate in parallel, so ranges count per thread; the comparison times the first list.
   std::map<std::pair<store::ProcessId, std::uint32_t>, Iterations> by_thread;
   for (const store::NvtxRow& range : model.nvtx) {
-    if (range.kind != NvtxKind::range || range.end <= range.start || range.name != wanted) continue;
+    if (range.kind != NvtxKind::range || range.end <= range.start || !matches(range.name)) continue;
     if (domain && range.domain != *domain) continue;
     Iterations& units = by_thread[{range.process, range.thread}];
     units.list.push_back({0, static_cast<std::uint32_t>(units.list.size()), range.start, range.end});
   }
   std::vector<Iterations> all;
   for (auto& [thread, units] : by_thread) {
-    units.site_name = "NVTX range " + std::string(name);
+    units.site_name = "NVTX range " + std::string(shown);
     units.runs = 1;
     all.push_back(std::move(units));
   }
@@ -45,6 +55,19 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
     return a.list.front().begin < b.list.front().begin;
   });
   return all;
+}
+
+}  // namespace
+
+std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view name) {
+  const std::size_t at = name.rfind('@');
+  const std::string_view wanted = name.substr(0, at);
+  std::optional<std::string_view> domain;
+  if (at != std::string_view::npos) domain = name.substr(at + 1);
+  std::vector<Iterations> exact =
+      ranges_by_thread(model, name, domain, [&](std::string_view each) { return each == wanted; });
+  if (!exact.empty() || wanted.find('#') == wanted.npos) return exact;
+  return ranges_by_thread(model, name, domain, [&](std::string_view each) { return without_numbers(each) == wanted; });
 }
 
 std::vector<Iterations> find_launches(const TraceModel& model) {
@@ -90,22 +113,48 @@ bool fits(const Iterations& units, const std::vector<Segment>& segments) {
   return 2 * enough > segments.size();
 }
 
-/// Of all names, the ranges of which most segments hold some, the longest in all first.
-std::vector<Iterations> repeated_ranges(const TraceModel& model, const std::vector<Segment>& segments) {
-  std::set<std::string_view> names;
+/// How many ranges have a name, of the thread that has most of them.
+using RangeCounts = std::map<std::string, std::size_t, std::less<>>;
+
+template <class NameOf>
+RangeCounts count_ranges(const TraceModel& model, const NameOf& name_of) {
+  std::map<std::tuple<store::ProcessId, std::uint32_t, std::string>, std::size_t> of_threads;
   for (const store::NvtxRow& range : model.nvtx) {
-    if (range.kind == NvtxKind::range) names.insert(range.name);
+    if (range.kind == NvtxKind::range) ++of_threads[{range.process, range.thread, name_of(range.name)}];
   }
+  RangeCounts counts;
+  for (const auto& [key, count] : of_threads) {
+    std::size_t& most = counts[std::get<2>(key)];
+    most = std::max(most, count);
+  }
+  return counts;
+}
+
+/// Those of which most segments hold some, the longest in all first.
+std::vector<Iterations> repeated_ranges(const TraceModel& model, const RangeCounts& names,
+                                        const std::vector<Segment>& segments) {
   std::vector<Iterations> all;
-  for (const std::string_view name : names) {
+  for (const auto& [name, count] : names) {
+    if (count < kFewestOfSegment) continue;
     // An @ in a name would begin a domain.
-    std::vector<Iterations> ranges =
-        find_ranges(model, name.find('@') == name.npos ? std::string(name) : std::string(name) + "@");
+    std::vector<Iterations> ranges = find_ranges(model, name.find('@') == name.npos ? name : name + "@");
     if (!ranges.empty() && fits(ranges.front(), segments)) all.push_back(std::move(ranges.front()));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Iterations& a, const Iterations& b) { return total(a) > total(b); });
   return all;
+}
+
+/// The same by whole names; where none repeats, by names without numbers, unless a range of such a name repeats itself:
+/// "layer 1" and "layer 2" of a step that comes again are different ranges.
+std::vector<Iterations> repeated_ranges(const TraceModel& model, const std::vector<Segment>& segments) {
+  const RangeCounts names = count_ranges(model, [](std::string_view name) { return std::string(name); });
+  if (std::vector<Iterations> exact = repeated_ranges(model, names, segments); !exact.empty()) return exact;
+  RangeCounts numberless = count_ranges(model, without_numbers);
+  for (const auto& [name, count] : names) {
+    if (const std::string of = without_numbers(name); count > 1 || of == name) numberless.erase(of);
+  }
+  return repeated_ranges(model, numberless, segments);
 }
 
 bool is_call(const TraceModel& model, const Iterations& units) {
@@ -121,9 +170,10 @@ TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std:
   if (!units.candidates.empty() && !is_call(model, units.candidates.front())) return units;
   if (model.host_waits.empty()) return units;
   if (std::vector<Iterations> ranges = repeated_ranges(model, segments); !ranges.empty()) {
+    const std::string name = one_line(ranges.front().site_name);
     std::string why =
-        fmt::format("the {} is timed, since the program has no wait sites of its own and the range repeats",
-                    one_line(ranges.front().site_name));
+        fmt::format("the {} is timed{}, since the program has no wait sites of its own and the range repeats", name,
+                    name.find('#') == name.npos ? "" : " (# stands for numbers)");
     return {std::move(ranges), std::move(why)};
   }
   std::vector<Iterations> launches = find_launches(model);

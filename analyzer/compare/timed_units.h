@@ -10,8 +10,12 @@
 
 namespace wicprof::analyzer {
 
+/// The name of a range with each number in it as #: "step 17" is "step #".
+std::string without_numbers(std::string_view name);
+
 /// The ranges of that name, NAME or NAME@DOMAIN ("NAME@": the default domain only), per thread, as iterations numbered
-/// in order of time; most first. Omits marks and ranges without length.
+/// in order of time; most first. Where no range has the name itself, those that have it without_numbers(). Omits marks
+/// and ranges without length.
 std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view name);
 
 /// From one launch of a kernel on a device to its next launch there, per kernel, fewest launches first: a kernel that
@@ -24,8 +28,9 @@ struct TimedUnits {
 };
 
 /// find_ranges() if `nvtx` is not empty, otherwise find_iterations(). Where the program has no wait sites of its own:
-/// the NVTX ranges that take the most time, else launches of a kernel, else what its host threads' waits in calls of
-/// CUDA show; the first of them of which most of the segments hold some.
+/// the NVTX ranges that take the most time (where none repeats, those whose names differ in numbers only), else
+/// launches of a kernel, else what its host threads' waits in calls of CUDA show; the first of them of which most of
+/// the segments hold some.
 TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments);
 
 }  // namespace wicprof::analyzer

@@ -22,6 +22,15 @@ std::optional<KernelPolling> polling_of_kernel(const std::vector<PollingLoop>& l
   return found;
 }
 
+double PollingShares::of(const store::KernelRow& kernel) {
+  if (loops_.empty()) return 0;
+  const auto [found, fresh] = known_.try_emplace({kernel.device, std::string_view(kernel.name)}, 0.0);
+  if (fresh) {
+    if (const auto polling = polling_of_kernel(loops_, kernel.device, kernel.name)) found->second = polling->share;
+  }
+  return found->second;
+}
+
 std::string polling_text(const KernelPolling& polling) {
   std::string text = fmt::format("{} of its samples, at {}", format_percent(polling.share), polling.place);
   if (polling.behind > 0)

@@ -9,6 +9,7 @@
 
 #include "analyzer/measure/step_count.h"
 #include "analyzer/path/prediction_constants.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -321,8 +322,8 @@ class Predictor {
 
   /// Why there is no answer although the bounds are known.
   static std::string open_reason(const Gain& bounds) {
-    return fmt::format("between {:.3g} and {:.3g} times as fast, depending on what bounds the work beside the pollers",
-                       bounds.low, bounds.high);
+    return fmt::format("{}, depending on what bounds the work beside the pollers",
+                       comparative_interval_text(1 / bounds.high, 1 / bounds.low));
   }
 
   void conclude() {

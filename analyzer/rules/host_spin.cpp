@@ -9,6 +9,7 @@
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
 

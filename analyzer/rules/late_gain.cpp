@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -29,7 +30,8 @@ std::string late_evidence(const RuleInput& input, const LateSum& sum) {
   const auto ground = static_cast<double>(input.ground_ns());
   const auto idle = static_cast<double>(sum.idle_ns);
   if (idle >= kLateWorthNaming * ground && idle <= kMostIdle * ground) {
-    text += fmt::format(": at most {:.2f} times as fast without", ground / (ground - idle));
+    text += fmt::format("; without that idle time, the run would be at most {}",
+                        comparative_text((ground - idle) / ground));
   }
   return text;
 }

@@ -16,7 +16,8 @@ inline constexpr double kLateWorthNaming = 0.01;
 /// The delays of that cause if their sum is worth a finding; nullptr otherwise.
 const LateSum* late_enough(const RuleInput& input, LateCause cause);
 
-/// "12 delays, uncertain by at most 1 ms; the GPU was idle for 5 ms of it: at most 1.2 times as fast without".
+/// "12 delays, uncertain by at most 1 ms; the GPU was idle for 5 ms of it; without that idle time, the
+/// run would be at most 17 % shorter".
 std::string late_evidence(const RuleInput& input, const LateSum& sum);
 
 /// The outcome of a rule about delays of one cause: a finding if their sum is worth one. `text`: what happened, to

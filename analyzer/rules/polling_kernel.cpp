@@ -10,6 +10,7 @@
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/trace/modes.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/patch_and_compare.h"
 

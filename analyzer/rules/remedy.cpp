@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/trace/modes.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/patch_and_compare.h"
 #include "protocol/shell_words.h"
@@ -56,11 +57,6 @@ std::optional<StrategyId> named_strategy(std::string_view command) {
   if (at == own.npos) return std::nullopt;
   const std::size_t begin = at + kStrategy.size();
   return strategy_from_name(own.substr(begin, own.find_first_of(" ;)", begin) - begin));
-}
-
-std::string run_command(const TraceModel& model, std::string_view options) {
-  const std::string words = safe_command(model.meta_value("command"));
-  return words.empty() ? words : fmt::format("{}{}{}{}", kRun, options, kProgram, words);
 }
 
 }  // namespace wicprof::analyzer

@@ -25,7 +25,4 @@ bool parks_sites(std::string_view remedy);
 /// The strategy that such a command names; nothing: it leaves the choice to `auto`.
 std::optional<StrategyId> named_strategy(std::string_view command);
 
-/// "wic-prof run OPTIONS -- APP ARGS" with the program's own words; empty where the trace does not know them.
-std::string run_command(const TraceModel& model, std::string_view options);
-
 }  // namespace wicprof::analyzer

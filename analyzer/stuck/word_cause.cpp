@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/writers.h"
 
 namespace wicprof::analyzer {
 
@@ -146,7 +147,7 @@ class Explanation {
       // Stores of kernels and of the CPU to a patched loop's word are not seen: another writer may have come later.
       cause_.confidence = word_.source == WaitSource::patched ? Confidence::possible : Confidence::likely;
       const bool known = word_.last->writer != SignalWriter::unknown_copy;
-      const std::string by = writer_text(word_.last->writer);
+      const std::string by(writer_words(word_.last->writer).text);
       cause_.text += fmt::format("; {} wrote it last{}, {} ago, with {}", who(agent), by.empty() ? "" : " by " + by,
                                  age(view_.now, word_.last->at),
                                  known ? std::to_string(word_.last->value) : "a value that is not known");
@@ -181,21 +182,6 @@ class Explanation {
                          : fmt::format(", except that the program declares its device {} as its writer",
                                        word_.releasing - kFirstDeviceEnd);
     }
-  }
-
-  static std::string writer_text(SignalWriter writer) {
-    switch (writer) {
-      case SignalWriter::copy:
-      case SignalWriter::unknown_copy:
-        return "a copy";
-      case SignalWriter::memset:
-        return "a memset";
-      case SignalWriter::stream_write:
-        return "a stream's write";
-      case SignalWriter::program:
-        break;
-    }
-    return {};
   }
 
   /// Kernels whose code may store to the word: never more than candidates.

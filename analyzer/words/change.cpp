@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analyzer/words/format.h"
 
@@ -90,6 +91,18 @@ std::string comparative_text(double ratio, ChangeWords words, std::string_view s
   const std::string number = signed_number(percent, decimals_of(percent));
   if (number == "0") return std::string(same);
   return fmt::format("{} % {}", number.substr(1), word_of(ratio, words));
+}
+
+std::string comparative_interval_text(double low, double high, ChangeWords words) {
+  if (!is_ratio(low) || !is_ratio(high)) return "unknown";
+  if (is_factor(low) && is_factor(high)) return change_interval_text({low, low, high}, words);
+  // The smaller change comes first.
+  std::string first = comparative_text(low, words), last = comparative_text(high, words);
+  if (high <= 1) std::swap(first, last);
+  const std::string word = fmt::format(" {}", low < 1 ? words.less : words.more);
+  const bool same_unit = is_factor(low) == is_factor(high);
+  if (same_unit && first.ends_with(word) && last.ends_with(word)) first.resize(first.size() - word.size());
+  return first == last ? first : fmt::format("{} to {}", first, last);
 }
 
 }  // namespace wicprof::analyzer

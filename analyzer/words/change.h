@@ -42,4 +42,8 @@ std::string change_interval_text(const ChangeRange& change, ChangeWords words = 
 std::string comparative_text(double after_over_before, ChangeWords words = kTimeWords,
                              std::string_view same = "equally long");
 
+/// An interval without a value, as a comparison: "2 % to 30 % shorter", "2.1 to 30 times shorter", "10 % shorter to 5 %
+/// longer".
+std::string comparative_interval_text(double low, double high, ChangeWords words = kTimeWords);
+
 }  // namespace wicprof::analyzer

@@ -67,7 +67,9 @@ Result<> read_ab(const RunOptions& options, const WantedWait& park, RunPlan& pla
   ab.precision = times->precision;
   ab.seed = options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns());
   ab.park = park;
-  ab.side = plan.side;
+  const Result<std::optional<WaitSide>> side = compared_side(options.side, park.strategy);
+  if (!side) return side.error();
+  ab.side = *side;
   ab.end_program = options.end;
   ab.placebo = options.placebo;
   plan.ab = ab;
@@ -169,8 +171,9 @@ void report_end(const RunOutcome& outcome, const LastWords& last_words, const Tr
     warn(fmt::format("THE TRACE IS {}: {}", outcome.lost ? "LOST" : "INCOMPLETE", outcome.recording->message));
 }
 
-/// The runs of --repeat, in order: with --ab one of each mode per round, in random order; otherwise `repeat` alike.
-std::vector<RunPlan> repeated(const RunOptions& options) {
+/// The runs of --repeat, in order: with --ab one of each mode per round, in random order; otherwise `repeat` alike. The
+/// first run polls where only it can say whose waits park: polling is the program's own way on both sides.
+std::vector<RunPlan> repeated(const RunOptions& options, bool side_is_known) {
   std::vector<RunPlan> plans;
   std::mt19937_64 random(options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns()));
   const WantedWait park = *park_wait(options.strategy);
@@ -186,7 +189,7 @@ std::vector<RunPlan> repeated(const RunOptions& options) {
       add(std::to_string(round), std::nullopt);
       continue;
     }
-    const bool parked_first = random() % 2 != 0;
+    const bool parked_first = random() % 2 != 0 && (side_is_known || round > 1);
     for (const bool second : {false, true}) {
       const bool parked = parked_first != second;
       add(fmt::format("{}.{}", parked ? "park" : "poll", round),
@@ -226,10 +229,13 @@ TraceFacts print_summary(const RunOutcome& outcome) {
 
 /// Runs one after the other. A run that fails ends them.
 int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
-  const std::vector<RunPlan> plans = repeated(options);
+  std::optional<WaitSide> side = options.plan.side;
+  if (options.ab) side = *compared_side(options.side, park_wait(options.strategy)->strategy);
+  std::vector<RunPlan> plans = repeated(options, side.has_value());
   std::vector<std::string> traces;
   bool attached = false;
-  for (const RunPlan& plan : plans) {
+  for (RunPlan& plan : plans) {
+    if (side) plan.side = *side;
     const LastWords last_words;
     const Result<RunOutcome> outcome = run_app(plan, signals);
     if (!outcome) return fail(outcome.error());
@@ -237,10 +243,16 @@ int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
     if (outcome->status() != kDone || outcome->interrupted) return outcome->status();
     traces.push_back(wicprof::shell_word(outcome->trace));
     attached = attached || outcome->attached;
+    if (!side && outcome->attached) {
+      side = outcome->side;
+      if (!plan.quiet) note(chosen_side(*side, outcome->host_waits));
+    }
   }
   std::sort(traces.begin(), traces.end());
   if (options.ab && !attached) {
-    warn("nothing was compared: the program has no wic runtime, so all runs waited the same way");
+    warn(
+        "nothing was compared: the program has no wic runtime, and no host thread that waited in a call of CUDA which "
+        "wic-prof records, so all runs waited the same way");
     return kDone;
   }
   if (!options.plan.quiet) {
@@ -263,7 +275,7 @@ void add_way_options(CLI::App& verb, RunOptions& options) {
   verb.add_option(
           "--side", options.side,
           "which waits the modes are about: host (host threads in calls of CUDA), device (all others), or both; "
-          "default: both, and with --ab device")
+          "default: both, and with --ab device if the program has wait sites of its own, else host")
       ->type_name("SIDE")
       ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options.strategy, "how park waits: " + strategy_list() + "; default: auto")

@@ -85,14 +85,14 @@ int compare_modes(const ToggleOptions& options) {
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return fail(park.error());
   if (!options.site.empty()) return fail(bad_input("ab compares the whole program; leave --site out"));
-  const Result<WaitSide> wanted = wanted_side(options.side, park->strategy);
+  const Result<std::optional<WaitSide>> wanted = compared_side(options.side, park->strategy);
   if (!wanted) return fail(wanted.error());
-  const WaitSide side = options.side.empty() ? WaitSide::device : *wanted;
   const Result<AbTimes> times = read_ab_times(options.time, options.precision);
   if (!times) return fail(times.error());
   const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
   if (!chosen) return fail(chosen.error());
   const auto& [session, status] = *chosen;
+  const WaitSide side = wanted->value_or(status.ab_side);
   const Result<> begun = ask_ab(session.socket_path, {park->strategy, times->time, times->precision, side});
   if (!begun) {
     return fail({begun.error().kind, fmt::format("session '{}': {}", session.name, begun.error().message)});
@@ -199,7 +199,7 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
   verb.add_option("--side", options->side,
                   "which waits: host (host threads in calls of CUDA), device (all others), or both; default: both, and "
-                  "with ab device")
+                  "with ab device if the program has wait sites of its own, else host")
       ->type_name("SIDE")
       ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")

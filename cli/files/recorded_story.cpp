@@ -69,7 +69,7 @@ std::string what_it_does(const analyzer::Analysis& polled, const analyzer::Analy
 std::string what_parking_changes(const MeasuredEffect& effect) {
   const bool matters = effect.verdict == analyzer::verdict_name(analyzer::Verdict::improvement);
   return fmt::format(
-      "So parking {} here: {}, an iteration takes {} polled and {} parked, {} times as fast "
+      "So parking {} here: {}, an iteration takes {} polled and {} parked, a speed-up of {} "
       "(interval {} to {}): {}.",
       matters ? "matters" : "does not matter",
       effect.in_turn ? "with both modes in turn in one run" : "in one run of each mode",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/record/cgroup.h"
+#include "cli/record/wait_options.h"
 
 namespace wicprof::cli {
 
@@ -19,7 +20,8 @@ Result<> AbRun::begin(AbPlan plan) {
   }
   if (const std::optional<CpuLimit> limit = cgroup_cpu_limit(program_)) plan.quota_period = limit->period;
   schedule_.emplace(plan);
-  meter_.enable(plan.side);
+  side_ = plan.side;
+  meter_.enable(side_.value_or(WaitSide::host));
   return ok();
 }
 
@@ -40,11 +42,17 @@ std::optional<std::string> AbRun::follow(TimeNs now, TimeNs attached) {
   }
   const std::optional<WantedWait> next = schedule_->look(now, attached, meter_.peek());
   if (!next) return std::nullopt;
+  std::optional<std::string> news;
+  if (!side_) {
+    side_ = meter_.sees_sites() ? WaitSide::device : switchboard_.side_with_waits();
+    meter_.enable(*side_);
+    news = chosen_side(*side_, switchboard_.has_host_waits());
+  }
   requested_ = now;
-  const std::uint32_t sequence = switchboard_.request(*next, schedule_->plan().side);
+  const std::uint32_t sequence = switchboard_.request(*next, *side_);
   if (!schedule_->over()) {
     sequence_ = sequence;
-    return std::nullopt;
+    return news;
   }
   return fmt::format(
       "both modes are compared: {}, {}", schedule_->doing(),
@@ -74,7 +82,10 @@ bool AbRun::ends_program() const {
 
 std::map<std::string, std::string> AbRun::meta() const {
   const std::lock_guard lock(mutex_);
-  return schedule_ ? schedule_->meta() : std::map<std::string, std::string>();
+  if (!schedule_) return {};
+  std::map<std::string, std::string> meta = schedule_->meta();
+  if (side_) meta["ab_side"] = side_name(*side_);
+  return meta;
 }
 
 }  // namespace wicprof::cli

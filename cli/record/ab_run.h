@@ -27,7 +27,7 @@ class AbRun {
   Result<> begin(AbPlan plan);
 
   /// Does what is due. `attached`: when the program's wic runtime attached; 0 = not yet. Returns a sentence for the
-  /// user when the comparison ends or fails. The supervising thread.
+  /// user when the side is chosen, and when the comparison ends or fails. The supervising thread.
   std::optional<std::string> follow(TimeNs now, TimeNs attached);
   /// The program has ended. The supervising thread.
   void program_ended(TimeNs now);
@@ -46,6 +46,7 @@ class AbRun {
   const pid_t program_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<AbSchedule> schedule_;
+  std::optional<WaitSide> side_;           // whose waits change; empty: not chosen yet
   std::optional<std::uint32_t> sequence_;  // of the change under way
   TimeNs requested_ = 0;
   bool late_ = false;  // it has taken longer than it may

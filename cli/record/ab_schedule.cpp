@@ -146,8 +146,7 @@ std::map<std::string, std::string> AbSchedule::meta() const {
   std::map<std::string, std::string> meta = {{"ab_phases", phases},
                                              {"ab_seed", std::to_string(plan_.seed)},
                                              {"ab_end", std::string(ab_end_name(end_))},
-                                             {"ab_warm_up", steady_ ? "steady" : "not steady"},
-                                             {"ab_side", std::string(side_name(plan_.side))}};
+                                             {"ab_warm_up", steady_ ? "steady" : "not steady"}};
   if (plan_.placebo) meta["ab_placebo"] = "1";
   if (plan_.quota_period > 0) meta["ab_quota_period_ns"] = std::to_string(plan_.quota_period);
   if (plan_.precision > 0) meta["ab_precision"] = fmt::format("{:.6g}", plan_.precision);

@@ -22,8 +22,8 @@ struct AbPlan {
   std::uint64_t seed = 1;
   WantedWait poll{Mode::poll, default_strategy(Mode::poll)};
   WantedWait park{Mode::park, default_strategy(Mode::park)};
-  WantedWait then = poll;  ///< after the measurement
-  WaitSide side = WaitSide::device;
+  WantedWait then = poll;        ///< after the measurement
+  std::optional<WaitSide> side;  ///< whose waits change; empty: chosen after the warm-up, by the waits that there are
   /// Keeps the program polling in both kinds of phases: shows what the comparison finds by chance.
   bool placebo = false;
   bool end_program = false;  ///< once the measurement is over

@@ -129,6 +129,11 @@ std::vector<TimeNs> IterationMeter::peek() const {
   return place == nullptr ? std::vector<TimeNs>() : place->durations;
 }
 
+bool IterationMeter::sees_sites() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(places_.begin(), places_.end(), [](const auto& each) { return each.second.declared; });
+}
+
 std::vector<TimeNs> IterationMeter::take() {
   const std::lock_guard lock(mutex_);
   const Place* place = busiest();

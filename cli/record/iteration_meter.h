@@ -39,6 +39,8 @@ class IterationMeter {
   std::vector<TimeNs> take();
   /// The same without ending the stretch.
   std::vector<TimeNs> peek() const;
+  /// Whether a wait at a site that the program declares has ended. Any thread.
+  bool sees_sites() const;
 
  private:
   struct Place {

@@ -293,6 +293,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     s.stopped = progress.stopped;
     s.ab = ab.doing();
     s.ab_running = ab.running();
+    s.ab_side = switchboard.side_with_waits();
     s.started = started;
     s.started_utc = started_utc;
     const Place place = place_of_this_process();
@@ -379,11 +380,16 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
       recorder->set_stat(store::Stat::store_stopped, failed, 1);
     describe_steal(*recorder);
     outcome.attached = drain.attached() != 0;
+    outcome.side = switchboard.side_with_waits();
+    outcome.host_waits = switchboard.has_host_waits();
     const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
     const bool of_host = plan.ab && plan.ab->side == WaitSide::host;
-    const char* const no_runtime = failed    ? "failed before it started a wic runtime"
-                                   : of_host ? "has no host thread that waited in a call of CUDA which wic-prof records"
-                                             : "has no wic runtime";
+    const bool of_either = plan.ab && !plan.ab->side;
+    const char* const no_runtime =
+        failed      ? "failed before it started a wic runtime"
+        : of_host   ? "has no host thread that waited in a call of CUDA which wic-prof records"
+        : of_either ? "has no wic runtime, and no host thread that waited in a call of CUDA which wic-prof records"
+                    : "has no wic runtime";
     if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
       warn(!outcome.attached
                ? fmt::format("the schedule was not applied: the program {}", no_runtime)

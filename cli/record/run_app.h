@@ -41,19 +41,21 @@ struct RunPlan {
 };
 
 struct RunOutcome {
-  std::string trace;               ///< path of the trace; of the last segment with --segment
-  unsigned segments = 0;           ///< recorded, the last included; 0 = not in segments
-  std::string first_segment;       ///< path, whether it was kept or not
-  AppEnd end;                      ///< how the program ended
-  std::optional<int> interrupted;  ///< the signal that ended the run early
-  bool timed_out = false;          ///< the program reached its time limit
-  bool ended_as_planned = false;   ///< it was ended because the comparison or --duration was over
-  bool left_running = false;       ///< it goes on without a recording; `end` says nothing
-  bool attached = false;           ///< the program started a wic runtime, which takes changes of mode
-  bool compared = false;           ///< both modes were compared: the trace has phases
-  std::optional<Error> recording;  ///< why the trace is incomplete
-  bool lost = false;               ///< others removed, emptied or replaced the trace
-  std::string out_of_session;      ///< why a process may not have been recorded (out_of_session.h); empty: each could
+  std::string trace;                 ///< path of the trace; of the last segment with --segment
+  unsigned segments = 0;             ///< recorded, the last included; 0 = not in segments
+  std::string first_segment;         ///< path, whether it was kept or not
+  AppEnd end;                        ///< how the program ended
+  std::optional<int> interrupted;    ///< the signal that ended the run early
+  bool timed_out = false;            ///< the program reached its time limit
+  bool ended_as_planned = false;     ///< it was ended because the comparison or --duration was over
+  bool left_running = false;         ///< it goes on without a recording; `end` says nothing
+  bool attached = false;             ///< the program started a wic runtime, which takes changes of mode
+  bool compared = false;             ///< both modes were compared: the trace has phases
+  WaitSide side = WaitSide::device;  ///< whose waits a comparison of this program is about unless somebody names a side
+  bool host_waits = false;           ///< host threads waited in calls of CUDA
+  std::optional<Error> recording;    ///< why the trace is incomplete
+  bool lost = false;                 ///< others removed, emptied or replaced the trace
+  std::string out_of_session;        ///< why a process may not have been recorded (out_of_session.h); empty: each could
 
   /// The exit status of a verb that passes on the program's: a signal that wic-prof itself sent as planned is no
   /// failure, a lost trace is one.

@@ -40,6 +40,19 @@ std::vector<std::string> Switchboard::site_names() const {
   return names;
 }
 
+bool Switchboard::has_sites(WaitSide side) const {
+  const std::uint32_t count = std::min(control_.site_count.load(std::memory_order_acquire), kMaxSites - 1);
+  for (std::uint32_t site = 1; site <= count; ++site) {
+    if (control_.sites[site].naming.load(std::memory_order_acquire) != SiteControl::kNamed) continue;
+    if (is_of_host(site) == (side == WaitSide::host)) return true;
+  }
+  return false;
+}
+
+bool Switchboard::is_of_host(std::uint32_t site) const {
+  return control_.sites[site].side.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(WaitSide::host);
+}
+
 std::vector<std::string> Switchboard::first_site_names() const {
   const TimeNs deadline = now_ns() + kNamingTimeout;
   for (;;) {
@@ -99,12 +112,9 @@ std::uint32_t Switchboard::unreached() const {
 
 std::vector<WayOfWaiting> Switchboard::ways_before(std::uint32_t site, const ToggleRequest& request) const {
   const auto own_way = [&](std::uint32_t of) { return control_.sites[of].wanted.load(std::memory_order_relaxed); };
-  const auto of_host = [&](std::uint32_t of) {
-    return control_.sites[of].side.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(WaitSide::host);
-  };
   const WantedWait device = program_wait(control_), host = host_wait(control_);
   if (site != 0) {
-    WantedWait way = of_host(site) ? host : device;
+    WantedWait way = is_of_host(site) ? host : device;
     if (own_way(site) != WantedWait::kNothing) way = WantedWait::unpack(own_way(site));
     return {{request.site, way.mode, way.strategy, WaitSide::both}};
   }
@@ -119,7 +129,7 @@ std::vector<WayOfWaiting> Switchboard::ways_before(std::uint32_t site, const Tog
   for (const std::string& other : site_names()) {
     const std::uint32_t cleared = find_site(control_, other.c_str());
     if (cleared == 0 || own_way(cleared) == WantedWait::kNothing) continue;
-    if (request.side == (of_host(cleared) ? WaitSide::device : WaitSide::host)) continue;
+    if (request.side == (is_of_host(cleared) ? WaitSide::device : WaitSide::host)) continue;
     const WantedWait own = WantedWait::unpack(own_way(cleared));
     before.push_back({other, own.mode, own.strategy, WaitSide::both});
   }

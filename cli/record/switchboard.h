@@ -36,6 +36,11 @@ class Switchboard {
   /// When the last change that was applied took effect.
   TimeNs effective() const { return last_effective(control_); }
   std::vector<std::string> site_names() const;
+  /// Whether a host thread has waited in a call of CUDA at a place that has its name by now.
+  bool has_host_waits() const { return has_sites(WaitSide::host); }
+  /// Whose waits a comparison is about unless somebody names a side: those at wait sites that the program declares or
+  /// that were patched into its kernels; of a program without such sites, those of host threads in calls of CUDA.
+  WaitSide side_with_waits() const { return has_sites(WaitSide::device) ? WaitSide::device : WaitSide::host; }
   /// Parts of processes that no toggle is known to reach: the session had no ring or no place for them.
   std::uint32_t unreached() const;
 
@@ -43,6 +48,9 @@ class Switchboard {
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:
+  /// `side`: host, or else all other sites.
+  bool has_sites(WaitSide side) const;
+  bool is_of_host(std::uint32_t site) const;
   /// The names, for which a program that has just begun to wait is given time.
   std::vector<std::string> first_site_names() const;
   /// What a change of the site, or of the whole program for 0, replaces (ToggleReply::before).

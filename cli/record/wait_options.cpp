@@ -16,17 +16,41 @@ std::string strategy_list() {
   return list;
 }
 
+namespace {
+
+bool is_device_strategy(StrategyId strategy) {
+  return strategy != StrategyId::poll && strategy != StrategyId::automatic && !is_host_strategy(strategy);
+}
+
+}  // namespace
+
 Result<WaitSide> wanted_side(const std::string& side, StrategyId strategy) {
   if (side.empty()) return WaitSide::both;
   const std::optional<WaitSide> parsed = side_from_name(side);
   if (!parsed) return bad_input(fmt::format("unknown side '{}'; the sides are host, device and both", side));
-  const bool of_device =
-      strategy != StrategyId::poll && strategy != StrategyId::automatic && !is_host_strategy(strategy);
-  if ((*parsed == WaitSide::device && is_host_strategy(strategy)) || (*parsed == WaitSide::host && of_device)) {
+  if ((*parsed == WaitSide::device && is_host_strategy(strategy)) ||
+      (*parsed == WaitSide::host && is_device_strategy(strategy))) {
     return bad_input(fmt::format("'{}' is not a strategy of the side {}; the strategies are {}",
                                  strategy_name(strategy), side_name(*parsed), strategy_list()));
   }
   return *parsed;
+}
+
+Result<std::optional<WaitSide>> compared_side(const std::string& side, StrategyId strategy) {
+  const Result<WaitSide> wanted = wanted_side(side, strategy);
+  if (!wanted) return wanted.error();
+  if (!side.empty()) return std::optional(*wanted);
+  if (is_host_strategy(strategy)) return std::optional(WaitSide::host);
+  return is_device_strategy(strategy) ? std::optional(WaitSide::device) : std::nullopt;
+}
+
+std::string chosen_side(WaitSide side, bool has_host_waits) {
+  if (side == WaitSide::host) {
+    return "comparing how host threads wait in calls of CUDA (--side host), since the program has no wait sites of its "
+           "own";
+  }
+  return fmt::format("comparing how the program's wait sites wait (--side device){}",
+                     has_host_waits ? "; --side host compares its host threads' waits in calls of CUDA" : "");
 }
 
 Result<WantedWait> park_wait(const std::string& strategy) {

@@ -190,6 +190,15 @@ void App::jump_to_toggle() {
 void App::choose_last_change() {
   const auto& segments = facts()->before_after.segments;
   if (segments.size() < 2) return;
+  const BeforeAfter& all = facts()->before_after;
+  if (all.before && all.before->phases > 1) {
+    // The last phase of each side: in random order, the last two may be of one side.
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      if (const std::optional<bool> is_after = facts()->comparison.segments[i].after)
+        (*is_after ? segment_after : segment_before) = i;
+    }
+    return;
+  }
   const auto enough = [&](std::size_t i) {
     return segments[i].iterations >= static_cast<std::size_t>(facts()->comparison.options.min_iterations);
   };
@@ -208,13 +217,20 @@ void App::choose_segments(std::size_t before, std::size_t after) {
   compare_segments();
 }
 
+void App::choose_all_phases() {
+  pair_chosen_ = false;
+  compared = {};
+  choose_last_change();
+  compare_segments();
+}
+
 void App::compare_segments() {
   pair = facts()->before_after;
   const std::size_t count = pair.segments.size();
   if (count < 2) return;
   segment_before = std::min(segment_before, count - 1);
   segment_after = std::min(segment_after, count - 1);
-  choose_pair(pair, facts()->comparison, segment_before, segment_after);
+  if (pair_chosen_ || !compares_all_phases()) choose_pair(pair, facts()->comparison, segment_before, segment_after);
   differences = gui::differences(*pair.before, *pair.after, facts()->comparison.options.tolerance);
 }
 
@@ -461,7 +477,10 @@ void App::compare_modes() {
   }
   constexpr TimeNs kTime = 60 * kSecond;  // as wic-prof run --ab without --for and --precision
   constexpr double kPrecision = 0.01;
-  link_->compare_modes({toggle_strategy, kTime, kPrecision});
+  const std::optional<SessionStatus> status = link_->view().status;
+  const WaitSide by_waits = status ? status->ab_side : WaitSide::device;
+  const WaitSide side = toggle_side == WaitSide::both ? by_waits : toggle_side;
+  link_->compare_modes({toggle_strategy, kTime, kPrecision, side});
   notice.clear();
 }
 

@@ -86,6 +86,9 @@ class App {
   void open_site(SiteId site);
   void sort_sites(SiteColumn column);
   void choose_segments(std::size_t before, std::size_t after);
+  /// As before choose_segments(): all phases of both sides if each side has several, else the last change.
+  void choose_all_phases();
+  bool compares_all_phases() const { return pair.before && pair.before->phases > 1; }
   /// What the live view has chosen: the whole program, one side of it, or a site.
   void toggle(Mode mode, StrategyId strategy);
   /// Chooses that. A strategy of the other side gives way to the side's own default.
@@ -123,8 +126,8 @@ class App {
   std::vector<SiteLine> sites;          ///< sorted as shown
   std::optional<SiteDetail> detail;     ///< of the sites view; filled when that view is shown
   std::vector<Difference> differences;  ///< of the view A/B
-  BeforeAfter pair;                     ///< of the view A/B: the segments chosen there
-  std::size_t segment_before = 0, segment_after = 1;
+  BeforeAfter pair;                     ///< of the view A/B: all phases of both sides, or the segments chosen there
+  std::size_t segment_before = 0, segment_after = 1;  ///< of which the view has pictures
   ComparedWindow compared;
   PartiesChoice parties;
   std::optional<PartiesResult> parties_shown;    ///< filled when that view is shown

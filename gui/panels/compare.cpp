@@ -78,7 +78,7 @@ double iteration_at(const Side& side, TimeNs time) {
   return static_cast<double>(std::prev(next) - list.begin()) + std::clamp(part, 0.0, 1.0);
 }
 
-void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
+void sides(App& app, const Ui& ui, const Side& before, const Side& after, bool of_many) {
   ComparedWindow& window = app.compared;
   const TimeNs longest = std::max({before.end - before.begin, after.end - after.begin, TimeNs{1'000}});
   if (window.width == 0) {  // a new pair of segments: shows the first kSome iterations
@@ -98,7 +98,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
       before.iterations->empty() || after.iterations->empty()
           ? std::string("The sides are not aligned: the trace has no iterations.")
           : fmt::format("Each side begins at its iteration {}.", static_cast<int>(window.iteration) + 1);
-  faint(ui, from + " Drag to move; use the wheel to zoom.");
+  faint(ui, (of_many ? "The last phase of each side. " : "") + from + " Drag to move; use the wheel to zoom.");
   ImGui::PopFont();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
@@ -126,16 +126,23 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   draw_side(ui, after, &before, first_time(after, window), window.width, {at.x + half + ui.px(24), at.y, half, size.y});
 }
 
-/// Returns the chosen index.
-std::size_t segment_choice(App& app, const Ui& ui, const char* name, std::size_t which) {
+/// Returns the chosen index; the number of segments for all phases of the side `all`, if it has several.
+std::size_t segment_choice(const App& app, const Ui& ui, const char* name, std::size_t which, const SegmentLine& all) {
   const auto& segments = app.facts()->before_after.segments;
   const auto label = [&](std::size_t i) {
-    return fmt::format("{}. {}, {}", i + 1, segments[i].way, analyzer::count_of(segments[i].iterations, "iteration"));
+    const std::string first =
+        i == segments.size() ? fmt::format("all {} phases of", all.phases) : fmt::format("{}.", i + 1);
+    const SegmentLine& line = i == segments.size() ? all : segments[i];
+    return fmt::format("{} {}, {}", first, line.way, analyzer::count_of(line.iterations, "iteration"));
   };
-  ImGui::SetNextItemWidth(ui.px(230));
+  ImGui::SetNextItemWidth(ui.px(all.phases > 1 ? 330 : 230));
   if (!ImGui::BeginCombo(name, label(which).c_str())) {
     note_item(ui, fmt::format("compare.{}", name));
     return which;
+  }
+  if (all.phases > 1) {
+    if (ImGui::Selectable(label(segments.size()).c_str(), which == segments.size())) which = segments.size();
+    note_item(ui, fmt::format("compare.{}.all", name));
   }
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (ImGui::Selectable(label(i).c_str(), i == which)) which = i;
@@ -206,11 +213,30 @@ struct ComparedTraces {
   }
 };
 
+/// The iterations of all phases of both sides, gathered only when the facts change.
+struct AllIterations {
+  std::vector<analyzer::Iteration> before, after;
+  std::shared_ptr<const Facts> of;
+
+  void take(const App& app) {
+    if (of == app.snapshot().facts) return;
+    of = app.snapshot().facts;
+    before.clear();
+    after.clear();
+    for (const analyzer::Segment& segment : of->comparison.segments) {
+      if (!segment.after) continue;
+      std::vector<analyzer::Iteration>& side = *segment.after ? after : before;
+      side.insert(side.end(), segment.iterations.begin(), segment.iterations.end());
+    }
+  }
+};
+
 }  // namespace
 
 class ComparePanel final : public Panel {
   void draw(App& app, const Ui& ui) override;
   ComparedTraces compared_traces_;
+  AllIterations all_iterations_;
 };
 
 template <>
@@ -260,25 +286,43 @@ void ComparePanel::draw(App& app, const Ui& ui) {
       draw_before_after(ui, compared_traces_.of(app));
     }
   } else {
-    const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
+    const BeforeAfter& all = app.facts()->before_after;
+    const bool whole = app.compares_all_phases();
+    const std::size_t before = whole ? segments.size() : app.segment_before,
+                      after = whole ? segments.size() : app.segment_after;
+    const std::size_t chosen_before = segment_choice(app, ui, "before", before, *all.before);
     ImGui::SameLine(0, ui.px(20));
-    const std::size_t chosen_after = segment_choice(app, ui, "after", app.segment_after);
-    if (chosen_before != app.segment_before || chosen_after != app.segment_after)
-      app.choose_segments(chosen_before, chosen_after);
+    const std::size_t chosen_after = segment_choice(app, ui, "after", after, *all.after);
+    if ((chosen_before == segments.size() && before != chosen_before) ||
+        (chosen_after == segments.size() && after != chosen_after)) {
+      app.choose_all_phases();
+    } else if (chosen_before != before || chosen_after != after) {
+      app.choose_segments(chosen_before == segments.size() ? app.segment_before : chosen_before,
+                          chosen_after == segments.size() ? app.segment_after : chosen_after);
+    }
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     draw_before_after(ui, app.pair);
   }
   end_card();
   const Side before = app.has_second() ? side_of_trace(app.snapshot()) : side_of_segment(app, app.segment_before);
   const Side after = app.has_second() ? side_of_trace(app.second()) : side_of_segment(app, app.segment_after);
+  const bool whole = !app.has_second() && app.compares_all_phases();
   const float lower = std::clamp(ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28), ui.px(170),
                                  std::max(size.y * 0.34f, ui.px(170)));
   begin_card(ui, "sides", size.x, size.y - ui.px(186) - lower - ui.px(20));
-  sides(app, ui, before, after);
+  sides(app, ui, before, after, whole);
   end_card();
   const float gap = ui.px(10), left = (size.x - gap) / 2;
   begin_card(ui, "iterations", left, 0);
-  iterations(app, ui, before, after);
+  if (whole) {
+    all_iterations_.take(app);
+    Side all_before = before, all_after = after;
+    all_before.iterations = &all_iterations_.before;
+    all_after.iterations = &all_iterations_.after;
+    iterations(app, ui, all_before, all_after);
+  } else {
+    iterations(app, ui, before, after);
+  }
   end_card();
   ImGui::SameLine(0, gap);
   begin_card(ui, "differences", 0, 0);

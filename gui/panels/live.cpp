@@ -92,7 +92,7 @@ void last_toggle(App& app, const Ui& ui) {
 void controls(App& app, const Ui& ui) {
   const SessionView& session = app.session();
   if (!app.session_info()) {
-    draw_nothing(app, ui, "No running program", no_program());
+    draw_nothing(app, ui, "No running program", no_program(app.model()));
     faint(ui, "or, for a program that runs already:");
     ImGui::PushFont(ui.mono);
     paragraph(ui, "wic-prof gui --session NAME");

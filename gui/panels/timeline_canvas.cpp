@@ -87,6 +87,7 @@ void TimelineFrame::overview() {
   rect(left_, y, width_, h, ink(theme.lane));
   constexpr std::uint32_t kColumns = Timeline::kOverviewColumns;
   const float step = width_ / kColumns;
+  PollingColumns polled(list_, ui_);
   for (std::uint32_t i = 0; i < kColumns; ++i) {
     float base = y + h;
     for (std::size_t s = 0; s < kStates; ++s) {
@@ -95,10 +96,16 @@ void TimelineFrame::overview() {
       if (count <= 0) continue;
       // Keeps a few warps among many SMs visible, within the height.
       const float part = std::min(std::max(std::min(1.0f, count) * h, ui_.px(2)), base - y);
-      rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
+      const float x = left_ + static_cast<float>(i) * step;
+      rect(x, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
+      if (const float polling = timeline_.overview_polling[i]; state == State::computing && polling > 0) {
+        const float tall = std::clamp(std::round(part * polling / count), std::min(ui_.px(2), part), part);
+        polled.add({x, base - tall, step, tall});
+      }
       base -= part;
     }
   }
+  polled.flush();
   const double span = static_cast<double>(timeline_.end - timeline_.begin);
   const float from =
       left_ + static_cast<float>(static_cast<double>(app_.window.begin() - timeline_.begin) / span) * width_;

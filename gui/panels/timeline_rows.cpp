@@ -147,12 +147,7 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
   if (marks && is_density(found->second, mark_columns())) {
     for (const DrawnSpan& span : found->second) most_events = std::max(most_events, span.events);
   }
-  Rect polled;  // adjacent columns of the same height become one hatched rectangle
-  const auto flush = [&] {
-    if (polled.width > 0) draw_polling(list_, ui_, polled);
-    app_.drawn += polled.width > 0;
-    polled = {};
-  };
+  PollingColumns polled(list_, ui_);
   for (const DrawnSpan& span : found->second) {
     if (most_events > 0) {
       const float x = clip_x(span.begin), tall = std::max(h * span.events / most_events, ui_.px(2));
@@ -175,10 +170,8 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
     rect(from, y, w, h, state_ink(ui_, span.state, alpha));
     if (span.polling > 0) {
       const float tall = std::max(std::round(h * span.polling * (span.count == 1 ? 1 : span.fill)), ui_.px(2));
-      if (from > polled.x + polled.width || tall != polled.height) flush();
-      if (polled.width <= 0) polled = {from, y + h - tall, 0, tall};
-      polled.width = from + w - polled.x;
-      if (span.count == 1) flush();
+      polled.add({from, y + h - tall, w, tall});
+      if (span.count == 1) polled.flush();
     }
     if (span.count == 1 && w > 3)
       list_->AddRectFilled(ImVec2(from + w - 1, y), ImVec2(from + w, y + h), ink(theme.page, 0.5f));
@@ -195,7 +188,8 @@ void TimelineFrame::row(const PlacedTrack& place, const Track& track, std::size_
       draw_text(list_, ui_.small, {inside, y, available, h}, colour, title);
     }
   }
-  flush();
+  polled.flush();
+  app_.drawn += polled.drawn();
 }
 
 }  // namespace wicprof::gui

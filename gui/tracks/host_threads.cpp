@@ -117,12 +117,12 @@ std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& 
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow& row = model.host_waits[i];
     threads[key_of(row)].push_back(
-        {row.begin, row.end, {EventKind::host_wait, static_cast<std::uint32_t>(i)}, store::state_of_host_wait(row)});
+        {row.begin, row.end, {EventKind::host_wait, static_cast<std::uint32_t>(i)}, store::state_of(row)});
   }
   for (std::size_t i = 0; i < model.calls.size(); ++i) {
     const store::CallRow& row = model.calls[i];
     threads[key_of(row)].push_back(
-        {row.start, row.end, {EventKind::call, static_cast<std::uint32_t>(i)}, State::calling});
+        {row.start, row.end, {EventKind::call, static_cast<std::uint32_t>(i)}, store::state_of(row)});
   }
   for (std::size_t i = 0; i < model.thread_samples.size(); ++i) {
     const store::ThreadSampleRow& row = model.thread_samples[i];

@@ -23,10 +23,7 @@ std::vector<Track> build_tracks<struct Migrations>(const analyzer::TraceModel& m
   for (std::size_t i = 0; i < model.uvm.size(); ++i) {
     const store::UvmRow& row = model.uvm[i];
     by_device[{store::LaneKind::managed, 0, row.device}].push_back(
-        {row.start,
-         row.end,
-         {EventKind::migration, static_cast<std::uint32_t>(i)},
-         store::state_of_migration(row.kind)});
+        {row.start, row.end, {EventKind::migration, static_cast<std::uint32_t>(i)}, store::state_of(row)});
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_device) {

@@ -25,7 +25,7 @@ std::vector<Track> build_tracks<struct Nvtx>(const analyzer::TraceModel& model) 
   for (std::size_t i = 0; i < model.nvtx.size(); ++i) {
     const store::NvtxRow& row = model.nvtx[i];
     by_thread[{store::LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}].push_back(
-        {row.start, row.end, {EventKind::nvtx, static_cast<std::uint32_t>(i)}, State::range});
+        {row.start, row.end, {EventKind::nvtx, static_cast<std::uint32_t>(i)}, store::state_of(row)});
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_thread) {

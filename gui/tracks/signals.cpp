@@ -23,7 +23,7 @@ std::vector<Track> build_tracks<struct Signals>(const analyzer::TraceModel& mode
   for (std::size_t i = 0; i < model.signals.size(); ++i) {
     const store::SignalRow& signal = model.signals[i];
     by_site[{store::LaneKind::signals, 0, 0, 0, signal.site}].push_back(
-        {signal.at, signal.at, {EventKind::signal, static_cast<std::uint32_t>(i)}, State::signalling});
+        {signal.at, signal.at, {EventKind::signal, static_cast<std::uint32_t>(i)}, store::state_of(signal)});
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_site) {

@@ -26,12 +26,12 @@ Track empty_track<struct Streams>(const analyzer::TraceModel& model, const store
 template <>
 std::vector<Track> build_tracks<struct Streams>(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> streams;
-  const auto add = [&](const auto& row, EventKind kind, std::size_t index, State state) {
+  const auto add = [&](const auto& row, EventKind kind, std::size_t index) {
     streams[{store::LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
-        {row.start, row.end, {kind, static_cast<std::uint32_t>(index)}, state});
+        {row.start, row.end, {kind, static_cast<std::uint32_t>(index)}, store::state_of(row)});
   };
-  for (std::size_t i = 0; i < model.kernels.size(); ++i) add(model.kernels[i], EventKind::kernel, i, State::computing);
-  for (std::size_t i = 0; i < model.copies.size(); ++i) add(model.copies[i], EventKind::copy, i, State::transferring);
+  for (std::size_t i = 0; i < model.kernels.size(); ++i) add(model.kernels[i], EventKind::kernel, i);
+  for (std::size_t i = 0; i < model.copies.size(); ++i) add(model.copies[i], EventKind::copy, i);
   analyzer::ProgramKernels of_program;
   const auto is_runtimes = [&](const Span& span) {
     return span.ref.kind == EventKind::kernel && !of_program(model.kernels[span.ref.index]);

@@ -7,6 +7,7 @@
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/sites.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/writers.h"
 
 namespace wicprof::gui {
 
@@ -274,17 +275,8 @@ std::string title_of(const TraceModel& model, EventRef ref) {
 }
 
 std::string sender_of(const TraceModel& model, const store::SignalRow& signal) {
-  switch (signal.writer) {
-    case SignalWriter::copy:
-    case SignalWriter::unknown_copy:
-      return "a copy";
-    case SignalWriter::memset:
-      return "a memset";
-    case SignalWriter::stream_write:
-      return "a stream's write";
-    case SignalWriter::program:
-      break;
-  }
+  if (const std::string_view writer = analyzer::writer_words(signal.writer).text; !writer.empty())
+    return std::string(writer);
   if (signal.device != kHostDevice)
     return fmt::format("{} block {}, warp {}, SM {}", model.device_key(signal.device), signal.block, signal.warp,
                        signal.sm);

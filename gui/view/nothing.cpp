@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "analyzer/machine_code/kernel_polling.h"
+#include "analyzer/trace/imported.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 
@@ -10,8 +12,9 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr const char* kSampled = "wic-prof run --trace=cuda,nvtx,pcsampling -- APP";
-constexpr const char* kRewritten = "wic-prof run --rewrite -- APP";
+using analyzer::run_command_or_form;
+
+constexpr const char* kSampled = "--trace=cuda,nvtx,pcsampling";
 constexpr const char* kNoKernels = "The program neither waits through wic nor ran a kernel while it was recorded.";
 
 std::string analyze(const std::string& path) { return "wic-prof analyze " + shell_word(path); }
@@ -32,25 +35,32 @@ std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, const 
     return NothingToShow{
         fmt::format("No SM has a strip: the program declared {}, but no wait inside a kernel was recorded.",
                     analyzer::count_of(model.sites.size(), "wait site")),
-        "wic-prof run -- APP"};
+        run_command_or_form(model, "")};
   if (model.kernels.empty()) return std::nullopt;
+  if (const std::string unseen = analyzer::unseen_kernel_waits(model); !unseen.empty())
+    return NothingToShow{fmt::format("No SM has a strip: {}.", unseen),
+                         run_command_or_form(model, analyzer::kRecordsKernelWaits)};
   const std::string reason = "No SM has a strip: the kernels do not wait through wic.";
   for (const analyzer::PollingLoop& loop : analysis.polling_loops) {  // most samples first
     if (const auto polling = analyzer::polling_of_kernel({loop}, loop.device, loop.symbol))
       return NothingToShow{fmt::format("{} Hatched: {} polls in {}. Where the program has the kernel's PTX, --rewrite "
                                        "records each wait.",
                                        reason, analyzer::function_name(loop.function), polling_text(*polling)),
-                           kRewritten};
+                           run_command_or_form(model, "--rewrite")};
   }
   if (!analysis.stalls.functions.empty()) return std::nullopt;  // by the samples, no kernel polls
-  return NothingToShow{reason + " Sampled program counters show which loops poll.", kSampled};
+  return NothingToShow{reason + " Sampled program counters show which loops poll.",
+                       run_command_or_form(model, kSampled)};
 }
 
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path) {
   if (!model.sites.empty())
     return {fmt::format("The program declared {}, but no wait at any of them was recorded.",
                         analyzer::count_of(model.sites.size(), "wait site")),
-            "wic-prof run -- APP"};
+            run_command_or_form(model, "")};
+  if (const std::string unseen = analyzer::unseen_kernel_waits(model); !unseen.empty())
+    return {fmt::format("No call of CUDA that waits was imported, and {}.", unseen),
+            run_command_or_form(model, analyzer::kRecordsKernelWaits)};
   if (!analysis.polling_loops.empty())
     return {"The program does not wait through wic. The loops in which its kernels poll are under Stalls.",
             "wic-prof doctor"};
@@ -63,12 +73,13 @@ NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analys
   return {
       "The program does not wait through wic. Sampled program counters show where its kernels poll; Who waits has "
       "the waits of host threads in CUDA calls.",
-      kSampled};
+      run_command_or_form(model, kSampled)};
 }
 
 NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& path) {
   if (model.kernels.empty()) return {kNoKernels + std::string(" So no program counter was sampled."), analyze(path)};
-  return {"Stall reasons and polling loops come from sampled program counters, and this trace has none.", kSampled};
+  return {"Stall reasons and polling loops come from sampled program counters, and this trace has none.",
+          run_command_or_form(model, kSampled)};
 }
 
 NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path) {
@@ -93,12 +104,12 @@ NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analy
       return {fmt::format("The program waited in its own way all the time. The samples show that {} polls: where the "
                           "program has the kernel's PTX, --rewrite makes its loop a wait site, which --ab toggles.",
                           analyzer::function_name(analysis.polling_loops.front().function)),
-              "wic-prof run --rewrite --ab -- APP"};
+              run_command_or_form(model, "--rewrite --ab")};
     if (!model.host_waits.empty() || !analysis.host_waits.empty())
       return {
           "The program waited in its own way all the time. How its host threads wait in calls of CUDA can change while "
           "it runs: --side host.",
-          "wic-prof run --side host --schedule poll:2s,park:2s -- APP"};
+          run_command_or_form(model, "--ab --side host")};
     if (model.kernels.empty() && analysis.kernels.empty())
       return {kNoKernels + std::string(" So nothing can change how it waits."), analyze(path)};
     if (analysis.stalls.functions.empty())
@@ -106,7 +117,7 @@ NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analy
           "No wait was recorded that could change: the program does not wait through wic, and no host thread waited in "
           "a "
           "call of CUDA. Sampled program counters show whether its kernels poll.",
-          kSampled};
+          run_command_or_form(model, kSampled)};
     return {
         "No wait was recorded that could change: the program does not wait through wic, no host thread waited in a "
         "call "
@@ -116,7 +127,7 @@ NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analy
   const std::string mode = values.segments.empty() ? model.meta_value("mode") : values.segments.front().way;
   const std::string way = mode.empty() ? mode : fmt::format(" ({})", mode);
   return {fmt::format("The program waited in one way{} during the whole trace, so there is no before and after.", way),
-          "wic-prof run --ab -- APP"};
+          run_command_or_form(model, "--ab")};
 }
 
 NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path) {
@@ -128,8 +139,9 @@ NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string
   return {"No wait site is passed again and again, so the trace has no iterations.", analyze(path)};
 }
 
-NothingToShow no_program() {
-  return {"This is a recorded trace: no program runs that could be watched or toggled.", "wic-prof run --gui -- APP"};
+NothingToShow no_program(const analyzer::TraceModel* model) {
+  return {"This is a recorded trace: no program runs that could be watched or toggled.",
+          run_command_or_form(model != nullptr ? *model : analyzer::TraceModel{}, "--gui")};
 }
 
 }  // namespace wicprof::gui

@@ -29,6 +29,7 @@ NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string&
 NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
                         const BeforeAfter& values, const std::string& path);
 NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path);
-NothingToShow no_program();
+/// Without a session. `model`: of the open trace, if there is one.
+NothingToShow no_program(const analyzer::TraceModel* model);
 
 }  // namespace wicprof::gui

@@ -49,26 +49,10 @@ void fill_overview_with_rows(Timeline& timeline) {
       for (const SpanRow* row : rows) time += static_cast<double>(row->time_in(static_cast<State>(s), from, to));
       timeline.overview[i].count[s] = static_cast<float>(time / (width * static_cast<double>(rows.size())));
     }
+    double polling = 0;
+    for (const SpanRow* row : rows) polling += row->polling_in(from, to);
+    timeline.overview_polling[i] = static_cast<float>(polling / (width * static_cast<double>(rows.size())));
   }
-}
-
-void fill_overview(Timeline& timeline) {
-  timeline.overview.assign(Timeline::kOverviewColumns, {});
-  double most = 0;
-  for (const Track& track : timeline.tracks) {
-    if (!track.has_strip()) continue;
-    most += track.density.most();
-    const auto columns = track.density.draw(timeline.begin, timeline.end, Timeline::kOverviewColumns);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const DensityColumn coloured = by_mode(columns[i]);
-      for (std::size_t s = 0; s < kStates; ++s) timeline.overview[i].count[s] += coloured.count[s];
-    }
-  }
-  for (DensityColumn& column : timeline.overview) {
-    column.count[index_of(State::computing)] = 0;  // between waits: a column shows who waits
-    for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
-  }
-  if (most <= 0) fill_overview_with_rows(timeline);
 }
 
 void add_interventions(Timeline& timeline, const analyzer::TraceModel& model) {
@@ -167,11 +151,31 @@ Timeline assemble(const analyzer::TraceModel& model, std::span<const TrackKind> 
   std::stable_partition(timeline.tracks.begin(), timeline.tracks.end(), [](const Track& one) { return !one.folded; });
   index_places(timeline);
   add_interventions(timeline, model);
-  fill_overview(timeline);
+  timeline.fill_overview();
   return timeline;
 }
 
 }  // namespace
+
+void Timeline::fill_overview() {
+  overview.assign(kOverviewColumns, {});
+  overview_polling.assign(kOverviewColumns, 0);
+  double most = 0;
+  for (const Track& track : tracks) {
+    if (!track.has_strip()) continue;
+    most += track.density.most();
+    const auto columns = track.density.draw(begin, end, kOverviewColumns);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const DensityColumn coloured = by_mode(columns[i]);
+      for (std::size_t s = 0; s < kStates; ++s) overview[i].count[s] += coloured.count[s];
+    }
+  }
+  for (DensityColumn& column : overview) {
+    column.count[index_of(State::computing)] = 0;  // between waits: a column shows who waits
+    for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
+  }
+  if (most <= 0) fill_overview_with_rows(*this);
+}
 
 EventRef waiter_of(const analyzer::WakeEdge& edge) {
   return {edge.host ? EventKind::host_wait : EventKind::wait, static_cast<std::uint32_t>(edge.wait)};

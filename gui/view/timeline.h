@@ -37,6 +37,10 @@ struct Timeline {
   /// From begin to end: who waits in all strips, as parts of their joint maximum; without strips, the share of time
   /// that the rows of streams, else those of host threads, are in each state.
   std::vector<DensityColumn> overview;
+  /// Of the same columns, the part in which kernels poll, by their samples; within the time in which they compute.
+  std::vector<float> overview_polling;
+  /// Also after what the rows show has changed.
+  void fill_overview();
   std::vector<analyzer::WakeEdge> edges;  ///< ordered by the end of their wait
 
   /// Arrows that end in [from, to), at most `limit`, those of most edges first kept. One arrow represents all edges

@@ -51,9 +51,19 @@ void draw_hatched(ImDrawList* list, const Ui& ui, Rect where, ImU32 colour) {
 
 }  // namespace
 
-void draw_polling(ImDrawList* list, const Ui& ui, Rect where) {
-  ui.drawn.add_sampled_polling();
-  draw_hatched(list, ui, where, ink(kSampledPolling.colour.on(ui.dark)));
+void PollingColumns::add(Rect column) {
+  if (column.x > last_.x + last_.width || column.height != last_.height) flush();
+  if (last_.width <= 0) last_ = column;
+  last_.width = column.x + column.width - last_.x;
+}
+
+void PollingColumns::flush() {
+  if (last_.width > 0) {
+    ui_.drawn.add_sampled_polling();
+    draw_hatched(list_, ui_, last_, ink(kSampledPolling.colour.on(ui_.dark)));
+    ++drawn_;
+  }
+  last_ = {};
 }
 
 float text_width(ImFont* font, std::string_view text) {

@@ -30,7 +30,7 @@ struct Ui {
   ImFont* small = nullptr;
   ImFont* mono = nullptr;    ///< code
   mutable ItemRects items;   ///< filled again by each frame (note_item, note_rect)
-  mutable Looks drawn;       ///< by this frame so far (state_ink, draw_polling),
+  mutable Looks drawn;       ///< by this frame so far (state_ink, PollingColumns),
   mutable Looks drawn_last;  ///< and by the last frame
   mutable Looks named;       ///< by the legends of this frame
 
@@ -42,8 +42,22 @@ ImU32 ink(Colour colour, float alpha = 1);
 inline ImVec4 ink4(Colour colour, float alpha = 1) { return ImGui::ColorConvertU32ToFloat4(ink(colour, alpha)); }
 Colour colour_of(const Ui& ui, State state);
 ImU32 state_ink(const Ui& ui, State state, float alpha = 1);
-/// Polling that samples found: diagonal stripes, which continue in adjacent rectangles.
-void draw_polling(ImDrawList* list, const Ui& ui, Rect where);
+/// Draws polling that samples found as diagonal stripes, which continue in adjacent rectangles.
+class PollingColumns {
+ public:
+  PollingColumns(ImDrawList* list, const Ui& ui) : list_(list), ui_(ui) {}
+  /// In order of x. Adjacent columns of the same height become one rectangle.
+  void add(Rect column);
+  /// After the last column.
+  void flush();
+  std::size_t drawn() const { return drawn_; }
+
+ private:
+  ImDrawList* list_;
+  const Ui& ui_;
+  Rect last_;
+  std::size_t drawn_ = 0;
+};
 
 /// The size at which the font was loaded, in pixels.
 inline float size_of(const ImFont* font) {

@@ -51,7 +51,7 @@ std::string tiles(const Comparison& comparison) {
     const std::string error = comparison.prediction_error
                                   ? fmt::format(", off by {}", text_of(format_percent(*comparison.prediction_error)))
                                   : std::string();
-    const ChangeRange change = change_of_speedup(predicted->value, predicted->low, predicted->high);
+    const ChangeRange change = predicted_change(*predicted);
     out += tile("ratio", "predicted from the polling alone", change_text(change.value),
                 change_interval_text(change) + error);
   } else if (!comparison.predicted_reason.empty()) {

@@ -148,6 +148,21 @@ std::string swatch(std::string_view css) {
       css);
 }
 
+std::string hatched_swatch() {
+  return fmt::format(
+      "<svg class=\"swatch\" viewBox=\"0 0 12 12\" width=\"12\" height=\"12\" aria-hidden=\"true\"><rect class=\"{}\" "
+      "width=\"12\" height=\"12\"/><path class=\"{}\" d=\"M0 4L4 0H8L0 8ZM0 12V12L12 0V4L4 12ZM8 12L12 "
+      "8V12Z\"/></svg> ",
+      look_of(State::computing).token, analyzer::kSampledPolling.token);
+}
+
+std::string hatched_pattern(std::string_view id) {
+  return fmt::format(
+      "<defs><pattern id=\"{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+      "patternTransform=\"rotate(45)\"><rect class=\"{}\" width=\"3\" height=\"6\"/></pattern></defs>\n",
+      id, analyzer::kSampledPolling.token);
+}
+
 std::string meter(double share, std::string_view css) {
   return fmt::format(
       "<svg class=\"meter\" viewBox=\"0 0 100 5\" width=\"100\" height=\"5\" preserveAspectRatio=\"none\" "

@@ -16,6 +16,11 @@ std::string with_attributes(std::string_view page);
 /// A square of the colour of `css`, before its name in a legend.
 std::string swatch(std::string_view css);
 
+/// The same for polling that samples found: hatched on the colour of computing.
+std::string hatched_swatch();
+/// The definition of that pattern for the drawing that it is in, and its use as a fill. Ids are unique in a page.
+std::string hatched_pattern(std::string_view id);
+
 /// A bar of which `share` is filled.
 std::string meter(double share, std::string_view css);
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/machine_code/kernel_polling.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
 #include "analyzer/waits/wait_state_table.h"
@@ -122,7 +123,7 @@ class Gatherer {
   void add_site(const SiteStats& site) {
     Lane signals{.group = site.name, .name = "signals", .site = site.site};
     for (const store::SignalRow& signal : model_.signals) {
-      if (signal.site == site.site) signals.stretches.push_back({{signal.at, signal.at}, State::signalling});
+      if (signal.site == site.site) signals.stretches.push_back({{signal.at, signal.at}, store::state_of(signal)});
     }
     if (!signals.stretches.empty()) signal_lanes_[site.site] = lanes_.list.size();
     add(std::move(signals));
@@ -148,7 +149,7 @@ class Gatherer {
     }
     Lane host{.group = site.name, .name = "CPU", .site = site.site, .counted = true, .on_paper = true};
     for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, store::state_of_host_wait(wait)});
+      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, store::state_of(wait)});
     }
     if (!host.stretches.empty()) wait_lanes_[{site.site, kHostDevice, 0}] = lanes_.list.size();
     add(std::move(host));
@@ -157,14 +158,18 @@ class Gatherer {
   void add_streams() {
     std::map<std::tuple<DeviceId, std::uint32_t>, std::vector<Stretch>> streams;
     analyzer::ProgramKernels of_program;
+    analyzer::PollingShares shares(analysis_.polling_loops);
     for (const store::KernelRow& kernel : model_.kernels) {
       if (!of_program(kernel)) continue;
-      streams[{kernel.device, kernel.stream}].push_back(
-          {{kernel.start, kernel.end}, State::computing, labels_.number(function_name(kernel.name))});
+      streams[{kernel.device, kernel.stream}].push_back({{kernel.start, kernel.end},
+                                                         store::state_of(kernel),
+                                                         labels_.number(function_name(kernel.name)),
+                                                         1,
+                                                         shares.of(kernel)});
     }
     for (const store::CopyRow& copy : model_.copies) {
       streams[{copy.device, copy.stream}].push_back(
-          {{copy.start, copy.end}, State::transferring, labels_.number(std::string(copy_kind_name(copy.kind)))});
+          {{copy.start, copy.end}, store::state_of(copy), labels_.number(std::string(copy_kind_name(copy.kind)))});
     }
     for (const auto& key : busiest(streams, kMaxStreams)) {
       add_rows("Streams", fmt::format("{}, stream {}", model_.device_key(std::get<0>(key)), std::get<1>(key)),
@@ -176,7 +181,7 @@ class Gatherer {
     std::map<DeviceId, std::vector<Stretch>> migrations;
     for (const store::UvmRow& row : model_.uvm) {
       if (store::state_of_migration(row.kind) != State::transferring) continue;
-      migrations[row.device].push_back({{row.start, row.end}, State::transferring, labels_.number(row.cause)});
+      migrations[row.device].push_back({{row.start, row.end}, store::state_of(row), labels_.number(row.cause)});
     }
     for (const DeviceId device : busiest(migrations, kMaxStreams)) {
       add_rows("Managed memory", "to " + model_.device_key(device), std::move(migrations[device]), true);
@@ -187,16 +192,17 @@ class Gatherer {
     std::map<Thread, std::vector<Stretch>> ranges, waits, calls;
     for (const store::NvtxRow& range : model_.nvtx)
       ranges[{range.process, range.thread}].push_back(
-          {{range.start, range.end}, State::range, labels_.number(range.name)});
+          {{range.start, range.end}, store::state_of(range), labels_.number(range.name)});
     for (const store::HostWaitRow& wait : model_.host_waits) {
       if (!wait.in_call()) continue;
       waits[{wait.process, wait.thread}].push_back(
           {{wait.begin, wait.end},
-           store::state_of_host_wait(wait),
+           store::state_of(wait),
            labels_.number(wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site))});
     }
     for (const store::CallRow& call : model_.calls)
-      calls[{call.process, call.thread}].push_back({{call.start, call.end}, State::calling, labels_.number(call.name)});
+      calls[{call.process, call.thread}].push_back(
+          {{call.start, call.end}, store::state_of(call), labels_.number(call.name)});
     const auto add_all = [&](std::map<Thread, std::vector<Stretch>>& all, const char* group) {
       for (const Thread& thread : busiest(all, kMaxThreads))
         add_rows(group, fmt::format("thread {}", thread.second), std::move(all[thread]), false);

@@ -31,7 +31,7 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
       "sites", "Wait sites",
       table_html(sites_table(analysis, kMaxListedSites)) + choices +
           remark(share_legend() + ". Wake: from the signal, or from the arrival if that came later, until the waiter "
-                                  "resumed. Gain: the predicted speed-up of the program "
+                                  "resumed. Gain: the predicted change of the run's time "
                                   "if this site parks."),
       analyze_command(model));
 }

@@ -6,6 +6,7 @@
 
 #include "analyzer/words/format.h"
 #include "reports/html/charts.h"
+#include "reports/html/drawing_style.h"
 #include "reports/html/svg_axis.h"
 
 namespace wicprof::reports::html {
@@ -29,14 +30,27 @@ constexpr LaneSpace kWideLanes{"wide", 1080, 190, 440, 30, 9}, kNarrowLanes{"nar
 class Columns {
  public:
   Columns(const Lane& lane, Interval window, std::size_t columns) : window_(window), columns_(columns) {
-    for (const Stretch& stretch : lane.stretches) add(stretch);
+    for (const Stretch& stretch : lane.stretches) {
+      add(stretch, sums_[stretch.state], 1);
+      if (stretch.polling > 0) add(stretch, polling_, stretch.polling);
+    }
     scale_ = 1.0 / (lane.waiters * width());
   }
 
   /// The filled outline of `state`, stacked on the states in `below`. Empty if `state` never occurs.
   std::string outline(State state, const std::vector<State>& below, const Axis& x, double top) const {
     const auto own = sums_.find(state);
-    if (own == sums_.end()) return {};
+    return own == sums_.end() ? std::string() : outline(own->second, below, x, top);
+  }
+  /// Of the part of the computing that polls, by samples.
+  std::string polling_outline(const std::vector<State>& below, const Axis& x, double top) const {
+    return outline(polling_, below, x, top);
+  }
+
+ private:
+  std::string outline(const std::vector<double>& own, const std::vector<State>& below, const Axis& x,
+                      double top) const {
+    if (own.empty()) return {};
     std::string path;
     int drawn_base = -1, drawn_height = -1;
     double start = 0;
@@ -51,7 +65,7 @@ class Columns {
         double sum_below = 0;
         for (const State other : below) sum_below += value(other, i);
         base = pixels(sum_below);
-        height = pixels(sum_below + own->second[i]) - base;
+        height = pixels(sum_below + own[i]) - base;
       }
       const double at = x.first + (x.last - x.first) * static_cast<double>(i) / static_cast<double>(columns_);
       if (i < columns_ && base == drawn_base && height == drawn_height) continue;
@@ -63,34 +77,35 @@ class Columns {
     return path;
   }
 
- private:
   double width() const { return static_cast<double>(window_.end - window_.begin) / static_cast<double>(columns_); }
   double value(State state, std::size_t column) const {
     const auto found = sums_.find(state);
-    return found == sums_.end() ? 0 : found->second[column];
+    return found == sums_.end() || found->second.empty() ? 0 : found->second[column];
   }
   int pixels(double sum) const { return static_cast<int>(std::min(1.0, sum * scale_) * kLaneHeight + 0.5); }
 
-  void add(const Stretch& stretch) {
+  void add(const Stretch& stretch, std::vector<double>& sums, double weight) {
     const double begin = static_cast<double>(std::max(stretch.when.begin, window_.begin) - window_.begin) / width();
     const double end = static_cast<double>(std::min(stretch.when.end, window_.end) - window_.begin) / width();
     if (end <= begin) return;
-    std::vector<double>& sums = sums_.try_emplace(stretch.state, columns_, 0.0).first->second;
+    if (sums.empty()) sums.assign(columns_, 0);
     for (auto column = static_cast<std::size_t>(begin); column < columns_ && static_cast<double>(column) < end;
          ++column) {
       const double from = std::max(begin, static_cast<double>(column));
       const double to = std::min(end, static_cast<double>(column) + 1);
-      sums[column] += (to - from) * width() * stretch.count;
+      sums[column] += (to - from) * width() * stretch.count * weight;
     }
   }
 
   Interval window_;
   std::size_t columns_;
-  std::map<State, std::vector<double>> sums_;
+  std::map<State, std::vector<double>> sums_;  // of a state that is not seen in the window: empty
+  std::vector<double> polling_;                // the same
   double scale_ = 1;
 };
 
-std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top, const LaneSpace& space) {
+std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top, const LaneSpace& space,
+                      const std::string& pattern) {
   std::string out = fmt::format("<rect class=\"lane\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{}\"/>",
                                 x.first, top, x.last - x.first, kLaneHeight);
   const std::string group =
@@ -103,6 +118,8 @@ std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double t
     const auto state = static_cast<State>(i);
     const std::string path = columns.outline(state, below, x, top);
     if (!path.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", look_of(state).token, path);
+    const std::string polling = state == State::computing ? columns.polling_outline(below, x, top) : std::string();
+    if (!polling.empty()) out += fmt::format("<path fill=\"url(#{})\" d=\"{}\"/>\n", pattern, polling);
     below.push_back(state);
   }
   return out;
@@ -129,6 +146,11 @@ std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, 
   return out;
 }
 
+bool polls(const Lane& lane) {
+  return lane.on_paper && std::any_of(lane.stretches.begin(), lane.stretches.end(),
+                                      [](const Stretch& stretch) { return stretch.polling > 0; });
+}
+
 std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, const LaneSpace& space) {
   const auto drawn = static_cast<double>(
       std::count_if(lanes.list.begin(), lanes.list.end(), [](const Lane& lane) { return lane.on_paper; }));
@@ -138,10 +160,12 @@ std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, c
   std::string out =
       fmt::format("<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits over time\">\n",
                   space.css, space.width, bottom + kBelowLanes);
+  const std::string pattern = fmt::format("polling-{}-{}-{}", space.css, window.begin, window.end);
+  if (std::any_of(lanes.list.begin(), lanes.list.end(), polls)) out += hatched_pattern(pattern);
   double top = kAboveLanes;
   for (const Lane& lane : lanes.list) {
     if (!lane.on_paper) continue;
-    out += draw_lane(lane, window, x, top, space);
+    out += draw_lane(lane, window, x, top, space, pattern);
     top += kLaneHeight + kLaneGap;
   }
   return out + draw_marks(model, window, x, bottom, space) +

@@ -95,13 +95,13 @@ std::string parking_tile(const ReportInput& input) {
                    "time per iteration, measured against before");
   }
   if (const auto& gain = input.analysis.prediction.program) {
-    return tile_to("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),
-                   fmt::format("as fast, {:.3g} to {:.3g}", gain->low, gain->high));
+    return tile_to("models", "parking, predicted", change_text(1 / gain->value),
+                   "time of the run, interval: " + change_interval_text(predicted_change(*gain)));
   }
   if (const auto& bounds = input.analysis.prediction.bounds) {
-    return tile_to(
-        "models", "parking", "unknown",
-        fmt::format("between {:.3g} and {:.3g} times as fast: measure it with run --ab", bounds->low, bounds->high));
+    return tile_to("models", "parking", "unknown",
+                   fmt::format("the run would be {}: measure it with run --ab",
+                               analyzer::comparative_interval_text(1 / bounds->high, 1 / bounds->low)));
   }
   return tile_to("models", "parking", "unknown", "neither measured nor predicted");
 }

@@ -32,14 +32,20 @@ struct Part {
 /// Names only the colours that occur.
 std::string legend(const std::vector<const Part*>& parts) {
   std::array<bool, kStates> seen{};
+  bool polls = false;
   for (const Part* part : parts) {
     for (const Lane& lane : part->lanes.list) {
-      for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.state)] = true;
+      for (const Stretch& stretch : lane.stretches) {
+        seen[static_cast<std::size_t>(stretch.state)] = true;
+        polls = polls || stretch.polling > 0;
+      }
     }
   }
   std::string out = "<div class=\"legend\">";
   for (std::size_t i = 0; i < kStates; ++i) {
     if (seen[i]) out += fmt::format("<span>{}{}</span> ", swatch(kStateLooks[i].token), kStateLooks[i].name);
+    if (polls && i == index_of(State::polling))
+      out += fmt::format("<span>{}{}</span> ", hatched_swatch(), analyzer::kSampledPolling.name);
   }
   return out + fmt::format("<span>{}not waiting: computing or idle</span></div>\n", swatch("lane"));
 }

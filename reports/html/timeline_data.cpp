@@ -111,8 +111,17 @@ std::vector<Step> steps_of(const Lane& lane, const Edges& edges) {
 }
 
 struct Span {
+  explicit Span(const Stretch& first) : stretch(first) { add_time(first); }
+  void add_time(const Stretch& one) {
+    const auto time = static_cast<double>(one.when.end - one.when.begin);
+    busy += time;
+    polled += time * one.polling;
+  }
+  double polling() const { return busy > 0 ? polled / busy : 0; }
+
   Stretch stretch;
   std::uint64_t count = 1;
+  double busy = 0, polled = 0;  // in ns
 };
 
 /// In a lane with too many stretches, those within one cell become one span.
@@ -132,9 +141,10 @@ std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
       span.stretch.when.end = std::max(span.stretch.when.end, stretch.when.end);
       if (span.stretch.label != stretch.label) span.stretch.label = 0;
       ++span.count;
+      span.add_time(stretch);
       continue;
     }
-    spans.push_back({stretch});
+    spans.emplace_back(stretch);
     last_cell = within ? cell : -1;
   }
   return spans;
@@ -197,7 +207,12 @@ std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
     return out + fmt::format(R"("full":{:.0f},"steps":[{}]}})", lane.waiters,
                              steps_json(steps_of(lane, edges), states, zero));
   }
-  return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), states, zero));
+  const std::vector<Span> spans = spans_of(lane, edges);
+  if (std::any_of(spans.begin(), spans.end(), [](const Span& span) { return span.polled > 0; })) {
+    out += fmt::format(R"("polling":{},)",
+                       list_json(spans, [](const Span& span) { return fmt::format("{:.0f}", 100 * span.polling()); }));
+  }
+  return out + fmt::format(R"("spans":[{}]}})", spans_json(spans, states, zero));
 }
 
 /// At most kMaxArrows of the arrows within the close-ups, evenly chosen.
@@ -230,8 +245,9 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
     const auto state = static_cast<State>(i);
     words += fmt::format("{}{}:{}", i > 0 ? "," : "", text_json(look_of(state).token), text_json(look_of(state).name));
   }
-  std::string out = fmt::format("{{\"from\":0,\"to\":{},\n\"words\":{{{}}},\n\"labels\":{},\n", model.span(), words,
-                                list_json(lanes.labels, text_json));
+  std::string out =
+      fmt::format("{{\"from\":0,\"to\":{},\n\"words\":{{{}}},\n\"polling\":{},\n\"labels\":{},\n", model.span(), words,
+                  text_json(analyzer::kSampledPolling.name), list_json(lanes.labels, text_json));
   out += fmt::format("\"marks\":{},\n", list_json(changes, [&](const store::InterventionRow& row) {
                        return fmt::format("[{},{}]", row.effective - zero, text_json(mode_name(row.new_mode)));
                      }));

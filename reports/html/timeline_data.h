@@ -15,6 +15,7 @@ namespace wicprof::reports::html {
 ///
 ///   from, to        the whole trace
 ///   words           the name of each state in `doing`
+///   polling         the name of polling that samples found
 ///   labels          texts by number
 ///   marks           [time, mode] of changes of mode
 ///   fine            [from, to] of the close-ups
@@ -22,6 +23,7 @@ namespace wicprof::reports::html {
 ///     steps         time since the last step, then the number of waiters in hundredths for each of `doing`
 ///     full          beside steps: the largest number of waiters at once
 ///     spans         begin since the last begin, length, index of `doing`, label, number of stretches in the span
+///     polling       beside spans, where a kernel polls: per span the percentage of its time, by samples
 ///   arrows          lane, time of the signal, lane, time of the wait's end: some of those within the close-ups
 std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std::vector<Interval>& fine);
 

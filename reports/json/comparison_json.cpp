@@ -74,6 +74,9 @@ Json comparison_value(const Comparison& comparison) {
   if (const auto& speedup = comparison.speedup) {
     value["speedup"] = {{"value", speedup->value}, {"low", speedup->low}, {"high", speedup->high}};
   }
+  value["per_time"] = nullptr;
+  if (const auto& per_time = comparison.per_time)
+    value["per_time"] = {{"value", per_time->value}, {"low", per_time->low}, {"high", per_time->high}};
   value["predicted"] = gain_value(comparison.predicted);
   value["predicted_bounds"] = bounds_value(comparison.predicted_bounds);
   value["predicted_reason"] = comparison.predicted_reason;

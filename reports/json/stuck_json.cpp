@@ -8,26 +8,12 @@
 #include <string>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/writers.h"
 
 namespace wicprof::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string writer_name(SignalWriter writer) {
-  switch (writer) {
-    case SignalWriter::copy:
-    case SignalWriter::unknown_copy:
-      return "copy";
-    case SignalWriter::memset:
-      return "memset";
-    case SignalWriter::stream_write:
-      return "stream_write";
-    case SignalWriter::program:
-      break;
-  }
-  return "program";
-}
 
 std::string hex_text(std::uint64_t number) { return fmt::format("0x{:x}", number); }
 
@@ -42,7 +28,7 @@ Json to_json(const LastSignal& signal, TimeNs now) {
           {"thread", host ? Json(signal.thread) : Json(nullptr)},
           {"block", host ? Json(nullptr) : Json(signal.block)},
           {"value", signal.writer == SignalWriter::unknown_copy ? Json(nullptr) : Json(signal.value)},
-          {"writer", writer_name(signal.writer)},
+          {"writer", analyzer::writer_words(signal.writer).name},
           {"iteration", signal.iteration},
           {"age_ns", now - signal.at}};
 }

@@ -23,7 +23,7 @@ inline constexpr Column kColumns[] = {
      "work that ran while other threads polled: the same work beside many pollers and beside few"},
     {"critical path", "the chain of work, wake-ups, launches and copies that the end of the program waited for"},
     {"predicted gain of parking",
-     "how many times as fast the program would be if the waiters at this wait site parked, computed from the "
+     "how the time of the program's run would change if the waiters at this wait site parked, computed from the "
      "polling that was recorded"},
     {"kernel", "a GPU function, by its name in the source"},
     {"how it fills the GPU",
@@ -70,7 +70,7 @@ inline constexpr Column kColumns[] = {
     {"max", "the longest time"},
     {"polls", "how often a waiter looked at the word per wait"},
     {"strategy", "how the waiters waited: poll is the program's own way, all others are ways to park"},
-    {"gain", "how many times as fast the program is predicted to be if the waiters of this wait site park"},
+    {"gain", "how the time of the program's run is predicted to change if the waiters of this wait site park"},
     {"matched", "how many waits have a known signal that ended them"},
     {"clock error", "how far the clocks of the signal and of the waiter may be apart; a smaller latency may be zero"},
     {"without a signal", "how many waits have no recorded signal that ended them"},
@@ -89,7 +89,6 @@ inline constexpr Column kColumns[] = {
     {"few pollers", "the mean number of pollers while the work was quick"},
     {"times as long", "how many times as long the work took beside many pollers, with the 95 % interval in brackets"},
     {"where", "the device, the host thread or the wait site"},
-    {"times as fast", "the predicted gain, with its interval in brackets"},
     {"exposed", "the part of the critical path that is work beside pollers of this wait site"},
     {"break-even", "the shortest wait for which parking pays"},
     {"occupancy", "the part of an SM's warps that the launch can fill, and in brackets what limits it"},

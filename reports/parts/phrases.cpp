@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/trace/imported.h"
+#include "analyzer/trace/run_command.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/writers.h"
 #include "analyzer/work/kernels.h"
 #include "store/format/stat_list.h"
 
@@ -52,8 +56,13 @@ std::string name_at(std::string_view name, std::string_view place) {
   return place.empty() ? std::string(name) : fmt::format("{} ({})", name, place);
 }
 
+analyzer::ChangeRange predicted_change(const Gain& gain) {
+  return analyzer::change_of_speedup(gain.value, gain.low, gain.high);
+}
+
 std::string gain_text(const std::optional<Gain>& gain) {
-  return gain ? fmt::format("{:.3g} ({:.3g} to {:.3g})", gain->value, gain->low, gain->high) : "-";
+  if (!gain) return "-";
+  return fmt::format("{} ({})", change_text(1 / gain->value), change_interval_text(predicted_change(*gain)));
 }
 
 std::string occupancy_text(const KernelStats& kernel) {
@@ -123,12 +132,13 @@ std::string released_text(const Analysis& analysis, SiteId site) {
   const SiteEdges* const edges = edges_of(analysis, site);
   if (edges == nullptr) return {};
   std::string text;
-  const auto add = [&](std::uint64_t waits, const char* by) {
-    if (waits != 0) text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", format_count(waits), by);
+  const auto add = [&](std::uint64_t waits, SignalWriter by) {
+    if (waits != 0)
+      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", format_count(waits), analyzer::writer_words(by).text);
   };
-  add(edges->copies, "a copy");
-  add(edges->memsets, "a memset");
-  add(edges->stream_writes, "a stream's write");
+  add(edges->copies, SignalWriter::copy);
+  add(edges->memsets, SignalWriter::memset);
+  add(edges->stream_writes, SignalWriter::stream_write);
   return text;
 }
 
@@ -191,6 +201,10 @@ std::string share_legend() {
 
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
   if (!analysis.sites.empty()) return {};
+  if (const std::string unseen = analyzer::unseen_kernel_waits(model); model.sites.empty() && !unseen.empty()) {
+    return fmt::format("no wait sites: {}, and the imported files have no call of CUDA that waits; {} records both",
+                       unseen, analyzer::run_command_or_form(model, analyzer::kRecordsKernelWaits));
+  }
   if (model.sites.empty()) {
     return "no wait sites: the program does not wait through wic (include <wic/wait.h>, or see the user guide for "
            "programs that "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/words/change.h"
 #include "reports/parts/analyzer_names.h"
 
 namespace wicprof::reports {
@@ -19,7 +20,10 @@ std::string rule_with_cost(const Finding& finding);
 /// "cudaStreamSynchronize in step (app.cu:47)"; the name alone where the place is not known.
 std::string name_at(std::string_view name, std::string_view place);
 
-/// "12.3 (4.1 to 20)": how many times as fast, with its interval; "-" if there is no prediction.
+/// The predicted change of a time.
+analyzer::ChangeRange predicted_change(const Gain& gain);
+/// "12.3 times shorter (4.1 to 20 times shorter)": the predicted change of a time, with its interval; "-" if there is
+/// no prediction.
 std::string gain_text(const std::optional<Gain>& gain);
 
 /// "75 % (registers)": the occupancy that the launch allows, and what limits it; "-" if the device's limits are

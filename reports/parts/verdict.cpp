@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/rules/list.h"
-#include "analyzer/rules/remedy.h"
+#include "analyzer/trace/run_command.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
@@ -76,14 +76,14 @@ std::string waiting_words(const Analysis& analysis) {
 std::string prediction_words(const Prediction& prediction) {
   if (const auto& gain = prediction.program) {
     if (std::abs(gain->value - 1) < kNoGain) {
-      return fmt::format("Parking is predicted to change nothing (interval: {:.3g} to {:.3g} times as fast).",
-                         gain->low, gain->high);
+      return fmt::format("Parking is predicted to change nothing (interval of the run's time: {}).",
+                         change_interval_text(predicted_change(*gain)));
     }
-    return fmt::format("Parked, the program is predicted to be {:.3g} times as fast ({:.3g} to {:.3g}).", gain->value,
-                       gain->low, gain->high);
+    return fmt::format("Parked, the run is predicted to be {} (interval: {}).", comparative_text(1 / gain->value),
+                       change_interval_text(predicted_change(*gain)));
   }
   if (prediction.sites.empty() || prediction.reason.empty()) return {};
-  if (prediction.bounds) return fmt::format("Parked, the program would be {}.", one_line(prediction.reason));
+  if (prediction.bounds) return fmt::format("Parked, the run would be {}.", one_line(prediction.reason));
   return fmt::format("What parking would gain is not predicted: {}.", one_line(prediction.reason));
 }
 

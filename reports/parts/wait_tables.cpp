@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/tables.h"
@@ -44,7 +45,7 @@ Cell wake_of(const SiteRow& row) {
 Cell gain_of(const SiteRow& row) {
   if (row.part != nullptr) return "";
   const bool known = row.prediction != nullptr && row.prediction->gain;
-  return known ? cell::number(row.prediction->gain->value) : "-";
+  return known ? Cell(change_text(1 / row.prediction->gain->value), row.prediction->gain->value) : Cell("-");
 }
 
 Cell strategy_of(const SiteRow& row) {

@@ -151,7 +151,7 @@ Table prediction_table(const Analysis& analysis, std::size_t most) {
   if (program && !rows.empty()) rows.push_back({"the program", gain_cell(*program), "", ""});
   return table_of<Row>("wait site", rows, kAllRows,
                        {{"predicted gain of parking", 'l', [](const Row& r) { return r.name; }},
-                        {"times as fast", 'r', [](const Row& r) { return r.gain; }},
+                        {"change", 'r', [](const Row& r) { return r.gain; }},
                         {"exposed", 'r', [](const Row& r) { return r.exposed; }},
                         {"break-even", 'r', [](const Row& r) { return r.break_even; }}});
 }

@@ -53,12 +53,12 @@ std::string comparison_text(const Comparison& comparison, const Screen& screen) 
   if (comparison.before.iteration_ns_p50 || comparison.after.iteration_ns_p50)
     text += section(table_text(sides_table(comparison), screen));
   if (comparison.predicted) {
-    text +=
-        paragraph(screen, "Predicted from the polling alone: " + gain_text(comparison.predicted) + " times as fast" +
-                              (comparison.prediction_error
-                                   ? fmt::format("; measured {:.3g}, so the prediction is off by {:+.1f} %.",
-                                                 comparison.speedup->value, 100 * *comparison.prediction_error)
-                                   : std::string(".")));
+    text += paragraph(
+        screen, "Time per iteration, predicted from the polling alone: " + gain_text(comparison.predicted) +
+                    (comparison.prediction_error
+                         ? fmt::format("; measured {}, so the prediction is off by {:+.1f} %.",
+                                       change_text(1 / comparison.speedup->value), 100 * *comparison.prediction_error)
+                         : std::string(".")));
   } else if (!comparison.predicted_reason.empty()) {
     text += paragraph(screen, "Not predicted: " + one_line(comparison.predicted_reason) + ".");
   }

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/tables.h"
@@ -90,8 +91,9 @@ std::string lateness_text(const TraceModel& model, const Analysis& analysis, std
 
 std::string host_gain_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
   if (!analysis.host_park_gain) return {};
-  const std::string text =
-      "without spinning host threads: predicted " + gain_text(analysis.host_park_gain) + " times as fast";
+  const Gain& gain = *analysis.host_park_gain;
+  const std::string text = fmt::format("without spinning host threads, the run is predicted to be {} (interval: {})",
+                                       comparative_text(1 / gain.value), change_interval_text(predicted_change(gain)));
   const std::string command = host_park_command(model);
   if (!command.starts_with("wic-prof ")) return paragraph(screen, text);
   return paragraph(screen, text + "; to measure it:") + command_lines(screen, command);

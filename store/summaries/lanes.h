@@ -117,6 +117,30 @@ constexpr State state_of_migration(UvmKind kind) {
   return travels ? State::transferring : State::host_waiting;
 }
 
+/// Of kinds whose rows are all in one state. The others: state_of_host_wait(), state_of_migration(), WaitStates.
+constexpr State state_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::copy:
+      return State::transferring;
+    case RowKind::call:
+      return State::calling;
+    case RowKind::nvtx:
+      return State::range;
+    case RowKind::signal:
+      return State::signalling;
+    default:
+      return State::computing;
+  }
+}
+/// Of a row that has one state from its begin to its end.
+template <class Row>
+State state_of(const Row& row) {
+  if constexpr (std::is_same_v<Row, HostWaitRow>) return state_of_host_wait(row);
+  if constexpr (std::is_same_v<Row, UvmRow>) return state_of_migration(row.kind);
+  static_assert(row_kind_of<Row>() && !std::is_same_v<Row, WaitRow>);
+  return state_of(*row_kind_of<Row>());
+}
+
 /// How long a thread was ready without a CPU in an interval; nothing below a twentieth of the interval. A sample has
 /// the length of the delay and not its time: pictures place the delay at the interval's end.
 inline std::optional<TimeNs> noticeable_delay(TimeNs begin, TimeNs end, std::optional<TimeNs> run_delay) {

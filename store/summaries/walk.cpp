@@ -67,7 +67,7 @@ class Walk {
           "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL, 0 FROM call", [](const Statement& row) {
             TrackKey key{LaneKind::thread, static_cast<ProcessId>(row.integer(0)), 0, 0,
                          static_cast<std::uint32_t>(row.integer(1))};
-            if (row.integer(6) != 0) return std::pair(key, State::calling);
+            if (row.integer(6) != 0) return std::pair(key, state_of(RowKind::call));
             return std::pair(key, state_of_host_wait(row.integer(4), row.integer(5),
                                                      row.is_null(8) ? -1 : row.integer(8), row.integer(9) != 0));
           });
@@ -79,7 +79,7 @@ class Walk {
         "", [](const Statement& row) {
           return std::pair(TrackKey{LaneKind::nvtx, static_cast<ProcessId>(row.integer(0)), 0, 0,
                                     static_cast<std::uint32_t>(row.integer(1)), std::string(row.text(8))},
-                           State::range);
+                           state_of(RowKind::nvtx));
         });
     spans("SELECT 0, 0, 0, device_id, start_ns, end_ns, 0, id, kind FROM uvm", "", [](const Statement& row) {
       return std::pair(TrackKey{LaneKind::managed, 0, static_cast<DeviceId>(row.integer(3))},
@@ -204,7 +204,7 @@ class Walk {
                                static_cast<std::uint32_t>(row.integer(1))};
             if (last == nullptr || last->first != key) last = &*kernels.try_emplace(key, row.integer(8)).first;
             if (last->second != row.integer(8)) last->second = kMixed;
-            return std::pair(key, row.integer(6) != 0 ? State::transferring : State::computing);
+            return std::pair(key, state_of(row.integer(6) != 0 ? RowKind::copy : RowKind::kernel));
           });
     if (!adding_) return;
     for (const auto& [key, kernel] : kernels) {

@@ -81,6 +81,13 @@ TEST(Comparative, SaysShorterOrLonger) {
   EXPECT_EQ(comparative_text(0.939), "6 % shorter");
   EXPECT_EQ(comparative_text(1.014), "1.4 % longer");
   EXPECT_EQ(comparative_text(1 / 121.0), "121 times shorter");
+  EXPECT_EQ(comparative_interval_text(0.7, 0.98), "2 % to 30 % shorter");
+  EXPECT_EQ(comparative_interval_text(1.02, 1.3), "2 % to 30 % longer");
+  EXPECT_EQ(comparative_interval_text(0.9, 1.05), "10 % shorter to 5 % longer");
+  EXPECT_EQ(comparative_interval_text(0.7, 1), "equally long to 30 % shorter");
+  EXPECT_EQ(comparative_interval_text(0.1, 0.7), "30 % shorter to 10 times shorter");
+  EXPECT_EQ(comparative_interval_text(0.05, 0.4), "2.5 to 20 times shorter");
+  EXPECT_EQ(comparative_interval_text(1, 1), "equally long");
   EXPECT_EQ(comparative_text(1.0001), "equally long");
   EXPECT_EQ(comparative_text(0.8, kCountWords, "as many"), "20 % fewer");
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/compare/timed_units.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -506,6 +507,67 @@ TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
   comparison = compare(model);
   EXPECT_EQ(comparison.why, "no iterations");
   EXPECT_NE(comparison.reason.find("--nvtx"), std::string::npos) << comparison.reason;
+}
+
+/// As under a CPU quota: while polling, one iteration of ten is stopped for a long time.
+TraceModel throttled_program(TimeNs stopped) {
+  auto random = std::make_shared<std::mt19937>(5);
+  return phased_program({.phases = 12, .iterations = 60, .period = [=](Mode mode, std::size_t i) {
+                           std::uniform_int_distribution<TimeNs> noise(0, 20'000);
+                           const bool stops = mode == Mode::poll && i % 10 == 5;
+                           return TimeNs{mode == Mode::poll ? 1'000'000 : 800'000} + noise(*random) +
+                                  (stops ? stopped : 0);
+                         }});
+}
+
+TEST(CompareWithin, SaysWhatMediansHide) {
+  const Comparison hidden = compare(throttled_program(12'000'000));
+  ASSERT_TRUE(hidden.speedup && hidden.per_time);
+  EXPECT_NEAR(hidden.speedup->value, 1.25, 0.02);
+  EXPECT_NEAR(hidden.per_time->value, 2.2 / 0.8, 0.1);
+  EXPECT_GT(hidden.per_time->low, hidden.speedup->high);
+  for (const char* part : {"iterations of park are 20 % shorter", "by iterations per time, they are 2.7",
+                           "since medians leave out the few long iterations: 10.1 % of those of poll took 59",
+                           "of the time, none of those of park was long"})
+    EXPECT_NE(hidden.reason.find(part), std::string::npos) << part << " is not in: " << hidden.reason;
+
+  for (const TimeNs stopped : {TimeNs{0}, TimeNs{60'000}}) {  // nothing, and less than the intervals tell
+    const Comparison plain = compare(throttled_program(stopped));
+    EXPECT_FALSE(plain.per_time) << stopped;
+    EXPECT_EQ(plain.reason.find("per time"), std::string::npos) << plain.reason;
+  }
+}
+
+TEST(TimedUnits, RangesWhoseNamesDifferInNumbersAreOne) {
+  TraceModel model = program_without_sites();
+  const Comparison exact = compare(model);
+  const auto number_of = [&](std::size_t i) { return std::to_string(i); };
+  for (std::size_t i = 0; i < model.nvtx.size(); ++i) model.nvtx[i].name = "step " + number_of(i) + " of 99";
+  const Comparison numbered = compare(model);
+  EXPECT_TRUE(numbered.measured_at.starts_with("NVTX range step # of #")) << numbered.measured_at;
+  EXPECT_NE(numbered.timed.find("# stands for numbers"), std::string::npos) << numbered.timed;
+  ASSERT_TRUE(numbered.speedup && exact.speedup);
+  EXPECT_DOUBLE_EQ(numbered.speedup->value, exact.speedup->value);
+  EXPECT_EQ(compare(model, {.nvtx = "step # of #"}).speedup->value, exact.speedup->value);
+  EXPECT_EQ(compare(model, {.nvtx = "step"}).why, "no iterations") << "not a part of the name";
+  EXPECT_EQ(find_ranges(model, "step 3 of 99").at(0).list.size(), 1u) << "a whole name is meant as it is";
+
+  // A range that repeats under its whole name is timed as before, however long the numbered ones are.
+  TraceModel both = model;
+  for (const store::NvtxRow& range : model.nvtx) {
+    store::NvtxRow inner = range;
+    inner.name = "forward";
+    inner.end = inner.start + 100'000;
+    both.nvtx.push_back(inner);
+  }
+  settle(both);
+  EXPECT_TRUE(compare(both).measured_at.starts_with("NVTX range forward")) << compare(both).measured_at;
+
+  // Layers that come again in each step are not one range.
+  for (std::size_t i = 0; i < model.nvtx.size(); ++i) model.nvtx[i].name = "layer " + number_of(i % 20);
+  EXPECT_TRUE(compare(model).measured_at.starts_with("launches of second")) << compare(model).measured_at;
+  EXPECT_EQ(without_numbers("a1b22c"), "a#b#c");
+  EXPECT_EQ(without_numbers("step #17"), "step #");
 }
 
 TEST(TimedUnits, AreIterationsWhereTheProgramHasWaitSites) {

@@ -51,7 +51,7 @@ TEST(Prediction, BoundsTheHotWordInHostMemory) {
   EXPECT_FALSE(flag.gain);
   ASSERT_TRUE(flag.bounds);
   EXPECT_NEAR(flag.bounds->value, prediction.bounds->value, 1e-9);
-  EXPECT_NE(flag.reason.find("between"), std::string::npos) << flag.reason;
+  EXPECT_NE(flag.reason.find("times shorter to "), std::string::npos) << flag.reason;
   EXPECT_NEAR(flag.pollers_per_word, 528, 1);
   EXPECT_NEAR(flag.exposed, 900.0 / 916, 0.01);
   EXPECT_EQ(flag.break_even_ns, calibration::kShortestBreakEven);

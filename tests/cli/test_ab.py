@@ -41,6 +41,7 @@ class Ab(Compared):
             self.assertEqual(sorted(pair), ["park", "poll"])
         meta = self.meta("t.wicprof")
         self.assertEqual(meta["ab_end"], "time")
+        self.assertEqual(meta["ab_side"], "device")
         self.assertNotIn("ab_precision", meta)
 
     def test_the_seed_gives_the_order(self):

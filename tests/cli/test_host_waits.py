@@ -4,6 +4,7 @@ The program, its driver and its CUPTI are fakes; the collector and wic-prof are 
 """
 
 import json
+import shlex
 import unittest
 
 import harness
@@ -285,6 +286,44 @@ class HostWaits(harness.Case):
         if answer["settle"]:
             self.assertTrue(answer["settle"].startswith("wic-prof run --ab --side host "), answer["settle"])
 
+    def test_ab_without_a_side_compares_the_waits_that_there_are(self):
+        result = self.run_cuda("load", "context", "wait", "stream", "9999", "5", "exit", "0",
+                               options=("--ab", "--for=2s", "--precision=0%", "--end"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("comparing how host threads wait in calls of CUDA (--side host)", result.stderr)
+        self.assertEqual(self.meta("t.wicprof")["ab_side"], "host")
+        self.assertEqual(self.query("t.wicprof", "SELECT DISTINCT side FROM intervention"), [(2,)])
+        waits = dict(self.query("t.wicprof", "SELECT strategy_id, count(*) FROM host_wait GROUP BY strategy_id"))
+        self.assertGreater(waits[HYBRID], 10)
+        self.assertGreater(waits[None], 10)
+
+    def test_ab_keeps_the_side_that_is_named(self):
+        result = self.run_cuda("load", "context", "wait", "stream", "9999", "5", "exit", "0",
+                               options=("--ab", "--side=device", "--for=1s", "--precision=0%", "--end"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("comparing how", result.stderr)
+        self.assertEqual(self.meta("t.wicprof")["ab_side"], "device")
+        self.assertEqual(self.query("t.wicprof", "SELECT DISTINCT strategy_id FROM host_wait"), [(None,)])
+
+    def test_ab_of_a_program_with_both_kinds_compares_its_wait_sites(self):
+        words = [harness.CUDA_APP, "load", "context", "wait", "stream", "9999", "5", "exit", "0"]
+        both = f"{harness.TRACED_APP} --seconds 60 & {shlex.join(map(str, words))}"
+        result = self.run_cuda(options=("--ab", "--for=2s", "--precision=0%", "--end", "--wait=all", "--", "sh", "-c",
+                                        both))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("comparing how the program's wait sites wait (--side device); --side host", result.stderr)
+        self.assertEqual(self.meta("t.wicprof")["ab_side"], "device")
+
+    def test_runs_of_both_modes_park_the_waits_that_there_are(self):
+        result = self.run_cuda("load", "context", "wait", "stream", "20", "5", "exit", "0",
+                               options=("--ab", "--repeat=2"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("comparing how host threads wait in calls of CUDA (--side host)", result.stderr)
+        for run in (1, 2):
+            for mode, strategy in (("poll", None), ("park", HYBRID)):
+                rows = self.query(f"t.{mode}.{run}.wicprof", "SELECT DISTINCT strategy_id FROM host_wait")
+                self.assertEqual(rows, [(strategy,)])
+
     def test_ab_of_a_program_that_does_not_wait(self):
         result = self.run_cuda("load", "context", "exit", "0", options=("--ab", "--side=host", "--for=1s"))
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -296,14 +335,23 @@ class HostWaits(harness.Case):
         self.assert_refused(self.wic_prof("toggle", "ab", "--side=host", "--strategy=backoff", "--session=ab"), 2,
                             "not a strategy of the side host")
         self.assert_refused(self.wic_prof("toggle", "ab", "--site=x", "--session=ab"), 2, "leave --site out")
-        begun = self.wic_prof("toggle", "ab", "--side=host", "--strategy=block", "--for=2s", "--precision=0%",
-                              "--session=ab", "--format=json")
+        begun = self.wic_prof("toggle", "ab", "--strategy=block", "--for=2s", "--precision=0%", "--session=ab",
+                              "--format=json")
         self.assertEqual(begun.returncode, 0, begun.stderr)
         self.assertEqual(json.loads(begun.stdout)["side"], "host")
         self.until(lambda: not self.wic_prof("toggle", "poll", "--side=host", "--session=ab").returncode,
                    "the comparison's end")
         self.interrupt(run)
         self.compared()
+
+    def test_toggle_ab_without_a_side_compares_the_waits_that_there_are(self):
+        run = self.start_waiting("unnamed", "wait", "stream", "9999", "5", "exit", "0")
+        (self.work / "ended").touch()
+        begun = self.wic_prof("toggle", "ab", "--for=1s", "--session=unnamed", "--format=json")
+        self.assertEqual(begun.returncode, 0, begun.stderr)
+        self.assertEqual(json.loads(begun.stdout)["side"], "host")
+        self.interrupt(run)
+        self.assertEqual(self.meta("t.wicprof")["ab_side"], "host")
 
     def test_a_schedule_of_host_waits_has_a_unit(self):
         self.record("wait", "stream", "150", "5",

@@ -1,6 +1,7 @@
 """Traces of other tools: what they hold becomes a trace like any other, and damaged files leave nothing."""
 
 import gzip
+import html
 import json
 import os
 import pickle
@@ -82,6 +83,19 @@ class Nsight(Import):
             files = ["out.wicprof"] * (2 if verb[0] == "compare" else 1)
             result = self.wic_prof(verb[0], *files, *verb[1:])
             self.assertEqual(result.returncode, 0, (verb, result.stderr))
+
+    def test_without_waits_the_answer_names_what_the_import_lacks(self):
+        made = Nsys(self.work / "a.sqlite")
+        made.call("cudaMalloc_v3020", 1000, 9000, 1)
+        self.take(made.close())
+        lacks = ("no wait sites: waits inside kernels are not recorded by Nsight Systems", "wic-prof run --rewrite -- ")
+        for words in (["analyze"], ["report", "--format", "md"], ["report", "--format", "html"]):
+            said = self.wic_prof(words[0], "out.wicprof", *words[1:]).stdout
+            text = " ".join(html.unescape(said).replace("\\", "").split())
+            self.assertNotIn("wait.h", text)
+            self.assertNotIn("does not wait through wic", text)
+            for each in lacks:
+                self.assertIn(each, text, words)
 
     def test_scheduling_gives_the_cpu_time_of_waits(self):
         made = Nsys(self.work / "a.sqlite")

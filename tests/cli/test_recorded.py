@@ -181,7 +181,7 @@ class Bundled(harness.Case):
                 self.assertTrue(told.endswith(f": {verdict}."), told)
                 self.assertIn(verdict, lines[name])
                 self.assertIn(f"So {title[0].lower()}{title[1:]} here", told)
-                ratio = re.search(r"([\d.]+) times as fast", told).group(1)
+                ratio = re.search(r"speed-up of ([\d.]+)", told).group(1)
                 self.assertIn(f" {ratio}", lines[name])
 
     def test_speed_up_is_the_ratio_of_the_times_beside_it(self):

@@ -47,6 +47,13 @@ class Verdicts(Shipped):
         serious = [f["cost"] for f in findings if f["severity"] != "info" and f["cost"] is not None]
         self.assertEqual(serious, sorted(serious, key=lambda cost: (cost["unit"] == "cpus", -cost["amount"])))
 
+    def test_predictions_have_the_words_of_measurements(self):
+        for trace in self.each():
+            text = folded(self.answer("analyze", trace, "--verbose"))
+            self.assertNotIn("as fast", text)
+            if "is predicted to be" in text or "Parked, the run would be" in text:
+                self.assertRegex(text, r"(predicted to|would) be [^.]*(shorter|longer|equally long)")
+
     def test_a_verdict_has_a_size(self):
         for trace in self.each():
             analysis = json.loads(self.answer("analyze", trace, "--format", "json"))

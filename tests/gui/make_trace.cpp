@@ -1,8 +1,10 @@
 // Writes a trace with known times: 120 iterations of a program that polls for the first half and parks for
 // the second, on two streams of a device, with copies, calls, NVTX ranges and managed memory.
 //
-//   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll, park, or pairs: polls, and runs kernels on a
-//                                             GPU that follow each other directly
+//   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll, park, pairs: polls, and runs kernels on a
+//                                             GPU that follow each other directly, or ab: four blocks of a comparison
+//                                             of both modes, of which the last one parks first
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -196,14 +198,18 @@ class Program {
     kernel(kGpu, kCrowded, at + 850'000, at + 950'000, 9, number * 10 + 9, 132, 2'048 / 2);
   }
 
-  void change(TimeNs at) {
+  void change(TimeNs at, bool parked, bool parks) {
+    const auto number = [](bool park) {
+      return static_cast<std::uint32_t>(park ? StrategyId::shared_watch : StrategyId::poll);
+    };
     InterventionEvent event = make_event<InterventionEvent>();
-    event.sequence = 1;
-    event.old_strategy = static_cast<std::uint32_t>(StrategyId::poll);
-    event.new_strategy = static_cast<std::uint32_t>(StrategyId::shared_watch);
+    event.sequence = ++changes_;
+    event.old_strategy = number(parked);
+    event.new_strategy = number(parks);
     event.requested_ns = at - 50'000;
     event.effective_ns = at;
-    event.new_mode = 1;
+    event.old_mode = parked ? 1 : 0;
+    event.new_mode = parks ? 1 : 0;
     add(event);
   }
 
@@ -240,6 +246,7 @@ class Program {
   }
 
   store::Recorder& recorder_;
+  std::uint32_t changes_ = 0;
 };
 
 }  // namespace
@@ -260,16 +267,28 @@ int main(int argc, char** argv) {
   Program program(*recorder);
   program.declare();
   if (mode == "pairs") program.declare_gpu();
-  TimeNs at = kStart;
+  const std::uint32_t phases = mode == "both" ? 2 : mode == "ab" ? 8 : 1, each = iterations / phases;
+  std::string ab_phases;
+  TimeNs at = kStart, begun = kStart;
   for (std::uint32_t i = 0; i < iterations; ++i) {
-    const bool parks = mode == "park" || (mode == "both" && i >= iterations / 2);
-    if (parks && mode == "both" && i == iterations / 2) program.change(at);
+    // Of comparisons: poll first, park first, and so on.
+    const auto parks_in = [&](std::uint32_t phase) {
+      return mode == "park" || (mode == "both" && phase > 0) || (mode == "ab" && (phase % 4 == 1 || phase % 4 == 2));
+    };
+    const std::uint32_t phase = std::min(i / each, phases - 1);
+    const bool parks = parks_in(phase);
+    if (phase > 0 && i == phase * each) program.change(at, parks_in(phase - 1), parks);
     // Iterations differ in length by up to 5 %, as in a real program.
     const TimeNs period = (parks ? 600'000 : 1'000'000) + (i * 7919 % 50) * (parks ? 600 : 1'000);
     program.iteration(i, at, period, parks ? StrategyId::shared_watch : StrategyId::poll);
     if (mode == "pairs") program.pairs(i, at + 10'000);
     at += period;
+    if (mode != "ab" || (i + 1) % each != 0) continue;
+    ab_phases += (ab_phases.empty() ? "" : ",") + std::string(mode_name(parks ? Mode::park : Mode::poll)) + ":" +
+                 std::to_string(begun) + ":" + std::to_string(at);
+    begun = at;
   }
+  if (!ab_phases.empty()) recorder->set_meta("ab_phases", ab_phases);
   const Result<> done = recorder->finish();
   if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
   return done ? 0 : 1;

@@ -335,6 +335,31 @@ TEST(SampledPolling, ABarIsPollingAsFarAsItsSamplesAre) {
   }
 }
 
+TEST(SampledPolling, TheOverviewShowsTheSameShare) {
+  TraceModel model = synthetic::polling_program();
+  model.waits.clear();
+  const std::vector<analyzer::PollingLoop> loops = analyzer::analyze(model).polling_loops;
+  Timeline timeline = build_timeline(model, kTrackKinds);
+  const auto sum_of = [&](const auto& part) {
+    double sum = 0;
+    for (std::size_t i = 0; i < Timeline::kOverviewColumns; ++i) sum += part(i);
+    return sum;
+  };
+  const auto polling = [&](std::size_t i) { return timeline.overview_polling[i]; };
+  EXPECT_EQ(sum_of(polling), 0) << "before the samples are analysed";
+  add_polling(timeline, model, loops);
+  double polled = 0, computed = 0;
+  for (const store::KernelRow& kernel : model.kernels) {
+    const auto time = static_cast<double>(kernel.end - kernel.start);
+    const auto share = analyzer::polling_of_kernel(loops, kernel.device, kernel.name);
+    computed += time;
+    polled += share ? time * share->share : 0;
+  }
+  ASSERT_GT(polled, 0);
+  const double shown = sum_of([&](std::size_t i) { return timeline.overview[i].count[index_of(State::computing)]; });
+  EXPECT_NEAR(sum_of(polling) / shown, polled / computed, 0.01);
+}
+
 TEST(SampledPolling, APictureWithSamplesDoesNotAskForThem) {
   const TraceModel model = synthetic::polling_program();
   const auto told = no_strips(model, analyzer::analyze(model), false);

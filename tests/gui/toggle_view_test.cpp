@@ -168,7 +168,7 @@ TEST(Nothing, EachReasonHasACommand) {
   const std::string path = "a b.wicprof";
   for (const NothingToShow& nothing : {no_tracks(), no_sites(model, analysis, path), no_samples(model, path),
                                        no_findings(analysis, path), no_toggle(model, analysis, {}, path),
-                                       no_iterations(model, path), no_program(), analyzer::why_no_waits(model)}) {
+                                       no_iterations(model, path), no_program(&model), analyzer::why_no_waits(model)}) {
     EXPECT_FALSE(nothing.reason.empty());
     EXPECT_EQ(nothing.command.rfind("wic-prof ", 0), 0u) << nothing.command;
   }
@@ -184,11 +184,27 @@ TEST(Nothing, EachReasonHasACommand) {
   EXPECT_EQ(no_findings(analysis, path).command, "wic-prof analyze 'a b.wicprof'");
 }
 
+TEST(Nothing, RunsTheProgramByItsOwnWords) {
+  TraceModel model;
+  model.meta["command"] = "python3 'a b.py'";
+  model.kernels.emplace_back();
+  const std::string own = " -- python3 'a b.py'";
+  EXPECT_EQ(no_samples(model, "t").command, "wic-prof run --trace=cuda,nvtx,pcsampling" + own);
+  EXPECT_EQ(no_strips(model, {}, false)->command, no_samples(model, "t").command);
+  EXPECT_EQ(analyzer::why_no_waits(model).command, no_samples(model, "t").command);
+  EXPECT_EQ(no_program(&model).command, "wic-prof run --gui" + own);
+  EXPECT_EQ(no_program(nullptr).command, "wic-prof run --gui -- APP");
+  model.sites.emplace_back();
+  EXPECT_EQ(no_sites(model, {}, "t").command, "wic-prof run" + own);
+  EXPECT_EQ(analyzer::why_no_waits(model).command, "wic-prof run" + own);
+  EXPECT_EQ(no_toggle(model, {}, {}, "t").command, "wic-prof run --ab" + own);
+}
+
 TEST(Nothing, WhatCanChangeIsSaidOnlyWhereItCan) {
   const TraceModel polls = synthetic::polling_program();
   const NothingToShow kernels = no_toggle(polls, analyzer::analyze(polls), {}, "t");
   EXPECT_NE(kernels.reason.find("poll polls"), std::string::npos) << kernels.reason;
-  EXPECT_EQ(kernels.command, "wic-prof run --rewrite --ab -- APP");
+  EXPECT_EQ(kernels.command, "wic-prof run --rewrite --ab -- synthetic --iterations 50");
 
   TraceModel hosts;
   hosts.host_waits.emplace_back().call = std::string("cudaStreamSynchronize");

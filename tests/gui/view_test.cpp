@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "analyzer/words/writers.h"
 #include "gui/app/reclaimer.h"
 #include "gui/view/annotations.h"
 #include "gui/view/area.h"
@@ -241,6 +242,20 @@ TEST(ReclaimerThread, FreesEverything) {
     for (int i = 0; i < 100; ++i) reclaimer.take(held);
   }
   EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(EventFacts, ASignalIsFromWhoeverWroteTheWord) {
+  const analyzer::TraceModel model;
+  store::SignalRow signal{};
+  signal.device = kHostDevice;
+  signal.thread = 7;
+  EXPECT_EQ(sender_of(model, signal), "host thread 7");
+  for (const SignalWriter writer :
+       {SignalWriter::copy, SignalWriter::unknown_copy, SignalWriter::memset, SignalWriter::stream_write}) {
+    signal.writer = writer;
+    EXPECT_EQ(sender_of(model, signal), analyzer::writer_words(writer).text) << "as in stuck and in analyze";
+    EXPECT_NE(sender_of(model, signal), "host thread 7");
+  }
 }
 
 }  // namespace

@@ -6,9 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analyzer/machine_code/kernel_polling.h"
 #include "reports/html/alignment.h"
+#include "reports/html/charts.h"
 #include "reports/html/lanes.h"
 #include "reports/html/timeline_data.h"
+#include "tests/analyzer/sampled_program.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace wicprof::reports::html {
@@ -152,6 +155,32 @@ TEST(ReportTimeline, OverlappingWorkInOneStreamGetsFurtherRows) {
   const Json& lane = timeline.json["lanes"][rows[0]];
   EXPECT_EQ(lane["spans"], Json::parse(R"([0, 1000, 0, 1, 1, 2000, 1000, 0, 1, 1])"));
   EXPECT_EQ(timeline.json["labels"][1], "halo");
+}
+
+TEST(ReportTimeline, KernelsAreHatchedAsFarAsTheirSamplesPoll) {
+  const TraceModel model = synthetic::polling_program();
+  const Timeline timeline = timeline_of(model);
+  const auto polling = analyzer::polling_of_kernel(analyze(model).polling_loops, 0, "poll");
+  ASSERT_TRUE(polling);
+  std::map<std::string, std::set<int>> shares;  // by the label of the kernels
+  for (const Json& lane : timeline.json["lanes"]) {
+    if (!lane.contains("polling")) continue;
+    ASSERT_EQ(lane["polling"].size() * 5, lane["spans"].size());
+    for (std::size_t i = 0; i < lane["polling"].size(); ++i)
+      shares[timeline.json["labels"][lane["spans"][i * 5 + 3].get<int>()]].insert(lane["polling"][i].get<int>());
+  }
+  EXPECT_EQ(shares["poll"], std::set<int>{static_cast<int>(std::round(100 * polling->share))});
+  for (const auto& [label, of] : shares) EXPECT_TRUE(label == "poll" || of == std::set<int>{0}) << label;
+
+  const Interval all{model.begin, model.end};
+  const std::string still = still_timeline(model, timeline.lanes, all);
+  const std::size_t pattern = still.find("<pattern id=\"");
+  ASSERT_NE(pattern, still.npos);
+  const std::size_t name = pattern + std::string_view("<pattern id=\"").size();
+  const std::string id = still.substr(name, still.find('"', name) - name);
+  EXPECT_NE(still.find("fill=\"url(#" + id + ")\""), still.npos);
+  const TraceModel waits = polled_and_parked(20);
+  EXPECT_EQ(still_timeline(waits, timeline_of(waits).lanes, {waits.begin, waits.end}).find("<pattern"), still.npos);
 }
 
 TEST(ReportTimeline, NoTextEndsTheEnclosingScript) {

@@ -68,6 +68,7 @@
     const [begin, length, doing, label, count] = lane.values.subarray(best * 5, best * 5 + 5);
     const what = data.labels[label] || data.words[lane.doing[doing]];
     const many = count > 1 ? `${count} within ${durationText(length)}` : (length > 0 ? `for ${durationText(length)}` : "");
-    return [title, what, `at ${durationText(begin)}${many ? ", " + many : ""}`].join("\n");
+    const polling = lane.polling?.[best] ? [`${lane.polling[best]} %: ${data.polling}`] : [];
+    return [title, what, ...polling, `at ${durationText(begin)}${many ? ", " + many : ""}`].join("\n");
   };
 

@@ -67,6 +67,24 @@
     }
   };
 
+  // Stripes of which all rectangles show the same ones.
+  const drawHatched = (context, x, y, width, height, colour) => {
+    const step = 6;
+    context.save();
+    context.beginPath();
+    context.rect(x, y, width, height);
+    context.clip();
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    context.beginPath();
+    for (let sum = Math.floor((x + y) / step) * step; sum < x + width + y + height + step; sum += step) {
+      context.moveTo(sum - y, y);
+      context.lineTo(sum - y - height, y + height);
+    }
+    context.stroke();
+    context.restore();
+  };
+
   const drawSpans = (context, data, lane, view, area, colours) => {
     const scale = area.width / (view.to - view.from);
     let first = lastAt(lane, view.from);
@@ -84,10 +102,19 @@
       context.fillStyle = colours[state];
       const above = length === 0 ? 8 : 0;  // a signal has no length: drawn as a short mark
       context.fillRect(area.left + left, lane.y + above, width, kLaneHeight - above);
+      const polling = lane.polling?.[i] ?? 0;
+      if (polling > 0) {
+        const tall = Math.max(2, Math.round(kLaneHeight * polling / 100));
+        drawHatched(context, area.left + left, lane.y + kLaneHeight - tall, width, tall, colours.poll);
+      }
       if (width < 36) continue;
+      const text = fit(context, data.labels[label] || (count > 1 ? `${count}` : ""), width - 8);
+      if (polling > 0) {  // stripes behind letters could not be read
+        context.fillStyle = colours[state];
+        context.fillRect(area.left + left + 2, lane.y, context.measureText(text).width + 4, kLaneHeight);
+      }
       context.fillStyle = state === "call" || state === "kernel" ? colours.text : colours.card;
-      const text = data.labels[label] || (count > 1 ? `${count}` : "");
-      context.fillText(fit(context, text, width - 8), area.left + left + 4, lane.y + 14);
+      context.fillText(text, area.left + left + 4, lane.y + 14);
     }
   };
 
