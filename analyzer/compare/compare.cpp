@@ -158,10 +158,8 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
 /// The command that leads to a verdict.
 std::string settling_command(const Comparison& comparison) {
   const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
-  const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
   if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
-    return fmt::format("wic-prof run --ab{} --for {} -- {}", comparison.host_side ? " --side host" : "",
-                       looked ? "5m" : "1m", program);
+    return fmt::format("wic-prof run {} -- {}", settling_options(comparison), program);
   }
   return "wic-prof run --repeat 6 -- APP ARGS...";
 }
@@ -280,6 +278,13 @@ Segment whole_of(const RunSeries& run, const Iterations& iterations) {
 }
 
 }  // namespace
+
+std::string settling_options(const Comparison& comparison) {
+  const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
+  // What ended since its interval was narrow would end as early again.
+  return fmt::format("--ab{} --for {}{}", comparison.host_side ? " --side host" : "", looked ? "5m" : "1m",
+                     comparison.stopped ? " --precision 0%" : "");
+}
 
 std::string_view unit_name(UnitKind unit) { return unit == UnitKind::phase ? "phase" : "run"; }
 

@@ -104,6 +104,9 @@ Comparison compare(const TraceModel& before, const TraceModel& after, const Comp
 /// Sets what follows from the segments and their sides: sides, speed-up, verdict and its reasons.
 void conclude(Comparison& comparison);
 
+/// Of `wic-prof run`: "--ab --side host --for 5m", which leads to a verdict where `comparison` has none.
+std::string settling_options(const Comparison& comparison);
+
 /// The same comparison of two of its segments alone.
 Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t after);
 

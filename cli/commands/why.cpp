@@ -38,6 +38,10 @@ struct WhyOptions {
   bool overwrite = false, verbose = false;
 };
 
+/// Finer than with `run --ab`, since the time of --for is there for the answer: an interval of 1 % to either side
+/// leaves changes of 1 to 3 % open.
+constexpr double kPrecision = 0.005;
+
 /// As long as this exists, programs that wic-prof starts have stderr for their stdout.
 class StdoutToStderr {
  public:
@@ -108,6 +112,7 @@ Result<RecordedRun> second_run(const WhyOptions& options, RunPlan plan, const an
   capture.rewrite = trial.patched;
   AbPlan ab;
   ab.time = time;
+  ab.precision = kPrecision;
   ab.seed = static_cast<std::uint64_t>(now_ns());
   if (trial.strategy) ab.park.strategy = *trial.strategy;
   ab.side = trial.side;
@@ -118,8 +123,10 @@ Result<RecordedRun> second_run(const WhyOptions& options, RunPlan plan, const an
   plan.side = ab.side;
   const std::string limit = fmt::format("{}ms", std::max<TimeNs>(1, time / kMillisecond));
   if (!plan.quiet) note("the second run lets the program's waits poll and park in turn, for at most " + limit);
-  return record(options, std::move(plan), capture,
-                analyzer::trial_options(trial, fmt::format("--ab --for {} --end", limit)), signals);
+  return record(
+      options, std::move(plan), capture,
+      analyzer::trial_options(trial, fmt::format("--ab --for {} --precision {}% --end", limit, kPrecision * 100)),
+      signals);
 }
 
 std::string why_not_compared(const RecordedRun& tried, const analyzer::Trial& trial) {

@@ -3,18 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
+#include "protocol/trace_words.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/verdict.h"
 
 namespace wicprof::reports {
 namespace {
 
-/// What the next comparison may take where the first was too short to tell.
-constexpr std::string_view kLonger = "5m";
+/// What runs may take where the first were too short to tell.
+constexpr char kLonger[] = "--for 5m ";
 /// Parked waits that take at most this share of the CPU time free CPUs. Not calibrated.
 constexpr double kFreed = 0.5;
 
@@ -52,6 +54,16 @@ std::string ratio_row(const Comparison& comparison) {
   return row;
 }
 
+/// What --trace takes to record the like; a trace from elsewhere may hold anything.
+std::string sources_of(const TraceModel& model) {
+  std::string list;
+  std::istringstream words(model.meta_value("trace"));
+  for (std::string word; std::getline(words, word, ',');) {
+    if (is_trace_word(word)) list += (list.empty() ? "" : ",") + word;
+  }
+  return list.empty() ? std::string(kDefaultTrace) : list;
+}
+
 class Answer {
  public:
   explicit Answer(const WhyInput& input) : in_(input) {
@@ -65,7 +77,7 @@ class Answer {
     say_what_weakens();
     if (why_.cause != nullptr) {
       say_cause();
-    } else {
+    } else if (!failed()) {
       say_no_cause();
     }
     say_what_was_tried();
@@ -89,9 +101,11 @@ class Answer {
     return run ? " after " + format_duration(run->end - run->begin) : std::string();
   }
 
-  /// `wic-prof why` with the program's own words; empty where the trace does not know them.
-  std::string ask_again(std::string_view options) const {
+  /// `wic-prof why` with the program's own words, and what the trace records; empty where the trace does not say.
+  std::string ask_again(std::string options) const {
     const std::string words = safe_command(in_.model.meta_value("command"));
+    const std::string sources = sources_of(in_.model);
+    if (options.find("--trace") == options.npos && sources != kDefaultTrace) options += "--trace=" + sources + " ";
     return words.empty() ? words : fmt::format("wic-prof why {}-- {}", options, words);
   }
 
@@ -116,7 +130,9 @@ class Answer {
 
   void say_cause() {
     const Finding& cause = *why_.cause;
-    say("cause", fmt::format("What costs most is that {}. {}", one_line(cause.text), cost_sentence(cause)),
+    say("cause",
+        fmt::format("What costs most{} is that {}. {}", failed() ? " until then" : "", one_line(cause.text),
+                    cost_sentence(cause)),
         {row_of(cause)});
     if (why_.tried == &cause) return;
     say("remedy", fmt::format("The remedy is this: {}.", one_line(cause.remedy)),
@@ -165,6 +181,9 @@ class Answer {
       const Trial trial = trial_of_trace();
       say("tried", fmt::format("The trace has {} polled as well as parked.", what_of(trial)),
           {fmt::format("wic-prof compare: {}", count_of(in_.comparison->segments.size(), "segment"))});
+    } else if (failed()) {
+      say("tried", "Nothing was tried, since a program that fails cannot be compared with itself.",
+          {in_.recorded->command});
     } else if (why_.tried == nullptr) {
       if (why_.cause == nullptr) return;
       say("tried", "Nothing was tried, since no finding names a remedy that wic-prof can switch.",
@@ -179,10 +198,7 @@ class Answer {
       if (trial_->trial.side != WaitSide::host && !trial_->trial.patched) say_expected();
       run_next("To try it", again);
     } else {
-      say("tried",
-          fmt::format("Nothing was tried, since {}.",
-                      failed() ? "a program that fails cannot be compared with itself" : "you interrupted it"),
-          {in_.recorded->command});
+      say("tried", "Nothing was tried, since you interrupted it.", {in_.recorded->command});
       run_next("To try it", ask_again(""));
     }
   }
@@ -212,8 +228,18 @@ class Answer {
     const bool interrupted = in_.tried != nullptr && in_.tried->interrupted;
     if (interrupted)
       say("caution", "You interrupted the comparison, so it is shorter than planned.", {in_.tried->command});
+    say_device(comparison, trial);
     const bool frees = say_cpus(comparison);
     say_advice(comparison, trial, frees);
+  }
+
+  void say_device(const Comparison& comparison, const Trial& trial) {
+    const std::vector<store::DeviceRow>& devices = in_.model.devices;
+    const auto simulated = std::find_if(devices.begin(), devices.end(),
+                                        [](const auto& device) { return device.kind == DeviceKind::simt; });
+    if (comparison.gpu || trial.side == WaitSide::host || simulated == devices.end()) return;
+    say("caution", "The kernels ran on the CPU device, so that these figures say nothing about a GPU.",
+        {fmt::format("device: {}", one_line(simulated->name))});
   }
 
   static std::string_view judged(Verdict verdict) {
@@ -223,7 +249,7 @@ class Answer {
       case Verdict::regression:
         return "Parking made the program slower";
       case Verdict::no_change:
-        return "Parking changed nothing";
+        return "Parking made no difference that counts";
       case Verdict::inconclusive:
         break;
     }
@@ -235,7 +261,7 @@ class Answer {
         {in_.comparison != nullptr ? ratio_row(*in_.comparison) : in_.tried->command});
     if (in_.tried == nullptr || !in_.tried->failure.empty() || in_.tried->interrupted || !in_.tried->attached) return;
     if (in_.comparison != nullptr && in_.comparison->why == "no iterations") return;  // nor has a longer run any
-    if (in_.tried->cut) return run_next("To settle it", ask_again(fmt::format("--for {} ", kLonger)));
+    if (in_.tried->cut) return run_next("To settle it", ask_again(kLonger));
     run_next("To settle it", run_command(in_.model, trial_options(trial_->trial, "--ab --repeat 6")));
   }
 
@@ -258,8 +284,8 @@ class Answer {
     const bool saves_cpus = host && frees && comparison.verdict == Verdict::no_change;
     if (comparison.verdict == Verdict::inconclusive) {
       say("advice", "Compare for longer before you change anything.", {ratio_row(comparison)});
-      const std::string longer = trial_options(trial, fmt::format("--ab --for {}", kLonger));
-      return run_next("To settle it", run_command(in_.model, longer));
+      const Trial sided{WaitSide::device, trial.patched, trial.strategy};  // the options name the side
+      return run_next("To settle it", run_command(in_.model, trial_options(sided, settling_options(comparison))));
     }
     if (comparison.verdict != Verdict::improvement && !saves_cpus) {
       say("advice", "Leave these waits as they are.", {ratio_row(comparison)});
@@ -301,7 +327,9 @@ std::string Why::paragraph() const {
 std::optional<WhyTrial> what_to_try(const Analysis& analysis) {
   for (const Finding& finding : analysis.findings) {
     if (!counts(finding)) continue;
-    if (const std::optional<Trial> trial = trial_of(finding.command)) return WhyTrial{&finding, *trial};
+    for (const std::string& command : {finding.command, finding.remedy}) {
+      if (const std::optional<Trial> trial = trial_of(command)) return WhyTrial{&finding, *trial};
+    }
   }
   return std::nullopt;
 }
