@@ -67,9 +67,8 @@ struct RecordedRun {
 };
 
 /// `words`: the options of `wic-prof run` that record the same.
-Result<RecordedRun> record(const WhyOptions& options, RunPlan plan, CaptureOptions capture, const std::string& words,
-                           TerminalSignals& signals) {
-  capture.trace = options.trace;
+Result<RecordedRun> record(const WhyOptions& options, RunPlan plan, const CaptureOptions& capture,
+                           const std::string& words, TerminalSignals& signals) {
   Result<CapturePlan> read = read_capture(capture);
   if (!read) return read.error();
   plan.capture = *std::move(read);
@@ -78,9 +77,8 @@ Result<RecordedRun> record(const WhyOptions& options, RunPlan plan, CaptureOptio
   if (!outcome) return outcome.error();
   if (outcome->recording) warn("THE TRACE IS INCOMPLETE: " + outcome->recording->message);
   reports::WhyRun facts;
-  facts.command = fmt::format("wic-prof run {}{} -o {} -- {}",
-                              options.trace.empty() ? "" : "--trace=" + shell_word(options.trace) + " ", words,
-                              shell_word(outcome->trace), shell_command(plan.words));
+  facts.command =
+      fmt::format("wic-prof run {} -o {} -- {}", words, shell_word(outcome->trace), shell_command(plan.words));
   facts.interrupted = outcome->interrupted.has_value();
   if (!facts.interrupted) facts.failure = outcome->failure();
   facts.cut = outcome->ended_as_planned;
@@ -100,9 +98,11 @@ RunPlan plan_of(const WhyOptions& options, const ProgramWords& program) {
 
 Result<RecordedRun> first_run(const WhyOptions& options, const RunPlan& plan, TerminalSignals& signals) {
   CaptureOptions capture;
+  capture.trace = options.trace;
   capture.duration = options.time;
   if (!plan.quiet) note(fmt::format("the first run looks for what costs most, for at most {}", options.time));
-  return record(options, plan, capture, fmt::format("--duration {} --kill TERM", options.time), signals);
+  const std::string sources = options.trace.empty() ? "" : fmt::format("--trace={} ", shell_word(options.trace));
+  return record(options, plan, capture, fmt::format("{}--duration {} --kill TERM", sources, options.time), signals);
 }
 
 /// `time`: the longest for the comparison.
@@ -121,7 +121,8 @@ Result<RecordedRun> second_run(const WhyOptions& options, RunPlan plan, const an
   plan.ab = ab;
   plan.phases = {{ab.poll, 0}};
   plan.side = ab.side;
-  const std::string limit = fmt::format("{}ms", std::max<TimeNs>(1, time / kMillisecond));
+  const bool all = time == read_ab_times(options.time, "1%")->time;
+  const std::string limit = all ? options.time : fmt::format("{}ms", std::max<TimeNs>(1, time / kMillisecond));
   if (!plan.quiet) note("the second run lets the program's waits poll and park in turn, for at most " + limit);
   return record(
       options, std::move(plan), capture,
@@ -146,6 +147,12 @@ std::optional<analyzer::Comparison> both_ways(const analyzer::TraceModel& model)
   if (!analyzer::Modes(model).both()) return std::nullopt;
   analyzer::Comparison comparison = analyzer::compare(model);
   return comparison.both_modes ? std::optional(std::move(comparison)) : std::nullopt;
+}
+
+std::optional<analyzer::Comparison> comparison_of(const RecordedRun& tried) {
+  if (!tried.outcome.compared || !tried.facts.failure.empty()) return std::nullopt;
+  const Result<analyzer::TraceModel> model = load_trace(tried.outcome.trace);
+  return model ? both_ways(*model) : std::nullopt;
 }
 
 /// The program has stdout for itself, so that a text about it goes to stderr.
@@ -196,25 +203,27 @@ int why_of_program(const WhyOptions& options, const ProgramWords& program) {
   const std::optional<reports::WhyTrial> trial = reports::what_to_try(analysis);
   std::optional<RecordedRun> second;
   std::optional<analyzer::Comparison> comparison;
-  if (trial && recorded.failure.empty() && !recorded.interrupted) {
+  if (!recorded.failure.empty()) {
+    input.not_compared = "a program that fails cannot be compared with itself";
+  } else if (recorded.interrupted) {
+    input.not_compared = "you interrupted the first run";
+  } else if (trial) {
     const std::optional<analyzer::Interval> took = analyzer::recorded_run(*model);
     // Of a program that ends by itself, the second run is no longer than the first.
     const TimeNs time = took && !recorded.cut ? std::min(times->time, took->end - took->begin) : times->time;
     Result<RecordedRun> run = second_run(options, plan, trial->trial, time, signals);
-    if (!run) return fail(run.error());
-    second = *std::move(run);
-    status = second->outcome.status();
-    input.tried = &second->facts;
-    traces.push_back(second->outcome.trace);
-    if (second->outcome.compared && second->facts.failure.empty()) {
-      const Result<analyzer::TraceModel> both = load_trace(second->outcome.trace);
-      if (both) comparison = both_ways(*both);
-    }
-    if (comparison) {
-      input.comparison = &*comparison;
+    if (run) {
+      second = *std::move(run);
+      status = second->outcome.status();
+      input.tried = &second->facts;
+      traces.push_back(second->outcome.trace);
+      comparison = comparison_of(*second);
+      if (!comparison) input.not_compared = why_not_compared(*second, trial->trial);
     } else {
-      input.not_compared = why_not_compared(*second, trial->trial);
+      status = fail(run.error());
+      input.not_compared = "the second run could not begin";
     }
+    if (comparison) input.comparison = &*comparison;
   }
   signals.end_with(status);
   const int answered = answer(options, input, traces);
@@ -224,6 +233,9 @@ int why_of_program(const WhyOptions& options, const ProgramWords& program) {
 int why(const WhyOptions& options, const ProgramWords& program) {
   if (program.empty() && options.file.empty()) {
     return fail(bad_input("why needs a program or a trace: wic-prof why -- APP ARGS..., or wic-prof why TRACE"));
+  }
+  if (program.empty() && (options.overwrite || !options.output.empty() || !options.trace.empty())) {
+    return fail(bad_input("-o, -f and --trace are about runs; of a trace, the answer goes to stdout: leave them out"));
   }
   if (program.empty()) return why_of_trace(options);
   if (!options.file.empty()) {
@@ -244,7 +256,8 @@ VerbBody declare<struct WhyVerb>(CLI::App& verb, const ProgramWords& program) {
                   "for longer is ended by SIGTERM")
       ->type_name("TIME")
       ->capture_default_str();
-  verb.add_option("--trace", options->trace, "what to record, as with run; pcsampling shows which kernels poll")
+  verb.add_option("--trace", options->trace,
+                  "what the first run records, as with run; pcsampling shows which kernels poll")
       ->type_name("LIST");
   verb.add_option("-o,--output", options->output,
                   "the trace of the first run; that of the second is NAME.ab.wicprof; default: APP.%p.wicprof in the "

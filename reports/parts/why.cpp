@@ -178,29 +178,30 @@ class Answer {
       say("tried", fmt::format("A second run let {} poll and park in turn.", what_of(trial_->trial)),
           {in_.tried->command});
     } else if (in_.comparison != nullptr) {
-      const Trial trial = trial_of_trace();
-      say("tried", fmt::format("The trace has {} polled as well as parked.", what_of(trial)),
+      say("tried", fmt::format("The trace has {} polled as well as parked.", what_of(trial_of_trace())),
           {fmt::format("wic-prof compare: {}", count_of(in_.comparison->segments.size(), "segment"))});
-    } else if (failed()) {
-      say("tried", "Nothing was tried, since a program that fails cannot be compared with itself.",
-          {in_.recorded->command});
-    } else if (why_.tried == nullptr) {
-      if (why_.cause == nullptr) return;
+    } else if (!in_.not_compared.empty()) {
+      say("tried", fmt::format("Nothing was tried, since {}.", in_.not_compared), {in_.recorded->command});
+      if (!failed()) run_next("To try it", ask_again(""));
+    } else if (why_.tried != nullptr) {
+      say_how_to_try();
+    } else if (why_.cause != nullptr) {
       say("tried", "Nothing was tried, since no finding names a remedy that wic-prof can switch.",
           {"findings: no command that lets waits park"});
-    } else if (in_.recorded == nullptr) {
-      const std::string again = ask_again("");
-      say("tried",
-          again.empty() ? "Nothing was tried, since this trace does not say how the program is started."
-                        : "Nothing was tried, since a trace can only be read; the command below runs the program and "
-                          "lets these waits park.",
-          {row_of(*why_.tried)});
-      if (trial_->trial.side != WaitSide::host && !trial_->trial.patched) say_expected();
-      run_next("To try it", again);
-    } else {
-      say("tried", "Nothing was tried, since you interrupted it.", {in_.recorded->command});
-      run_next("To try it", ask_again(""));
     }
+  }
+
+  /// Of a trace.
+  void say_how_to_try() {
+    // The loops of a patched program are no findings unless they are patched again, or sampled.
+    const bool again = is_patched(in_.model) && trial_->trial.patched;
+    run_next("To try it", again ? run_command(in_.model, trial_options(trial_->trial, "--ab")) : ask_again(""));
+    say("tried",
+        why_.command.empty() ? "Nothing was tried, since this trace does not say how the program is started."
+                             : "Nothing was tried, since a trace can only be read; the command below runs the program "
+                               "and lets these waits park.",
+        {row_of(*why_.tried)});
+    if (trial_->trial.side != WaitSide::host && !trial_->trial.patched) say_expected();
   }
 
   void say_expected() {
@@ -220,17 +221,41 @@ class Answer {
     if (!comparison.speedup) return say_not_compared(comparison.reason);
     const Trial trial = in_.tried != nullptr ? trial_->trial : trial_of_trace();
     std::vector<std::string> backing = {ratio_row(comparison)};
-    if (!comparison.measured_at.empty()) backing.push_back("times of " + one_line(comparison.measured_at));
     if (!comparison.timed.empty()) backing.push_back("unit: " + one_line(comparison.timed));
     if (!comparison.estimator.empty()) backing.push_back("estimator: " + one_line(comparison.estimator));
-    for (const std::string& each : comparison.notes) backing.push_back("note: " + one_line(each));
-    say("result", fmt::format("{}: {}.", judged(comparison.verdict), one_line(comparison.reason)), std::move(backing));
-    const bool interrupted = in_.tried != nullptr && in_.tried->interrupted;
-    if (interrupted)
+    say("result",
+        fmt::format("{}: {} (timed: {}).", judged(comparison.verdict), one_line(comparison.reason),
+                    one_line(comparison.measured_at)),
+        std::move(backing));
+    for (const std::string& note : comparison.notes)
+      say("caution", fmt::format("Mind that {}.", one_line(note)), {"compare: its notes"});
+    if (in_.tried != nullptr && in_.tried->interrupted)
       say("caution", "You interrupted the comparison, so it is shorter than planned.", {in_.tried->command});
     say_device(comparison, trial);
+    say_rates(comparison);
     const bool frees = say_cpus(comparison);
     say_advice(comparison, trial, frees);
+  }
+
+  /// A quota that stops fewer than half of the iterations does not show in their median.
+  void say_rates(const Comparison& comparison) {
+    const std::vector<Finding>& findings = in_.analysis.findings;
+    const bool throttled = std::any_of(findings.begin(), findings.end(),
+                                       [](const Finding& each) { return each.rule == "host_throttled"; });
+    if (!throttled) return;
+    double iterations[2] = {}, seconds[2] = {};
+    for (const Segment& segment : comparison.segments) {
+      if (!segment.after) continue;
+      iterations[*segment.after] += static_cast<double>(segment.iterations.size());
+      seconds[*segment.after] += static_cast<double>(segment.end_ns - segment.begin_ns) / kSecond;
+    }
+    if (seconds[0] <= 0 || seconds[1] <= 0) return;
+    say("caution",
+        fmt::format("These times are medians, which a CPU quota hardly moves where it stops fewer than half of the "
+                    "iterations: per second, {:.3g} ended polled and {:.3g} parked.",
+                    iterations[0] / seconds[0], iterations[1] / seconds[1]),
+        {fmt::format("compare, segments: {:.0f} iterations in {:.3g} s polled, {:.0f} in {:.3g} s parked",
+                     iterations[0], seconds[0], iterations[1], seconds[1])});
   }
 
   void say_device(const Comparison& comparison, const Trial& trial) {
@@ -304,8 +329,12 @@ class Answer {
       return "wait through wic::wait_until in these loops (wic-prof explain wait_until), or start the program by the "
              "command below";
     if (trial.side != WaitSide::host)
-      return "let the program's runtime begin with wic::Mode::park (RuntimeOptions::mode), or start the program by the "
-             "command below";
+      return trial.strategy ? fmt::format(
+                                  "let the program begin with its runtime's set_wait(), wic::Mode::park and "
+                                  "the strategy {}, or start the program by the command below",
+                                  strategy_name(*trial.strategy))
+                            : "let the program's runtime begin with wic::Mode::park (RuntimeOptions::mode), or start "
+                              "the program by the command below";
     if (is_python(in_.model)) return "start the program in the deployment by the command below";
     return "start the program in the deployment by the command below; CUDA's own sleeping waits "
            "(cudaSetDeviceFlags with cudaDeviceScheduleBlockingSync, before the first other call) were not tried";

@@ -15,7 +15,7 @@ namespace wicprof::reports {
 /// A run that wic-prof recorded.
 struct WhyRun {
   std::string command;       ///< of wic-prof; records another such run
-  std::string failure;       ///< "ended with status 3"; empty: the program did not fail
+  std::string failure = {};  ///< "ended with status 3"; empty: the program did not fail
   bool interrupted = false;  ///< by the user
   bool cut = false;          ///< wic-prof ended the program, since the time was over
   bool attached = true;      ///< some wait took changes of mode
@@ -29,7 +29,7 @@ struct WhyInput {
   /// Of both ways of waiting: from the second run, else from the trace; nullptr if they are not in it.
   const Comparison* comparison = nullptr;
   std::string not_seen = {};      ///< why processes of the program may be missing in the trace
-  std::string not_compared = {};  ///< why the second run has no comparison
+  std::string not_compared = {};  ///< why there was no second run, or why it has no comparison
 };
 
 struct WhySentence {

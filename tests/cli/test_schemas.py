@@ -147,10 +147,17 @@ class Schemas(harness.Case):
                                        env=env)
                 answer = json.loads(result.stdout)
                 self.assertEqual(faults("why", answer), [])
-                self.assertEqual(answer["tried"] and answer["tried"]["rule"], tried)
-                self.assertEqual(answer["comparison"] is None, tried is None)
-                if tried:
-                    self.check("t.ab.wicprof")  # with the strategies of host threads
+                if tried is None:
+                    self.assertIsNone(answer["comparison"])
+                if answer["comparison"]:
+                    self.assertEqual(answer["tried"]["rule"], tried)
+
+    def test_host_threads_that_park(self):
+        options = ("--schedule", "poll:200ms,park:200ms", "--side=host")
+        self.assertEqual(self.run_cuda("load", "context", "wait", "stream", "200", "5", "exit", "0",
+                                       options=options).returncode, 0)
+        strategies = {segment["strategy"] for segment in self.check("t.wicprof")["comparison"]["segments"]}
+        self.assertIn("hybrid", strategies)
 
     def test_the_gate(self):
         (self.work / "wic-prof.toml").write_text("[run]\nrepeat = 2\nmodes = ['poll', 'park']\n"
