@@ -137,7 +137,10 @@ std::string why_not_compared(const RecordedRun& tried, const analyzer::Trial& tr
                        tried.facts.failure);
   }
   if (outcome.interrupted) return "you interrupted the second run before both ways were compared";
-  if (outcome.attached) return "the program ended before both ways were compared";
+  if (outcome.attached) {
+    return fmt::format("{} before both ways were compared",
+                       tried.facts.cut ? "the time was over" : "the program ended");
+  }
   if (trial.side == WaitSide::host) return "no host thread waited in a call of CUDA that wic-prof records";
   return trial.patched ? "no waiting loop was patched in the second run (wic-prof rewrite says why)"
                        : "the program started no wic runtime in the second run";

@@ -135,7 +135,7 @@ class Answer {
                     cost_sentence(cause)),
         {row_of(cause)});
     if (why_.tried == &cause) return;
-    say("remedy", fmt::format("The remedy is this: {}.", one_line(cause.remedy)),
+    say("remedy", fmt::format("What to do about that: {}.", one_line(cause.remedy)),
         {fmt::format("finding {}: nothing that wic-prof can switch while the program runs", cause.rule)});
     if (!cause.command.empty()) run_next("Next", one_line(cause.command));
     if (why_.tried == nullptr) return;
@@ -354,10 +354,12 @@ std::string Why::paragraph() const {
 }
 
 std::optional<WhyTrial> what_to_try(const Analysis& analysis) {
-  for (const Finding& finding : analysis.findings) {
-    if (!counts(finding)) continue;
-    for (const std::string& command : {finding.command, finding.remedy}) {
-      if (const std::optional<Trial> trial = trial_of(command)) return WhyTrial{&finding, *trial};
+  std::vector<const Finding*> candidates = {worst_of(analysis.findings)};
+  for (const Finding& finding : analysis.findings) candidates.push_back(&finding);
+  for (const Finding* const finding : candidates) {
+    if (finding == nullptr || !counts(*finding)) continue;
+    for (const std::string& command : {finding->command, finding->remedy}) {
+      if (const std::optional<Trial> trial = trial_of(command)) return WhyTrial{finding, *trial};
     }
   }
   return std::nullopt;

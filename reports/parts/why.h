@@ -47,7 +47,7 @@ struct Why {
   std::string paragraph() const;
 };
 
-/// The remedy that wic-prof can try by itself: of the findings that have one, the one that costs most.
+/// The remedy that wic-prof can try by itself: the cause's, else that of the worst finding that has one.
 struct WhyTrial {
   const Finding* finding = nullptr;
   Trial trial;
