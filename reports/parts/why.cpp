@@ -126,6 +126,8 @@ class Answer {
       if (finding.cost || !counts(finding) || &finding == why_.cause) continue;
       say("caution", fmt::format("Mind that {}.", one_line(finding.text)), {row_of(finding)});
     }
+    if (!in_.not_seen.empty())
+      say("caution", fmt::format("Mind that {}.", one_line(in_.not_seen)), {in_.recorded->command});
   }
 
   void say_cause() {
@@ -156,7 +158,6 @@ class Answer {
                     open ? "Why the program is slow is unknown" : "No wait is known to make the program slow",
                     verdict.headline),
         std::move(backing));
-    if (!in_.not_seen.empty()) say("caution", fmt::format("Mind that {}.", one_line(in_.not_seen)), {"the session"});
     if (!verdict.detail.empty())
       say("detail", verdict.detail + (verdict.detail.ends_with('.') ? "" : "."), {"analyze: the verdict"});
     for (const DeviceBusy& device : in_.analysis.devices) {

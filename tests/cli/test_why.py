@@ -11,6 +11,7 @@ import harness
 
 HOT_FLAG = pathlib.Path(harness.WICPROF).parent / "hot_flag"
 TRACES = harness.SOURCE / "samples" / "traces"
+UNSAMPLED = ("--trace", "none")  # what the machine does besides is no cause
 SPINS = "load context wait stream 9999 5 exit 0".split()
 
 
@@ -69,7 +70,7 @@ class Why(harness.Case):
 class Programs(Why):
     def test_parking_helps(self):
         app = self.hot_flag("--seconds", 30)
-        answer = self.document("--for", "2s", "-o", "t.wicprof", "--", *app)
+        answer = self.document(*UNSAMPLED, "--for", "2s", "-o", "t.wicprof", "--", *app)
         self.assertEqual(answer["traces"], ["t.wicprof", "t.ab.wicprof"])
         self.assertEqual(self.traces(), ["t.ab.wicprof", "t.wicprof"])
         compared = self.check_result(answer)
@@ -103,11 +104,11 @@ class Programs(Why):
 
     def test_the_programs_output_passes_through(self):
         app = self.says("echo hello", self.short())
-        said, answer = self.why("--", *app)
+        said, answer = self.why(*UNSAMPLED, "--", *app)
         self.assertEqual(said, "hello\n" * 2)
         self.assertIn("A second run let the waits at the program's wait sites poll and park in turn.", answer)
         self.assertNotIn("session '", answer)  # progress is for terminals
-        verbose = self.why("--verbose", "--", *app)[1]
+        verbose = self.why(*UNSAMPLED, "--verbose", "--", *app)[1]
         for row in ("finding hot_word (", "--precision 0.5% --end "):
             self.assertIn(row, verbose)
             self.assertNotIn(row, answer)
@@ -122,15 +123,16 @@ class Programs(Why):
         self.assertTrue(answer["command"].startswith("wic-prof run --ab --repeat 6 "), answer["command"])
 
     def test_nothing_waits(self):
-        _, answer = self.why("--", "true")
+        _, answer = self.why(*UNSAMPLED, "--", "true")
         self.assertIn("Why the program is slow is unknown: nothing to judge. The trace has no wait sites", answer)
-        _, answer = self.why("--", harness.TRACED_APP, "--period-us", 1000, "--wait-us", 500)
+        _, answer = self.why(*UNSAMPLED, "--", harness.TRACED_APP, "--period-us", 1000, "--wait-us", 500)
         self.assertIn("No wait is known to make the program slow: no problem found", answer)
         self.assertNotIn("second run", answer)
 
     def test_nothing_is_known_to_wic_prof_of_processes_outside(self):
-        _, answer = self.why("--", "env", "-i", "sleep", "0.3")
-        self.assertIn("Why the program is slow is unknown", answer)
+        _, answer = self.why(*UNSAMPLED, "--", "env", "-i", "sleep", "0.3")
+        self.assertRegex(answer, r"Mind that process \d+ \(sleep\) has lost WICPROF_SESSION from its environment")
+        self.assertIn("Why the program is slow is unknown: nothing to judge.", answer)
 
     def test_a_program_that_fails(self):
         for options, status, words in ((["--status", 3], 3, "ended with status 3"),
@@ -145,6 +147,7 @@ class Programs(Why):
         self.assertIn("unknown: the program ended with status 5 in the second run, and not in the first",
                       answer["answer"])
         self.assertIsNone(answer["comparison"])
+        self.assertEqual(answer["tried"]["command"], answer["tried"]["remedy"])  # although the script has semicolons
 
     def test_polling_that_samples_show(self):
         answer = self.document("--trace=cuda,pcsampling", "--", os.environ["WICPROF_SAMPLED_APP"])

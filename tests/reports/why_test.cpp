@@ -152,11 +152,25 @@ TEST(Why, ARemedyThatNothingSwitchesIsNamedBesideWhatWasTried) {
   one.analysis.findings.insert(one.analysis.findings.begin(), late);
   one.outcome(Verdict::no_change, 1);
   const std::string text = one.why().paragraph();
-  EXPECT_TRUE(
-      text.starts_with("What costs most is that work begins late. It costs at most 30.0 % of the time. The "
-                       "remedy is this: launch several steps ahead. Beside that, host threads spin. It costs "
-                       "at most 0.90 CPUs. A second run let the waits of host threads"))
+  EXPECT_TRUE(text.starts_with(
+      "What costs most is that work begins late. It costs at most 30.0 % of the time. What to do about "
+      "that: launch several steps ahead. Beside that, host threads spin. It costs at most 0.90 CPUs. "
+      "A second run let the waits of host threads"))
       << text;
+}
+
+TEST(Why, TheCausesRemedyIsTriedFirst) {
+  Case one;
+  Finding resident = one.analysis.findings.front();
+  resident.rule = "co_residency";
+  resident.remedy = resident.command = "wic-prof run --ab --strategy auto -- app 1";
+  resident.cost.reset();
+  one.analysis.findings.insert(one.analysis.findings.begin(), resident);
+  EXPECT_EQ(what_to_try(one.analysis)->finding->rule, "host_spin");
+  one.analysis.findings.back().command = one.analysis.findings.back().remedy = "run fewer threads";
+  EXPECT_EQ(what_to_try(one.analysis)->finding->rule, "co_residency");
+  one.analysis.findings.front().severity = Severity::info;
+  EXPECT_FALSE(what_to_try(one.analysis));
 }
 
 TEST(Why, ATraceFromElsewhereMayNotKnowItsProgram) {
