@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -172,7 +173,9 @@ int answer(const WhyOptions& options, const reports::WhyInput& input, const std:
 int why_of_trace(const WhyOptions& options) {
   const Result<analyzer::TraceModel> model = load_trace(options.file);
   if (!model) {
-    const bool program = access(options.file.c_str(), X_OK) == 0;
+    std::error_code unknown;
+    const bool program =
+        std::filesystem::is_regular_file(options.file, unknown) && access(options.file.c_str(), X_OK) == 0;
     return fail({model.error().kind,
                  model.error().message + (program ? "; a program follows --: wic-prof why -- APP ARGS..." : "")});
   }

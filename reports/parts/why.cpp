@@ -201,7 +201,7 @@ class Answer {
         why_.command.empty() ? "Nothing was tried, since this trace does not say how the program is started."
                              : "Nothing was tried, since a trace can only be read; the command below runs the program "
                                "and lets these waits park.",
-        {row_of(*why_.tried)});
+        {fmt::format("finding {}: {}", why_.tried->rule, one_line(why_.tried->remedy))});
     if (trial_->trial.side != WaitSide::host && !trial_->trial.patched) say_expected();
   }
 
