@@ -18,6 +18,7 @@
 #include "analyzer/waits/matching.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/patch_and_compare.h"
 #include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
@@ -33,16 +34,17 @@ struct Way {
 /// Fewer iterations make a median that is one of the extremes.
 constexpr std::size_t kFewestInUnit = 3;
 
-Unit unit_of(const Segment& segment) {
+Unit unit_of(const Segment& segment, bool means) {
+  const std::vector<TimeNs> times = durations(segment.iterations);
   return {*segment.after, segment.begin_ns + (segment.end_ns - segment.begin_ns) / 2, segment.block,
-          std::log(std::max(1.0, median_between_ticks(durations(segment.iterations))))};
+          std::log(std::max(1.0, means ? mean(times) : median_between_ticks(times)))};
 }
 
 /// The units that count, by segment.
-std::vector<Unit> units_of_segments(const std::vector<Segment>& segments) {
+std::vector<Unit> units_of_segments(const std::vector<Segment>& segments, bool means) {
   std::vector<Unit> units;
   for (const Segment& segment : segments) {
-    if (segment.after && segment.iterations.size() >= kFewestInUnit) units.push_back(unit_of(segment));
+    if (segment.after && segment.iterations.size() >= kFewestInUnit) units.push_back(unit_of(segment, means));
   }
   return units;
 }
@@ -67,11 +69,11 @@ std::string units_text(const Comparison& comparison, std::size_t count) {
 
 std::string estimator_of(const Comparison& comparison, const UnitRatio& ratio) {
   const std::string_view unit = unit_name(comparison.unit);
-  const std::string times =
-      ratio.before == 1 && ratio.after == 1
-          ? fmt::format("the ratio of the medians of one {} each", unit)
-          : fmt::format("the ratio of the geometric means of the medians of {} before and {} after", ratio.before,
-                        units_text(comparison, ratio.after));
+  const std::string_view typical = comparison.means ? "means" : "medians";
+  const std::string times = ratio.before == 1 && ratio.after == 1
+                                ? fmt::format("the ratio of the {} of one {} each", typical, unit)
+                                : fmt::format("the ratio of the geometric means of the {} of {} before and {} after",
+                                              typical, ratio.before, units_text(comparison, ratio.after));
   switch (ratio.method) {
     case UnitMethod::spread:
       return fmt::format("{}; its interval is the largest ratio of two equal {}s that was measured ({:.3g}, {})", times,
@@ -158,8 +160,12 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
 /// The command that leads to a verdict.
 std::string settling_command(const Comparison& comparison) {
   const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
+  if (comparison.patched) return fmt::format("wic-prof run {} -- {}", kPatchAndCompare, program);
+  const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
   if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
-    return fmt::format("wic-prof run {} -- {}", settling_options(comparison), program);
+    // What ended since its interval was narrow would end as early again.
+    return fmt::format("wic-prof run --ab{} --for {}{} -- {}", comparison.host_side ? " --side host" : "",
+                       looked ? "5m" : "1m", comparison.stopped ? " --precision 0%" : "", program);
   }
   return "wic-prof run --repeat 6 -- APP ARGS...";
 }
@@ -279,13 +285,6 @@ Segment whole_of(const RunSeries& run, const Iterations& iterations) {
 
 }  // namespace
 
-std::string settling_options(const Comparison& comparison) {
-  const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
-  // What ended since its interval was narrow would end as early again.
-  return fmt::format("--ab{} --for {}{}", comparison.host_side ? " --side host" : "", looked ? "5m" : "1m",
-                     comparison.stopped ? " --precision 0%" : "");
-}
-
 std::string_view unit_name(UnitKind unit) { return unit == UnitKind::phase ? "phase" : "run"; }
 
 void conclude(Comparison& comparison) {
@@ -295,7 +294,7 @@ void conclude(Comparison& comparison) {
   comparison.settle.clear();
   comparison.estimator.clear();
   comparison.method = UnitMethod::none;
-  const std::vector<Unit> units = units_of_segments(comparison.segments);
+  const std::vector<Unit> units = units_of_segments(comparison.segments, comparison.means);
   const calibration::Spread& spread = spread_of(comparison);
   const UnitRatio ratio = unit_ratio(
       units, {comparison.unit == UnitKind::phase, spread.iterations, comparison.may_stop, comparison.stopped});
@@ -332,6 +331,8 @@ Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t
   pair.measured_at = comparison.measured_at;
   pair.timed = comparison.timed;
   pair.host_side = comparison.host_side;
+  pair.means = comparison.means;
+  pair.patched = comparison.patched;
   pair.segments = {comparison.segments[before], comparison.segments[after]};
   const auto label = [](const Segment& segment) { return way_name(segment.mode, segment.strategy); };
   pair.before.label = label(pair.segments[0]);
@@ -352,11 +353,13 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   comparison.stopped = model.meta_value("ab_end") == "precision";
   comparison.host_side = changes_hosts_only(model);
   comparison.segments = find_segments(model, comparison.notes);
+  comparison.means = means_count(model);
+  comparison.patched = is_patched(model);
   note_losses(model, comparison.notes);
   std::vector<Segment>& segments = comparison.segments;
   if (units != nullptr) {
     comparison.measured_at = place_of(model, *units);
-    for (Segment& segment : segments) fill(segment, units->list);
+    for (Segment& segment : segments) fill(segment, units->list, comparison.means);
   }
   if (segments.size() < 2) {
     segments.clear();
@@ -392,6 +395,12 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
     comparison.after.label = "poll again";
     comparison.notes.emplace_back(
         "a placebo: the program polled on both sides, so a verdict other than no change is a false alarm");
+  }
+  if (comparison.means) {
+    comparison.notes.emplace_back(
+        "the program has a CPU quota, so the mean of a phase's iterations counts in place of the median, which leaves "
+        "out "
+        "those in which the quota stops the program");
   }
   if (model.meta_value("ab_warm_up") == "not steady") {
     comparison.notes.emplace_back(

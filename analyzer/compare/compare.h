@@ -66,6 +66,8 @@ struct Comparison {
   std::string measured_at;                 ///< the site of the timed iterations and their device
   std::string timed;               ///< what is timed instead of iterations at wait sites, and why; empty for these
   std::vector<std::string> notes;  ///< what weakens the answer: losses, interventions at single sites
+  bool patched = false;            ///< the trace is one of patched loops, which a comparison needs patched again
+  bool means = false;              ///< each phase's time is the mean of its iterations (means_count())
   Differences differences;         ///< per site and per edge; empty between many runs
   CompareOptions options;
 };
@@ -103,9 +105,6 @@ Comparison compare(const TraceModel& before, const TraceModel& after, const Comp
 
 /// Sets what follows from the segments and their sides: sides, speed-up, verdict and its reasons.
 void conclude(Comparison& comparison);
-
-/// Of `wic-prof run`: "--ab --side host --for 5m", which leads to a verdict where `comparison` has none.
-std::string settling_options(const Comparison& comparison);
 
 /// The same comparison of two of its segments alone.
 Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t after);

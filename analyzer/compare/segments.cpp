@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -189,11 +190,20 @@ std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::str
   return segments;
 }
 
-void fill(Segment& segment, const std::vector<Iteration>& iterations) {
+bool means_count(const TraceModel& model) {
+  if (!model.meta_value("ab_phases").empty()) return !model.meta_value("ab_quota_period_ns").empty();
+  const TimeNs worth_it = (model.end - model.begin) / 100;
+  return std::any_of(model.stats.begin(), model.stats.end(),
+                     [&](const store::StatRow& row) { return row.name == "throttled_ns" && row.value > worth_it; });
+}
+
+void fill(Segment& segment, const std::vector<Iteration>& iterations, bool means) {
   for (const Iteration& iteration : iterations) {
     if (iteration.begin >= segment.begin_ns && iteration.end <= segment.end_ns) segment.iterations.push_back(iteration);
   }
-  if (!segment.iterations.empty()) segment.iteration_ns_p50 = percentile(durations(segment.iterations), 50);
+  if (segment.iterations.empty()) return;
+  const std::vector<TimeNs> times = durations(segment.iterations);
+  segment.iteration_ns_p50 = means ? std::llround(mean(times)) : percentile(times, 50);
 }
 
 std::vector<TimeNs> durations(const std::vector<Iteration>& iterations) {

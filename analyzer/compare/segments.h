@@ -24,7 +24,8 @@ struct Segment {
   std::vector<std::string> apart = {};
   std::optional<bool> after = {};  ///< the side of the comparison; nothing: neither
   std::vector<Iteration> iterations = {};
-  std::optional<TimeNs> iteration_ns_p50 = {};  ///< nothing without iterations
+  /// Their mean where means are compared (means_count()). Nothing without iterations.
+  std::optional<TimeNs> iteration_ns_p50 = {};
 };
 
 /// In order of time, without iterations and sides; a single segment if nothing changed. The segments of a trace of
@@ -34,7 +35,12 @@ struct Segment {
 std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::string>& notes);
 
 /// Adds the iterations that are wholly within [segment.begin_ns, segment.end_ns].
-void fill(Segment& segment, const std::vector<Iteration>& iterations);
+void fill(Segment& segment, const std::vector<Iteration>& iterations, bool means = false);
+
+/// Whether the mean of a segment's iterations says how long they take, in place of the median, which leaves out those
+/// in which a CPU quota stops the program: `run --ab` under a quota, and any recording in which the quota stopped it
+/// for more than 1 % of the time.
+bool means_count(const TraceModel& model);
 
 std::vector<TimeNs> durations(const std::vector<Iteration>& iterations);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "analyzer/measure/step_count.h"
 
@@ -32,6 +33,11 @@ double median_between_ticks(std::vector<TimeNs> values) {
   if (last - first < 2 || tick > median / 50) return middle;
   const double below = static_cast<double>(n) / 2 - static_cast<double>(first - values.begin());
   return middle + static_cast<double>(tick) * (below / static_cast<double>(last - first) - 0.5);
+}
+
+double mean(const std::vector<TimeNs>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 TimeNs covered(std::vector<Interval> intervals) {

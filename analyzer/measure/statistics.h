@@ -20,6 +20,9 @@ TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent);
 /// they are. 0 for an empty list.
 double median_between_ticks(std::vector<TimeNs> values);
 
+/// 0 for an empty list.
+double mean(const std::vector<TimeNs>& values);
+
 /// The time interval [begin, end).
 struct Interval {
   TimeNs begin = 0, end = 0;

@@ -9,12 +9,12 @@
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
+#include "analyzer/trace/modes.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/patch_and_compare.h"
 
 namespace wicprof::analyzer {
 namespace {
-
-constexpr std::string_view kPatch = "--rewrite --schedule poll:2s,park:2s";
 
 /// Share of a device's samples, in the loop and at the barrier behind it: the part of the resident warps that does no
 /// work. Not calibrated.
@@ -135,7 +135,8 @@ RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
     finding.evidence = evidence_of(model, loop);
     finding.remedy = remedy_of(model, loop);
     // Without a change of the program, where it holds the kernel's PTX.
-    if (!finding.remedy.starts_with("wic-prof ") && !is_patched(model)) finding.command = run_command(model, kPatch);
+    if (!finding.remedy.starts_with("wic-prof ") && !is_patched(model))
+      finding.command = run_command(model, kPatchAndCompare);
     outcome.findings.push_back(std::move(finding));
   }
   add_hidden(model, outcome.findings);

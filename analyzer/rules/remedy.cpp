@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/trace/modes.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/patch_and_compare.h"
 #include "protocol/shell_words.h"
-#include "protocol/trace_words.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -32,7 +33,7 @@ std::string park_command(std::string_view site_name, std::optional<StrategyId> s
 std::string park_command(const TraceModel& model, std::string_view site_name, std::optional<StrategyId> strategy) {
   if (!has_ended(model)) return park_command(site_name, strategy);
   // As wic-prof rewrite advises: the loops are patched again, and the toggle parks them.
-  const std::string_view way = is_patched(model) ? "--rewrite --schedule poll:2s,park:2s" : "--ab";
+  const std::string_view way = is_patched(model) ? kPatchAndCompare : "--ab";
   return run_command(model, std::string(way) + strategy_option(strategy));
 }
 
@@ -78,7 +79,5 @@ bool is_python(const TraceModel& model) {
   const std::string app = model.meta_value("app");
   return app.substr(app.rfind('/') + 1).starts_with("python");
 }
-
-bool is_patched(const TraceModel& model) { return model.meta_value("trace").find(kRewriteWord) != std::string::npos; }
 
 }  // namespace wicprof::analyzer

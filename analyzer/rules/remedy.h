@@ -40,7 +40,5 @@ std::string trial_options(const Trial& trial, std::string_view how);
 std::string run_command(const TraceModel& model, std::string_view options);
 /// Whether the program is a Python program, which takes no change of its calls of CUDA.
 bool is_python(const TraceModel& model);
-/// Whether the waiting loops of the program's kernels were patched.
-bool is_patched(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+
+#include "protocol/trace_words.h"
 
 namespace wicprof::analyzer {
 
@@ -25,6 +28,8 @@ bool changes_hosts_only(const TraceModel& model) {
   return !model.interventions.empty() && std::all_of(model.interventions.begin(), model.interventions.end(),
                                                      [](const auto& row) { return of_host(row); });
 }
+
+bool is_patched(const TraceModel& model) { return model.meta_value("trace").find(kRewriteWord) != std::string::npos; }
 
 Modes::Modes(const TraceModel& model) : begin_(model.begin), end_(model.end) {
   first_ = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);

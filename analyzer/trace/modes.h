@@ -17,6 +17,8 @@ namespace wicprof::analyzer {
 std::vector<store::InterventionRow> program_interventions(const TraceModel& model);
 /// Whether interventions changed the waits of host threads in calls of CUDA, and nothing else.
 bool changes_hosts_only(const TraceModel& model);
+/// Whether the waiting loops of the program's kernels were patched.
+bool is_patched(const TraceModel& model);
 
 class Modes {
  public:

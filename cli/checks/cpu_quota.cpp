@@ -11,9 +11,9 @@ namespace wicprof::cli {
 
 template <>
 std::vector<Check> run_check<struct CpuQuotaCheck>(const Machine&) {
-  const std::optional<double> cpus = cgroup_cpus(getpid());
-  if (!cpus) return {{"CPU quota", CheckState::not_applicable, "none", {}, false}};
-  std::string detail = fmt::format("{:.3g} CPUs", *cpus);
+  const std::optional<CpuLimit> limit = cgroup_cpu_limit(getpid());
+  if (!limit) return {{"CPU quota", CheckState::not_applicable, "none", {}, false}};
+  std::string detail = fmt::format("{:.3g} CPUs", limit->cpus);
   if (const std::optional<QuotaCounts> counts = CpuQuota(getpid()).counts(); counts && counts->periods > 0) {
     detail += fmt::format("; it was used up in {} periods, and threads then stood still for {} in all", counts->periods,
                           analyzer::format_duration(counts->throttled_ns));

@@ -23,6 +23,7 @@
 
 #include "analyzer/stuck/stuck.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/patch_and_compare.h"
 #include "analyzer/words/runtime_names.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
@@ -294,8 +295,8 @@ std::string next_text(const std::string& path, const Contents& contents, const r
   }
   const std::string program = path.find('/') == std::string::npos ? "./" + path : path;
   return "Next, with these waits patched, recorded and switched:\n" +
-         reports::command_lines(screen, "wic-prof run --rewrite --schedule poll:2s,park:2s -- " + shell_word(program),
-                                2);
+         reports::command_lines(
+             screen, fmt::format("wic-prof run {} -- {}", analyzer::kPatchAndCompare, shell_word(program)), 2);
 }
 
 std::string contents_text(const RewriteOptions& options, const Contents& contents, const reports::Screen& screen) {

@@ -42,6 +42,7 @@ struct RunOptions {
   std::string strategy;
   std::string side;
   std::string schedule;
+  int cycles = 1;
   bool ab = false;
   std::string ab_time = "1m";
   std::string precision = "1%";
@@ -86,7 +87,8 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     return bad_input(
         "a trace is a database and cannot go to stdout; name a file with -o, and use wic-prof report for stdout");
   }
-  plan.schedule_text = options.schedule;
+  plan.schedule_text =
+      fmt::format("{}", fmt::join(std::vector(static_cast<std::size_t>(options.cycles), options.schedule), ","));
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return park.error();
   const Result<WaitSide> side = wanted_side(options.side, park->strategy);
@@ -95,7 +97,7 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   if (options.ab && options.repeat == 1) {
     if (const Result<> read = read_ab(options, *park, plan); !read) return read;
   } else if (!options.schedule.empty()) {
-    Result<std::vector<Phase>> phases = parse_schedule(options.schedule, park->strategy);
+    Result<std::vector<Phase>> phases = parse_schedule(plan.schedule_text, park->strategy);
     if (!phases) return phases.error();
     plan.phases = *std::move(phases);
   } else if (!options.ab && (!options.mode.empty() || !options.strategy.empty())) {
@@ -264,6 +266,10 @@ void add_way_options(CLI::App& verb, RunOptions& options) {
           "program ends")
       ->type_name("LIST")
       ->excludes(verb.get_option("--mode"));
+  verb.add_option("--cycles", options.cycles, "go through the schedule so many times")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->needs(verb.get_option("--schedule"));
 }
 
 void add_comparing_options(CLI::App& verb, RunOptions& options) {

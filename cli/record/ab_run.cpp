@@ -2,19 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "cli/record/cgroup.h"
+
 namespace wicprof::cli {
 
 namespace {
 constexpr TimeNs kTimeout = 2 * kSecond;  // a program takes well under 1 ms; as for a scheduled change
 }
 
-Result<> AbRun::begin(const AbPlan& plan) {
+Result<> AbRun::begin(AbPlan plan) {
   const std::lock_guard lock(mutex_);
   if (schedule_) {
     return unavailable(schedule_->over()
                            ? "this run has compared both modes already, and its trace holds one comparison"
                            : "this run compares both modes already");
   }
+  if (const std::optional<CpuLimit> limit = cgroup_cpu_limit(program_)) plan.quota_period = limit->period;
   schedule_.emplace(plan);
   meter_.enable(plan.side);
   return ok();

@@ -1,6 +1,8 @@
 // The comparison of both modes in a running program: follows the schedule of ab_schedule.h and switches the program.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -17,10 +19,12 @@ namespace wicprof::cli {
 /// One comparison per run: the trace can hold one.
 class AbRun {
  public:
-  AbRun(Switchboard& switchboard, IterationMeter& meter) : switchboard_(switchboard), meter_(meter) {}
+  /// `program`: a process with the program's CPU quota.
+  AbRun(Switchboard& switchboard, IterationMeter& meter, pid_t program)
+      : switchboard_(switchboard), meter_(meter), program_(program) {}
 
-  /// Any thread. Error: one runs already, or has run.
-  Result<> begin(const AbPlan& plan);
+  /// Looks for the program's quota itself. Any thread. Error: one runs already, or has run.
+  Result<> begin(AbPlan plan);
 
   /// Does what is due. `attached`: when the program's wic runtime attached; 0 = not yet. Returns a sentence for the
   /// user when the comparison ends or fails. The supervising thread.
@@ -39,6 +43,7 @@ class AbRun {
  private:
   Switchboard& switchboard_;
   IterationMeter& meter_;
+  const pid_t program_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<AbSchedule> schedule_;
   std::optional<std::uint32_t> sequence_;  // of the change under way

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kPhaseIterations = 4;
 /// A change takes effect within 1 ms, and the recorder reads every 1 ms: both are then below 5 % of a phase.
 constexpr TimeNs kShortestPhase = 50 * kMillisecond;
+/// What the phase before leaves is then below 10 % of a phase. Not calibrated.
+constexpr TimeNs kQuotaPeriods = 10;
 /// Fewer make a median that is one of the extremes; as in analyzer/compare.
 constexpr std::size_t kFewestIterations = 3;
 /// A phase is at most this share of the time, so that half of the time suffices for the fewest blocks.
@@ -45,12 +47,18 @@ std::string_view ab_end_name(AbEnd end) {
 
 AbSchedule::AbSchedule(const AbPlan& plan) : plan_(plan), random_(plan.seed) {}
 
-TimeNs AbSchedule::longest_phase() const { return std::max(kShortestPhase, plan_.time / kPhasesInTime); }
+TimeNs AbSchedule::shortest_phase() const { return std::max(kShortestPhase, kQuotaPeriods * plan_.quota_period); }
+
+TimeNs AbSchedule::longest_phase() const { return std::max(shortest_phase(), plan_.time / kPhasesInTime); }
+
+double AbSchedule::time_of(const std::vector<TimeNs>& durations) const {
+  return plan_.quota_period > 0 ? analyzer::mean(durations) : analyzer::median_between_ticks(durations);
+}
 
 bool AbSchedule::phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const {
   if (now - since_ >= longest_phase() && durations.size() >= kFewestIterations) return true;
   if (now - since_ >= kPhaseTimeoutFactor * longest_phase()) return true;
-  return now - since_ >= kShortestPhase && durations.size() >= kPhaseIterations;
+  return now - since_ >= shortest_phase() && durations.size() >= kPhaseIterations;
 }
 
 Mode AbSchedule::next_phase() {
@@ -66,8 +74,7 @@ Mode AbSchedule::next_phase() {
 void AbSchedule::close_phase(TimeNs now, const std::vector<TimeNs>& durations) {
   Phase& phase = phases_.back();
   phase.end = now;
-  if (durations.size() >= kFewestIterations)
-    phase.log_time = std::log(std::max(1.0, analyzer::median_between_ticks(durations)));
+  if (durations.size() >= kFewestIterations) phase.log_time = std::log(std::max(1.0, time_of(durations)));
   if (!second_ || phases_.size() < 2) return;
   const Phase& other = phases_[phases_.size() - 2];
   if (phase.log_time == 0 || other.log_time == 0) return;
@@ -142,6 +149,7 @@ std::map<std::string, std::string> AbSchedule::meta() const {
                                              {"ab_warm_up", steady_ ? "steady" : "not steady"},
                                              {"ab_side", std::string(side_name(plan_.side))}};
   if (plan_.placebo) meta["ab_placebo"] = "1";
+  if (plan_.quota_period > 0) meta["ab_quota_period_ns"] = std::to_string(plan_.quota_period);
   if (plan_.precision > 0) meta["ab_precision"] = fmt::format("{:.6g}", plan_.precision);
   return meta;
 }

@@ -27,6 +27,10 @@ struct AbPlan {
   /// Keeps the program polling in both kinds of phases: shows what the comparison finds by chance.
   bool placebo = false;
   bool end_program = false;  ///< once the measurement is over
+  /// Of the CPU quota that the program has; 0: none. What one way of waiting leaves of the quota, the next one has
+  /// until the period ends, so a phase lasts several periods. Its time is then the mean of its iterations: the median
+  /// leaves out those in which the quota stops the program.
+  TimeNs quota_period = 0;
 };
 
 /// What ended the measurement.
@@ -62,13 +66,15 @@ class AbSchedule {
   struct Phase {
     Mode mode = Mode::poll;
     TimeNs begin = 0, end = 0;
-    double log_time = 0;  // of its median iteration; 0: too few
+    double log_time = 0;  // of its median iteration, or of their mean; 0: too few
   };
   enum class Stage { warm_up, other_warm_up, phases };
 
   WantedWait way_of(Mode mode) const { return mode == Mode::poll || plan_.placebo ? plan_.poll : plan_.park; }
   bool phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const;
+  TimeNs shortest_phase() const;
   TimeNs longest_phase() const;
+  double time_of(const std::vector<TimeNs>& durations) const;
   Mode next_phase();
   void close_phase(TimeNs now, const std::vector<TimeNs>& durations);
   WantedWait finish(AbEnd end);

@@ -77,10 +77,11 @@ std::optional<std::uint64_t> cgroup_memory_left(pid_t process, const CgroupPlace
   return left;
 }
 
-std::optional<double> cgroup_cpus(pid_t process, const CgroupPlaces& places) {
-  std::optional<double> cpus;
-  const auto take = [&](double quota, double period) {
-    if (quota > 0 && period > 0) cpus = std::min(cpus.value_or(quota / period), quota / period);
+std::optional<CpuLimit> cgroup_cpu_limit(pid_t process, const CgroupPlaces& places) {
+  std::optional<CpuLimit> limit;
+  const auto take = [&](double quota, double period) {  // in us
+    if (quota <= 0 || period <= 0 || (limit && limit->cpus <= quota / period)) return;
+    limit = CpuLimit{quota / period, static_cast<TimeNs>(period * 1000)};
   };
   for (const std::string& folder : cgroup_folders(process, "cpu", places)) {
     double quota = 0, period = 0;
@@ -88,7 +89,7 @@ std::optional<double> cgroup_cpus(pid_t process, const CgroupPlaces& places) {
     std::ifstream quota_file(folder + "/cpu.cfs_quota_us"), period_file(folder + "/cpu.cfs_period_us");
     if (quota_file >> quota && period_file >> period) take(quota, period);
   }
-  return cpus;
+  return limit;
 }
 
 }  // namespace wicprof::cli

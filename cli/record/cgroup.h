@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/time.h"
+
 namespace wicprof::cli {
 
 /// Where the groups are mounted, and where the processes are.
@@ -23,7 +25,11 @@ std::vector<std::string> cgroup_folders(pid_t process, const std::string& contro
 /// left. Nothing: no group has a limit.
 std::optional<std::uint64_t> cgroup_memory_left(pid_t process, const CgroupPlaces& places = {});
 
-/// The smallest CPU quota of the groups, in CPUs. Nothing: no group has one.
-std::optional<double> cgroup_cpus(pid_t process, const CgroupPlaces& places = {});
+struct CpuLimit {
+  double cpus = 0;
+  TimeNs period = 0;  ///< after which the quota is whole again
+};
+/// The smallest CPU quota of the groups. Nothing: no group has one.
+std::optional<CpuLimit> cgroup_cpu_limit(pid_t process, const CgroupPlaces& places = {});
 
 }  // namespace wicprof::cli

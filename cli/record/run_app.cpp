@@ -226,7 +226,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     out_of_session.look(process);
   };
   IterationMeter meter;
-  AbRun ab(switchboard, meter);
+  AbRun ab(switchboard, meter, app->pid());
   if (plan.ab) (void)ab.begin(*plan.ab);
   const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
   CpuQuota quota(app->pid());

@@ -8,9 +8,7 @@ namespace wicprof::collector {
 
 namespace {
 
-// None of these is calibrated.
-constexpr TimeNs kNoisy = 10 * kSecond;
-constexpr int kFirstTicks = 10, kEveryTicks = 10;
+constexpr TimeNs kNoisy = 10 * kSecond;  // not calibrated
 
 }  // namespace
 
@@ -25,7 +23,7 @@ OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CU
     others_.count_.store(others_.waits_.size());
   }
   if (whose == Whose::nobodys) return;
-  if (!others_.used_.exchange(true) && others_.ticks_.load() == 0) others_.watch(true);
+  if (!others_.used_.exchange(true)) others_.watch(true);
 }
 
 OthersWork::Wait::~Wait() {
@@ -84,12 +82,7 @@ void OthersWork::watch(bool on) {
 
 void OthersWork::tick() {
   idle_ticks_ = used_.exchange(false) || some_wait() ? 0 : idle_ticks_ + 1;
-  if (idle_ticks_ >= kIdleTicks) {
-    ticks_ = 0;  // the next wait begins anew
-    return watch(false);
-  }
-  const int ticks = ++ticks_;
-  watch(ticks <= kFirstTicks || ticks % kEveryTicks == 0);
+  watch(idle_ticks_ < kIdleTicks);
 }
 
 }  // namespace wicprof::collector

@@ -83,8 +83,8 @@ class OthersWork {
   /// Likewise with a capture. Comes after OpenCaptures::called(), so that a wait that leaves meanwhile knows of it.
   void begins_capture(std::uint32_t thread);
 
-  /// Every 100 ms or so: watches the launches for a second, and then for a tenth of each second, since a callback takes
-  /// a launch 0.4 us. One thread.
+  /// Every 100 ms or so: the launches are watched no longer once nobody has waited for two seconds, since a callback
+  /// takes a launch 0.4 us. One thread.
   void tick();
 
  private:
@@ -104,7 +104,6 @@ class OthersWork {
   std::atomic<std::size_t> count_{0};  // of the list
   std::atomic<TimeNs> noisy_until_{0};
   std::atomic<bool> used_{false}, watching_{false};
-  std::atomic<int> ticks_{0};    // since the first wait
   int idle_ticks_ = kIdleTicks;  // nobody has waited yet
   std::mutex mutex_;             // of the list
   std::vector<std::shared_ptr<Entry>> waits_;

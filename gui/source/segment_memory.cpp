@@ -103,7 +103,7 @@ void SegmentMemory::complete(analyzer::Comparison& comparison, BeforeAfter& valu
       segment.begin_ns = seen->line.begin;
       if (const auto found = seen->places.find(*place); found != seen->places.end()) {
         comparison.measured_at = found->second.place;
-        analyzer::fill(segment, found->second.list);
+        analyzer::fill(segment, found->second.list, comparison.means);
       }
       const TimeNs end = line.end;
       line = seen->line;

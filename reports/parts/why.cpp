@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "analyzer/trace/modes.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
@@ -233,30 +234,8 @@ class Answer {
     if (in_.tried != nullptr && in_.tried->interrupted)
       say("caution", "You interrupted the comparison, so it is shorter than planned.", {in_.tried->command});
     say_device(comparison, trial);
-    say_rates(comparison);
     const bool frees = say_cpus(comparison);
     say_advice(comparison, trial, frees);
-  }
-
-  /// A quota that stops fewer than half of the iterations does not show in their median.
-  void say_rates(const Comparison& comparison) {
-    const std::vector<Finding>& findings = in_.analysis.findings;
-    const bool throttled = std::any_of(findings.begin(), findings.end(),
-                                       [](const Finding& each) { return each.rule == "host_throttled"; });
-    if (!throttled) return;
-    double iterations[2] = {}, seconds[2] = {};
-    for (const Segment& segment : comparison.segments) {
-      if (!segment.after) continue;
-      iterations[*segment.after] += static_cast<double>(segment.iterations.size());
-      seconds[*segment.after] += static_cast<double>(segment.end_ns - segment.begin_ns) / kSecond;
-    }
-    if (seconds[0] <= 0 || seconds[1] <= 0) return;
-    say("caution",
-        fmt::format("These times are medians, which a CPU quota hardly moves where it stops fewer than half of the "
-                    "iterations: per second, {:.3g} ended polled and {:.3g} parked.",
-                    iterations[0] / seconds[0], iterations[1] / seconds[1]),
-        {fmt::format("compare, segments: {:.0f} iterations in {:.3g} s polled, {:.0f} in {:.3g} s parked",
-                     iterations[0], seconds[0], iterations[1], seconds[1])});
   }
 
   void say_device(const Comparison& comparison, const Trial& trial) {
@@ -310,8 +289,7 @@ class Answer {
     const bool saves_cpus = host && frees && comparison.verdict == Verdict::no_change;
     if (comparison.verdict == Verdict::inconclusive) {
       say("advice", "Compare for longer before you change anything.", {ratio_row(comparison)});
-      const Trial sided{WaitSide::device, trial.patched, trial.strategy};  // the options name the side
-      return run_next("To settle it", run_command(in_.model, trial_options(sided, settling_options(comparison))));
+      return run_next("To settle it", one_line(comparison.settle));
     }
     if (comparison.verdict != Verdict::improvement && !saves_cpus) {
       say("advice", "Leave these waits as they are.", {ratio_row(comparison)});

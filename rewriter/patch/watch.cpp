@@ -38,12 +38,29 @@ or.b32 %__wic_e, %__wic_e, <slow>;
 st.local.u32 [<state>+<flags>], %__wic_e;
 )";
 
+// The look comes before the loop's way out: what the round's poll has read may be what the loop waits for, and a watch
+// waits for another value. So the loop has one more round first, in which it leaves or shows that it waits on.
+constexpr const char* kTries = R"(
+$__wic_watch_<k>:
+<one word>ld.local.u32 %__wic_e, [<state>+<value>];
+setp.eq.b32 %__wic_p, %__wic_e, %__wic_g;
+ld.local.u32 %__wic_e, [<state>+<flags>];
+and.b32 %__wic_h, %__wic_e, <tried>;
+setp.ne.and.b32 %__wic_p, %__wic_h, 0, %__wic_p;
+@%__wic_p bra $__wic_tried_<k>;
+or.b32 %__wic_e, %__wic_e, <tried>;
+st.local.u32 [<state>+<flags>], %__wic_e;
+st.local.u32 [<state>+<value>], %__wic_g;
+mov.u64 %__wic_x, %globaltimer;
+cvt.u32.u64 %__wic_l, %__wic_x;
+bra $__wic_go_on_<k>;
+$__wic_tried_<k>:
+)";
+
 // %__wic_a: the WatchedWord of this address, %__wic_d: when the watch ends, %__wic_r: the pause between looks. A place
 // that another word uses now is left to it. If another word takes the place later, its values hold this thread up until
 // the watch ends. The next round has its look again.
-constexpr const char* kWatch = R"(
-$__wic_watch_<k>:
-min.u64 %__wic_y, %__wic_y, <longest watch>;
+constexpr const char* kWatch = R"(min.u64 %__wic_y, %__wic_y, <longest watch>;
 cvt.u32.u64 %__wic_d, %__wic_y;
 shr.u32 %__wic_r, %__wic_d, <watch share>;
 max.u32 %__wic_r, %__wic_r, <first watch pause>;
@@ -131,37 +148,42 @@ std::string watch_text(const Site& site, const Table& table) {
     return std::string("ld.volatile") + (word.is_global ? ".global" : "") + "<value type> " + to + ", [" + address +
            "+" + std::to_string(word.offset) + "];\n";
   };
-  return fill(std::string(kIsSlow) + kWatch + kLead,
-              {{"generic", word.is_global ? "" : fill(kMakeGeneric, {{"register", address}})},
-               {"address", address_text(word, "%__wic_x")},
-               {"read", read("<v>")},
-               {"probe", read("<w>")},
-               {"v", word.is_64_bit ? "%__wic_y" : "%__wic_h"},
-               {"w", word.is_64_bit ? "%__wic_x" : "%__wic_h"},
-               {"type", word.is_64_bit ? ".b64" : ".b32"},
-               {"value type", word.is_64_bit ? ".u64" : ".u32"},
-               {"seen", std::string(word.value)},
-               {"begin", std::to_string(offsetof(ThreadState, begin_ns))},
-               {"flags", std::to_string(offsetof(ThreadState, flags))},
-               {"round bits", std::to_string(kRoundBits)},
-               {"slow round", std::to_string(kSlowRoundNs)},
-               {"table", table.name},
-               {"slow", std::to_string(kSlow)},
-               {"slow read", std::to_string(kSlowReadNs)},
-               {"longest watch", std::to_string(kLongestWatch)},
-               {"shortest watch", std::to_string(kShortestWatch)},
-               {"watch share", std::to_string(kWatchShareLog2)},
-               {"first watch pause", std::to_string(kFirstWatchPause)},
-               {"longest watch pause", std::to_string(kLongestWatchPause)},
-               {"64-log2", std::to_string(64 - kWatchedWordsLog2)},
-               {"watched", std::to_string(watched)},
-               {"watched+16", std::to_string(watched + offsetof(WatchedWord, leader_until))},
-               {"watched+24", std::to_string(watched + offsetof(WatchedWord, value))},
-               {"lead ns", std::to_string(kLeadNs)},
-               {"lead", std::to_string(kLeadNs - 1)},
-               {"valid ns", std::to_string(kValidNs)},
-               {"valid", std::to_string(kValidNs - 1)},
-               {"lead pause", std::to_string(kLeadPause)}});
+  return fill(
+      std::string(kIsSlow) + kTries + kWatch + kLead,
+      {{"generic", word.is_global ? "" : fill(kMakeGeneric, {{"register", address}})},
+       {"address", address_text(word, "%__wic_x")},
+       {"read", read("<v>")},
+       {"probe", read("<w>")},
+       {"v", word.is_64_bit ? "%__wic_y" : "%__wic_h"},
+       {"w", word.is_64_bit ? "%__wic_x" : "%__wic_h"},
+       {"type", word.is_64_bit ? ".b64" : ".b32"},
+       {"value type", word.is_64_bit ? ".u64" : ".u32"},
+       {"one word", word.is_64_bit ? "mov.b64 {%__wic_g, %__wic_h}, <seen>;\nxor.b32 %__wic_g, %__wic_g, %__wic_h;\n"
+                                   : "mov.b32 %__wic_g, <seen>;\n"},
+       {"seen", std::string(word.value)},
+       {"tried", std::to_string(kTried)},
+       {"value", std::to_string(offsetof(ThreadState, value))},
+       {"begin", std::to_string(offsetof(ThreadState, begin_ns))},
+       {"flags", std::to_string(offsetof(ThreadState, flags))},
+       {"round bits", std::to_string(kRoundBits)},
+       {"slow round", std::to_string(kSlowRoundNs)},
+       {"table", table.name},
+       {"slow", std::to_string(kSlow)},
+       {"slow read", std::to_string(kSlowReadNs)},
+       {"longest watch", std::to_string(kLongestWatch)},
+       {"shortest watch", std::to_string(kShortestWatch)},
+       {"watch share", std::to_string(kWatchShareLog2)},
+       {"first watch pause", std::to_string(kFirstWatchPause)},
+       {"longest watch pause", std::to_string(kLongestWatchPause)},
+       {"64-log2", std::to_string(64 - kWatchedWordsLog2)},
+       {"watched", std::to_string(watched)},
+       {"watched+16", std::to_string(watched + offsetof(WatchedWord, leader_until))},
+       {"watched+24", std::to_string(watched + offsetof(WatchedWord, value))},
+       {"lead ns", std::to_string(kLeadNs)},
+       {"lead", std::to_string(kLeadNs - 1)},
+       {"valid ns", std::to_string(kValidNs)},
+       {"valid", std::to_string(kValidNs - 1)},
+       {"lead pause", std::to_string(kLeadPause)}});
 }
 
 }  // namespace wicprof::rewriter

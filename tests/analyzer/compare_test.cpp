@@ -222,9 +222,9 @@ TEST(Compare, TheTimeInWhichASiteIsApartCountsOnNeitherSide) {
 }
 
 /// A trace of `run --ab`: phases of 30 iterations in random order within blocks, whose times share a random walk with
-/// steps of `wander`. The clock ticks every `tick` ns.
+/// steps of `wander`. The clock ticks every `tick` ns. Something stops every fifth polled iteration for `stopped` ns.
 TraceModel blocks_program(std::size_t blocks, TimeNs poll, TimeNs park, double noise, unsigned seed,
-                          double wander = 0.02, TimeNs tick = 1) {
+                          double wander = 0.02, TimeNs tick = 1, TimeNs stopped = 0) {
   TraceModel model = empty_program();
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 1);
@@ -239,10 +239,11 @@ TraceModel blocks_program(std::size_t blocks, TimeNs poll, TimeNs park, double n
     for (const bool second : {false, true}) {
       const bool parked = parked_first != second;
       level += wander * normal(random);
-      handoff.period = [&](std::size_t) {
+      handoff.period = [&](std::size_t i) {
         return static_cast<TimeNs>(static_cast<double>(parked ? park : poll) *
                                    std::exp(level + noise * normal(random))) /
-               tick * tick;
+                   tick * tick +
+               (!parked && i % 5 == 0 ? stopped : 0);
       };
       const TimeNs begin = handoff.start;
       handoff.start = add_handoff(model, handoff);
@@ -272,6 +273,17 @@ TEST(Compare, TicksOfTheClockDoNotMakeAnIntervalOfNoWidth) {
   EXPECT_EQ(comparison.verdict, Verdict::no_change) << comparison.reason;
   EXPECT_LT(comparison.speedup->low, comparison.speedup->value);
   EXPECT_GT(comparison.speedup->high, comparison.speedup->value);
+}
+
+// Four of five iterations are as long in both modes, and so are the medians.
+TEST(Compare, UnderAQuotaTheMeansCount) {
+  TraceModel model = blocks_program(20, 1'000'000, 1'000'000, 0.002, 8, 0.02, 1, 5'000'000);
+  EXPECT_NE(compare(model).verdict, Verdict::improvement);
+  model.meta["ab_quota_period_ns"] = "100000000";
+  const Comparison comparison = compare(model);
+  EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
+  EXPECT_NEAR(comparison.speedup->value, 2, 0.1);
+  EXPECT_NEAR(static_cast<double>(*comparison.before.iteration_ns_p50) / 1e6, 2, 0.2);
 }
 
 TEST(Compare, WarmUpBeforeTheScheduleDoesNotCount) {

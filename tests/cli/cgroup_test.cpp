@@ -64,7 +64,8 @@ TEST_F(CpuQuotaTest, ReadsTheGroupsOfVersion1) {
   EXPECT_EQ(CpuQuota(kProcess, places()).counts()->throttled_ns, 3500);
   write(root_ / "cpu,cpuacct" / "docker" / "c", "150000", "cpu.cfs_quota_us");
   write(root_ / "cpu,cpuacct" / "docker" / "c", "100000", "cpu.cfs_period_us");
-  EXPECT_EQ(cgroup_cpus(kProcess, places()), 1.5);
+  EXPECT_EQ(cgroup_cpu_limit(kProcess, places())->cpus, 1.5);
+  EXPECT_EQ(cgroup_cpu_limit(kProcess, places())->period, 100 * kMillisecond);
   write(root_ / "memory" / "docker" / "c", "1000000", "memory.limit_in_bytes");
   write(root_ / "memory" / "docker" / "c", "400000", "memory.usage_in_bytes");
   write(root_ / "memory" / "docker" / "c", "cache 9\ntotal_inactive_file 100000\n", "memory.stat");
@@ -84,15 +85,15 @@ TEST_F(CpuQuotaTest, AGroupThatIsNotMountedHereIsTheRoot) {
 TEST_F(CpuQuotaTest, TheSmallestLimitOfTheGroupsHolds) {
   belongs_to("0::/a/b\n");
   EXPECT_FALSE(cgroup_memory_left(kProcess, places()));
-  EXPECT_FALSE(cgroup_cpus(kProcess, places()));
+  EXPECT_FALSE(cgroup_cpu_limit(kProcess, places()));
   write(root_ / "a", "3000", "memory.max");
   write(root_ / "a", "1000", "memory.current");
   write(root_ / "a" / "b", "max", "memory.max");
   write(root_ / "a" / "b", "900", "memory.current");
   EXPECT_EQ(cgroup_memory_left(kProcess, places()), 2000u);
-  write(root_ / "a", "max 100000", "cpu.max");
+  write(root_ / "a", "100000 20000", "cpu.max");
   write(root_ / "a" / "b", "50000 100000", "cpu.max");
-  EXPECT_EQ(cgroup_cpus(kProcess, places()), 0.5);
+  EXPECT_EQ(cgroup_cpu_limit(kProcess, places())->cpus, 0.5);
 }
 
 TEST_F(CpuQuotaTest, GoesOnWithTheGroupToWhichTheProcessMoves) {

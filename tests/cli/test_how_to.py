@@ -83,6 +83,28 @@ class HowTo(harness.Case):
         self.assertIsNotNone(cpus, compared)
         self.assertGreater(float(cpus[1]), float(cpus[2]), compared)
 
+    def test_a_comparison_under_a_quota(self):
+        """The quota stops one of several iterations, so their median is the same in both ways of waiting."""
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        group = Group.limited("cpu", {"cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": 30_000},
+                              {"cpu.max": "30000 100000"})
+        self.addCleanup(lambda: self.until(group.is_removed, "the group's end"))
+        self.env.update(WICPROF_CUPTI_PATH=harness.FAKE_CUPTI, WICPROF_TEST_CUPTI="", WICPROF_FLUSH_MS="10")
+        enter = 'echo $$ > "$0" && exec "$@"'
+        ended = subprocess.run(["sh", "-c", enter, group.folder / "cgroup.procs", harness.WICPROF,
+                                *"run -o ab.wicprof --ab --side host --for 7s --end --".split(), harness.CUDA_APP,
+                                *"load context wait stream 3000 10".split()],
+                               cwd=self.work, env=self.env, text=True, capture_output=True, timeout=harness.TIMEOUT)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        answer = json.loads(self.wic_prof("compare", "ab.wicprof", "--format", "json").stdout)
+        self.assertGreater(answer["speedup"]["value"], 1.5, answer)
+        self.assertIn("the mean of a phase's iterations counts", " ".join(answer["notes"]))
+        self.assertLess(max(segment["end_ns"] - segment["begin_ns"] for segment in answer["segments"]), 5e9)
+        phases = dict(self.query("ab.wicprof", "SELECT key, value FROM meta"))["ab_phases"].split(",")[:-1]
+        for begin, end in (map(int, phase.split(":")[1:]) for phase in phases):
+            self.assertGreaterEqual(end - begin, 0.99e9)
+
     def recorded_waits(self):
         trace = self.work / "server.wicprof"
         try:

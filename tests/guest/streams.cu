@@ -23,6 +23,31 @@ void fed_by_another() {
   }
 }
 
+// After waits of more than a second, in which a profiler may have stopped looking.
+void fed_late() {
+  const cudaStream_t own = stream(), fed = stream();
+  for (int i = 0; i < 3; ++i) {
+    for (const double end = now_ms() + 450; now_ms() < end;) {
+      busy(own, 3);
+      cudaStreamSynchronize(own);
+    }
+    const Word word;
+    busy(fed, 30);
+    std::thread feeder([&] {
+      pause_ms(10);
+      hold(fed, word);
+    });
+    {
+      const Timed timed("wait", 2);
+      OK(cudaStreamSynchronize(fed));
+    }
+    IS(cudaStreamQuery(fed), cudaErrorNotReady);
+    word.set();
+    feeder.join();
+    OK(cudaStreamSynchronize(fed));
+  }
+}
+
 // The feeder stops only when the waiter is done: a wait for the stream as it is would never end.
 void fed_until_the_wait_ends() {
   const cudaStream_t fed = stream();
@@ -291,6 +316,7 @@ void waits_for_a_value() {
 
 QUESTIONS({
     {"fed_by_another", fed_by_another, 0, true},
+    {"fed_late", fed_late, 0, true},
     {"fed_until_the_wait_ends", fed_until_the_wait_ends},
     {"released_during_a_legacy_wait", released_during_a_legacy_wait},
     {"released_during_a_stream_wait", released_during_a_stream_wait},

@@ -88,29 +88,14 @@ TEST(Why, CpusThatParkingFreesAreWorthKeepingWhereOthersNeedThem) {
   EXPECT_TRUE(one.why().command.empty());
 }
 
-TEST(Why, UnderAQuotaTheMedianIsNotTheWholeAnswer) {
-  Case one("host_throttled");
-  one.outcome(Verdict::no_change, 1);
-  for (const bool parked : {false, true}) {
-    Segment segment;
-    segment.after = parked;
-    segment.end_ns = 2 * kSecond;
-    segment.iterations.resize(parked ? 60 : 20);
-    one.comparison.segments.push_back(segment);
-  }
-  EXPECT_TRUE(says(one.why(), "per second, 10 ended polled and 30 parked.")) << one.why().paragraph();
-  one.analysis.findings.front().rule = "host_spin";
-  EXPECT_FALSE(says(one.why(), "per second"));
-}
-
-TEST(Why, AnEarlyEndIsSettledByAllOfTheTime) {
+TEST(Why, WhatIsOpenHasTheCommandThatSettlesIt) {
   Case one;
   one.outcome(Verdict::inconclusive, 1.01);
-  one.comparison.method = UnitMethod::looks;
-  one.comparison.stopped = true;
-  EXPECT_TRUE(says(one.why(), "Whether parking helps remains open: a reason with figures"));
-  EXPECT_TRUE(says(one.why(), "Compare for longer before you change anything."));
-  EXPECT_EQ(one.why().command, "wic-prof run --ab --side host --for 5m --precision 0% -- app 1");
+  one.comparison.settle = "wic-prof run --ab --for 5m -- app 1";
+  const Why why = one.why();
+  EXPECT_TRUE(says(why, "Whether parking helps remains open: a reason with figures"));
+  EXPECT_TRUE(says(why, "Compare for longer before you change anything."));
+  EXPECT_EQ(why.command, one.comparison.settle);
 }
 
 TEST(Why, PatchedLoopsWaitThroughTheApi) {
@@ -121,8 +106,6 @@ TEST(Why, PatchedLoopsWaitThroughTheApi) {
   EXPECT_TRUE(says(why, "A second run let the patched waiting loops of the program's kernels poll and park in turn."));
   EXPECT_TRUE(says(why, "wic::wait_until"));
   EXPECT_EQ(why.command, "wic-prof run --rewrite --mode park --side device --keep-last 1m -- app 1");
-  one.outcome(Verdict::inconclusive, 2);
-  EXPECT_EQ(one.why().command, "wic-prof run --rewrite --ab --for 1m -- app 1");
 }
 
 TEST(Why, WhatWeakensTheAnswerIsSaid) {

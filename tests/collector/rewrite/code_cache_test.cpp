@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -245,8 +246,8 @@ TEST_F(RewriteCache, ALoadFromTheCacheIsTheOnlyOneOfTheModule) {
     return driver.libraries[library];
   };
   const std::string first = load();
-  EXPECT_NE(reasons.find("rewrite: compiling patched code took 0.1 s; the next run finds it in the cache"),
-            std::string::npos)
+  EXPECT_TRUE(std::regex_search(
+      reasons, std::regex("rewrite: compiling patched code took [0-9.]+ s; the next run finds it in the cache")))
       << reasons;
   EXPECT_NE(first.find("__wic_state"), std::string::npos);
   EXPECT_EQ(compilations(), (std::vector<std::string>{first, first}));  // the trial, and the program's load
