@@ -25,9 +25,9 @@ namespace {
 
 int main_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  // What follows `--` belongs to the program that run and ci start; CLI11 must not parse it.
+  // What follows `--` belongs to the program that run, why and ci start; CLI11 must not parse it.
   ProgramWords program;
-  if (!words.empty() && (words[0] == "run" || words[0] == "ci")) {
+  if (!words.empty() && (words[0] == "run" || words[0] == "why" || words[0] == "ci")) {
     const auto mark = std::find(words.begin(), words.end(), "--");
     if (mark != words.end()) {
       program.assign(mark + 1, words.end());

@@ -174,8 +174,9 @@ std::string settling_command(const Comparison& comparison) {
   if (comparison.patched) return fmt::format("wic-prof run {} -- {}", kPatchAndCompare, program);
   const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
   if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
-    return fmt::format("wic-prof run --ab{} --for {} -- {}", comparison.host_side ? " --side host" : "",
-                       looked ? "5m" : "1m", program);
+    // What ended since its interval was narrow would end as early again.
+    return fmt::format("wic-prof run --ab{} --for {}{} -- {}", comparison.host_side ? " --side host" : "",
+                       looked ? "5m" : "1m", comparison.stopped ? " --precision 0%" : "", program);
   }
   return "wic-prof run --repeat 6 -- APP ARGS...";
 }

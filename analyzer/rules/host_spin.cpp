@@ -40,8 +40,7 @@ std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const RuleInput&
 
 /// For a program that nobody can start again by what the trace says.
 std::string without_places(const TraceModel& model) {
-  const std::string app = model.meta_value("app");
-  if (app.substr(app.rfind('/') + 1).starts_with("python"))
+  if (is_python(model))
     return "record the program with wic-prof run, and park the waits of its host threads while it runs";
   return "call cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first other CUDA call, if the program "
          "tolerates wake-ups some microseconds later";

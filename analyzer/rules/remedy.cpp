@@ -12,6 +12,7 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::string_view kToggle = "wic-prof toggle park", kRun = "wic-prof run ", kHostSide = "--side host";
+constexpr std::string_view kRewrite = "--rewrite";
 constexpr std::string_view kStrategy = " --strategy ", kProgram = " -- ";
 
 std::string strategy_option(std::optional<StrategyId> strategy) {
@@ -45,10 +46,8 @@ std::string host_park_command(const TraceModel& model, std::optional<StrategyId>
 }
 
 bool parks_sites(std::string_view remedy) {
-  const std::string_view own = own_words(remedy);
-  if (own.find(kHostSide) != own.npos) return false;
-  return own.starts_with(kToggle) ||
-         (own.starts_with(kRun) && (own.find("--ab") != own.npos || own.find("--schedule") != own.npos));
+  const std::optional<Trial> trial = trial_of(remedy);
+  return trial && trial->side != WaitSide::host;
 }
 
 std::optional<StrategyId> named_strategy(std::string_view command) {
@@ -57,6 +56,27 @@ std::optional<StrategyId> named_strategy(std::string_view command) {
   if (at == own.npos) return std::nullopt;
   const std::size_t begin = at + kStrategy.size();
   return strategy_from_name(own.substr(begin, own.find_first_of(" ;)", begin) - begin));
+}
+
+std::optional<Trial> trial_of(std::string_view command) {
+  const std::string_view own = own_words(command);
+  const auto has = [&](std::string_view option) { return own.find(option) != own.npos; };
+  const bool compares = own.starts_with(kRun) && (has(" --ab") || has(" --schedule"));
+  if (!own.starts_with(kToggle) && !compares) return std::nullopt;
+  return Trial{has(kHostSide) ? WaitSide::host : WaitSide::device, has(kRewrite), named_strategy(command)};
+}
+
+std::string trial_options(const Trial& trial, std::string_view how) {
+  return fmt::format("{}{}{}{}", trial.patched ? "--rewrite " : "", how,
+                     trial.side == WaitSide::host ? " --side host"
+                     : trial.patched              ? " --side device"
+                                                  : "",
+                     strategy_option(trial.strategy));
+}
+
+bool is_python(const TraceModel& model) {
+  const std::string app = model.meta_value("app");
+  return app.substr(app.rfind('/') + 1).starts_with("python");
 }
 
 }  // namespace wicprof::analyzer

@@ -25,4 +25,18 @@ bool parks_sites(std::string_view remedy);
 /// The strategy that such a command names; nothing: it leaves the choice to `auto`.
 std::optional<StrategyId> named_strategy(std::string_view command);
 
+/// Another way of waiting, which a command lets a program try.
+struct Trial {
+  WaitSide side = WaitSide::device;
+  bool patched = false;                ///< the waits are loops that are patched while the program loads its code
+  std::optional<StrategyId> strategy;  ///< nothing: `auto`
+};
+/// Nothing: the command switches nothing.
+std::optional<Trial> trial_of(std::string_view command);
+/// The options of `wic-prof run` for the trial's waits, behind `how`: "--ab --side host --strategy block" for "--ab".
+std::string trial_options(const Trial& trial, std::string_view how);
+
+/// Whether the program is a Python program, which takes no change of its calls of CUDA.
+bool is_python(const TraceModel& model);
+
 }  // namespace wicprof::analyzer

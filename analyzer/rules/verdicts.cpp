@@ -5,6 +5,7 @@
 
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/site_advice.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
 
@@ -23,8 +24,8 @@ bool comes_before(const Finding& a, const Finding& b) {
   return a.cost && b.cost && a.cost->amount > b.cost->amount;
 }
 
-/// A command and nothing else.
-bool is_command(std::string_view remedy) { return remedy.starts_with("wic-prof ") && remedy.find("; ") == remedy.npos; }
+/// A command and nothing else: a shell would take prose behind it otherwise than its words are.
+bool is_command(std::string_view remedy) { return remedy.starts_with("wic-prof ") && safe_command(remedy) == remedy; }
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
@@ -72,6 +71,7 @@ Result<> read_ab(const RunOptions& options, const WantedWait& park, RunPlan& pla
   ab.side = *side;
   ab.end_program = options.end;
   ab.placebo = options.placebo;
+  ab.patched = options.capture.rewrite;
   plan.ab = ab;
   plan.phases = {{ab.poll, 0}};
   return ok();
@@ -127,14 +127,6 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   return ok();
 }
 
-/// "ended with status 3", "was killed by signal 11 (Segmentation fault)"; empty if the program did not fail.
-std::string failure_of(const RunOutcome& outcome) {
-  const AppEnd& end = outcome.end;
-  if (outcome.ended_as_planned || outcome.left_running || end.status == 0) return {};
-  if (end.signal) return fmt::format("was killed by signal {} ({})", *end.signal, strsignal(*end.signal));
-  return fmt::format("ended with status {}", end.status);
-}
-
 /// What the summary of a run found out about the trace.
 struct TraceFacts {
   bool empty = false;          ///< the program did nothing that wic-prof records
@@ -154,7 +146,7 @@ void report_last_words(const LastWords& last_words, const TraceFacts& facts) {
 }
 
 void report_end(const RunOutcome& outcome, const LastWords& last_words, const TraceFacts& facts) {
-  if (const std::string failure = failure_of(outcome); !failure.empty()) {
+  if (const std::string failure = outcome.failure(); !failure.empty()) {
     const std::string after = facts.took ? " after " + analyzer::format_duration(*facts.took) : "";
     if (facts.empty && !outcome.interrupted) {
       warn(fmt::format("the program {}{}, before it used CUDA or waited through wic, so the trace shows no waits",
@@ -216,7 +208,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
   facts.command = model->meta_value("command");
   if (const auto run = analyzer::recorded_run(*model)) facts.took = run->end - run->begin;
   const std::string trace = shell_word(outcome.trace);
-  if (facts.empty && !failure_of(outcome).empty() && !outcome.interrupted) {
+  if (facts.empty && !outcome.failure().empty() && !outcome.interrupted) {
     note("written to " + outcome.trace);
     return facts;
   }

@@ -21,7 +21,7 @@ Result<> AbRun::begin(AbPlan plan) {
   if (const std::optional<CpuLimit> limit = cgroup_cpu_limit(program_)) plan.quota_period = limit->period;
   schedule_.emplace(plan);
   side_ = plan.side;
-  meter_.enable(side_.value_or(WaitSide::host));
+  meter_.enable(plan.patched ? WaitSide::host : side_.value_or(WaitSide::host));
   return ok();
 }
 
@@ -45,7 +45,7 @@ std::optional<std::string> AbRun::follow(TimeNs now, TimeNs attached) {
   std::optional<std::string> news;
   if (!side_) {
     side_ = meter_.sees_sites() ? WaitSide::device : switchboard_.side_with_waits();
-    meter_.enable(*side_);
+    if (!schedule_->plan().patched) meter_.enable(*side_);
     news = chosen_side(*side_, switchboard_.has_host_waits());
   }
   requested_ = now;

@@ -27,6 +27,7 @@ struct AbPlan {
   /// Keeps the program polling in both kinds of phases: shows what the comparison finds by chance.
   bool placebo = false;
   bool end_program = false;  ///< once the measurement is over
+  bool patched = false;  ///< waits of patched loops have no iterations: ranges and launches show the program's steps
   /// Of the CPU quota that the program has; 0: none. What one way of waiting leaves of the quota, the next one has
   /// until the period ends, so a phase lasts several periods. Its time is then the mean of its iterations: the median
   /// leaves out those in which the quota stops the program.

@@ -104,7 +104,7 @@ void IterationMeter::arrive(std::uint64_t key, bool declared, std::uint32_t iter
 
 bool IterationMeter::better(const Place& a, const Place& b) const {
   const auto rank = [](const Place& place) {
-    if (place.declared) return -1;
+    if (place.declared && place.seen > 0) return -1;
     const bool repeats = place.seen >= kFewestRepeats;
     if (place.taken > 0) return repeats ? 0 : 3;
     return place.last > 0 ? (repeats ? 1 : 3) : 2;

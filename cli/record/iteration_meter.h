@@ -33,9 +33,9 @@ class IterationMeter {
 
   /// Ends a stretch and begins another: returns the durations of the iterations, in ns and in order, that were seen
   /// since the last call, at the place (a site and the waiters of a device) that has the most since the start. For
-  /// host threads, as analyzer/compare/timed_units.h: wait sites that the program declares, else the NVTX ranges that
-  /// took the longest, else the kernel with the fewest launches, if they repeat; what the first call finds stays. An
-  /// iteration that was in progress at the last call is left out. Any thread.
+  /// host threads, as analyzer/compare/timed_units.h: wait sites that the program declares and that count its
+  /// iterations, else the NVTX ranges that took the longest, else the kernel with the fewest launches, if they repeat;
+  /// what the first call finds stays. An iteration that was in progress at the last call is left out. Any thread.
   std::vector<TimeNs> take();
   /// The same without ending the stretch.
   std::vector<TimeNs> peek() const;

@@ -439,6 +439,12 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
 
 }  // namespace
 
+std::string RunOutcome::failure() const {
+  if (ended_as_planned || left_running || end.status == 0) return {};
+  if (end.signal) return fmt::format("was killed by signal {} ({})", *end.signal, strsignal(*end.signal));
+  return fmt::format("ended with status {}", end.status);
+}
+
 int RunOutcome::status() const {
   const int of_program = ended_as_planned || left_running ? static_cast<int>(kDone) : end.status;
   return of_program == kDone && lost ? static_cast<int>(kUnavailable) : of_program;

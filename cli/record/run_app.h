@@ -57,6 +57,9 @@ struct RunOutcome {
   bool lost = false;                 ///< others removed, emptied or replaced the trace
   std::string out_of_session;        ///< why a process may not have been recorded (out_of_session.h); empty: each could
 
+  /// "ended with status 3", "was killed by signal 11 (Segmentation fault)"; empty if the program did not fail.
+  std::string failure() const;
+
   /// The exit status of a verb that passes on the program's: a signal that wic-prof itself sent as planned is no
   /// failure, a lost trace is one.
   int status() const;

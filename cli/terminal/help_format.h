@@ -1,5 +1,5 @@
 // The layout of help texts: CLI11's, with lines that fit the terminal, and with the program to start in the usage lines
-// of run and ci.
+// of run, why and ci.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,8 @@ class HelpFormat : public CLI::Formatter {
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = CLI::Formatter::make_usage(app, std::move(name));
-    if (!app->get_prefix_command() && app->get_name() != "ci") return usage;
+    const std::string& verb = app->get_name();
+    if (!app->get_prefix_command() && verb != "ci" && verb != "why") return usage;
     usage.erase(usage.find_last_not_of('\n') + 1);
     return usage + " -- APP ARGS...\n";
   }

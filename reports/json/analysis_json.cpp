@@ -143,6 +143,8 @@ Json verdict_value(const TraceVerdict& verdict) {
           {"command", verdict.command.empty() ? Json(nullptr) : Json(verdict.command)}};
 }
 
+}  // namespace
+
 Json finding_value(const Finding& finding) {
   Json value = {{"rule", finding.rule},
                 {"site", nullptr},
@@ -155,6 +157,8 @@ Json finding_value(const Finding& finding) {
   if (!finding.site_name.empty()) value["site"] = finding.site_name;
   return value;
 }
+
+namespace {
 
 Json reasons_value(const std::vector<StallShare>& reasons) {
   Json list = Json::array();

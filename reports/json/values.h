@@ -8,6 +8,7 @@
 namespace wicprof::reports {
 
 Json analysis_value(const TraceModel& model, const Analysis& analysis, const Comparison* comparison);
+Json finding_value(const Finding& finding);
 Json comparison_value(const Comparison& comparison);
 
 }  // namespace wicprof::reports

@@ -132,6 +132,8 @@ TEST(Compare, OneToggleHasARatioAndNoVerdict) {
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
   EXPECT_EQ(comparison.why, "one phase each");
   EXPECT_EQ(comparison.settle, "wic-prof run --ab --for 1m -- halo --size 'a b'");
+  model.meta["ab_end"] = "precision";  // more time alone would end as early
+  EXPECT_EQ(compare(model).settle, "wic-prof run --ab --for 1m --precision 0% -- halo --size 'a b'");
   ASSERT_TRUE(comparison.speedup);
   EXPECT_NEAR(comparison.speedup->value, 1 / 1.08, 0.01);
   EXPECT_NE(comparison.reason.find(".json"), std::string::npos) << "names where the spread was measured";

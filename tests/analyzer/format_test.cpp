@@ -191,6 +191,21 @@ TEST(Format, ProseInATableIsWrapped) {
   EXPECT_EQ(table.str(0, 11), "name  what\none   a b c\n      d e f\n");
 }
 
+TEST(Trial, IsWhatACommandSwitches) {
+  const auto options = [](std::string_view command) {
+    const std::optional<Trial> trial = trial_of(command);
+    return trial ? trial_options(*trial, "--ab") : std::string("none");
+  };
+  EXPECT_EQ(options("wic-prof run --ab -- app --side host --rewrite"), "--ab");
+  EXPECT_EQ(options("wic-prof run --ab --side host --strategy block -- app"), "--ab --side host --strategy block");
+  EXPECT_EQ(options("wic-prof run --rewrite --schedule poll:2s,park:2s -- app"), "--rewrite --ab");
+  EXPECT_EQ(options("wic-prof toggle park --site a --strategy shared_watch; park b too"),
+            "--ab --strategy shared_watch");
+  EXPECT_EQ(options("wic-prof toggle park --side host"), "--ab --side host");
+  EXPECT_EQ(options("wic-prof run --trace=cuda,pcsampling -- app --ab"), "none");
+  EXPECT_EQ(options("leave this site as it is"), "none");
+}
+
 TEST(ParkCommand, QuotesTheSiteForAShell) {
   EXPECT_EQ(park_command("halo.left"), "wic-prof toggle park --site halo.left");
   EXPECT_EQ(park_command("a b; rm -r $HOME"), "wic-prof toggle park --site 'a b; rm -r $HOME'");

@@ -8,7 +8,7 @@ import unittest
 
 import harness
 
-READERS = (["analyze", "FILE"], ["compare", "FILE"], ["report", "FILE", "--format", "md"])
+READERS = (["analyze", "FILE"], ["why", "FILE"], ["compare", "FILE"], ["report", "FILE", "--format", "md"])
 
 
 class TraceFile(harness.Case):
@@ -21,8 +21,8 @@ class TraceFile(harness.Case):
     def test_a_folder_is_called_a_folder(self):
         (self.work / "folder").mkdir()
         (self.work / "file").write_text("x")
-        for command in (["analyze"], ["compare"], ["report", "--format", "csv", "-o", "-"], ["gui"], ["rewrite"],
-                        ["ci", "--config"]):
+        for command in (["analyze"], ["why"], ["compare"], ["report", "--format", "csv", "-o", "-"], ["gui"],
+                        ["rewrite"], ["ci", "--config"]):
             rest = ["--", "true"] if command[0] == "ci" else []
             self.assert_refused(self.wic_prof(*command, "folder", *rest), 2, "folder is a folder")
             result = self.wic_prof(*command, "file/x", *rest)

@@ -53,6 +53,8 @@ SCREENS = {
     "compare": ["compare", "both.wicprof"],
     "compare_two": ["compare", "poll.wicprof", "park.wicprof"],
     "compare_hot_flag": ["compare", "hot_flag.poll.wicprof", "hot_flag.park.wicprof"],
+    "why_hot_flag": ["why", "hot_flag.poll.wicprof"],
+    "why_bare_poll_verbose": ["why", "--verbose", "bare_poll.wicprof"],
     "rewrite": ["rewrite", "flag.ptx"],
     "explain": ["explain"],
     "explain_share": ["explain", "share"],

@@ -51,7 +51,7 @@ class Names(harness.Case):
         shutil.copy(harness.TRACED_APP, program)
         status, _, err = self.plain("run", "-f", "-o", "t.wicprof", "--", program, "--waits", "3", b"--arg", HOSTILE)
         self.assertNotEqual(status, 3, err)
-        for verb in (["analyze"], ["analyze", "--format=json"], ["analyze", "--verbose"],
+        for verb in (["analyze"], ["analyze", "--format=json"], ["analyze", "--verbose"], ["why"], ["why", "--verbose"],
                      ["report", "--format", "html", "-o", "-"], ["report", "--format", "md", "-o", "-"],
                      ["report", "--format", "csv", "-o", "-"], ["report", "--format", "json", "-o", "-"],
                      ["report", "--format", "perfetto", "-o", "-"]):
@@ -63,7 +63,8 @@ class Names(harness.Case):
     def test_of_programs_files_and_folders_that_are_missing(self):
         for command in ([b"run", b"--", HOSTILE], [b"run", b"--", b"./" + HOSTILE], [b"analyze", HOSTILE],
                         [b"compare", HOSTILE, HOSTILE], [b"report", HOSTILE, b"-o", b"x"], [b"rewrite", HOSTILE],
-                        [b"gui", HOSTILE], [b"explain", HOSTILE], [HOSTILE], [b"analyze", b"--" + HOSTILE],
+                        [b"gui", HOSTILE], [b"why", HOSTILE], [b"why", b"--", HOSTILE], [b"explain", HOSTILE],
+                        [HOSTILE], [b"analyze", b"--" + HOSTILE],
                         [b"toggle", b"park", b"--session", HOSTILE], [b"toggle", HOSTILE],
                         [b"stuck", b"--session", HOSTILE], [b"ci", b"--config", HOSTILE, b"--", b"true"],
                         [b"run", b"-o", HOSTILE + b"/t", b"--", b"true"],

@@ -66,7 +66,7 @@ class Schemas(harness.Case):
 
     def test_schemas_are_valid_and_strict(self):
         self.assertEqual(sorted(name.split(".")[0] for name in SCHEMAS),
-                         ["analysis", "common", "comparison", "figure", "gate", "report", "stuck"])
+                         ["analysis", "common", "comparison", "figure", "gate", "report", "stuck", "why"])
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
                 jsonschema.Draft202012Validator.check_schema(schema)
@@ -134,6 +134,30 @@ class Schemas(harness.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         analysis = self.check("t.wicprof")["analysis"]
         self.assertTrue(analysis["stalls"] and analysis["polling_loops"])
+
+    def test_why_programs_are_slow(self):
+        env = {"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI or "", "WICPROF_TEST_CUPTI": "", "WICPROF_FLUSH_MS": "10"}
+        programs = [(["true"], None), ([harness.TRACED_APP, "--status", "3"], None)]
+        if harness.CUDA_APP is not None:
+            spins = "load context wait stream 9999 5 exit 0".split()
+            programs.append(([harness.CUDA_APP, *spins], "host_spin"))
+        for words, tried in programs:
+            with self.subTest(program=words):
+                result = self.wic_prof("why", "-f", "-o", "t.wicprof", "--for", "1s", "--format=json", "--", *words,
+                                       env=env)
+                answer = json.loads(result.stdout)
+                self.assertEqual(faults("why", answer), [])
+                if tried is None:
+                    self.assertIsNone(answer["comparison"])
+                if answer["comparison"]:
+                    self.assertEqual(answer["tried"]["rule"], tried)
+
+    def test_host_threads_that_park(self):
+        options = ("--schedule", "poll:200ms,park:200ms", "--side=host")
+        self.assertEqual(self.run_cuda("load", "context", "wait", "stream", "200", "5", "exit", "0",
+                                       options=options).returncode, 0)
+        strategies = {segment["strategy"] for segment in self.check("t.wicprof")["comparison"]["segments"]}
+        self.assertIn("hybrid", strategies)
 
     def test_the_gate(self):
         (self.work / "wic-prof.toml").write_text("[run]\nrepeat = 2\nmodes = ['poll', 'park']\n"
