@@ -68,10 +68,7 @@ std::optional<Trial> trial_of(std::string_view command) {
 
 std::string trial_options(const Trial& trial, std::string_view how) {
   return fmt::format("{}{}{}{}", trial.patched ? "--rewrite " : "", how,
-                     trial.side == WaitSide::host ? " --side host"
-                     : trial.patched              ? " --side device"
-                                                  : "",
-                     strategy_option(trial.strategy));
+                     trial.side == WaitSide::host ? " --side host" : "", strategy_option(trial.strategy));
 }
 
 bool is_python(const TraceModel& model) {

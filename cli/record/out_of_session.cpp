@@ -16,12 +16,20 @@ namespace wicprof::cli {
 
 namespace {
 
+std::string words_of(pid_t pid, const char* what) {
+  std::ifstream file(fmt::format("/proc/{}/{}", pid, what), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 /// Whether a process has started with an environment that lacks the session's name. False also where it has written
 /// something else to that place, as programs do that set their title.
 bool lacks_session(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
-  if (!file) return false;
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::string all = words_of(pid, "environ");
+  if (all.empty()) {
+    // A process that is about to end, or has just begun to start a program, has no arguments either.
+    if (words_of(pid, "cmdline").empty()) return false;
+    all = words_of(pid, "environ");
+  }
   for (std::string_view rest = all; !rest.empty();) {
     const std::string_view entry = rest.substr(0, rest.find('\0'));
     if (entry.find('=') == std::string_view::npos) return false;
