@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include "collector/program/loaded_module.h"
 #include "collector/program/place_name.h"
@@ -54,10 +56,35 @@ bool same(const LoadedModule& one, const LoadedModule& other) {
   return one.found && other.found && one.begin == other.begin;
 }
 
+/// function_at(), which reads a symbol table, once for each address and not once for each thread.
+class FunctionNames {
+ public:
+  std::string at(const void* address) {
+    const std::lock_guard lock(mutex_);
+    if (const std::uint64_t modules = modules_loaded(); modules != modules_) {  // another may lie at that address now
+      modules_ = modules;
+      names_.clear();
+    }
+    const auto [place, is_new] = names_.try_emplace(address);
+    if (is_new) place->second = function_at(address).name;
+    return place->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t modules_ = 0;
+  std::unordered_map<const void*, std::string> names_;
+};
+FunctionNames& function_names() {
+  static auto& names = *new FunctionNames;  // callbacks may come after the end of static objects
+  return names;
+}
+std::string name_at(const void* address) { return function_names().at(address); }
+
 /// Whether an address lies in the runtime that is linked into the program. Its functions keep the names of the calls;
 /// the names of its inner functions are hashes.
 bool in_static_runtime(const void* address, std::string_view call) {
-  const std::string function = function_at(address).name;
+  const std::string function = name_at(address);
   return function.starts_with("libcudart_static_") || function == call ||
          (function.starts_with(call) &&
           std::string_view(function).substr(call.size()).starts_with("_pt"));  // _ptsz, _ptds
@@ -67,7 +94,7 @@ bool in_static_runtime(const void* address, std::string_view call) {
 /// too. nullptr: not known.
 const void* function_around(const void* address) { return _Unwind_FindEnclosingFunction(const_cast<void*>(address)); }
 
-bool has_name(const void* address) { return !function_at(address).name.empty(); }
+bool has_name(const void* address) { return !name_at(address).empty(); }
 
 /// Between the program and a call of the driver.
 struct Between {
@@ -95,7 +122,7 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& b
   };
   if (!call.runtime && !call.runtime_calls.empty() && at < stack.count) {
     if (runtime) {
-      const std::string function = function_at(address_of(at - 1)).name;
+      const std::string function = name_at(address_of(at - 1));
       if (calls(function)) between.runtime_call = function;
     } else if (!has_name(address_of(at))) {
       const std::size_t most = std::min(stack.count - 1, at + kMostOfRuntime);
@@ -109,9 +136,9 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& b
       }
     } else {
       std::size_t skipped = at;
-      std::string function = function_at(address_of(skipped)).name;
+      std::string function = name_at(address_of(skipped));
       while (function.starts_with("libcudart_static_") && ++skipped < stack.count)
-        function = function_at(address_of(skipped)).name;
+        function = name_at(address_of(skipped));
       if (skipped < stack.count && calls(function)) {
         between.runtime_call = function;
         at = skipped + 1;

@@ -58,7 +58,7 @@ void timing_event_in_legacy() {
   OK(cudaEventSynchronize(second));
   float ms = 0;
   OK(cudaEventElapsedTime(&ms, first, second));
-  IS(ms >= 5 && ms < 50, 1);
+  IS(ms >= 5 && ms < 500, 1);  // beside other processes on the same GPU
 }
 // What lies between two events: nothing of ours may come there.
 void elapsed_time() {
