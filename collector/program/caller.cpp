@@ -7,8 +7,11 @@
 #include <array>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "collector/program/loaded_module.h"
 #include "collector/program/place_name.h"
@@ -155,6 +158,40 @@ const Frame* programs_frame(const Stack& stack, const CudaCall& call, Between& b
   return at < stack.count ? &stack.frames[at] : nullptr;
 }
 
+/// Where callers were found, by all threads.
+struct Path {
+  std::ptrdiff_t distance = 0;
+  const void* address = nullptr;
+  std::string runtime_call;
+};
+class PathsOfProcess {
+ public:
+  static PathsOfProcess& get() {
+    static auto& paths = *new PathsOfProcess;  // callbacks may come after the end of static objects
+    return paths;
+  }
+  void add(std::uint32_t call, Path path) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Path>& paths = paths_[call];
+    const bool known = std::any_of(paths.begin(), paths.end(), [&](const Path& one) {
+      return one.distance == path.distance && one.address == path.address;
+    });
+    if (!known && paths.size() < kMost) paths.push_back(std::move(path));
+  }
+  template <class There>
+  std::optional<Path> find(std::uint32_t call, There&& there) {
+    const std::lock_guard lock(mutex_);
+    const std::vector<Path>& paths = paths_[call];
+    const auto found = std::find_if(paths.begin(), paths.end(), there);
+    return found == paths.end() ? std::nullopt : std::optional(*found);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 16;  // of a call; not calibrated
+  std::mutex mutex_;
+  std::array<std::vector<Path>, Caller::kCalls> paths_;
+};
+
 /// The calling thread's own stack, from its lowest address to behind its highest.
 struct Bounds {
   std::uintptr_t begin = 0, end = 0;
@@ -184,18 +221,45 @@ const void* Caller::callee_of(const void* caller) {
   return nullptr;
 }
 
+void Caller::know_stack() {
+  if (std::exchange(stack_known_, true)) return;
+  const Bounds bounds = own_stack();
+  stack_begin_ = bounds.begin;
+  stack_end_ = bounds.end;
+}
+
+void Caller::remember(std::uint32_t call, std::ptrdiff_t distance) {
+  auto& distances = distances_[call];
+  if (std::find(std::begin(distances), std::end(distances), distance) != std::end(distances)) return;
+  auto free = std::find(std::begin(distances), std::end(distances), 0);
+  if (free == std::end(distances)) --free;
+  *free = distance;
+  // The shortest first, so that find() ends at the first one beyond the stack's end.
+  std::sort(std::begin(distances), free + 1);
+}
+
+__attribute__((no_sanitize("address"))) const void* Caller::found_by_another(const CudaCall& call, const void* frame) {
+  know_stack();
+  const auto path = PathsOfProcess::get().find(call.number, [&](const Path& one) {
+    return on_stack(reinterpret_cast<std::uintptr_t>(frame), one.distance) &&
+           *reinterpret_cast<const void* const*>(static_cast<const char*>(frame) + one.distance) == one.address;
+  });
+  if (!path) return nullptr;
+  remember(call.number, path->distance);
+  runtime_call_ = path->runtime_call;
+  ambiguous_ = false;
+  return path->address;
+}
+
 const void* Caller::unwind(const CudaCall& call, const void* frame) {
   if (failures_[call.number] >= kMostFailures) return nullptr;
-  if (unwound_++ == 0) {
-    const Bounds bounds = own_stack();
-    stack_begin_ = bounds.begin;
-    stack_end_ = bounds.end;
-  }
+  know_stack();
+  ++unwound_;
   Stack stack;
   _Unwind_Backtrace(add_frame, &stack);
   Between between;
   const Frame* const found = programs_frame(stack, call, between);
-  runtime_call_ = std::move(between.runtime_call);
+  runtime_call_ = between.runtime_call;
   ambiguous_ = between.ambiguous;
   if (found == nullptr) {
     ++failures_[call.number];
@@ -204,15 +268,11 @@ const void* Caller::unwind(const CudaCall& call, const void* frame) {
   failures_[call.number] = 0;
   if (found->slot != nullptr && found->slot > frame &&
       *static_cast<const void* const*>(found->slot) == found->returns_to) {
-    auto& distances = distances_[call.number];
     const std::ptrdiff_t distance = static_cast<const char*>(found->slot) - static_cast<const char*>(frame);
-    if (std::find(std::begin(distances), std::end(distances), distance) == std::end(distances)) {
-      auto free = std::find(std::begin(distances), std::end(distances), 0);
-      if (free == std::end(distances)) --free;
-      *free = distance;
-      // The shortest first, so that find() ends at the first one beyond the stack's end.
-      std::sort(std::begin(distances), free + 1);
-    }
+    remember(call.number, distance);
+    // An ambiguous one is another once CudaCall::inside says more.
+    if (!between.ambiguous)
+      PathsOfProcess::get().add(call.number, {distance, found->returns_to, std::move(between.runtime_call)});
   }
   return found->returns_to;
 }

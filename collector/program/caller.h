@@ -43,8 +43,12 @@ class Caller {
       const void* const address = *reinterpret_cast<const void* const*>(static_cast<const char*>(frame) + distance);
       if (known(address)) return address;
     }
+    if (const void* const address = found_by_another(call, frame)) return address;
     return unwind(call, frame);
   }
+
+  /// The same from the stack's frames alone.
+  const void* unwind(const CudaCall& call, const void* frame);
 
   /// Where on the thread's stack find() would read that return address next time; nullptr: nowhere, or on a stack whose
   /// end is not known.
@@ -66,14 +70,19 @@ class Caller {
   /// How often find() had to unwind the stack.
   std::uint64_t unwound() const { return unwound_; }
 
-  /// What find() saw when it unwound last, for a call of the driver: the call of the runtime that made it, one of
+  /// What the last walk of the stack saw, for a call of the driver: the call of the runtime that made it, one of
   /// CudaCall::runtime_calls; empty: none.
   const std::string& runtime_call() const { return runtime_call_; }
   /// The same: whether functions without names may be those of a runtime that is linked into the program.
   bool ambiguous() const { return ambiguous_; }
 
  private:
-  const void* unwind(const CudaCall& call, const void* frame);
+  /// The caller that another thread has found on a path that looks the same; nullptr: none. A program that makes a
+  /// thread for each request would walk a stack for each, which takes some 50 us with a real driver.
+  const void* found_by_another(const CudaCall& call, const void* frame);
+  void remember(std::uint32_t call, std::ptrdiff_t distance);
+  /// Looks up the bounds of the thread's stack, once.
+  void know_stack();
 
   /// Whether the word at that distance lies on the thread's own stack. False on a stack that the program made itself (a
   /// fiber's), whose end is not known; find() then unwinds.
@@ -92,6 +101,7 @@ class Caller {
   std::uint64_t unwound_ = 0;
   std::string runtime_call_;
   bool ambiguous_ = false;
+  bool stack_known_ = false;
   std::uintptr_t stack_begin_ = 0, stack_end_ = 0;  // of the thread; 0: not looked up yet, or not known
 };
 

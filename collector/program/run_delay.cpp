@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 namespace wicprof::collector {
 
@@ -65,7 +66,8 @@ bool RunDelay::still_ours() const {
 }
 
 ssize_t RunDelay::read_file(char* text, std::size_t bytes) {
-  if (open()) return pread(file_, text, bytes, 0);
+  // Most threads of a program that makes one for each request read once.
+  if (std::exchange(read_before_, true) && open()) return pread(file_, text, bytes, 0);
   const int file = ::open(kPath, O_RDONLY | O_CLOEXEC);
   if (file < 0) return -1;
   const ssize_t read = ::read(file, text, bytes);
@@ -74,7 +76,7 @@ ssize_t RunDelay::read_file(char* text, std::size_t bytes) {
 }
 
 TimeNs RunDelay::read(const Switches& switches) {
-  if (tried_ && switches == seen_) return value_;
+  if (read_before_ && switches == seen_) return value_;
   seen_ = switches;
   value_ = -1;
   char text[96];

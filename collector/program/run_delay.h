@@ -18,7 +18,7 @@ struct Switches {
 };
 
 /// How long the thread has been ready to run without a CPU. One object per thread, used by that thread alone; keeps
-/// /proc/thread-self/schedstat open from the first read() on, as far as kMaxFiles allows for all threads together;
+/// /proc/thread-self/schedstat open from the second read() on, as far as kMaxFiles allows for all threads together;
 /// other threads open the file for each read.
 class RunDelay {
  public:
@@ -40,7 +40,7 @@ class RunDelay {
   ssize_t read_file(char* text, std::size_t bytes);
 
   int file_ = -1;
-  bool tried_ = false;
+  bool read_before_ = false, tried_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
   Switches seen_;

@@ -50,7 +50,7 @@ PlaceOfWait CallPlaces::place(WaitingThread& thread, std::uint8_t number, const 
 void CallPlaces::prove(WaitingThread& thread, std::uint8_t number, const void* frame, std::uint32_t correlation) {
   if (!kWaitingCalls[number].by_runtime() || runtime_needed_) return;
   const bool same = correlation == thread.wait.correlation;
-  if (same) thread.caller.find(cuda_call(number), frame, [](const void*) { return false; });
+  if (same) thread.caller.unwind(cuda_call(number), frame);
   if (same && thread.caller.runtime_call() == names_[thread.wait.outer]) {
     ids_nest_ = true;
     watch_[thread.wait.outer] = Watch::proven;

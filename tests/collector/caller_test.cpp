@@ -12,11 +12,12 @@ namespace {
 
 /// Finds the caller, and counts how often a remembered word of the stack was looked at.
 struct Finder {
-  Caller caller;
+  std::uint32_t call;  // of its own for each test: the process remembers paths
+  Caller caller{};
   int looked = 0;
 
   __attribute__((noinline)) const void* find() {
-    return caller.find({0, false, "call", nullptr}, __builtin_frame_address(0), [this](const void*) {
+    return caller.find({call, false, "call", nullptr}, __builtin_frame_address(0), [this](const void*) {
       ++looked;
       return true;
     });
@@ -36,7 +37,7 @@ __attribute__((noinline)) const void* find_deeper(Finder& finder) {
 
 TEST(Caller, ReadsARememberedWordInsteadOfUnwinding) {
   std::thread([] {
-    Finder finder;
+    Finder finder{1};
     const void* const first = find_deeper(finder);
     ASSERT_NE(first, nullptr);
     EXPECT_EQ(finder.looked, 0);
@@ -46,9 +47,24 @@ TEST(Caller, ReadsARememberedWordInsteadOfUnwinding) {
   }).join();
 }
 
+TEST(Caller, FindsWhatAnotherThreadHasFoundOnTheSamePath) {
+  std::vector<const void*> found;
+  std::vector<std::uint64_t> unwound;
+  for (int i = 0; i < 3; ++i) {
+    std::thread([&] {
+      Finder finder{20};
+      found.push_back(find_deeper(finder));
+      unwound.push_back(finder.caller.unwound());
+    }).join();
+  }
+  EXPECT_NE(found[0], nullptr);
+  EXPECT_EQ(found, std::vector<const void*>(3, found[0]));
+  EXPECT_EQ(unwound, (std::vector<std::uint64_t>{1, 0, 0}));
+}
+
 TEST(Caller, ReadsNoWordBeyondTheStacksEnd) {
   std::thread([] {
-    Finder finder;
+    Finder finder{2};
     ASSERT_NE(find_deeper(finder), nullptr);
     EXPECT_NE(finder.find(), nullptr);  // a shorter path: the remembered word would lie beyond the end
     EXPECT_EQ(finder.looked, 0);
@@ -67,7 +83,7 @@ void run_fiber() {
 
 TEST(Caller, ReadsNoWordOfAStackThatTheProgramMade) {
   std::vector<std::byte> stack(4 * kDeep);
-  Finder finder;
+  Finder finder{3};
   ASSERT_NE(find_deeper(finder), nullptr);
   of_fiber = &finder;
   ASSERT_EQ(getcontext(&fiber), 0);
