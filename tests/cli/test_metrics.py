@@ -326,6 +326,7 @@ class Metrics(harness.Case):
         for client in clients[::2]:
             client.sendall(b"GET /metrics HTT")
         self.assertEqual(self.total(self.scrape(), "wicprof_waits_total"), 200)
+        self.assertLess(len(os.listdir(f"/proc/{process.pid}/fd")), len(clients))
         self.assertLess(self.stop(process), CLIENT_TIMEOUT / 2)
         for client in clients:
             client.close()
