@@ -397,7 +397,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   heartbeat.reset();  // what is left of the program waits in its own way
   sampler.reset();
   drain.finish();
-  if (metrics) metrics->end();
+  if (metrics) guarded("publishing the last metrics", [&] { publish_metrics(now_ns()); });
   if (const std::string news = other_root.news(); !news.empty()) warn(news);
   outcome.out_of_session = out_of_session.why();
   if (session->is_file_cut()) recorder->set_stat(store::Stat::ring_corrupt, kSessionCut, 1);
