@@ -62,7 +62,18 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.run();
 
-  // 2. From wake edges and device work.
+  // 2. From wake edges, whose analyses take much memory.
+  tasks.add([&] { analysis.classification = classify(model, *matching); });
+  if (parties == Parties::matrices) {
+    tasks.add([&] {  // one after the other, since each holds the lengths of all waits
+      const PartyMatrices matrices(model, matching->edges, *work);
+      for (const PartyBy by : kPartyBy) analysis.parties.push_back(matrices.matrix(by));
+    });
+  }
+  tasks.add([&] { analysis.edges = open_edges(model, *matching); });
+  tasks.run();
+
+  // 3. From wake edges and device work.
   std::optional<Waiters> waiters;           // who waits, and in which iteration
   Interval ground{model.begin, model.end};  // of shares of time: the window of the iterations
   std::optional<WaitKernels> kernels;       // the kernels that contain waits
@@ -78,18 +89,10 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.host_wait_parts = host_wait_parts(model, index);
     analysis.lateness = lateness(model, *work, index);
   });
-  tasks.add([&] { analysis.classification = classify(model, *matching); });
-  tasks.add([&] { analysis.edges = open_edges(model, *matching); });
-  if (parties == Parties::matrices) {
-    tasks.add([&] {  // one after the other, since each holds the lengths of all waits
-      const PartyMatrices matrices(model, matching->edges, *work);
-      for (const PartyBy by : kPartyBy) analysis.parties.push_back(matrices.matrix(by));
-    });
-  }
   tasks.run();
   work.reset();
 
-  // 3. From wake edges, waiters and their kernels.
+  // 4. From wake edges, waiters and their kernels.
   const std::vector<WakeStats> wakes = std::move(matching->sites);
   tasks.add([&] {
     const WaitModel waits(model, *matching, *waiters, modes);
@@ -110,7 +113,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
   tasks.run();
 
-  // 4. From the critical path and the figures of sites, kernels and loops.
+  // 5. From the critical path and the figures of sites, kernels and loops.
   analysis.wakes = in_order_of(analysis.sites, wakes);
   tasks.add([&] {
     const std::vector<Iteration> iterations =
