@@ -267,7 +267,7 @@ void expect_everything(const Delivered& delivered) {
   EXPECT_EQ(devices[0].sm_count, 132u);
   EXPECT_EQ(delivered.text(devices[0].uuid), "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
   auto kernels = delivered.all<KernelEvent>();
-  std::erase_if(kernels, [](const KernelEvent& kernel) { return kernel.graph != 0; });
+  kernels.erase_if([](const KernelEvent& kernel) { return kernel.graph != 0; });
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(delivered.text(kernels[0].name), "work(float*)");
   EXPECT_EQ(kernels[0].start_ns, 1'200);
