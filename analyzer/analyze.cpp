@@ -35,16 +35,9 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   Tasks tasks;
 
   // 1. From the trace alone.
-  std::optional<Matching> matching;         // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work;           // kernels and copies by stream, and the calls that launched them
-  std::optional<Followers> followed;        // which kernel follows which
-  std::optional<Waiters> waiters;           // who waits, and in which iteration
-  Interval ground{model.begin, model.end};  // of shares of time: the window of the iterations
-  tasks.add([&] {
-    std::vector<Iterations> iterations = find_iterations(model, waiters.emplace(model));
-    ground = iteration_window(model, iterations).value_or(ground);
-    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
-  });
+  std::optional<Matching> matching;   // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work;     // kernels and copies by stream, and the calls that launched them
+  std::optional<Followers> followed;  // which kernel follows which
   tasks.add([&] { matching = match(model); });
   tasks.add([&] {
     work.emplace(model);
@@ -70,7 +63,23 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   });
   tasks.run();
 
-  // 2. From wake edges, device work and the iterations.
+  // 2. From wake edges, whose analyses take much memory.
+  tasks.add([&] { analysis.classification = classify(model, *matching); });
+  if (parties == Parties::matrices) {
+    tasks.add([&] {  // one after the other, since each holds the lengths of all waits
+      const PartyMatrices matrices(model, matching->edges, *work);
+      for (const PartyBy by : kPartyBy) analysis.parties.push_back(matrices.matrix(by));
+    });
+  }
+  tasks.add([&] { analysis.edges = open_edges(model, *matching); });
+  tasks.run();
+
+  // 3. From wake edges, device work and the iterations.
+  std::optional<Waiters> waiters;  // who waits, and in which iteration
+  std::vector<Iterations> found = find_iterations(model, waiters.emplace(model));
+  const Interval ground =  // of shares of time: the window of the iterations
+      iteration_window(model, found).value_or(Interval{model.begin, model.end});
+  if (!found.empty()) analysis.iterations = std::move(found.front());
   std::optional<WaitKernels> kernels;  // the kernels that contain waits
   tasks.add([&] {
     analysis.path = critical_path(model, *matching, *work, ground);
@@ -81,18 +90,10 @@ Analysis analyze(const TraceModel& model, Parties parties) {
     analysis.host_wait_parts = host_wait_parts(model, index, ground);
     analysis.lateness = lateness(model, *work, index, ground);
   });
-  tasks.add([&] { analysis.classification = classify(model, *matching); });
-  tasks.add([&] { analysis.edges = open_edges(model, *matching); });
-  if (parties == Parties::matrices) {
-    tasks.add([&] {  // one after the other, since each holds the lengths of all waits
-      const PartyMatrices matrices(model, matching->edges, *work);
-      for (const PartyBy by : kPartyBy) analysis.parties.push_back(matrices.matrix(by));
-    });
-  }
   tasks.run();
   work.reset();
 
-  // 3. From wake edges, waiters and their kernels.
+  // 4. From wake edges, waiters and their kernels.
   const std::vector<WakeStats> wakes = std::move(matching->sites);
   tasks.add([&] {
     const WaitModel waits(model, *matching, *waiters, modes);
@@ -113,7 +114,7 @@ Analysis analyze(const TraceModel& model, Parties parties) {
   tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
   tasks.run();
 
-  // 4. From the critical path and the figures of sites, kernels and loops.
+  // 5. From the critical path and the figures of sites, kernels and loops.
   analysis.wakes = in_order_of(analysis.sites, wakes);
   tasks.add([&] {
     const std::vector<Iteration> iterations =

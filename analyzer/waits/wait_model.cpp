@@ -50,7 +50,7 @@ WaitSums& WaitSums::operator+=(const WaitSums& other) {
 }
 
 WaitModel::WaitModel(const TraceModel& model, const Matching& matching, const Waiters& waiters, const Modes& modes)
-    : model_(model), matching_(matching), waiters_(waiters) {
+    : model_(model), matching_(matching), clocks_(model), waiters_(waiters) {
   find_first_resumptions();
   find_transfers();
   sum_up(modes);
@@ -71,14 +71,18 @@ void WaitModel::find_first_resumptions() {
 void WaitModel::find_transfers() {
   if (model_.copies.empty()) return;
   using Route = std::pair<DeviceId, DeviceId>;
-  std::map<Route, std::vector<const store::CopyRow*>> by_route;
+  struct Sent {
+    TimeNs start, end;
+    std::uint64_t bytes;
+  };
+  std::map<Route, std::vector<Sent>> by_route;
   for (const store::CopyRow& copy : model_.copies) {
     const auto ends = ends_of(copy);
-    if (ends && copy.end > 0) by_route[*ends].push_back(&copy);
+    if (ends && copy.end > 0) by_route[*ends].push_back({copy.start, copy.end, copy.bytes});
   }
   if (by_route.empty()) return;
   for (auto& [route, copies] : by_route) {
-    std::sort(copies.begin(), copies.end(), [](const auto* a, const auto* b) { return a->end < b->end; });
+    std::sort(copies.begin(), copies.end(), [](const Sent& a, const Sent& b) { return a.end < b.end; });
   }
   // The destination device of each signal.
   std::vector<std::optional<DeviceId>> to(model_.signals.size());
@@ -95,11 +99,11 @@ void WaitModel::find_transfers() {
     const auto [last, first] = before.try_emplace({signal.site, *to[i], signal.word.value_or(0)}, model_.begin);
     const auto& list = copies->second;
     const auto after = std::upper_bound(list.begin(), list.end(), signal.at,
-                                        [](TimeNs time, const store::CopyRow* copy) { return time < copy->end; });
-    const bool carried = after != list.begin() && (*std::prev(after))->end > last->second &&
-                         (*std::prev(after))->bytes >= signal.bytes;  // signal.bytes is 0 if unknown
+                                        [](TimeNs time, const Sent& copy) { return time < copy.end; });
+    const bool carried = after != list.begin() && std::prev(after)->end > last->second &&
+                         std::prev(after)->bytes >= signal.bytes;  // signal.bytes is 0 if unknown
     if (carried) {
-      transfers_[i] = (*std::prev(after))->end - (*std::prev(after))->start;
+      transfers_[i] = std::prev(after)->end - std::prev(after)->start;
     }
     last->second = signal.at;
   }
@@ -125,7 +129,8 @@ WaitTimes WaitModel::times(const WakeEdge& edge) const {
   times.wake_shared = std::clamp<TimeNs>(released.first_resumed - known, 0, times.wake);
   times.wake_own = times.wake - times.wake_shared;
   const TimeNs apart = times.t_p > times.t_c ? times.t_p - times.t_c : times.t_c - times.t_p;
-  if (edge.error_ns && apart > *edge.error_ns) {
+  const std::optional<TimeNs> error = clocks_.between(model_.signals[edge.signal].device, wait.device);
+  if (error && apart > *error) {
     times.scenario = times.t_p < times.t_c ? Scenario::data_first : Scenario::consumer_first;
   }
   return times;
