@@ -29,7 +29,7 @@ bool changes_hosts_only(const TraceModel& model) {
                                                      [](const auto& row) { return of_host(row); });
 }
 
-bool is_patched(const TraceModel& model) { return model.meta_value("trace").find(kRewriteWord) != std::string::npos; }
+bool is_patched(const TraceModel& model) { return !model.meta_value("rewrite").empty(); }
 
 Modes::Modes(const TraceModel& model) : begin_(model.begin), end_(model.end) {
   first_ = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);

@@ -121,7 +121,8 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   } else if (plan.trace != kDefaultTrace) {
     plan.mpi = MpiCapture::none;
   }
-  if (options.rewrite) {
+  plan.rewrite = options.rewrite;
+  if (plan.rewrite) {
     std::erase(words, std::string(kNoneWord));
     words.emplace_back(kRewriteWord);
   }
@@ -160,6 +161,7 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
 
 std::map<std::string, std::string> capture_meta(const CapturePlan& plan) {
   std::map<std::string, std::string> meta{{"trace", plan.trace}};
+  if (plan.rewrite) meta["rewrite"] = "1";
   if (plan.delay != 0) meta["capture_delay_ns"] = std::to_string(plan.delay);
   if (plan.duration != 0) meta["capture_duration_ns"] = std::to_string(plan.duration);
   if (const TimeNs keep = std::max(plan.keep_last, plan.segments.keep_last); keep != 0) {
