@@ -14,6 +14,7 @@
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
+#include "cli/metrics/address.h"
 #include "cli/record/buffer_size.h"
 #include "cli/record/capture.h"
 #include "cli/record/guarded.h"
@@ -53,6 +54,7 @@ struct RunOptions {
   std::optional<unsigned long long> buffer_mib;
   std::string kill;
   std::string wait = "primary";
+  std::optional<std::string> metrics;
   bool gui = false;
   std::string gui_script;
 };
@@ -121,6 +123,11 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     plan.stop_signal = *signal;
   }
   plan.wait_for_all = options.wait == "all";
+  if (options.metrics) {
+    const Result<MetricsAddress> address = parse_metrics_address(*options.metrics);
+    if (!address) return address.error();
+    plan.metrics = *address;
+  }
   if (options.buffer_mib) plan.buffer_bytes = static_cast<std::size_t>(*options.buffer_mib) << 20;
   return ok();
 }
@@ -377,6 +384,10 @@ void add_run_options(CLI::App& verb, RunOptions& options) {
       ->type_name("WHOM")
       ->check(CLI::IsMember({"primary", "all"}))
       ->capture_default_str();
+  verb.add_option("--metrics", options.metrics,
+                  "serve metrics of the run in the format OpenMetrics, for Prometheus and others of this machine: at "
+                  "PORT or 127.0.0.1:PORT (0: any that is free), [::1]:PORT, or a Unix socket's path; default: nowhere")
+      ->type_name("ADDR");
   verb.add_option("--buffer-size", options.buffer_mib,
                   fmt::format("shared memory between the program and wic-prof in MiB, divided among 512 rings, one per "
                               "producer; default: {}, or a quarter of what a container's memory limit leaves",

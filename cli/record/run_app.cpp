@@ -15,6 +15,7 @@
 
 #include "cli/files/output_file.h"
 #include "cli/files/output_name.h"
+#include "cli/metrics/run_metrics.h"
 #include "cli/record/ab_run.h"
 #include "cli/record/app_environment.h"
 #include "cli/record/buffer_size.h"
@@ -148,6 +149,15 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait, plan.side);
   const CapturePlan& capture = plan.capture;
   CaptureWindow window(session->map().control(), capture);
+  std::unique_ptr<RunMetrics> metrics;
+  MetricFacts facts;
+  if (plan.metrics) {
+    facts.session = name;
+    facts.app = options.app;
+    Result<std::unique_ptr<RunMetrics>> serving = RunMetrics::serve(*plan.metrics, facts);
+    if (!serving) return serving.error();
+    metrics = *std::move(serving);
+  }
 
   std::optional<ModulesFolder> modules;
   if (capture.collects("pcsampling")) {
@@ -208,7 +218,8 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   TracePatience patience(first_trace, signals);
   Result<store::Recorder> recorder = store::Recorder::create(
       {first_trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention), started,
-       [&](const std::string& holder, TimeNs waited) { return patience.goes_on(holder, waited); }});
+       [&](const std::string& holder, TimeNs waited) { return patience.goes_on(holder, waited); },
+       metrics ? &metrics->tally() : nullptr});
   if (!recorder) return recorder.error();
 
   unstarted.created();
@@ -232,25 +243,43 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   CpuQuota quota(app->pid());
   TimeNs quota_followed = 0, root_looked = 0;
   const std::optional<QuotaCounts> throttled_before = capture.host ? quota.counts() : std::nullopt;
+  const auto throttled_so_far = [&]() -> std::optional<QuotaCounts> {
+    std::optional<QuotaCounts> throttled = throttled_before ? quota.counts() : std::nullopt;
+    if (throttled) *throttled -= *throttled_before;
+    return throttled;
+  };
   const auto describe_steal = [&](store::Recorder& of) {
     if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
       of.set_stat(store::Stat::steal_ns, "", static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
     }
-    const std::optional<QuotaCounts> throttled = quota.counts();
-    if (!throttled || !throttled_before) return;
-    of.set_stat(store::Stat::throttled_periods, "", throttled->periods - throttled_before->periods);
-    of.set_stat(
-        store::Stat::throttled_ns, "",
-        static_cast<std::uint64_t>(std::max<TimeNs>(throttled->throttled_ns - throttled_before->throttled_ns, 0)));
+    const std::optional<QuotaCounts> throttled = throttled_so_far();
+    if (!throttled) return;
+    of.set_stat(store::Stat::throttled_periods, "", throttled->periods);
+    of.set_stat(store::Stat::throttled_ns, "",
+                static_cast<std::uint64_t>(std::max<TimeNs>(throttled->throttled_ns, 0)));
+  };
+  const auto publish_metrics = [&](TimeNs now) {
+    facts.device_mode = switchboard.wanted().mode;
+    facts.host_mode = host_wait(session->map().control()).mode;
+    facts.progress = recorder->progress();
+    facts.losses = recorder->losses();
+    if (facts.progress.stopped.empty()) facts.trace_bytes = recorder->file_bytes();
+    if (const std::optional<QuotaCounts> throttled = throttled_so_far()) {
+      facts.throttled_periods = throttled->periods;
+      facts.throttled_ns = static_cast<std::uint64_t>(std::max<TimeNs>(throttled->throttled_ns, 0));
+    }
+    metrics->publish(facts, now);
   };
   std::optional<Segments> segments;  // outlives the drain, which calls it
   Drain drain(session->map(), session->path(), *recorder, own.ring(), meter, [&] {
     if (segments) segments->follow(*recorder, now_ns());
-    if (const TimeNs now = now_ns(); now - root_looked > kLookAtRoot) {
+    const TimeNs now = now_ns();
+    if (now - root_looked > kLookAtRoot) {
       root_looked = now;
       look_at(app->pid());
     }
-    if (const TimeNs now = now_ns(); capture.host && now - quota_followed > kFollowQuota) {
+    if (metrics && metrics->is_due(now)) publish_metrics(now);
+    if (capture.host && now - quota_followed > kFollowQuota) {
       quota_followed = now;
       quota.follow();
     }
@@ -349,6 +378,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     note(fmt::format("session '{}', recording {} (pid {}) to {}{}", name, options.app, app->pid(), first_trace,
                      in_segments ? " and further segments" : ""));
   }
+  if (metrics && (!plan.quiet || plan.metrics->picks_port())) note("metrics at " + metrics->where());
 
   pid_t helper = 0;
   if (plan.started) guarded("showing the run", [&] { helper = plan.started(name); });
@@ -367,6 +397,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
   heartbeat.reset();  // what is left of the program waits in its own way
   sampler.reset();
   drain.finish();
+  if (metrics) metrics->end();
   if (const std::string news = other_root.news(); !news.empty()) warn(news);
   outcome.out_of_session = out_of_session.why();
   if (session->is_file_cut()) recorder->set_stat(store::Stat::ring_corrupt, kSessionCut, 1);

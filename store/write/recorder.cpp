@@ -48,12 +48,13 @@ struct Recorder::State {
   DeviceClocks clocks;
   std::unique_ptr<TraceOutput> output;
   Retention retention;
-  EventIntake intake{*output, clocks, retention};
+  EventIntake intake{*output, clocks, retention, options.tally};
   RingLosses ring_losses;
   SampledFunctions functions;  // of an ended segment
   bool is_ended = false;       // takes no more events
   bool finished = false;
   RecorderProgress earlier;  // of the segments before this one
+  std::map<Stat, std::uint64_t> earlier_losses;
 };
 
 void Recorder::State::remove_some() {
@@ -159,6 +160,7 @@ Result<Recorder> Recorder::State::next_segment(const std::string& path) {
   earlier.events += output->events();
   earlier.waits += output->waits();
   earlier.lost += output->counters().lost();
+  for (const auto& [stat, lost] : output->counters().losses()) earlier_losses[stat] += lost;
   earlier.unknown += output->unknown();
   output->meta().set("ended_ns", std::to_string(now_ns()));
   made.keep();
@@ -231,6 +233,12 @@ RecorderProgress Recorder::progress() const {
   const RecorderProgress& earlier = state_->earlier;
   return {earlier.events + output.events(),   earlier.waits + output.waits(), earlier.lost + output.counters().lost(),
           earlier.unknown + output.unknown(), output.why_stopped(),           output.news()};
+}
+
+std::map<Stat, std::uint64_t> Recorder::losses() const {
+  std::map<Stat, std::uint64_t> losses = state_->output->counters().losses();
+  for (const auto& [stat, lost] : state_->earlier_losses) losses[stat] += lost;
+  return losses;
 }
 
 const std::string& Recorder::path() const { return state_->output->path(); }

@@ -15,6 +15,7 @@
 #include "store/format/stat_list.h"
 #include "store/write/finish_watch.h"
 #include "store/write/retention.h"
+#include "store/write/wait_tally.h"
 
 namespace wicprof::store {
 
@@ -29,6 +30,7 @@ struct RecorderOptions {
   TimeNs began = 0;
   /// Asked while another process locks the trace (Writer::Patience). Empty: a lock of five seconds ends the recording.
   std::function<bool(const std::string& holder, TimeNs waited)> patience{};
+  WaitTally* tally = nullptr;  ///< sums up the events of the whole recording; nullptr: nothing does
 };
 
 /// What `run` shows while it records.
@@ -97,6 +99,8 @@ class Recorder {
   Result<> finish(const FinishWatch& watch = {});
 
   RecorderProgress progress() const;
+  /// Lost events by what lost them, 0 included: RecorderProgress::lost in parts.
+  std::map<Stat, std::uint64_t> losses() const;
 
   /// Of this file; after finish() where the trace is, if others moved it.
   const std::string& path() const;
