@@ -37,7 +37,7 @@ struct RunPlan {
   /// interruption's own signal, and the program outlives --duration.
   std::optional<int> stop_signal;
   std::optional<MetricsAddress> metrics;  ///< where the run's metrics are served; empty: nowhere
-  bool wait_for_all = false;  ///< record until all processes that the program started have ended
+  bool wait_for_all = false;              ///< record until all processes that the program started have ended
   /// Called once the program and the session are running. Returns a child process that it started, or 0.
   std::function<pid_t(const std::string& session)> started;
 };
