@@ -27,7 +27,8 @@ def main():
     source = pathlib.Path(sys.argv[1])
     names = subprocess.run(["git", "ls-files", "*.cpp", "*.h", "*.cu", "*.cuh"], cwd=source, text=True,
                            capture_output=True, check=False).stdout.split()
-    files = [source / name for name in names] or list(source.rglob("*.cpp"))  # a package of the sources has no history
+    # A package of the sources has no history.
+    files = [source / name for name in names] or list(source.rglob("*.cpp"))
     left_out = ("tests", "bench", "build")
     found = [text for path in files if path.relative_to(source).parts[0] not in left_out for text in long_functions(path)]
     print("\n".join(found))
