@@ -210,7 +210,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
     return facts;
   }
   facts.empty = is_empty(*model);
-  facts.command = model->meta_value("command");
+  facts.command = model->meta_value(store::MetaKey::command);
   if (const auto run = analyzer::recorded_run(*model)) facts.took = run->end - run->begin;
   const std::string trace = shell_word(outcome.trace);
   if (facts.empty && !outcome.failure().empty() && !outcome.interrupted) {

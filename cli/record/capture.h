@@ -13,6 +13,7 @@
 #include "protocol/control.h"
 #include "protocol/result.h"
 #include "protocol/time.h"
+#include "store/format/meta_key.h"
 #include "store/write/retention.h"
 
 namespace wicprof::cli {
@@ -55,7 +56,7 @@ Result<CapturePlan> read_capture(const CaptureOptions& options);
 std::string trace_word_list();
 
 /// The trace's `meta` rows about the capture: trace, rewrite and capture_*.
-std::map<std::string, std::string> capture_meta(const CapturePlan& plan);
+std::map<store::MetaKey, std::string> capture_meta(const CapturePlan& plan);
 
 /// Starts and stops recording at the times of --delay and --duration, through the control block that collectors read.
 class CaptureWindow {

@@ -108,18 +108,18 @@ Result<> RecordingRun::open_trace() {
   return ok();
 }
 
-std::map<std::string, std::string> RecordingRun::meta() const {
-  std::map<std::string, std::string> meta = capture_meta(plan_.capture);
-  meta.insert({{"app", held_.app},
-               {"command", shell_command(plan_.words)},
-               {"session", held_.header().name},
-               {"pid", std::to_string(held_.process.pid())},
-               {"host", host_name()},
-               {"started_ns", std::to_string(started_)},
-               {"started_utc", started_utc_},
-               {"mode", std::string(mode_name(switchboard_.wanted().mode))},
-               {"schedule", plan_.schedule_text},
-               {"wic_prof_version", WICPROF_VERSION}});
+std::map<store::MetaKey, std::string> RecordingRun::meta() const {
+  std::map<store::MetaKey, std::string> meta = capture_meta(plan_.capture);
+  meta.insert({{store::MetaKey::app, held_.app},
+               {store::MetaKey::command, shell_command(plan_.words)},
+               {store::MetaKey::session, held_.header().name},
+               {store::MetaKey::pid, std::to_string(held_.process.pid())},
+               {store::MetaKey::host, host_name()},
+               {store::MetaKey::started_ns, std::to_string(started_)},
+               {store::MetaKey::started_utc, started_utc_},
+               {store::MetaKey::mode, std::string(mode_name(switchboard_.wanted().mode))},
+               {store::MetaKey::schedule, plan_.schedule_text},
+               {store::MetaKey::wic_prof_version, WICPROF_VERSION}});
   return meta;
 }
 
@@ -131,7 +131,7 @@ void RecordingRun::prepare_drain() {
       [this](store::Recorder& ending) {
         describe_steal(ending);
         if (const std::optional<Mode> first = drain_->first_mode(); first && segments_->count() == 1) {
-          ending.set_meta("mode", std::string(mode_name(*first)));
+          ending.set_meta(store::MetaKey::mode, std::string(mode_name(*first)));
         }
       },
       [this](store::Recorder& ended, const store::FinishWatch& watch) {
@@ -262,8 +262,9 @@ Result<> RecordingRun::start_program() {
   window_.start(now_ns());
   if (plan_.capture.timed()) {
     recorder_->set_capture_window(window_.from(), window_.until());
-    recorder_->set_meta("capture_from_ns", std::to_string(window_.from()));
-    if (plan_.capture.duration != 0) recorder_->set_meta("capture_until_ns", std::to_string(window_.until()));
+    recorder_->set_meta(store::MetaKey::capture_from_ns, std::to_string(window_.from()));
+    if (plan_.capture.duration != 0)
+      recorder_->set_meta(store::MetaKey::capture_until_ns, std::to_string(window_.until()));
   }
   if (segments_) segments_->set_window(window_.from(), window_.until());
   heartbeat_.emplace(held_.control());
@@ -334,17 +335,17 @@ void RecordingRun::describe_run(RunOutcome& outcome) {
   outcome.side = switchboard_.side_with_waits();
   outcome.host_waits = switchboard_.has_host_waits();
   if (const std::optional<Mode> first = drain_->first_mode(); first && outcome.segments <= 1)
-    recorder_->set_meta("mode", std::string(mode_name(*first)));
+    recorder_->set_meta(store::MetaKey::mode, std::string(mode_name(*first)));
   for (const auto& [key, value] : ab_.meta()) {
     recorder_->set_meta(key, value);
-    outcome.compared = outcome.compared || (key == "ab_phases" && !value.empty());
+    outcome.compared = outcome.compared || (key == store::MetaKey::ab_phases && !value.empty());
   }
   warn_of_unused(outcome);
   if (const std::int64_t wake = held_.control().host_wake_ns.load(std::memory_order_relaxed); wake > 0)
-    recorder_->set_meta("host_wake_ns", std::to_string(wake));
-  recorder_->set_meta("ended_ns", std::to_string(now_ns()));
-  if (!outcome.left_running) recorder_->set_meta("app_status", std::to_string(outcome.end.status));
-  if (outcome.end.signal) recorder_->set_meta("app_signal", std::to_string(*outcome.end.signal));
+    recorder_->set_meta(store::MetaKey::host_wake_ns, std::to_string(wake));
+  recorder_->set_meta(store::MetaKey::ended_ns, std::to_string(now_ns()));
+  if (!outcome.left_running) recorder_->set_meta(store::MetaKey::app_status, std::to_string(outcome.end.status));
+  if (outcome.end.signal) recorder_->set_meta(store::MetaKey::app_signal, std::to_string(*outcome.end.signal));
 }
 
 const char* RecordingRun::why_no_phases(const RunOutcome& outcome) const {

@@ -61,7 +61,7 @@ class RecordingRun {
  private:
   Result<> open_metrics();
   Result<> open_trace();
-  std::map<std::string, std::string> meta() const;
+  std::map<store::MetaKey, std::string> meta() const;
   void prepare_drain();
   void each_round();
   void look_at(pid_t process);

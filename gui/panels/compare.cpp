@@ -186,7 +186,7 @@ void iterations(App& app, const Ui& ui, const Side& before, const Side& after) {
     if (!app.has_second())
       return app.facts()->before_after.segments[side == 0 ? app.segment_before : app.segment_after].mode;
     const Snapshot& snapshot = side == 0 ? app.snapshot() : app.second();
-    return snapshot.model->meta_value("mode") == mode_name(Mode::park) ? Mode::park : Mode::poll;
+    return snapshot.model->meta_value(store::MetaKey::mode) == mode_name(Mode::park) ? Mode::park : Mode::poll;
   };
   if (before.iterations->empty() && after.iterations->empty()) {
     paragraph(ui, no_iterations(*app.model(), app.path()).reason);
