@@ -1,5 +1,4 @@
-// The metrics of a run: the one table, and their text. A new metric: one line in list.cpp, with what it needs in
-// facts.h and where cli/record/run_app.cpp fills that in; its line in docs/how-to/metrics.md.
+// The metrics of a run, as text. list.cpp has the one table of them.
 #pragma once
 
 #include <string>

@@ -40,8 +40,8 @@ using ErrorCode = boost::system::error_code;
 using Protocol = asio::generic::stream_protocol;
 using Stream = boost::beast::basic_stream<Protocol>;
 
-constexpr std::chrono::seconds kClientTimeout{5};  // with a client that sends nothing, or takes no answer
-constexpr std::size_t kMaxClients = 32;            // far more than scrape at one time
+constexpr std::chrono::seconds kClientTimeout{30};  // with a client that sends nothing, or takes no answer
+constexpr std::size_t kMaxClients = 32;             // far more than scrape at one time
 constexpr std::uint32_t kMaxRequest = 8 << 10;
 constexpr std::chrono::milliseconds kRefusedPause{10};  // after the system refused a descriptor
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
