@@ -53,8 +53,8 @@ void FigureSums::add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> w
   const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
   ++figures_.waits;
   figures_.waiting_ns += part;
-  times_.push_back(took);
-  if (wake) wakes_.push_back(*wake);
+  times_.add(took);
+  if (wake) wakes_.add(*wake);
   if (polls) {
     figures_.polls += *polls;
     ++figures_.waits_with_polls;
@@ -67,8 +67,8 @@ void FigureSums::add(const FigureSums& other) {
   figures_.waiting_ns += other.figures_.waiting_ns;
   figures_.polls += other.figures_.polls;
   figures_.waits_with_polls += other.figures_.waits_with_polls;
-  times_.insert(times_.end(), other.times_.begin(), other.times_.end());
-  wakes_.insert(wakes_.end(), other.wakes_.begin(), other.wakes_.end());
+  times_.add(other.times_);
+  wakes_.add(other.wakes_);
   const std::optional<WorstWait>& worst = other.figures_.worst;
   if (worst && (!figures_.worst || worst->end - worst->begin > figures_.worst->end - figures_.worst->begin))
     figures_.worst = worst;
@@ -76,13 +76,13 @@ void FigureSums::add(const FigureSums& other) {
 
 WaitFigures FigureSums::figures() {
   WaitFigures result = figures_;
-  result.p50_ns = percentile_in_place(times_, 50);
-  result.p99_ns = percentile_in_place(times_, 99);
-  result.max_ns = percentile_in_place(times_, 100);
+  result.p50_ns = times_.percentile(50);
+  result.p99_ns = times_.percentile(99);
+  result.max_ns = times_.percentile(100);
   result.woken = wakes_.size();
   if (!wakes_.empty()) {
-    result.wake_p50_ns = percentile_in_place(wakes_, 50);
-    result.wake_p99_ns = percentile_in_place(wakes_, 99);
+    result.wake_p50_ns = wakes_.percentile(50);
+    result.wake_p99_ns = wakes_.percentile(99);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/measure/durations.h"
 #include "analyzer/measure/statistics.h"
 #include "analyzer/trace/wait_view.h"
 #include "analyzer/words/colours.h"
@@ -56,7 +57,7 @@ struct WaitFigures {
   std::optional<double> polls_per_wait() const;
 };
 
-/// Collects waits, and computes their figures at the end. Holds 8 to 16 bytes per wait.
+/// Collects waits, and computes their figures at the end. Holds 4 to 8 bytes per wait.
 class FigureSums {
  public:
   void add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> wake, std::optional<std::uint64_t> polls);
@@ -69,7 +70,7 @@ class FigureSums {
 
  private:
   WaitFigures figures_;
-  std::vector<TimeNs> times_, wakes_;
+  Durations times_, wakes_;
 };
 
 }  // namespace wicprof::analyzer

@@ -41,11 +41,10 @@ std::optional<Ends> ends_of(const store::UvmRow& row) {
 }
 
 /// The number of times that transfers start again after a kernel has started.
-template <class Row>
-std::size_t rounds(const TraceModel& model, const std::vector<Row>& rows) {
+std::size_t rounds(const TraceModel& model, const auto& rows) {
   std::size_t count = 0, kernel = 0;
   bool new_round = true;
-  for (const Row& row : rows) {
+  for (const auto& row : rows) {
     if (!ends_of(row)) continue;
     for (; kernel < model.kernels.size() && model.kernels[kernel].start <= row.start; ++kernel) new_round = true;
     if (new_round) ++count;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "analyzer/trace/trace_model.h"
 
@@ -11,12 +10,14 @@ namespace wicprof::analyzer {
 
 /// The share of a table's rows that the trace holds. Rows are numbered as they are recorded, so gaps between the first
 /// and the last number are missing rows.
-template <class Row>
-double share_of_rows(const std::vector<Row>& rows, std::uint64_t& missing) {
+double share_of_rows(const auto& rows, std::uint64_t& missing) {
   if (rows.size() < 2) return 1;
-  const auto [first, last] =
-      std::minmax_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
-  const auto numbers = static_cast<std::uint64_t>(last->id - first->id) + 1;
+  store::RowId first = rows.front().id, last = first;
+  for (const auto& row : rows) {
+    first = std::min(first, row.id);
+    last = std::max(last, row.id);
+  }
+  const auto numbers = static_cast<std::uint64_t>(last - first) + 1;
   if (numbers < rows.size()) return 1;  // the rows do not come from a trace
   missing += numbers - rows.size();
   return static_cast<double>(rows.size()) / static_cast<double>(numbers);

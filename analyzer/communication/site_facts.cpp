@@ -74,7 +74,7 @@ class SiteFinder {
       const WaitView wait = view_of(model_, edge);
       SiteFacts& site = facts(signal.site);
       ++site.edges;
-      site.leads.push_back(std::int64_t{wait.iteration} - std::int64_t{signal.iteration});
+      ++site.leads[std::int64_t{wait.iteration} - std::int64_t{signal.iteration}];
       if (signal.word && signal.word == wait.word) ++site.tagged;
       const PartyIndex to = map_.of(wait.device, wait.site, true);
       if (site.to == Message::kNobody) site.to = to;
@@ -82,10 +82,13 @@ class SiteFinder {
     }
     for (SiteFacts& site : result_.sites) {
       result_.announcing += site.announcing;
-      if (site.leads.empty()) continue;
-      const auto middle = site.leads.begin() + static_cast<std::ptrdiff_t>(site.leads.size() / 2);
-      std::nth_element(site.leads.begin(), middle, site.leads.end());
-      site.lead = *middle;
+      std::uint64_t upto = 0;
+      for (const auto& [lead, edges] : site.leads) {
+        upto += edges;
+        if (upto <= site.edges / 2) continue;
+        site.lead = lead;
+        break;
+      }
     }
   }
 
@@ -135,8 +138,8 @@ class SiteFinder {
         continue;
       }
       // Where an iteration has several messages, only its first ones wait for slots of the iteration before.
-      const auto ahead = static_cast<std::uint64_t>(
-          std::count_if(site.leads.begin(), site.leads.end(), [&](std::int64_t lead) { return lead > usual; }));
+      std::uint64_t ahead = 0;
+      for (auto lead = site.leads.upper_bound(usual); lead != site.leads.end(); ++lead) ahead += lead->second;
       const bool ahead_of_others = ahead >= kMinAhead && at_least(ahead, kAheadPercent, site.edges);
       site.acknowledges = site.lead >= usual + kBufferSlots || (ahead_of_others && result_.announcing > 0);
       if (site.acknowledges && site.lead < usual + kBufferSlots) result_.certainty = kGuessedAcknowledgements;

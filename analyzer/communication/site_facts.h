@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analyzer/communication/parties.h"
@@ -16,11 +17,12 @@ namespace wicprof::analyzer {
 struct SiteFacts {
   std::uint64_t signals = 0, announcing = 0;  ///< announcing: with a payload
   std::uint64_t edges = 0;
-  std::uint64_t tagged = 0;         ///< edges whose wait and signal have one word tag
-  std::vector<std::int64_t> leads;  ///< per edge: the number of the wait minus that of the signal
-  std::int64_t lead = 0;            ///< their median
-  bool numbered = false;            ///< its signals have several iteration numbers
-  std::uint32_t number = 0;         ///< of its first signal
+  std::uint64_t tagged = 0;  ///< edges whose wait and signal have one word tag
+  /// How many edges have which lead: the number of the wait minus that of the signal.
+  std::map<std::int64_t, std::uint64_t> leads;
+  std::int64_t lead = 0;                                      ///< their median
+  bool numbered = false;                                      ///< its signals have several iteration numbers
+  std::uint32_t number = 0;                                   ///< of its first signal
   PartyIndex from = Message::kNobody, to = Message::kNobody;  ///< the first seen
   bool one_way = true;                                        ///< all go from `from` to `to`
   bool one_sender = true;

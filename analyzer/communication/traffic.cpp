@@ -250,7 +250,7 @@ class Gatherer {
   // Messages without payloads may be parts of one transfer.
   void merge_transfers() {
     if (sites_.announcing > 0) return;
-    traffic_.messages = merge_parts(model_, matching_, traffic_.messages, std::move(origins_),
+    traffic_.messages = merge_parts(model_, matching_, std::move(traffic_.messages), std::move(origins_),
                                     [&](const WakeEdge& edge) { return receiver_of(edge); });
   }
 

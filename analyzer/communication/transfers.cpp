@@ -44,11 +44,11 @@ Way way_of(const Message& m) {
 
 class Merger {
  public:
-  Merger(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-         std::vector<Origin> origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
+  Merger(const TraceModel& model, const Matching& matching, std::vector<Message> messages, std::vector<Origin> origins,
+         const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
       : model_(model),
         matching_(matching),
-        messages_(messages),
+        messages_(std::move(messages)),
         origins_(std::move(origins)),
         receiver_of_(receiver_of) {}
 
@@ -229,7 +229,16 @@ class Merger {
     const auto earlier = [&](const Kept& a, const Kept& b) {
       return messages_[a.message].at < messages_[b.message].at;
     };
-    std::stable_sort(kept_.begin(), kept_.end(), earlier);
+    sort_if_needed(kept_, earlier);
+    const auto place = [](const Kept& a, const Kept& b) { return a.message < b.message; };
+    if (std::is_sorted(kept_.begin(), kept_.end(), place)) {  // most programs: no second list of very many messages
+      for (std::size_t k = 0; k < kept_.size(); ++k) {
+        messages_[k] = messages_[kept_[k].message];
+        messages_[k].parts = kept_[k].parts;
+      }
+      messages_.resize(kept_.size());
+      return std::move(messages_);
+    }
     std::vector<Message> transfers;
     transfers.reserve(kept_.size());
     for (const Kept& kept : kept_) {
@@ -241,7 +250,7 @@ class Merger {
 
   const TraceModel& model_;
   const Matching& matching_;
-  const std::vector<Message>& messages_;
+  std::vector<Message> messages_;
   std::vector<Origin> origins_;
   const std::function<PartyIndex(const WakeEdge&)>& receiver_of_;
   std::vector<std::uint32_t> way_, group_;  // per message
@@ -253,10 +262,10 @@ class Merger {
 
 }  // namespace
 
-std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
-                                 const std::vector<Message>& messages, std::vector<Origin> origins,
+std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching, std::vector<Message> messages,
+                                 std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of) {
-  return Merger(model, matching, messages, std::move(origins), receiver_of).run();
+  return Merger(model, matching, std::move(messages), std::move(origins), receiver_of).run();
 }
 
 }  // namespace wicprof::analyzer

@@ -20,8 +20,8 @@ struct Origin {
 /// Words that are set to one value in one iteration are parts of one transfer (for example one flag per block), unless
 /// one waiter waits several times there. `origins` has one entry per message; `receiver_of` returns the party that an
 /// edge releases. The result is in order of time. Linear if the messages are nearly in that order.
-std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
-                                 const std::vector<Message>& messages, std::vector<Origin> origins,
+std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching, std::vector<Message> messages,
+                                 std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of);
 
 }  // namespace wicprof::analyzer

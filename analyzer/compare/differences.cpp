@@ -81,13 +81,15 @@ void gather_edges(const Window& window, const Matching& matching, std::size_t nu
     return all.edges[{model.device_name(from), model.device_name(to), model.site_name(site)}];
   };
   CachedLookup<Key, decltype(find)> series(find);
+  const ClockErrors clocks(model);
   for (const WakeEdge& edge : matching.edges) {
     const store::SignalRow& signal = model.signals[edge.signal];
     const WaitView wait = view_of(model, edge);
     if (wait.begin < window.begin || wait.end > window.end) continue;
     Series& found = series(Key{signal.site, signal.device, wait.device});
     found.add(number, std::max<TimeNs>(0, wake_latency(model, edge)));
-    found.error = found.error && edge.error_ns ? std::optional(std::max(*found.error, *edge.error_ns)) : std::nullopt;
+    const std::optional<TimeNs> error = clocks.between(signal.device, wait.device);
+    found.error = found.error && error ? std::optional(std::max(*found.error, *error)) : std::nullopt;
   }
 }
 

@@ -8,13 +8,16 @@
 
 namespace wicprof::analyzer {
 
+std::size_t rank_of(double percent, std::size_t count) {
+  const double rank = std::ceil(percent / 100.0 * static_cast<double>(count));
+  return static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(count))) - 1;
+}
+
 TimeNs percentile(std::vector<TimeNs> values, double percent) { return percentile_in_place(values, percent); }
 
 TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent) {
   if (values.empty()) return 0;
-  const double rank = std::ceil(percent / 100.0 * static_cast<double>(values.size()));
-  const auto index = static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1;
-  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(index);
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(rank_of(percent, values.size()));
   std::nth_element(values.begin(), nth, values.end());
   return *nth;
 }

@@ -1,6 +1,7 @@
 // Statistics that all analyses share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +9,8 @@
 
 namespace wicprof::analyzer {
 
+/// The place, from 0 on, of the nearest-rank percentile among `count` sorted values; `count` is not 0.
+std::size_t rank_of(double percent, std::size_t count);
 /// The nearest-rank percentile: the smallest value with at least `percent` per cent of all values at or below it. 0 for
 /// an empty list.
 TimeNs percentile(std::vector<TimeNs> values, double percent);

@@ -191,7 +191,7 @@ class Walk {
   }
 
   void add(PathKind kind, TimeNs begin, TimeNs end, DeviceId device, SiteId site, std::uint32_t place) {
-    if (end > begin) path_.segments.push_back({kind, begin, end, device, site, place});
+    if (end > begin) path_.segments.push_back({begin, end, device, site, place, kind});
   }
 
   void step() {
@@ -272,15 +272,15 @@ class Walk {
   void step_kernel() {
     const WorkItem& kernel = *item_;
     const std::uint64_t blocks = blocks_of(*kernel.kernel);
-    const store::WaitRow* last = nullptr;
+    std::optional<store::WaitRow> last;
     auto after = std::upper_bound(model_.waits.begin(), model_.waits.end(), now_,
                                   [](TimeNs t, const store::WaitRow& wait) { return t < wait.arrived; });
     while (after != model_.waits.begin() && std::prev(after)->arrived >= kernel.start) {
       --after;
       const bool inside = after->device == kernel.device && after->resumed <= now_ && after->block < blocks;
-      if (inside && (last == nullptr || after->resumed > last->resumed)) last = &*after;
+      if (inside && (!last || after->resumed > last->resumed)) last = *after;
     }
-    if (last != nullptr) {
+    if (last) {
       on_block(kernel.device, last->block, now_);
       return;
     }

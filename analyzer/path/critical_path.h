@@ -25,11 +25,11 @@ std::string_view path_kind_name(PathKind kind);
 
 /// One segment of the path. Segments do not overlap, and are in order of time.
 struct PathSegment {
-  PathKind kind = PathKind::device_work;
   TimeNs begin = 0, end = 0;
   DeviceId device = kHostDevice;  ///< for a wake-up, the waiter's
   SiteId site = 0;                ///< for a wake-up
   std::uint32_t place = 0;        ///< the block or the host thread; 0 for kernels and copies
+  PathKind kind = PathKind::device_work;
   TimeNs length() const { return end - begin; }
 };
 

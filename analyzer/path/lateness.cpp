@@ -36,7 +36,9 @@ using ThreadKey = std::pair<store::ProcessId, std::uint32_t>;
 
 /// The parts of a step in which nothing else of the step went on. `*_at`: the longest stretch of the part.
 struct Step {
-  const store::HostWaitRow* wait = nullptr;
+  TimeNs end = 0;  // of the wait
+  SiteId site = 0;
+  store::OptionalTime run_delay;
   std::size_t items = 0;
   DeviceId device = 0;
   TimeNs begin = 0;  // the end of the wait before
@@ -57,7 +59,9 @@ std::optional<Step> step_of(const store::HostWaitRow& wait, TimeNs begin, std::v
   if (items.empty()) return std::nullopt;
   std::sort(items.begin(), items.end(), [](const auto* a, const auto* b) { return a->start < b->start; });
   Step step;
-  step.wait = &wait;
+  step.end = wait.end;
+  step.site = wait.site;
+  step.run_delay = wait.run_delay;
   step.items = items.size();
   step.begin = begin;
   step.device = items.front()->device;
@@ -81,9 +85,11 @@ std::optional<Step> step_of(const store::HostWaitRow& wait, TimeNs begin, std::v
 /// The steps of each thread, in order.
 std::map<ThreadKey, std::vector<Step>> steps_by_thread(const TraceModel& model, const DeviceWork& work,
                                                        const WorkIndex& index) {
-  std::map<ThreadKey, std::vector<const store::HostWaitRow*>> waits;
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.in_call() && wait.end >= wait.begin) waits[{wait.process, wait.thread}].push_back(&wait);
+  std::map<ThreadKey, std::vector<store::HostWaitList::Pointer>> waits;
+  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
+    const store::HostWaitRow wait = model.host_waits[i];
+    if (wait.in_call() && wait.end >= wait.begin)
+      waits[{wait.process, wait.thread}].push_back(model.host_waits.pointer_to(i));
   }
   std::map<store::ProcessId, std::set<std::uint32_t>> waiting_threads;
   for (const auto& [thread, list] : waits) waiting_threads[thread.first].insert(thread.second);
@@ -107,7 +113,7 @@ std::map<ThreadKey, std::vector<Step>> steps_by_thread(const TraceModel& model, 
     if (found == launched.end()) continue;
     auto& items = found->second;
     std::sort(items.begin(), items.end(), [](const auto* a, const auto* b) { return a->call->begin < b->call->begin; });
-    std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->begin < b->begin; });
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->begin < b->begin; });
     auto next = items.begin();
     for (std::size_t i = 1; i < list.size(); ++i) {
       const TimeNs begin = list[i - 1]->end;
@@ -319,7 +325,7 @@ Usual usual_of(const std::vector<const Step*>& steps, TimeNs clock_error) {
   };
   usual.launching = usual_latency([](const Step& s) { return s.launching; });
   usual.completing = usual_latency([](const Step& s) { return s.completing; });
-  const TimeNs step = percentile(values_of(steps, [](const Step& s) { return s.wait->end - s.begin; }), 50);
+  const TimeNs step = percentile(values_of(steps, [](const Step& s) { return s.end - s.begin; }), 50);
   usual.noticeable = std::max({kNoticeable, static_cast<TimeNs>(kNoticeablePart * static_cast<double>(step)),
                                2 * kUsualDeviations * clock_error});
   return usual;
@@ -360,8 +366,8 @@ class Judge {
     if (const TimeNs more = late(step.completing, usual.completing, 0, usual)) {
       Verdict verdict{LateCause::completion, false};
       TimeNs error = clock_error;
-      if (step.wait->run_delay) {
-        const TimeNs missed = std::min(*step.wait->run_delay, more);
+      if (step.run_delay) {
+        const TimeNs missed = std::min(*step.run_delay, more);
         const double share = part_of(missed, more);
         const bool explains = share >= kExplains;
         verdict = explains ? Verdict{without_cpu_.cause, without_cpu_.sure && share >= kSurely}
@@ -419,7 +425,7 @@ class Judge {
     delay.idle_ns = std::min(more, idle_.within(step.device, part));
     delay.process = thread_.first;
     delay.thread = thread_.second;
-    delay.site = step.wait->site;
+    delay.site = step.site;
     delays.push_back(delay);
   }
 
@@ -543,13 +549,13 @@ Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkInd
   std::vector<JudgedDelay> judged;
   for (const auto& [thread, steps] : threads) {
     std::map<std::pair<SiteId, std::size_t>, std::vector<const Step*>> alike;
-    for (const Step& step : steps) alike[{step.wait->site, step.items}].push_back(&step);
+    for (const Step& step : steps) alike[{step.site, step.items}].push_back(&step);
     Judge judge(thread, std::move(outside[thread]), idle, without_cpu);
     std::vector<std::pair<const std::vector<const Step*>*, Usual>> known;
     for (const auto& [key, list] : alike) {
       if (list.size() < kFewestSteps) continue;
       result.steps += static_cast<std::uint64_t>(std::count_if(list.begin(), list.end(), [&](const Step* step) {
-        return step->wait->end > ground.begin && step->begin < ground.end;
+        return step->end > ground.begin && step->begin < ground.end;
       }));
       known.emplace_back(&list, usual_of(list, clock_errors[list.front()->device]));
     }

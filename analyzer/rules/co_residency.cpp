@@ -36,11 +36,11 @@ BusiestSite busiest_site_during(const TraceModel& model, const store::KernelRow&
 }
 
 /// The longest launch of each kernel.
-std::map<std::string_view, const store::KernelRow*> longest_launches(const TraceModel& model) {
-  std::map<std::string_view, const store::KernelRow*> longest;
+std::map<std::string_view, store::KernelRow> longest_launches(const TraceModel& model) {
+  std::map<std::string_view, store::KernelRow> longest;
   for (const store::KernelRow& kernel : model.kernels) {
-    const store::KernelRow*& known = longest[kernel.name];
-    if (known == nullptr || kernel.end - kernel.start > known->end - known->start) known = &kernel;
+    store::KernelRow& known = longest.try_emplace(kernel.name, kernel).first->second;
+    if (kernel.end - kernel.start > known.end - known.start) known = kernel;
   }
   return longest;
 }
@@ -61,7 +61,7 @@ RuleOutcome apply<struct CoResidency>(const RuleInput& input) {
     if (!kernel.waves) continue;
     any_known = true;
     if (kernel.waves->waves <= 1) continue;
-    const store::KernelRow& launch = *launches.at(kernel.name);
+    const store::KernelRow& launch = launches.at(kernel.name);
     const BusiestSite busiest = busiest_site_during(model, launch);
     if (busiest.waits == 0) continue;
     Finding finding;

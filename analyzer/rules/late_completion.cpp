@@ -21,9 +21,11 @@ bool is_of(const store::HostWaitRow& wait, const HostWaitParts& parts) {
 
 /// Whether wic-prof slept in the call's place without predicting its end, at the last wait.
 bool blocks(const TraceModel& model, const HostWaitParts& parts) {
-  const auto last = std::find_if(model.host_waits.rbegin(), model.host_waits.rend(),
-                                 [&](const store::HostWaitRow& wait) { return is_of(wait, parts); });
-  return last != model.host_waits.rend() && last->strategy == StrategyId::block;
+  for (std::size_t i = model.host_waits.size(); i > 0; --i) {
+    const store::HostWaitRow wait = model.host_waits[i - 1];
+    if (is_of(wait, parts)) return wait.strategy == StrategyId::block;
+  }
+  return false;
 }
 
 bool spins(const TraceModel& model, const HostWaitParts& parts) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "analyzer/rules/rule.h"
@@ -13,12 +14,12 @@ namespace {
 // The collector's names for CUPTI's kinds of overhead.
 bool loads_code(const std::string& what) { return what == "module loading" || what == "lazy function loading"; }
 
-/// Of the kernels that run from `begin` on, the one that ends last; nullptr if none runs. Kernels are sorted by start.
-const store::KernelRow* running_at(const TraceModel& model, TimeNs begin, TimeNs end) {
-  const store::KernelRow* found = nullptr;
+/// Of the kernels that run from `begin` on, the one that ends last; nothing if none runs. Kernels are sorted by start.
+std::optional<store::KernelRow> running_at(const TraceModel& model, TimeNs begin, TimeNs end) {
+  std::optional<store::KernelRow> found;
   for (const store::KernelRow& kernel : model.kernels) {
     if (kernel.start >= end) break;
-    if (kernel.end > begin && kernel.start <= begin && (found == nullptr || kernel.end > found->end)) found = &kernel;
+    if (kernel.end > begin && kernel.start <= begin && (!found || kernel.end > found->end)) found = kernel;
   }
   return found;
 }
@@ -44,17 +45,17 @@ RuleOutcome apply<struct ModuleLoading>(const RuleInput& input) {
   }
   std::uint64_t count = 0;
   TimeNs longest = 0, total = 0;
-  const store::KernelRow* beside = nullptr;
+  std::optional<store::KernelRow> beside;
   bool waiting = false;
   for (const store::OverheadRow& overhead : model.overheads) {
     if (!loads_code(overhead.what)) continue;
-    const store::KernelRow* kernel = running_at(model, overhead.start, overhead.end);
-    if (kernel == nullptr) continue;
+    const std::optional<store::KernelRow> kernel = running_at(model, overhead.start, overhead.end);
+    if (!kernel) continue;
     const TimeNs took = std::max<TimeNs>(0, overhead.end - overhead.start);
     const bool in_wait = waits_within(model, *kernel);
     ++count;
     total += took;
-    if (beside == nullptr || (in_wait && !waiting) || (in_wait == waiting && took > longest)) beside = kernel;
+    if (!beside || (in_wait && !waiting) || (in_wait == waiting && took > longest)) beside = kernel;
     longest = std::max(longest, took);
     waiting = waiting || in_wait;
   }

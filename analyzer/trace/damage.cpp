@@ -98,11 +98,17 @@ class RowFilter {
   }
 
  private:
-  template <class Row, class Keeps>
-  void keep(std::string_view table, std::vector<Row>& rows, const Keeps& keeps) {
+  template <class Rows, class Keeps>
+  void keep(std::string_view table, Rows& rows, const Keeps& keeps) {
     std::size_t& removed = removed_.emplace_back(Removed{table, 0}).rows;
-    tasks_.add(
-        [&rows, keeps, &removed] { removed = std::erase_if(rows, [&](const Row& row) { return !keeps(row); }); });
+    tasks_.add([&rows, keeps, &removed] {
+      const auto impossible = [&](const auto& row) { return !keeps(row); };
+      if constexpr (requires { rows.erase_if(impossible); }) {
+        removed = rows.erase_if(impossible);
+      } else {
+        removed = std::erase_if(rows, impossible);
+      }
+    });
   }
 
   struct Removed {

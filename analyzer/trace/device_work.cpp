@@ -1,18 +1,34 @@
 #include "analyzer/trace/device_work.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace wicprof::analyzer {
 
 std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls) {
   std::map<StreamKey, std::vector<WorkItem>> work;
-  const auto add = [&](const auto& row, const store::KernelRow* kernel, const store::CopyRow* copy) {
-    if (row.start <= 0 || row.end < row.start) return;
-    work[{row.process, row.context, row.stream}].push_back(
-        {row.device, row.start, row.end, calls.find(row.process, row.correlation), kernel, copy});
+  const auto for_each = [&](const auto& visit) {
+    const auto of = [&](const auto& rows) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto row = rows[i];
+        if (row.start > 0 && row.end >= row.start) visit(StreamKey{row.process, row.context, row.stream}, row, i);
+      }
+    };
+    of(model.kernels);
+    of(model.copies);
   };
-  for (const store::KernelRow& kernel : model.kernels) add(kernel, &kernel, nullptr);
-  for (const store::CopyRow& copy : model.copies) add(copy, nullptr, &copy);
+  std::map<StreamKey, std::size_t> count;
+  for_each([&](const StreamKey& key, const auto&, std::size_t) { ++count[key]; });
+  for (const auto& [key, items] : count) work[key].reserve(items);
+  for_each([&]<class Row>(const StreamKey& key, const Row& row, std::size_t i) {
+    WorkItem item{row.device, row.start, row.end, calls.find(row.process, row.correlation), nullptr, nullptr};
+    if constexpr (std::is_same_v<Row, store::KernelRow>) {
+      item.kernel = model.kernels.pointer_to(i);
+    } else {
+      item.copy = model.copies.pointer_to(i);
+    }
+    work[key].push_back(item);
+  });
   for (auto& [key, items] : work) {
     const auto earlier = [](const WorkItem& a, const WorkItem& b) { return a.start < b.start; };
     if (!std::is_sorted(items.begin(), items.end(), earlier)) std::stable_sort(items.begin(), items.end(), earlier);

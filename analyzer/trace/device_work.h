@@ -22,9 +22,9 @@ struct StreamKey {
 struct WorkItem {
   DeviceId device = 0;
   TimeNs start = 0, end = 0;
-  std::optional<CallSpan> call;              ///< the call that requested the work, if it was recorded
-  const store::KernelRow* kernel = nullptr;  ///< nullptr for a copy
-  const store::CopyRow* copy = nullptr;      ///< nullptr for a kernel
+  std::optional<CallSpan> call;       ///< the call that requested the work, if it was recorded
+  store::KernelList::Pointer kernel;  ///< nullptr for a copy
+  store::CopyList::Pointer copy;      ///< nullptr for a kernel
 };
 
 /// The work of each stream, in order of its start, without work that has no times. Points into the model, which must

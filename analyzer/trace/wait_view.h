@@ -31,7 +31,7 @@ struct WaitView {
   TimeNs took() const { return std::max<TimeNs>(0, end - begin); }
 };
 
-inline WaitView view_of(const store::WaitRow& w, std::size_t index) {
+[[gnu::always_inline]] inline WaitView view_of(const store::WaitRow& w, std::size_t index) {
   return {false,       false,     static_cast<std::uint32_t>(index),
           w.id,        w.site,    w.device,
           w.block,     w.warp,    w.sm,
@@ -39,7 +39,7 @@ inline WaitView view_of(const store::WaitRow& w, std::size_t index) {
           w.word,      w.value,   w.wanted,
           w.polls,     w.status,  w.strategy};
 }
-inline WaitView view_of(const store::HostWaitRow& w, std::size_t index) {
+[[gnu::always_inline]] inline WaitView view_of(const store::HostWaitRow& w, std::size_t index) {
   return {true,        w.in_call(), static_cast<std::uint32_t>(index),
           w.id,        w.site,      kHostDevice,
           w.thread,    0,           0,

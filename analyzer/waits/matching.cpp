@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/measure/statistics.h"
+#include "analyzer/measure/durations.h"
 #include "protocol/bit_value.h"
 
 namespace wicprof::analyzer {
@@ -79,7 +79,7 @@ class SignalGroups {
  public:
   /// `key_of(signal)`: empty for a signal that belongs to no group.
   template <class KeyOf>
-  SignalGroups(const std::vector<store::SignalRow>& signals, KeyOf key_of) : signals_(signals) {
+  SignalGroups(const store::SignalList& signals, KeyOf key_of) : signals_(signals) {
     std::size_t capacity = 16;
     while (capacity < 2 * signals.size()) capacity *= 2;
     slots_.resize(capacity, kFree);
@@ -141,7 +141,7 @@ class SignalGroups {
     return at;
   }
 
-  const std::vector<store::SignalRow>& signals_;
+  const store::SignalList& signals_;
   std::vector<std::uint32_t> slots_;    // hash table of groups, or kFree; at most half full
   std::vector<Key> keys_;               // by group
   std::vector<std::uint32_t> begins_;   // by group: its begin in members_; then the end of the last group
@@ -179,7 +179,7 @@ class SignalIndex {
  private:
   bool is_tagged(SiteId site) const { return !tagged_.empty() && tagged_.contains(site); }
 
-  const std::vector<store::SignalRow>& signals_;
+  const store::SignalList& signals_;
   const std::set<SiteId>& tagged_;
   std::array<std::optional<SignalGroups>, 8> groups_;
 };
@@ -188,7 +188,7 @@ class SignalIndex {
 /// with a wait, so they count for waits of the very word that were in progress, and with the value that ended the wait.
 class WrittenWords {
  public:
-  explicit WrittenWords(const std::vector<store::SignalRow>& signals) : signals_(signals) {
+  explicit WrittenWords(const store::SignalList& signals) : signals_(signals) {
     for (std::size_t i = 0; i < signals.size(); ++i) {
       if (signals[i].writer == SignalWriter::program || !signals[i].word) continue;
       words_[{signals[i].site, *signals[i].word}].push_back(static_cast<std::uint32_t>(i));
@@ -211,40 +211,8 @@ class WrittenWords {
   }
 
  private:
-  const std::vector<store::SignalRow>& signals_;
+  const store::SignalList& signals_;
   std::map<std::pair<SiteId, WordTag>, std::vector<std::uint32_t>> words_;
-};
-
-/// Error bounds of the devices' clocks; the host's clock is the reference.
-class Clocks {
- public:
-  explicit Clocks(const TraceModel& model) {
-    errors_[kHostDevice] = 0;
-    for (const store::DeviceRow& device : model.devices) {
-      if (device.id != kHostDevice) errors_[device.id] = device.clock_error_ns;
-      if (device.clock_error_ns) worst_ = std::max(worst_, *device.clock_error_ns);
-    }
-  }
-
-  std::optional<TimeNs> error_between(DeviceId a, DeviceId b) const {
-    if (a == b) return 0;
-    const std::optional<TimeNs> error_a = error_of(a);
-    const std::optional<TimeNs> error_b = error_of(b);
-    if (!error_a || !error_b) return std::nullopt;
-    return *error_a + *error_b;
-  }
-
-  /// By clock error alone, a signal may appear this much later than the resumption that it caused.
-  TimeNs slack() const { return 2 * worst_; }
-
- private:
-  std::optional<TimeNs> error_of(DeviceId id) const {
-    const auto found = errors_.find(id);
-    return found == errors_.end() ? std::nullopt : found->second;
-  }
-
-  std::map<DeviceId, std::optional<TimeNs>> errors_;
-  TimeNs worst_ = 0;
 };
 
 TimeNs latency(TimeNs signalled, TimeNs arrived, TimeNs resumed) { return resumed - std::max(signalled, arrived); }
@@ -258,18 +226,27 @@ class Matcher {
     edges_.reserve(model_.waits.size());
     for_each_wait(model_, [&](const WaitView& wait) {
       if (wait.in_call || wait.status != WaitStatus::satisfied) return;
-      add(wait, !wait.host && is_bit_value(*wait.value) ? std::vector<Key>{{wait.site, *wait.value, wait.iteration}}
-                                                        // others belong to other messages
-                                                        : keys_of(wait));
+      add(wait, keys_of(wait));
     });
     return {std::move(edges_), stats()};
   }
 
  private:
+  struct Keys {
+    std::array<Key, 5> list;
+    std::size_t count = 0;
+    void push_back(const Key& key) { list[count++] = key; }
+    auto begin() const { return list.begin(); }
+    auto end() const { return list.begin() + count; }
+  };
   /// The value that the wait wanted identifies its signal; the value that it saw may belong to a later one, since the
   /// word may have moved on. Iteration numbers come last: a program may give other ones to waits than to signals.
-  static std::vector<Key> keys_of(const WaitView& wait) {
-    std::vector<Key> keys;
+  static Keys keys_of(const WaitView& wait) {
+    Keys keys;
+    if (!wait.host && is_bit_value(*wait.value)) {
+      keys.push_back({wait.site, *wait.value, wait.iteration});  // others belong to other messages
+      return keys;
+    }
     if (wait.wanted) {
       keys.push_back({wait.site, *wait.wanted, wait.iteration});
       keys.push_back({wait.site, *wait.wanted, Key::kAny});
@@ -282,7 +259,7 @@ class Matcher {
     return keys;
   }
 
-  void add(const WaitView& wait, const std::vector<Key>& keys) {
+  void add(const WaitView& wait, const Keys& keys) {
     SiteMatches& site = sites_[wait.site];
     // At sites with usable tags: signals of this word, or else signals without a tag.
     const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
@@ -297,22 +274,22 @@ class Matcher {
       edge.signal = *signal;
       edge.wait = wait.index;
       edge.host = wait.host;
-      edge.error_ns = clocks_.error_between(sent.device, wait.device);
       edges_.push_back(edge);
-      site.latencies.push_back(latency(sent.at, wait.begin, wait.end));
-      if (!edge.error_ns) site.error_known = false;
-      site.error = std::max(site.error, edge.error_ns.value_or(0));
+      const std::optional<TimeNs> error = clocks_.between(sent.device, wait.device);
+      site.latencies.add(latency(sent.at, wait.begin, wait.end));
+      if (!error) site.error_known = false;
+      site.error = std::max(site.error, error.value_or(0));
       return;
     }
     ++site.unmatched;
   }
 
-  std::optional<std::uint32_t> last_of_word(const WaitView& wait, const std::vector<Key>& keys) {
+  std::optional<std::uint32_t> last_of_word(const WaitView& wait, const Keys& keys) {
     const std::optional<std::uint32_t> signal = last_of(wait, keys, *wait.word);
     return signal ? signal : last_of(wait, keys, Key::kUntagged);
   }
 
-  std::optional<std::uint32_t> last_of(const WaitView& wait, const std::vector<Key>& keys, std::uint64_t word) {
+  std::optional<std::uint32_t> last_of(const WaitView& wait, const Keys& keys, std::uint64_t word) {
     for (Key key : keys) {
       key.word = word;
       if (const auto signal = index_.last(key, wait.end + clocks_.slack())) return signal;
@@ -327,8 +304,8 @@ class Matcher {
       stats.site = id;
       stats.matched = site.latencies.size();
       stats.unmatched = site.unmatched;
-      stats.p50_ns = percentile_in_place(site.latencies, 50);
-      stats.p99_ns = percentile_in_place(site.latencies, 99);
+      stats.p50_ns = site.latencies.percentile(50);
+      stats.p99_ns = site.latencies.percentile(99);
       if (site.error_known && stats.matched > 0) stats.error_ns = site.error;
       list.push_back(stats);
     }
@@ -336,7 +313,7 @@ class Matcher {
   }
 
   struct SiteMatches {
-    std::vector<TimeNs> latencies;
+    Durations latencies;
     std::uint64_t unmatched = 0;
     TimeNs error = 0;
     bool error_known = true;
@@ -346,12 +323,27 @@ class Matcher {
   std::set<SiteId> tagged_;
   SignalIndex index_;
   WrittenWords written_;
-  Clocks clocks_;
+  ClockErrors clocks_;
   std::vector<WakeEdge> edges_;
   std::map<SiteId, SiteMatches> sites_;
 };
 
 }  // namespace
+
+ClockErrors::ClockErrors(const TraceModel& model) {
+  errors_[kHostDevice] = 0;
+  for (const store::DeviceRow& device : model.devices) {
+    if (device.id != kHostDevice) errors_[device.id] = device.clock_error_ns;
+    if (device.clock_error_ns) worst_ = std::max(worst_, *device.clock_error_ns);
+  }
+}
+
+std::optional<TimeNs> ClockErrors::between(DeviceId a, DeviceId b) const {
+  if (a == b) return 0;
+  const auto of_a = errors_.find(a), of_b = errors_.find(b);
+  if (of_a == errors_.end() || of_b == errors_.end() || !of_a->second || !of_b->second) return std::nullopt;
+  return *of_a->second + *of_b->second;
+}
 
 TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge) {
   const WaitView wait = view_of(model, edge);

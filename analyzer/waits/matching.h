@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,16 +14,29 @@
 namespace wicprof::analyzer {
 
 struct WakeEdge {
-  std::uint32_t signal = 0;      ///< index into TraceModel::signals
-  std::uint32_t wait : 31 = 0;   ///< index into TraceModel::waits, or host_waits
-  bool host : 1 = false;         ///< the waiter is a host thread, and `wait` an index into host_waits
-  store::OptionalTime error_ns;  ///< clock error between both ends; 0 on one clock, empty if a clock's error is unknown
+  std::uint32_t signal = 0;     ///< index into TraceModel::signals
+  std::uint32_t wait : 31 = 0;  ///< index into TraceModel::waits, or host_waits
+  bool host : 1 = false;        ///< the waiter is a host thread, and `wait` an index into host_waits
 };
 
 /// The wait that the edge ends.
-inline WaitView view_of(const TraceModel& model, const WakeEdge& edge) {
+[[gnu::always_inline]] inline WaitView view_of(const TraceModel& model, const WakeEdge& edge) {
   return edge.host ? view_of(model.host_waits[edge.wait], edge.wait) : view_of(model.waits[edge.wait], edge.wait);
 }
+
+/// Error bounds of the devices' clocks; the host's clock is the reference.
+class ClockErrors {
+ public:
+  explicit ClockErrors(const TraceModel& model);
+  /// Between the clocks of two devices: 0 on one clock, empty if a clock's error is unknown.
+  std::optional<TimeNs> between(DeviceId a, DeviceId b) const;
+  /// By clock error alone, a signal may appear this much later than the resumption that it caused.
+  TimeNs slack() const { return 2 * worst_; }
+
+ private:
+  std::map<DeviceId, std::optional<TimeNs>> errors_;
+  TimeNs worst_ = 0;
+};
 
 /// Wake latencies at one site.
 struct WakeStats {

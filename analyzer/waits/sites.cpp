@@ -7,6 +7,7 @@
 #include <queue>
 #include <utility>
 
+#include "analyzer/measure/durations.h"
 #include "analyzer/measure/statistics.h"
 #include "analyzer/waits/iterations.h"
 #include "store/summaries/lanes.h"
@@ -51,7 +52,7 @@ class Union {
 
 /// The waits inside kernels under one strategy.
 struct StrategyWaits {
-  std::vector<TimeNs> durations;
+  Durations durations;
   std::uint64_t polls = 0;
 };
 
@@ -59,7 +60,7 @@ constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
 
 /// What a pass over the waits collects per site.
 struct Gathered {
-  std::vector<TimeNs> host_durations;
+  Durations host_durations;
   Union waiting, host_waiting;
   TimeNs within = 0;  // sum over the waiters of the time within the ground in which each waited
   ConcurrencyCounter waiting_in_kernel, polling;
@@ -117,7 +118,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     }
     if (wait.status == WaitStatus::deadline_passed) ++site.deadline_missed;
     if (wait.host) {
-      site.host_durations.push_back(wait.took());
+      site.host_durations.add(wait.took());
       site.host_waiting.add(waiting);
       ++site.host_count;
       return;
@@ -126,7 +127,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     site.waiting_in_kernel.add(waiting);
     if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
     StrategyWaits& strategy = site.by_strategy[wait.strategy];
-    strategy.durations.push_back(wait.took());
+    strategy.durations.add(wait.took());
     strategy.polls += *wait.polls;
     site.sms.number(device_key(wait.device, wait.sm));
     if (wait.word) {
@@ -138,21 +139,15 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
   return all;
 }
 
-TimeNs sum(const std::vector<TimeNs>& values) {
-  TimeNs total = 0;
-  for (const TimeNs value : values) total += value;
-  return total;
-}
-
 std::vector<StrategyStats> strategy_stats(Gathered& gathered) {
   std::vector<StrategyStats> list;
   for (auto& [strategy, waits] : gathered.by_strategy) {
     StrategyStats stats;
     stats.strategy = strategy;
     stats.count = waits.durations.size();
-    stats.total_ns = sum(waits.durations);
-    stats.p50_ns = percentile_in_place(waits.durations, 50);
-    stats.p99_ns = percentile_in_place(waits.durations, 99);
+    stats.total_ns = waits.durations.sum();
+    stats.p50_ns = waits.durations.percentile(50);
+    stats.p99_ns = waits.durations.percentile(99);
     stats.polls = waits.polls;
     stats.polls_per_wait = static_cast<double>(stats.polls) / static_cast<double>(stats.count);
     list.push_back(stats);
@@ -183,12 +178,12 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Inter
     stats.declared = true;
   }
   stats.strategies = strategy_stats(gathered);
-  std::vector<TimeNs> durations = std::move(gathered.host_durations);
+  Durations durations = std::move(gathered.host_durations);
   for (auto& [strategy, waits] : gathered.by_strategy) {
     if (durations.empty()) {
       durations = std::move(waits.durations);
     } else {
-      durations.insert(durations.end(), waits.durations.begin(), waits.durations.end());
+      durations.add(waits.durations);
     }
     waits.durations = {};
   }
@@ -196,10 +191,10 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Inter
   stats.host_count = gathered.host_count;
   stats.groups = gathered.groups;
   stats.sms = gathered.sms.size();
-  stats.total_ns = sum(durations);
-  stats.p50_ns = percentile_in_place(durations, 50);
-  stats.p99_ns = percentile_in_place(durations, 99);
-  stats.max_ns = percentile_in_place(durations, 100);
+  stats.total_ns = durations.sum();
+  stats.p50_ns = durations.percentile(50);
+  stats.p99_ns = durations.percentile(99);
+  stats.max_ns = durations.percentile(100);
   std::vector<Interval> waiting = std::move(gathered.waiting).with(gathered.host_waiting);
   stats.any_waiting_ns = covered(waiting);
   if (ground.end > ground.begin) {

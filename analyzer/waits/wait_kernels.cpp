@@ -9,8 +9,12 @@
 namespace wicprof::analyzer {
 
 void RunningKernels::advance(const TraceModel& model, TimeNs time) {
+  if (time < changes_) return;
   while (next_ < all_.size() && model.kernels[all_[next_]].start <= time) running_.push_back(all_[next_++]);
   std::erase_if(running_, [&](std::uint32_t k) { return model.kernels[k].end < time; });
+  changes_ = std::numeric_limits<TimeNs>::max();
+  if (next_ < all_.size()) changes_ = model.kernels[all_[next_]].start;
+  for (const std::uint32_t k : running_) changes_ = std::min(changes_, model.kernels[k].end);
 }
 
 std::map<DeviceId, RunningKernels> running_kernels(const TraceModel& model) {

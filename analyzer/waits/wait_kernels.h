@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ class RunningKernels {
  private:
   std::vector<std::uint32_t> all_, running_;
   std::size_t next_ = 0;
+  TimeNs changes_ = std::numeric_limits<TimeNs>::min();  // no kernel begins before this time, and none has ended
 };
 std::map<DeviceId, RunningKernels> running_kernels(const TraceModel& model);
 

@@ -101,6 +101,7 @@ class WaitModel {
 
   const TraceModel& model_;
   const Matching& matching_;
+  const ClockErrors clocks_;
   const Waiters& waiters_;
   std::vector<TimeNs> transfers_;  // by signal; -1: unknown. Empty if the trace has no copies
   struct Released {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "analyzer/measure/flat_index.h"
@@ -56,7 +57,7 @@ class Waiters {
   };
   Range waits_of(std::uint32_t waiter) const;
 
-  const std::vector<IterationSlot>& slots() const { return slots_; }
+  const std::deque<IterationSlot>& slots() const { return slots_; }
   std::uint32_t slot_of_wait(std::size_t wait) const { return slot_of_[false][wait]; }
   std::uint32_t slot_of(const WaitView& wait) const { return slot_of_[wait.host][wait.index]; }
 
@@ -70,7 +71,7 @@ class Waiters {
   std::vector<Waiter> waiters_;
   std::vector<std::uint32_t> of_[2], slot_of_[2];  // by WaitView::host and index
   std::vector<std::uint32_t> first_of_, waits_;
-  std::vector<IterationSlot> slots_;
+  std::deque<IterationSlot> slots_;  // grows without a second copy
 };
 
 }  // namespace wicprof::analyzer

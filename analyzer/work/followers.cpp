@@ -33,9 +33,7 @@ std::vector<std::uint32_t> company_of(const TraceModel& model) {
 Followers followers(const TraceModel& model, const DeviceWork& work) {
   Followers found;
   found.beside = company_of(model);
-  const auto number = [&](const WorkItem& item) {
-    return static_cast<std::uint32_t>(item.kernel - model.kernels.data());
-  };
+  const auto number = [](const WorkItem& item) { return static_cast<std::uint32_t>(item.kernel.index()); };
   for (const auto& [stream, items] : work.by_stream) {
     const WorkItem* before = nullptr;
     bool copied = false;

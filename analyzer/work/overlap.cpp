@@ -110,9 +110,6 @@ class OverlapScan {
     Sums sums;
     const std::size_t end = sm.first + sm.count;
     for (std::size_t k = sm.first; k < end; ++k) {
-      // Prefetches, since an SM's waits are far apart in memory.
-      constexpr std::size_t kAhead = 16;
-      if (k + kAhead < end) __builtin_prefetch(&model_.waits[order_[k + kAhead]].arrived);
       const store::WaitRow& wait = model_.waits[order_[k]];
       const int m = parked_[order_[k]] ? 1 : 0;
       waiting[m].push_back({wait.arrived, wait.resumed});

@@ -43,7 +43,6 @@ struct RunOptions {
   std::string strategy;
   std::string side;
   std::string schedule;
-  int cycles = 1;
   bool ab = false;
   std::string ab_time = "1m";
   std::string precision = "1%";
@@ -92,8 +91,7 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     return bad_input(
         "a trace is a database and cannot go to stdout; name a file with -o, and use wic-prof report for stdout");
   }
-  plan.schedule_text =
-      fmt::format("{}", fmt::join(std::vector(static_cast<std::size_t>(options.cycles), options.schedule), ","));
+  plan.schedule_text = options.schedule;
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return park.error();
   const Result<WaitSide> side = wanted_side(options.side, park->strategy);
@@ -212,7 +210,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
     return facts;
   }
   facts.empty = is_empty(*model);
-  facts.command = model->meta_value("command");
+  facts.command = model->meta_value(store::MetaKey::command);
   if (const auto run = analyzer::recorded_run(*model)) facts.took = run->end - run->begin;
   const std::string trace = shell_word(outcome.trace);
   if (facts.empty && !outcome.failure().empty() && !outcome.interrupted) {
@@ -286,10 +284,6 @@ void add_way_options(CLI::App& verb, RunOptions& options) {
           "program ends")
       ->type_name("LIST")
       ->excludes(verb.get_option("--mode"));
-  verb.add_option("--cycles", options.cycles, "go through the schedule so many times")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
-      ->needs(verb.get_option("--schedule"));
 }
 
 void add_comparing_options(CLI::App& verb, RunOptions& options) {

@@ -39,7 +39,7 @@ Result<bool> LiveModel::fetch(const store::Reader& reader) {
     }
     for (const auto& row : *fresh) newest = std::max(newest, row.id);
     any = any || !fresh->empty();
-    list.add(*std::move(fresh));
+    list.add({fresh->begin(), fresh->end()});
   });
   store::for_each_table<store::DeclarationTables>(
       [&]<class Table>(store::Type<Table>) { take(*small.*Table::kRows, reader.rows<Table>()); });

@@ -97,12 +97,12 @@ class Gatherer {
  public:
   Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
 
-  Lanes gather() && {
+  Lanes gather(const std::vector<Interval>& fine) && {
     for (std::size_t i = 0; i < std::min(kMaxSiteLanes, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
     add_streams();
     add_managed_memory();
     add_threads();
-    add_arrows();
+    add_arrows(fine);
     lanes_.labels = labels_.take();
     return std::move(lanes_);
   }
@@ -232,12 +232,14 @@ class Gatherer {
     for (Lane& row : rows) add(std::move(row));
   }
 
-  void add_arrows() {
+  void add_arrows(const std::vector<Interval>& fine) {
     for (const WakeEdge& edge : match(model_).edges) {
       const store::SignalRow& signal = model_.signals[edge.signal];
       const auto from = signal_lanes_.find(signal.site);
       if (from == signal_lanes_.end()) continue;
       const WaitView wait = view_of(model_, edge);
+      const auto holds = [&](const Interval& window) { return signal.at >= window.begin && wait.end <= window.end; };
+      if (std::none_of(fine.begin(), fine.end(), holds)) continue;
       const auto to = wait_lanes_.find({wait.site, wait.device, wait.sm});
       if (to != wait_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.end});
     }
@@ -271,7 +273,9 @@ TimeNs slower_side(const std::vector<Iteration>& iterations, const store::Interv
 
 }  // namespace
 
-Lanes gather_lanes(const TraceModel& model, const Analysis& analysis) { return Gatherer(model, analysis).gather(); }
+Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<Interval>& fine) {
+  return Gatherer(model, analysis).gather(fine);
+}
 
 std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysis) {
   std::vector<Interval> list;

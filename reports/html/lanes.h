@@ -41,12 +41,12 @@ struct Arrow {
 struct Lanes {
   std::vector<Lane> list;
   std::vector<std::string> labels;  ///< the first is empty
-  std::vector<Arrow> arrows;        ///< for waits whose lanes are in `list`
+  std::vector<Arrow> arrows;        ///< within the close-ups, for waits whose lanes are in `list`
 };
 
 /// Gathers the wait sites with the most waiting, each on some of its SMs; streams; managed memory; and the busiest host
-/// threads.
-Lanes gather_lanes(const TraceModel& model, const Analysis& analysis);
+/// threads. `fine`: the close-ups.
+Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<Interval>& fine);
 
 /// Short windows in which single iterations are visible: around changes of mode, or from the middle of the run if the
 /// mode never changed. In order of time, without overlap.

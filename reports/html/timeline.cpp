@@ -21,12 +21,12 @@ namespace {
 /// One trace's part of the section.
 struct Part {
   Part(const TraceModel& of, const Analysis& analysis)
-      : model(of), lanes(gather_lanes(of, analysis)), fine(close_ups(of, analysis)) {}
+      : model(of), fine(close_ups(of, analysis)), lanes(gather_lanes(of, analysis, fine)) {}
   bool empty() const { return lanes.list.empty() || model.end <= model.begin; }
 
   const TraceModel& model;
-  Lanes lanes;
   std::vector<Interval> fine;
+  Lanes lanes;
 };
 
 /// Names only the colours that occur.

@@ -215,15 +215,9 @@ std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
   return out + fmt::format(R"("spans":[{}]}})", spans_json(spans, states, zero));
 }
 
-/// At most kMaxArrows of the arrows within the close-ups, evenly chosen.
-std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fine) {
-  std::vector<Arrow> all, some;
-  for (const Arrow& arrow : lanes.arrows) {
-    const auto holds = [&](const Interval& window) {
-      return arrow.signalled >= window.begin && arrow.resumed <= window.end;
-    };
-    if (std::any_of(fine.begin(), fine.end(), holds)) all.push_back(arrow);
-  }
+/// At most kMaxArrows of the arrows, evenly chosen.
+std::vector<Arrow> some_of(const std::vector<Arrow>& all) {
+  std::vector<Arrow> some;
   const std::size_t each = (all.size() + kMaxArrows - 1) / kMaxArrows;
   for (std::size_t i = 0; i < all.size(); i += each) some.push_back(all[i]);
   return some;
@@ -254,7 +248,7 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
   out += fmt::format("\"fine\":{},\n", list_json(fine, [&](const Interval& window) {
                        return fmt::format("[{},{}]", window.begin - zero, window.end - zero);
                      }));
-  out += fmt::format("\"arrows\":{},\n", list_json(arrows_of(lanes, fine), [&](const Arrow& arrow) {
+  out += fmt::format("\"arrows\":{},\n", list_json(some_of(lanes.arrows), [&](const Arrow& arrow) {
                        return fmt::format("[{},{},{},{}]", arrow.from, arrow.signalled - zero, arrow.to,
                                           arrow.resumed - zero);
                      }));

@@ -191,20 +191,23 @@ class Drawing {
   void kernels_and_copies() {
     struct Work {
       TimeNs begin;
-      const store::KernelRow* kernel;
-      const store::CopyRow* copy;
+      store::KernelList::Pointer kernel;
+      store::CopyList::Pointer copy;
     };
     std::vector<Work> all;
     analyzer::ProgramKernels of_program;
-    for (const store::KernelRow& kernel : model_.kernels) {
-      if (of_program(kernel) && keeps(kernel.start, kernel.end)) all.push_back({kernel.start, &kernel, nullptr});
+    for (std::size_t i = 0; i < model_.kernels.size(); ++i) {
+      const store::KernelRow kernel = model_.kernels[i];
+      if (of_program(kernel) && keeps(kernel.start, kernel.end))
+        all.push_back({kernel.start, model_.kernels.pointer_to(i), nullptr});
     }
-    for (const store::CopyRow& copy : model_.copies) {
-      if (keeps(copy.start, copy.end)) all.push_back({copy.start, nullptr, &copy});
+    for (std::size_t i = 0; i < model_.copies.size(); ++i) {
+      const store::CopyRow copy = model_.copies[i];
+      if (keeps(copy.start, copy.end)) all.push_back({copy.start, nullptr, model_.copies.pointer_to(i)});
     }
     std::stable_sort(all.begin(), all.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
     for (const Work& work : all) {
-      if (const store::KernelRow* kernel = work.kernel) {
+      if (const auto kernel = work.kernel) {
         Arguments arguments{{"correlation", std::uint64_t{kernel->correlation}}};
         if (kernel->is_graph()) {
           arguments.push_back({"graph", std::uint64_t{kernel->graph}});
@@ -215,7 +218,7 @@ class Drawing {
         slice(stream_track(kernel->device, kernel->stream, kernel->start, kernel->end), "kernel", kernel->name,
               kernel->start, kernel->end, std::move(arguments));
       } else {
-        const store::CopyRow& copy = *work.copy;
+        const store::CopyRow copy = *work.copy;
         slice(stream_track(copy.device, copy.stream, copy.start, copy.end), "copy", copy_kind_name(copy.kind),
               copy.start, copy.end,
               {{"bytes", std::uint64_t{copy.bytes}}, {"correlation", std::uint64_t{copy.correlation}}});

@@ -124,6 +124,10 @@ template <class... Tables>
 struct ListsOf<std::tuple<Tables...>> : Tables::List... {};
 using Lists = ListsOf<ReadTables>;
 
+/// The list of a table's rows.
+template <class Table>
+using RowsOf = std::remove_reference_t<decltype(std::declval<typename Table::List&>().*Table::kRows)>;
+
 /// The version of the trace file that has the table.
 inline constexpr std::int64_t kOldestReadable = 4;
 template <class Table>

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "store/format/meta_key.h"
 #include "store/format/schema.h"
 #include "store/read/reader_state.h"
 
@@ -33,7 +34,7 @@ Result<Reader> Reader::open(const std::string& path) {
   Reader reader(std::move(state));
   Result<std::map<std::string, std::string>> meta = reader.meta();
   if (!meta) return meta.error();
-  reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
+  reader.state_->complete = (*meta)[std::string(name_of(MetaKey::state))] == "complete" && !has_wal_file(path);
   return reader;
 }
 
@@ -54,23 +55,25 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   using Pair = std::pair<std::string, std::string>;
   // The phases of a comparison are no text for people: a minute has 600 of 36 bytes, an hour 2.6 MB.
   constexpr std::size_t kMostOfPhases = 16 << 20;
-  Result<std::vector<Pair>> rows = state_->list<Pair>("SELECT key, value FROM meta", 0, [](RowReader& row, Pair& to) {
-    row >> to.first;
-    if (to.first == "ab_phases") {
-      row.whole_text(to.second, kMostOfPhases);
-    } else {
-      row >> to.second;
-    }
-  });
+  Result<std::vector<Pair>> rows =
+      state_->list<std::vector<Pair>>("SELECT key, value FROM meta", 0, [](RowReader& row, Pair& to) {
+        row >> to.first;
+        if (to.first == name_of(MetaKey::ab_phases)) {
+          row.whole_text(to.second, kMostOfPhases);
+        } else {
+          row >> to.second;
+        }
+      });
   if (!rows) return rows.error();
   std::map<std::string, std::string> meta;
   for (Pair& pair : *rows) meta.insert(std::move(pair));
   // Readers that kept the trace open may also have kept the recorder from emptying its log.
-  const auto state = meta.find("state");
+  const std::string state_key(name_of(MetaKey::state));
+  const auto state = meta.find(state_key);
   const bool complete = state != meta.end() && state->second == "complete";
   const bool in_wal_mode = state_->without_log || has_wal_file(state_->path);
   if (!state_->complete && complete && in_wal_mode) fold_abandoned_log(state_->path);
-  if (state_->without_log && !complete) meta["state"] = kWithoutLog;
+  if (state_->without_log && !complete) meta[state_key] = kWithoutLog;
   return meta;
 }
 
@@ -87,7 +90,7 @@ void Reader::within(std::optional<RowRange> range) { state_->range = std::move(r
 Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most, TimeNs longer, TimeNs shorter) const {
   using Text = std::pair<std::int64_t, std::string>;
   const auto take_name = [](RowReader& row, Text& to) { row >> to.first >> to.second; };
-  Result<std::vector<Text>> texts = state_->list<Text>("SELECT id, value FROM string", 0, take_name);
+  Result<std::vector<Text>> texts = state_->list<std::vector<Text>>("SELECT id, value FROM string", 0, take_name);
   if (!texts) return texts.error();
   Result<std::vector<SiteRow>> sites = rows<SiteTable>();
   if (!sites) return sites.error();
@@ -108,14 +111,14 @@ Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most, Time
     const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ") AND " +
                              length + " > " + std::to_string(longer) + " AND " + length + " < " +
                              std::to_string(shorter);
-    Result<std::vector<std::uint64_t>> count =
-        state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](RowReader& row, std::uint64_t& to) { row >> to; });
+    Result<std::vector<std::uint64_t>> count = state_->list<std::vector<std::uint64_t>>(
+        "SELECT count(*)" + from, 0, [](RowReader& row, std::uint64_t& to) { row >> to; });
     if (!count) return count.error();
     found.total += count->empty() ? 0 : count->front();
     const std::string select = std::string("SELECT id, ") + table.begin + ", " + table.end + from + " ORDER BY " +
                                table.begin + " LIMIT " + std::to_string(most);
     Result<std::vector<NamedRows::One>> rows =
-        state_->list<NamedRows::One>(select, 0, [kind](RowReader& row, NamedRows::One& to) {
+        state_->list<std::vector<NamedRows::One>>(select, 0, [kind](RowReader& row, NamedRows::One& to) {
           to.kind = kind;
           row >> to.id >> to.begin >> to.end;
         });

@@ -61,7 +61,7 @@ class Reader {
   /// Tables whose events carry their id are always read as a whole. Empty for a table that an older trace does not
   /// have.
   template <class Table>
-  Result<std::vector<typename Table::Row>> rows(RowId after = 0) const;
+  Result<RowsOf<Table>> rows(RowId after = 0) const;
   /// Of the newest million signals, the last one of each writer, site and word. By id.
   struct SignalOfProcess {
     std::optional<std::uint32_t> process;

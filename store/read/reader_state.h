@@ -15,6 +15,7 @@
 #include "store/read/reader.h"
 #include "store/read/row_reader.h"
 #include "store/read/schema_check.h"
+#include "store/read/sort_rows.h"
 #include "store/sqlite/sqlite.h"
 
 namespace wicprof::store {
@@ -40,16 +41,16 @@ struct Reader::State {
   }
 
   /// Runs `select`, whose only parameter, if any, is `after`, and passes each row to `take`.
-  template <class RowType, class Take>
-  Result<std::vector<RowType>> list(std::string_view select, RowId after, Take&& take) {
+  template <class Rows, class Take>
+  Result<Rows> list(std::string_view select, RowId after, Take&& take) {
     if (!database) {
       if (const int code = connect(path, database); code != 0) return failed(code);
     }
-    std::vector<RowType> rows;
+    RowSink<Rows> rows;
     int code = 0;
     const bool by_id = select.find('?') != std::string_view::npos;
     std::string part;
-    if (by_id && range && rows_within<RowType>(select, part)) select = part;
+    if (by_id && range && rows_within<typename Rows::value_type>(select, part)) select = part;
     const std::optional<Ids> many = by_id && complete && after == 0 && part.empty() ? many_ids(select) : std::nullopt;
     if (many) {
       code = read_halves(select, *many, rows, take);
@@ -61,18 +62,17 @@ struct Reader::State {
       database.close();
       if (has_wal_file(path) && !has_wal(path)) fold_abandoned_log(path);
     }
-    return rows;
+    return rows.take();
   }
 
   /// With `by_id`, only the rows with id > after.
-  template <class RowType, class Take>
-  static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows,
-                  Take& take) {
+  template <class Rows, class Take>
+  static int read(Database& from, std::string_view select, bool by_id, RowId after, RowSink<Rows>& rows, Take& take) {
     if (by_id) {
       Texts texts(from);
       const int code = from.scan(select, after, [&](const Values& values) {
         RowReader row(values, texts);
-        take(row, rows.emplace_back());
+        take(row, rows.next());
       });
       return code != 0 ? code : texts.outcome();
     }
@@ -80,56 +80,33 @@ struct Reader::State {
     Statement statement = from.prepare(select, code);
     while (code == 0 && statement.next(code)) {
       RowReader row(statement);
-      take(row, rows.emplace_back());
+      take(row, rows.next());
     }
     return code;
   }
 
-  /// Reads a large table of a finished trace with two threads, each with its own connection. Both write their rows to
-  /// the final places, so that no row exists twice.
-  template <class RowType, class Take>
-  int read_halves(std::string_view select, const Ids& ids, std::vector<RowType>& rows, Take& take) {
+  /// Reads a large table of a finished trace with two threads, each with its own connection.
+  template <class Rows, class Take>
+  int read_halves(std::string_view select, const Ids& ids, RowSink<Rows>& rows, Take& take) {
     const RowId middle = ids.first + (ids.last - ids.first) / 2;
-    const auto lower_slots = static_cast<std::size_t>(middle - ids.first + 1);
-    rows.resize(static_cast<std::size_t>(ids.last - ids.first + 1));
-    std::size_t lower = 0, upper = 0;
+    RowSink<Rows> upper;
     // Deferred where the system refuses a thread: this one then reads the upper half after the lower one.
     std::future<int> reader = std::async(std::launch::async | std::launch::deferred, [&] {
       try {
         Database other;
         const int opened = connect(path, other);
-        if (opened != 0) return opened;
-        return fill(other, select, middle, rows.data() + lower_slots, rows.size() - lower_slots, upper, take);
+        return opened != 0 ? opened : read(other, select, true, middle, upper, take);
       } catch (...) {  // out of memory: the caller reports it
         return -1;
       }
     });
-    const int code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower_slots, lower, take);
-    const int upper_code = reader.get();
-    if (code == 0 && upper_code != 0) {
-      // Reads again with this connection, which then has the message of the failure.
-      rows.clear();
-      return read(database, select, true, 0, rows, take);
+    int code = read(database, up_to(select, middle), true, ids.first - 1, rows, take);
+    if (reader.get() == 0) {
+      rows.add(std::move(upper));
+    } else if (code == 0) {  // reads again with this connection, which then has the message of the failure
+      code = read(database, select, true, middle, rows, take);
     }
-    if (lower < lower_slots) {  // else the rows are in place, and a row moved to itself may lose its contents
-      const auto from = rows.begin() + static_cast<std::ptrdiff_t>(lower_slots);
-      std::move(from, from + static_cast<std::ptrdiff_t>(upper), rows.begin() + static_cast<std::ptrdiff_t>(lower));
-    }
-    rows.resize(lower + upper);
     return code;
-  }
-
-  /// `to` has `space` for every id of the range. A damaged file may have an id more than once: those rows are left out.
-  template <class RowType, class Take>
-  static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t space,
-                  std::size_t& count, Take& take) {
-    Texts texts(from);
-    const int code = from.scan(select, after, [&](const Values& values) {
-      if (count == space) return;
-      RowReader row(values, texts);
-      take(row, to[count++]);
-    });
-    return code != 0 ? code : texts.outcome();
   }
 
   /// Every query by id ends with "id > ? ORDER BY id".
@@ -160,15 +137,13 @@ struct Reader::State {
     }
   }
 
-  /// The first and last id of the table that `select` reads, if the table is large and has most ids in between.
+  /// The first and last id of the table that `select` reads, if the table is large.
   std::optional<Ids> many_ids(std::string_view select) {
     const std::size_t from = select.find(" FROM ") + 6;
     const std::string table(select.substr(from, select.find(' ', from) - from));
     const Ids ids{database.integer("SELECT min(id) FROM " + table),
                   database.integer("SELECT max(id) FROM " + table, -1)};
-    if (ids.first < 0 || ids.last - ids.first < kMinRowsForTwoThreads) return std::nullopt;
-    const bool dense = database.integer("SELECT count(*) FROM " + table) * 2 > ids.last - ids.first;
-    return dense ? std::optional(ids) : std::nullopt;
+    return ids.first < 0 || ids.last - ids.first < kMinRowsForTwoThreads ? std::nullopt : std::optional(ids);
   }
 
   /// The file's version of the schema. The newest where it cannot be read: reading the list then reports the error.

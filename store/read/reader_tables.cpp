@@ -23,14 +23,15 @@ void read_row(RowReader& from, typename Table::Row& to) {
 }  // namespace
 
 template <class Table>
-Result<std::vector<typename Table::Row>> Reader::rows(RowId after) const {
-  using RowType = typename Table::Row;
+Result<RowsOf<Table>> Reader::rows(RowId after) const {
   // Most tables are the same in all readable versions, and need no look at the file's.
   const std::int64_t version = newest_column<Table>() > kOldestReadable ? state_->version() : kSchemaVersion;
-  if (version < since<Table>()) return std::vector<RowType>();
+  if (version < since<Table>()) return RowsOf<Table>();
   if constexpr (has_own_id<Table>()) after = std::numeric_limits<RowId>::min();
-  Result<std::vector<RowType>> rows = state_->list<RowType>(select_sql<Table>(version), after, read_row<Table>);
-  if (rows) sort_by_time<Table>(*rows);
+  Result<RowsOf<Table>> rows = state_->list<RowsOf<Table>>(select_sql<Table>(version), after, read_row<Table>);
+  if constexpr (std::is_same_v<RowsOf<Table>, std::vector<typename Table::Row>>) {
+    if (rows) sort_by_time<Table>(*rows);
+  }
   return rows;
 }
 
@@ -47,7 +48,7 @@ constexpr auto readers_of(const std::tuple<Tables...>*) {
 
 Result<std::vector<Reader::SignalOfProcess>> Reader::last_signals() const {
   const std::string writer = state_->version() < newest_column<SignalTable>() ? "NULL" : "writer";
-  return state_->list<SignalOfProcess>(
+  return state_->list<std::vector<SignalOfProcess>>(
       "SELECT process_id, id, site_id, device_id, block, sm, iteration, value, at_ns, word_tag, " + writer +
           " FROM signal WHERE id IN "
           "(SELECT max(id) FROM signal WHERE id > (SELECT max(id) FROM signal) - 1000000 GROUP BY process_id, site_id, "
@@ -61,7 +62,7 @@ Result<std::vector<Reader::SignalOfProcess>> Reader::last_signals() const {
 }
 
 Result<std::vector<PcTotalRow>> Reader::pc_totals() const {
-  return state_->list<PcTotalRow>(
+  return state_->list<std::vector<PcTotalRow>>(
       "SELECT t.process_id, t.device_id, f.value, s.value, t.module, t.pc_offset, r.value, t.samples, n.value, t.line, "
       "t.begin_ns, t.at_ns FROM (SELECT process_id, device_id, function_id, symbol_id, module, pc_offset, "
       "stall_reason_id, sum(samples) AS samples, max(file_id) AS file_id, max(line) AS line, min(begin_ns) AS "
@@ -77,7 +78,7 @@ Result<std::vector<PcTotalRow>> Reader::pc_totals() const {
 }
 
 Result<std::vector<SassRow>> Reader::sass() const {
-  return state_->list<SassRow>(
+  return state_->list<std::vector<SassRow>>(
       "SELECT t.module, s.value, t.pc_offset, x.value, t.target_offset, f.value, t.line FROM sass t "
       "LEFT JOIN string s ON s.id = t.symbol_id LEFT JOIN string x ON x.id = t.text_id "
       "LEFT JOIN string f ON f.id = t.file_id ORDER BY t.module, s.value, t.pc_offset",
@@ -87,7 +88,7 @@ Result<std::vector<SassRow>> Reader::sass() const {
 }
 
 Result<std::vector<StatRow>> Reader::stats() const {
-  return state_->list<StatRow>(
+  return state_->list<std::vector<StatRow>>(
       "SELECT n.value, d.value, t.severity, t.value FROM stat t "
       "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.detail_id ORDER BY t.id",
       0, [](RowReader& row, StatRow& to) { row >> to.name >> to.detail >> to.severity >> to.value; });

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "protocol/time.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -64,5 +66,65 @@ template <class Table>
 void sort_by_time(std::vector<typename Table::Row>& rows) {
   if constexpr (requires { Table::kSortedBy; }) sort_rows(rows, sort_key<Table>);
 }
+template <class Table>
+void sort_by_time(RowList<typename Table::Row, Table>& rows) {
+  rows.sort(sort_key<Table>);
+}
+
+/// Makes a list of the rows that a query gives.
+template <class Rows>
+class RowSink {
+ public:
+  /// For the caller to fill.
+  typename Rows::value_type& next() { return rows_.emplace_back(); }
+  /// The rows of `other` follow.
+  void add(RowSink other) {
+    rows_.insert(rows_.end(), std::make_move_iterator(other.rows_.begin()), std::make_move_iterator(other.rows_.end()));
+  }
+  Rows take() { return std::move(rows_); }
+
+ private:
+  Rows rows_;
+};
+
+/// Rows that come nearly in order of time are sorted on their way into a list that is kept by columns.
+template <class Row, class Table>
+class RowSink<RowList<Row, Table>> {
+ public:
+  Row& next() {
+    if (window_.size() == 2 * kWindow) flush(kWindow);
+    return window_.emplace_back();
+  }
+  void add(RowSink other) {
+    other.flush(other.window_.size());
+    for (const Row& row : other.list_) next() = row;
+  }
+  RowList<Row, Table> take() {
+    flush(window_.size());
+    window_ = {};
+    list_.close();
+    if (!in_order_) list_.sort(sort_key<Table>);
+    return std::move(list_);
+  }
+
+ private:
+  static constexpr std::size_t kWindow = 16'384;
+
+  void flush(std::size_t count) {
+    sort_rows(window_, sort_key<Table>);
+    for (std::size_t i = 0; i < count; ++i) {
+      const TimeNs time = sort_key<Table>(window_[i]);
+      if (!list_.empty() && time < last_) in_order_ = false;
+      last_ = time;
+      list_.push_back(window_[i]);
+    }
+    window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+
+  std::vector<Row> window_;
+  RowList<Row, Table> list_;
+  bool in_order_ = true;
+  TimeNs last_ = 0;
+};
 
 }  // namespace wicprof::store

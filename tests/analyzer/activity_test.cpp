@@ -23,11 +23,13 @@ constexpr TimeNs kMs = 1'000'000;
 TEST(Kernels, StatsOfOneNameDescribeTheShapeWithTheMostTime) {
   Program program;
   program.model.devices = {test_devices::h100()};
-  for (int i = 0; i < 99; ++i) program.kernel("small", 1, {i * kMs, i * kMs + 1'000}).grid[0] = 1;
-  store::KernelRow& large = program.kernel("small", 1, {100 * kMs, 110 * kMs});
-  large.grid[0] = 132 * 4 * 2 + 132;
-  large.block[0] = 256;
-  large.registers_per_thread = 64;
+  for (int i = 0; i < 99; ++i) program.kernel("small", 1, {i * kMs, i * kMs + 1'000})->grid[0] = 1;
+  {
+    auto large = program.kernel("small", 1, {100 * kMs, 110 * kMs});
+    large.grid[0] = 132 * 4 * 2 + 132;
+    large.block[0] = 256;
+    large.registers_per_thread = 64;
+  }
   program.kernel("other", 1, {110 * kMs, 111 * kMs});
   const std::vector<KernelStats> stats = kernel_stats(program.settled());
   ASSERT_EQ(stats.size(), 2u);
@@ -61,12 +63,14 @@ TEST(Kernels, TheRuntimesOwnAreNotTheProgramsKernels) {
 TEST(Kernels, OccupancyUsesTheConfiguredSharedMemoryIfABlockFits) {
   Program program;
   program.model.devices = {test_devices::h100()};
-  store::KernelRow& kernel = program.kernel("k", 1, {0, kMs});
-  kernel.block[0] = 128;
-  kernel.dynamic_shared_bytes = 7 * 1024;
-  kernel.shared_executed_bytes = 32 * 1024;
+  {
+    auto kernel = program.kernel("k", 1, {0, kMs});
+    kernel.block[0] = 128;
+    kernel.dynamic_shared_bytes = 7 * 1024;
+    kernel.shared_executed_bytes = 32 * 1024;
+  }
   EXPECT_EQ(kernel_stats(program.settled())[0].occupancy->blocks_per_sm, 4u);
-  program.model.kernels[0].shared_executed_bytes = 1024;  // too small for a single block, so the record is wrong
+  program.model.kernels.edit(0)->shared_executed_bytes = 1024;  // too small for a single block, so the record is wrong
   EXPECT_EQ(kernel_stats(program.settled())[0].occupancy->blocks_per_sm, 16u);
 }
 
@@ -216,9 +220,11 @@ TEST(HostWaits, CpuTimeSeparatesSpinningFromSleeping) {
   program.host_wait("cudaStreamSynchronize", {0, 10 * kMs}, 20'000);
   program.host_wait("cudaEventSynchronize", {0, 10 * kMs}, 5 * kMs);
   program.host_wait("cuCtxSynchronize", {0, 10 * kMs}, std::nullopt);
-  store::HostWaitRow& delayed = program.host_wait("cuCtxSynchronize", {0, kMs}, std::nullopt);
-  delayed.run_delay = 300'000;
-  delayed.involuntary_switches = 2;
+  {
+    auto delayed = program.host_wait("cuCtxSynchronize", {0, kMs}, std::nullopt);
+    delayed.run_delay = 300'000;
+    delayed.involuntary_switches = 2;
+  }
   const auto way_of = [stats = host_wait_stats(program.settled())](std::string_view call) {
     return std::find_if(stats.begin(), stats.end(), [&](const auto& s) { return s.name == call; })->way();
   };
@@ -246,7 +252,7 @@ TEST(HostWaits, EachPlaceThatMakesACallHasItsOwnFigures) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     for (const SiteId site : {300u, 301u}) {
       const TimeNs begin = i * 10 * kMs + (site == 301u ? 5 * kMs : 0);
-      store::HostWaitRow& wait = program.host_wait("cudaStreamSynchronize", {begin, begin + kMs}, kMs);
+      auto wait = program.host_wait("cudaStreamSynchronize", {begin, begin + kMs}, kMs);
       wait.site = site;
       wait.iteration = i;
     }
@@ -312,7 +318,7 @@ TEST(HostWaits, AThreadThatSleepsInTheCallsPlaceIsToldToPredict) {
   for (TimeNs i = 0; i < 10; ++i) {
     const TimeNs at = i * 20 * kMs;
     program.kernel("work", 1, {at, at + 8 * kMs});
-    store::HostWaitRow& wait = program.host_wait("cudaStreamSynchronize", {at, at + 9 * kMs}, kMs);
+    auto wait = program.host_wait("cudaStreamSynchronize", {at, at + 9 * kMs}, kMs);
     wait.site = 300;
     wait.strategy = StrategyId::block;
     wait.run_delay = 0;
@@ -383,11 +389,11 @@ TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
     Program program;
     add_site(program, 300, "cudaStreamSynchronize in step");
     program.kernel("work", 1, {0, 1000 * kMs});
-    program.host_wait("cudaStreamSynchronize", {0, 1000 * kMs}, spins ? 900 * kMs : kMs).site = 300;
+    program.host_wait("cudaStreamSynchronize", {0, 1000 * kMs}, spins ? 900 * kMs : kMs)->site = 300;
     if (parked_later) {
-      store::HostWaitRow& parked = program.host_wait("cudaStreamSynchronize", {1000 * kMs, 9000 * kMs}, kMs);
-      parked.site = 300;
-      parked.strategy = StrategyId::hybrid;
+      auto parked = program.host_wait("cudaStreamSynchronize", {1000 * kMs, 9000 * kMs}, kMs);
+      parked->site = 300;
+      parked->strategy = StrategyId::hybrid;
     }
     program.model.stats.push_back({"throttled_ns", "", store::StatRow::Severity::info, throttled});
     program.model.stats.push_back({"throttled_periods", "", store::StatRow::Severity::info, 7});
@@ -422,9 +428,7 @@ TEST(HostDescheduled, NamesTheDescheduledThread) {
     program.sample(8, "calm", {i * 10 * kMs, (i + 1) * 10 * kMs}, 9 * kMs).run_delay = 10'000;
     program.sample(9, "wicprof-drain", {i * 10 * kMs, (i + 1) * 10 * kMs}, kMs).run_delay = 5 * kMs;
   }
-  store::HostWaitRow& wait = program.host_wait("cudaDeviceSynchronize", {0, 50 * kMs}, kMs);
-  wait.thread = 7;
-  wait.run_delay = 2 * kMs;
+  program.host_wait("cudaDeviceSynchronize", {0, 50 * kMs}, kMs)->run_delay = 2 * kMs;
   const Analysis analysis = analyze(program.settled());
   const Finding* finding = descheduled(analysis);
   ASSERT_NE(finding, nullptr);
@@ -531,17 +535,17 @@ TEST(StreamWaits, AnEventWithoutATimeIsReachedAtItsKernelsEnd) {
 
 TEST(StreamWaits, ABusyStreamOrOneWithoutWorkIsNotIdle) {
   TwoStreams busy;
-  busy.model.kernels[1].end = 11 * kMs;
+  busy.model.kernels.edit(1)->end = 11 * kMs;
   EXPECT_EQ(stream_waits(busy.settled()).rows.at(0).idle_ns, 0);
   TwoStreams late;  // the later work was requested long after the event was reached
-  for (auto& call : late.model.calls) {
+  late.model.calls.edit_all([&](auto& call) {
     if (call.start >= 400'000) call.start += 20 * kMs, call.end += 20 * kMs;
-  }
-  late.model.kernels[2].start += 20 * kMs;
-  late.model.kernels[2].end += 20 * kMs;
+  });
+  late.model.kernels.edit(2)->start += 20 * kMs;
+  late.model.kernels.edit(2)->end += 20 * kMs;
   EXPECT_EQ(stream_waits(late.settled()).rows.at(0).idle_ns, 0);
   TwoStreams nothing;
-  nothing.model.kernels.pop_back();
+  nothing.model.kernels.erase_if([&](const auto& row) { return row.id == nothing.model.kernels.back().id; });
   const StreamWaitTable table = stream_waits(nothing.settled());
   EXPECT_EQ(table.rows.at(0).timed, 0u);
   EXPECT_EQ(table.rows.at(0).count, 1u);
@@ -650,7 +654,7 @@ TEST(Activity, FitsTheScreen) {
   program.model.devices = {test_devices::h100()};
   const std::string name(300, 'n');
   for (std::uint32_t stream = 1; stream < 4; ++stream) {
-    store::KernelRow& kernel = program.launch(name + std::to_string(stream), stream, {kMs, 1000 * kMs}, 900'000);
+    auto kernel = program.launch(name + std::to_string(stream), stream, {kMs, 1000 * kMs}, 900'000);
     kernel.grid[0] = 1'234'567'890;
     kernel.block[0] = 1024;
     kernel.registers_per_thread = 64;

@@ -83,7 +83,7 @@ TEST(Parties, TheLastRowStandsForAllOthers) {
 
 TEST(Parties, TheWorstWaitOfACellIsItsLongest) {
   TraceModel model = handoffs();
-  model.waits[5].arrived -= 100'000'000;
+  model.waits.edit(5)->arrived -= 100'000'000;
   settle(model);
   const PartyMatrix matrix = Worked(model).matrix(PartyBy::device);
   ASSERT_TRUE(matrix.cells.front().figures.worst);

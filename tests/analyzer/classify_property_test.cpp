@@ -180,8 +180,8 @@ TraceModel with_full_rings(TraceModel model, double part, int times, std::uint32
         model.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(model.span() - length));
     const auto device = static_cast<DeviceId>(random() % 2);
     const auto swallowed = [&](DeviceId of, TimeNs at) { return of == device && at >= begin && at < begin + length; };
-    lost += std::erase_if(model.waits, [&](const auto& row) { return swallowed(row.device, row.resumed); });
-    lost += std::erase_if(model.signals, [&](const auto& row) { return swallowed(row.device, row.at); });
+    lost += model.waits.erase_if([&](const auto& row) { return swallowed(row.device, row.resumed); });
+    lost += model.signals.erase_if([&](const auto& row) { return swallowed(row.device, row.at); });
   }
   if (lost > 0)
     model.stats.push_back({"ring_full", "", store::StatRow::Severity::data_loss, static_cast<std::int64_t>(lost)});
@@ -239,9 +239,9 @@ TEST(ClassifyProperty, AnswerIsIndependentOfDeviceAndSiteNumbersAndTimes) {
     TraceModel renumbered = model;
     for (auto& row : renumbered.sites) row.id = 5'000 - row.id;
     for (auto& row : renumbered.sites) row.name = "x";
-    for (auto& row : renumbered.signals) row.site = 5'000 - row.site;
-    for (auto& row : renumbered.waits) row.site = 5'000 - row.site;
-    for (auto& row : renumbered.host_waits) row.site = 5'000 - row.site;
+    renumbered.signals.edit_all([&](auto& row) { row.site = 5'000 - row.site; });
+    renumbered.waits.edit_all([&](auto& row) { row.site = 5'000 - row.site; });
+    renumbered.host_waits.edit_all([&](auto& row) { row.site = 5'000 - row.site; });
     settle(renumbered);
     expect_same(before, classified(renumbered));
   }
@@ -249,19 +249,19 @@ TEST(ClassifyProperty, AnswerIsIndependentOfDeviceAndSiteNumbersAndTimes) {
 
 // All parties on one device: blocks have the same numbers on both sides, and only the sites name their party.
 TraceModel on_one_device(TraceModel model) {
-  for (auto& row : model.signals) {
+  model.signals.edit_all([&](auto& row) {
     store::SiteRow& site = model.sites[row.site - 1];
     site.releasing = static_cast<SiteEnd>(row.device + (row.device == kHostDevice ? 2 : kFirstDeviceEnd));
     if (row.device != kHostDevice) row.device = 0;
-  }
+  });
   const auto waits_at = [&](SiteId id, DeviceId device) {
     model.sites[id - 1].waiting = static_cast<SiteEnd>(device + (device == kHostDevice ? 2 : kFirstDeviceEnd));
   };
-  for (auto& row : model.waits) {
+  model.waits.edit_all([&](auto& row) {
     waits_at(row.site, row.device);
     row.device = 0;
-  }
-  for (auto& row : model.host_waits) waits_at(row.site, kHostDevice);
+  });
+  model.host_waits.edit_all([&](auto& row) { waits_at(row.site, kHostDevice); });
   settle(model);
   return model;
 }
@@ -583,14 +583,14 @@ TEST(ClassifyMisleading, AWaitForTheLastOfSeveralCountsThemAll) {
     }
   }
   TraceModel model = talk.settled();
-  for (auto& row : model.signals) row.word = static_cast<WordTag>(1 + row.site);
-  for (auto& row : model.waits) row.word = static_cast<WordTag>(1 + row.site);
-  std::erase_if(model.waits, [](const auto& row) { return row.device != 0 && row.value % 4 != 0; });
-  for (auto& row : model.signals) row.site = 1;
-  for (auto& row : model.waits) {
+  model.signals.edit_all([&](auto& row) { row.word = static_cast<WordTag>(1 + row.site); });
+  model.waits.edit_all([&](auto& row) { row.word = static_cast<WordTag>(1 + row.site); });
+  model.waits.erase_if([](const auto& row) { return row.device != 0 && row.value % 4 != 0; });
+  model.signals.edit_all([&](auto& row) { row.site = 1; });
+  model.waits.edit_all([&](auto& row) {
     row.site = 1;
     row.wanted = row.value;
-  }
+  });
   settle(model);
   const Classification c = classified(model);
   EXPECT_EQ(c.model, Model::multiple) << words(c);
@@ -605,10 +605,10 @@ TEST(ClassifyMisleading, AHostWaitFindsItsSignalByValue) {
   for (std::uint32_t i = 0; i < 60; ++i) talk.send(0, kHostDevice, 0, i, TimeNs{1'000'000'000} + i * 60'000, tile(i));
   TraceModel model = talk.settled();
   std::uint32_t count = 0;
-  for (auto& row : model.host_waits) {
+  model.host_waits.edit_all([&](auto& row) {
     row.value = row.wanted = ++count;
     row.iteration += 1000;
-  }
+  });
   const Classification c = classified(model);
   EXPECT_EQ(c.model, Model::unidirectional) << words(c);
   EXPECT_GE(c.model_confidence, 0.9) << words(c);

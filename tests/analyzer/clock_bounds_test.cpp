@@ -61,7 +61,7 @@ TEST(ClockBounds, HoldForEveryError) {
 
 TEST(ClockBounds, AWaitWhoseCallIsMissingProvesNothing) {
   Program program = program_with(kSecond, [](TimeNs) { return 0; });
-  std::erase_if(program.model.calls, [](const auto& call) { return call.name == "cudaSynchronize"; });
+  program.model.calls.erase_if([](const auto& call) { return call.name == "cudaSynchronize"; });
   const auto bounds = clock_bounds(program.settled());
   ASSERT_EQ(bounds.size(), 1u);
   EXPECT_FALSE(bounds[0].low);
@@ -139,13 +139,13 @@ TEST(ClockBounds, ASynchronousCopyToTheHostIsABound) {
   program.model.copies = {copy};
   EXPECT_EQ(clock_bounds(program.settled()).at(0).low, -20 * kUs);
   EXPECT_EQ(clock_bounds(program.model).at(0).high, 30 * kUs);
-  program.model.copies[0].asynchronous = true;
+  program.model.copies.edit(0)->asynchronous = true;
   EXPECT_FALSE(clock_bounds(program.settled()).at(0).low);
 }
 
 TEST(ClockBounds, AreSeparatePerDeviceAndProcess) {
   Program program;
-  program.launch("k", 1, {1 * kMs, 2 * kMs}, 1 * kMs - 5 * kUs).device = 1;
+  program.launch("k", 1, {1 * kMs, 2 * kMs}, 1 * kMs - 5 * kUs)->device = 1;
   program.launch("k", 1, {1 * kMs, 2 * kMs}, 1 * kMs - 9 * kUs);
   // The same correlation in another process belongs to another, much later call.
   store::CallRow other = program.model.calls[1];

@@ -505,7 +505,7 @@ TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
   EXPECT_TRUE(comparison.measured_at.starts_with("cudaStreamSynchronize in step")) << comparison.measured_at;
   EXPECT_NE(comparison.timed.find("from one wait at cudaStreamSynchronize in step to the next"), std::string::npos);
 
-  model.host_waits.resize(1);
+  model.host_waits = {model.host_waits.front()};
   comparison = compare(model);
   EXPECT_EQ(comparison.why, "no iterations");
   EXPECT_NE(comparison.reason.find("--nvtx"), std::string::npos) << comparison.reason;

@@ -59,13 +59,13 @@ TEST(CriticalPath, LeadsToTheSignallingThreadNotTheLastActiveOne) {
     declare_site(model, 2, "back", WordMemory::pinned_host);
     model.waits.push_back(wait_row(1, 0, 1'000'000, 1'050'000));
     model.signals.push_back(signal_row(1, kHostDevice, 0, 1'040'000));
-    model.signals.back().thread = known ? 7 : 0;
+    model.signals.edit_back()->thread = known ? 7 : 0;
     model.signals.push_back(signal_row(2, 0, 0, 1'100'000));
     model.host_waits.push_back(host_wait_row(2, 1'005'000, 1'010'000, 100));  // the program's thread
     model.host_waits.push_back(host_wait_row(2, 1'045'000, 1'110'000));
     model.host_waits.push_back(host_wait_row(0, 1'030'000, 1'039'000));
-    model.host_waits.back().thread = 8;
-    model.host_waits.back().call = "cudaMemcpy";
+    model.host_waits.edit_back()->thread = 8;
+    model.host_waits.edit_back()->call = "cudaMemcpy";
     settle(model);
     const CriticalPath path = critical_path(model, match(model));
     ASSERT_TRUE(path.missing.empty()) << path.missing;
@@ -134,12 +134,12 @@ TEST(CriticalPath, ASignalBehindItsKernelsEndLeadsIntoTheKernel) {
   for (const TimeNs late : {0, 12'000}) {
     test_program::Program program;
     program.model.devices.back().clock_error_ns = 30'000;
-    program.launch("streams", 1, {100'000, 900'000}, 90'000).grid[0] = 8;
+    program.launch("streams", 1, {100'000, 900'000}, 90'000)->grid[0] = 8;
     program.model.sites.push_back({1, "streamed", WordMemory::pinned_host, Pollers::leader, 1});
     program.model.signals.push_back(signal_row(1, 0, 6, 899'000 + late));
     program.model.host_waits.push_back(host_wait_row(1, 110'000, 930'000));
     program.host_wait("cuEventSynchronize", {700'000, 899'500}, std::nullopt);
-    program.model.host_waits.back().thread = 9;
+    program.model.host_waits.edit_back()->thread = 9;
     const TraceModel& model = program.settled();
     const CriticalPath path = critical_path(model, match(model));
     ASSERT_TRUE(path.missing.empty()) << path.missing;
@@ -160,12 +160,12 @@ TEST(CriticalPath, ASignalBehindItsKernelsEndLeadsIntoTheKernel) {
 TEST(CriticalPath, LeadsToTheKernelOfTheBlockNotToTheBackends) {
   for (const char* other : {"wic::cuda::answer_pings", "small"}) {
     test_program::Program program;
-    program.kernel("waiting", 1, {100'000, 900'000}).grid[0] = 8;
-    program.kernel(other, 2, {300'000, 950'000}).grid[0] = 1;
+    program.kernel("waiting", 1, {100'000, 900'000})->grid[0] = 8;
+    program.kernel(other, 2, {300'000, 950'000})->grid[0] = 1;
     program.model.sites.push_back({1, "flag", WordMemory::pinned_host, Pollers::leader, 1});
     program.model.waits.push_back(wait_row(1, 5, 200'000, 600'000));
     program.model.signals.push_back(signal_row(1, kHostDevice, 0, 590'000));
-    program.model.signals.back().thread = 7;
+    program.model.signals.edit_back()->thread = 7;
     program.model.waits.push_back(wait_row(1, 5, 700'000, 960'000));  // the last thing that happens
     program.model.signals.push_back(signal_row(1, 0, 6, 955'000));
     const TraceModel& model = program.settled();

@@ -22,11 +22,10 @@ Program h100_program() {
   return program;
 }
 
-store::KernelRow& shaped(store::KernelRow& kernel, std::uint32_t blocks, std::uint32_t threads = 1'024) {
+void shaped(store::KernelRow&& kernel, std::uint32_t blocks, std::uint32_t threads = 1'024) {
   kernel.grid[0] = blocks;
   kernel.block[0] = threads;
   kernel.registers_per_thread = 64;
-  return kernel;
 }
 
 DependentKernels found(Program& program) { return analyze(program.settled(), Parties::left_out).dependent_kernels; }
@@ -118,7 +117,7 @@ TEST(DependentKernels, FollowWithinTheirStreamAndDevice) {
   program.model.devices.push_back(second);
   add_pairs(program, 3, 7);
   add_pairs(program, 3, 8);  // the same times on another device
-  for (std::size_t i = 6; i < 12; ++i) program.model.kernels[i].device = 1;
+  for (std::size_t i = 6; i < 12; ++i) program.model.kernels.edit(i)->device = 1;
   const DependentKernels kernels = found(program);
   ASSERT_EQ(kernels.pairs.size(), 2u);
   EXPECT_NE(kernels.pairs[0].device, kernels.pairs[1].device);
@@ -180,8 +179,8 @@ TEST(DependentKernels, AsManyBlocksOnEachSmAreNamedPersistent) {
 TEST(DependentKernels, OfKernelsWithClustersOnlyPersistentOnesHaveKnownWaves) {
   for (const auto& [blocks, persistent] : {std::pair{128u, true}, {264u, false}}) {
     Program program = h100_program();
-    store::KernelRow& up = shaped(program.kernel("up", 7, {1'000'000, 1'200'000}), blocks);
-    up.cluster[0] = 2, up.cluster[1] = up.cluster[2] = 1;
+    shaped(program.kernel("up", 7, {1'000'000, 1'200'000}), blocks);
+    program.model.kernels.edit_all([](auto& up) { up.cluster[0] = 2, up.cluster[1] = up.cluster[2] = 1; });
     shaped(program.kernel("down", 7, {1'201'000, 1'300'000}), 264);
     const DependentKernels kernels = found(program);
     ASSERT_EQ(kernels.pairs.size(), 1u);
@@ -213,8 +212,8 @@ TEST(DependentKernels, AGraphsEdgesAreNotKnown) {
     const std::uint32_t correlation = ++program.correlation;
     program.call("cudaGraphLaunch", 7, {at - 50'000, at - 40'000}, 0, correlation);
     for (int k = 0; k < 3; ++k) {
-      store::KernelRow& kernel =
-          shaped(program.kernel("node", 7, {at + k * 101'000, at + k * 101'000 + 100'000}, correlation), 165);
+      shaped(program.kernel("node", 7, {at + k * 101'000, at + k * 101'000 + 100'000}, correlation), 165);
+      auto kernel = program.model.kernels.edit_back();
       kernel.graph = 5;
       kernel.graph_node = static_cast<std::uint64_t>(k);
     }
@@ -302,10 +301,10 @@ TEST(CrowdedKernels, TakeLongerBesideAHolderOfSms) {
 
 TEST(CrowdedKernels, AreNotThoseThatFitBesideOrAreNotKnownAlone) {
   Program beside = crowded_program(16, 256);  // 48 of 64 warps, and registers for the other kernel's block, are left
-  for (store::KernelRow& kernel : beside.model.kernels) kernel.registers_per_thread = 32;
+  beside.model.kernels.edit_all([&](auto& kernel) { kernel.registers_per_thread = 32; });
   EXPECT_TRUE(analyze(beside.settled(), Parties::left_out).crowded_kernels.empty());
   Program never_alone = crowded_program(16, 1'024);
-  never_alone.model.kernels.erase(never_alone.model.kernels.begin(), never_alone.model.kernels.begin() + 2);
+  never_alone.model.kernels.erase_if([first = 0](const auto&) mutable { return first++ < 2; });
   const Analysis analysis = analyze(never_alone.settled(), Parties::left_out);
   ASSERT_EQ(analysis.crowded_kernels.size(), 1u);
   EXPECT_FALSE(analysis.crowded_kernels[0].carve_out);
@@ -325,7 +324,6 @@ TEST(CrowdedKernels, TheHoldersWaitsAreSummedUpOnce) {
 TEST(DependentKernels, MillionsOfKernelsAndManyShapes) {
   Program program = h100_program();
   constexpr int kKernels = 1'000'000, kShapes = 3'001;
-  program.model.kernels.reserve(kKernels);
   for (int i = 0; i < kKernels; ++i)
     shaped(program.kernel("k", 7, {1'000 + TimeNs{i} * 10'000, 10'000 + TimeNs{i} * 10'000}),
            static_cast<std::uint32_t>(1 + i % kShapes));
@@ -338,7 +336,7 @@ TEST(DependentKernels, MillionsOfKernelsAndManyShapes) {
 TEST(DependentKernels, SurvivesDamagedRows) {
   Program program = h100_program();
   add_pairs(program, 3);
-  std::vector<store::KernelRow>& rows = program.model.kernels;
+  std::vector<store::KernelRow> rows(program.model.kernels.begin(), program.model.kernels.end());
   rows[0].grid[0] = rows[0].grid[1] = rows[0].grid[2] = ~0u;
   rows[1].block[0] = rows[1].block[1] = ~0u;
   rows[1].registers_per_thread = ~0u;
@@ -347,6 +345,7 @@ TEST(DependentKernels, SurvivesDamagedRows) {
   rows[4].static_shared_bytes = rows[4].dynamic_shared_bytes = ~0u;
   rows[5].cluster[0] = ~0u;
   rows[5].grid[0] = 0;
+  program.model.kernels = rows;
   program.model.devices[0].sm_count = 0;
   const Analysis analysis = analyze(program.settled(), Parties::left_out);
   for (const DependentPair& pair : analysis.dependent_kernels.pairs) EXPECT_NE(pair.why, NoWaves::known);

@@ -86,7 +86,7 @@ TEST(Differences, WithinTheClocksErrorHaveNoVerdict) {
 TEST(Differences, ASiteOfOneSideHasNoRatio) {
   const TraceModel before = two_sites("before", 1'000'000, 4'000);
   TraceModel after = before;
-  std::erase_if(after.waits, [](const auto& wait) { return wait.site == 2; });
+  after.waits.erase_if([](const auto& wait) { return wait.site == 2; });
   settle(after);
   for (const SiteDifference& site : compare(before, after).differences.sites) {
     EXPECT_EQ(site.ratio.has_value(), site.site == "flag");
@@ -111,7 +111,7 @@ TEST(Differences, OfOneTraceAreBetweenItsPhases) {
 TEST(Differences, WithoutIterationsEachWaitIsAValue) {
   TraceModel before = two_sites("before", 1'000'000'000, 4'000), after = two_sites("after", 1'000'000, 4'000);
   for (TraceModel* model : {&before, &after}) {
-    for (auto& wait : model->waits) wait.iteration = 0;
+    model->waits.edit_all([&](auto& wait) { wait.iteration = 0; });
   }
   for (const SiteDifference& site : compare(before, after).differences.sites) {
     EXPECT_EQ(site.verdict, site.site == "flag" ? Verdict::inconclusive : Verdict::improvement) << site.site;

@@ -101,7 +101,7 @@ TEST(Figures, LeadOfFigure4) {
 
 TEST(Figures, PollsPerWaitOfFigure5) {
   TraceModel model = handoffs();
-  model.waits[0].polls = 1'000;
+  model.waits.edit(0)->polls = 1'000;
   const Figure figure = figure_of(5, {&model});
   ASSERT_EQ(figure.rows.size(), 1u);
   EXPECT_NEAR(number_at(figure, 0, "checks_mean"), (399 * 100 + 1'000) / 400.0, 1e-9);
@@ -113,9 +113,9 @@ TEST(Figures, PollsPerWaitOfFigure5) {
 TEST(Figures, CurvesOfFigures6And13) {
   TraceModel model = handoffs(4);
   // One of four arrives at half of the time.
-  for (auto& wait : model.waits) {
+  model.waits.edit_all([&](auto& wait) {
     if (wait.block == 3) wait.arrived += (wait.resumed - wait.arrived) / 2;
-  }
+  });
   settle(model);
   const Figure arriving = figure_of(6, {&model});
   ASSERT_EQ(arriving.rows.size(), 21u);
@@ -134,7 +134,7 @@ TEST(Figures, IndependentWorkOfFigure7) {
   TraceModel model = handoffs(4);
   declare_site(model, 2, "done", WordMemory::pinned_host);
   // Block 50 never waits; in each iteration it signals when a quarter of the waiting is over.
-  const std::vector<store::SignalRow> releases = model.signals;
+  const store::SignalList releases = model.signals;
   for (const store::SignalRow& release : releases) {
     store::SignalRow signal = release;
     signal.site = 2;

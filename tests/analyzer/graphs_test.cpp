@@ -20,17 +20,16 @@ using test_program::Program;
 constexpr TimeNs kMs = kMillisecond;
 constexpr std::uint32_t kGraph = 9;
 
-store::KernelRow& whole(Program& program, TimeNs at, TimeNs length, std::uint32_t graph = kGraph) {
-  store::KernelRow& row = program.launch("CUDA graph " + std::to_string(graph), 7, {at, at + length}, at - 10'000);
+void whole(Program& program, TimeNs at, TimeNs length, std::uint32_t graph = kGraph) {
+  auto row = program.launch("CUDA graph " + std::to_string(graph), 7, {at, at + length}, at - 10'000);
   for (auto& size : row.grid) size = 0;
   for (auto& size : row.block) size = 0;
   row.graph = graph;
-  return row;
 }
 
 void node(Program& program, const std::string& name, TimeNs at, TimeNs length, std::uint32_t correlation,
           std::uint64_t number) {
-  store::KernelRow& row = program.kernel(name, 7, {at, at + length}, correlation);
+  auto row = program.kernel(name, 7, {at, at + length}, correlation);
   row.graph = kGraph;
   row.graph_node = number;
 }
@@ -75,11 +74,10 @@ TEST(Graphs, HaveAnyBlockAndNoPairs) {
   EXPECT_GT(blocks_of(program.model.kernels[0]), 1'000'000'000u);
 }
 
-store::KernelRow& shaped(store::KernelRow& kernel, std::uint32_t blocks) {
+void shape(store::KernelRow& kernel, std::uint32_t blocks) {
   kernel.grid[0] = blocks;
   kernel.block[0] = 1'024;
   kernel.registers_per_thread = 64;
-  return kernel;
 }
 
 TEST(Graphs, HavePairsWithinWhereTheirKernelsWereRecorded) {
@@ -90,7 +88,8 @@ TEST(Graphs, HavePairsWithinWhereTheirKernelsWereRecorded) {
     std::uint64_t number = 0;
     for (const auto& [name, begin, length] :
          {std::tuple("up", TimeNs{0}, 600'000), std::tuple("down", TimeNs{601'000}, 300'000)}) {
-      store::KernelRow& row = shaped(program.kernel(name, 7, {at + begin, at + begin + length}, 1'000 + launch), 165);
+      auto row = program.kernel(name, 7, {at + begin, at + begin + length}, 1'000 + launch);
+      shape(row, 165);
       row.graph = kGraph;
       row.graph_node = ++number;
     }

@@ -18,12 +18,12 @@ using namespace synthetic;
 // One kernel with 64 waiters, which poll for 50 ms and park for 50 ms; beside it 20 kernels of 2 ms, then 20 of 1 ms.
 TEST(Interference, ComparesKernelsBesidePollersWithKernelsBesideParkedWaiters) {
   test_program::Program program;
-  program.kernel("waiting", 1, {1'000'000, 101'000'000}).grid[0] = 64;
+  program.kernel("waiting", 1, {1'000'000, 101'000'000})->grid[0] = 64;
   program.model.sites.push_back({1, "flag", WordMemory::pinned_host, Pollers::leader, 1});
   for (std::uint32_t w = 0; w < 64; ++w) {
     program.model.waits.push_back(wait_row(1, w, 1'000'000, 51'000'000));
     program.model.waits.push_back(wait_row(1, w, 51'000'001, 101'000'000, 1));
-    program.model.waits.back().strategy = StrategyId::shared_watch;
+    program.model.waits.edit_back()->strategy = StrategyId::shared_watch;
   }
   for (TimeNs i = 0; i < 20; ++i) {
     program.kernel("stream", 2, {2'000'000 + i * 2'400'000, 4'000'000 + i * 2'400'000});
@@ -60,7 +60,7 @@ TEST(Interference, NeedsTimesWithFewerPollers) {
 // Blocks A and B on one SM: A waits from 10 to 20 and 35 to 36 ms, B from 15 to 30; both compute before and between.
 TEST(Overlap, CountsTheTimeInWhichTheOtherBlockComputes) {
   test_program::Program program;
-  program.kernel("both", 1, {1, 40'000'001}).grid[0] = 2;
+  program.kernel("both", 1, {1, 40'000'001})->grid[0] = 2;
   program.model.sites.push_back({1, "flag", WordMemory::device, Pollers::leader, 0});
   program.model.waits.push_back(wait_row(1, 0, 10'000'001, 20'000'001));
   program.model.waits.push_back(wait_row(1, 0, 35'000'001, 36'000'001, 1));
@@ -72,7 +72,7 @@ TEST(Overlap, CountsTheTimeInWhichTheOtherBlockComputes) {
   EXPECT_NEAR(overlaps.modes[0].seen, 15.0 / 26, 1e-9);
   EXPECT_NEAR(overlaps.modes[0].at_most.value_or(0), 15.0 / 26, 1e-9);
 
-  program.model.kernels[0].grid[0] = 3;  // a third block that never waits may compute all the time
+  program.model.kernels.edit(0)->grid[0] = 3;  // a third block that never waits may compute all the time
   const TraceModel& third = program.settled();
   const Overlaps more = overlap(third, waiters, WaitKernels(third, waiters), Modes(third));
   EXPECT_NEAR(more.modes.at(0).seen, 15.0 / 26, 1e-9);

@@ -58,11 +58,11 @@ TEST(Iterations, SkewedWaitersAreNoNewRuns) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 6, .iterations = 50});
   // Each waiter is up to 3 iterations ahead of or behind the others, but its own iterations are in order.
-  for (auto& wait : model.waits) {
+  model.waits.edit_all([&](auto& wait) {
     const TimeNs skew = static_cast<TimeNs>(wait.block) * 600'000 + static_cast<TimeNs>(random() % 1000);
     wait.arrived += skew;
     wait.resumed += skew;
-  }
+  });
   settle(model);
   const Iterations found = find_iterations(model).at(0);
   EXPECT_EQ(found.runs, 1u);
@@ -72,7 +72,7 @@ TEST(Iterations, SkewedWaitersAreNoNewRuns) {
 TEST(Iterations, ALostIterationDoesNotLengthenAnother) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 2, .iterations = 20});
-  std::erase_if(model.waits, [](const auto& wait) { return wait.iteration == 7; });
+  model.waits.erase_if([](const auto& wait) { return wait.iteration == 7; });
   settle(model);
   const Iterations found = find_iterations(model).at(0);
   EXPECT_EQ(found.list.size(), 17u);  // neither 6 nor 7 is complete

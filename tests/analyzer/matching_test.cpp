@@ -22,7 +22,8 @@ TEST(Matching, EveryWaitFindsItsSignal) {
   for (const WakeEdge& edge : matching.edges) {
     EXPECT_EQ(model.signals[edge.signal].iteration, model.waits[edge.wait].iteration);
     EXPECT_EQ(wake_latency(model, edge), 1'700);
-    EXPECT_EQ(edge.error_ns, 200);  // the device's clock; the host's is the reference
+    EXPECT_EQ(ClockErrors(model).between(kHostDevice, model.waits[edge.wait].device),
+              200);  // the device's clock; the host's is the reference
   }
   ASSERT_EQ(matching.sites.size(), 1u);
   EXPECT_EQ(matching.sites[0].matched, 120u);
@@ -47,8 +48,8 @@ TEST(Matching, EachRunFindsItsOwnSignals) {
 TEST(Matching, ALateArrivalWaitsFromItsArrival) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1});
-  model.waits[0].arrived = model.signals[0].at + 10'000;
-  model.waits[0].resumed = model.waits[0].arrived + 400;
+  model.waits.edit(0)->arrived = model.signals[0].at + 10'000;
+  model.waits.edit(0)->resumed = model.waits[0].arrived + 400;
   settle(model);
   EXPECT_EQ(wake_latency(model, match(model).edges.at(0)), 400);
 }
@@ -72,7 +73,7 @@ TEST(Matching, ASignalAfterTheResumptionDoesNotMatch) {
 TEST(Matching, SignalsOfOtherSitesDoNotMatch) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 5});
-  for (auto& signal : model.signals) signal.site = 2;
+  model.signals.edit_all([&](auto& signal) { signal.site = 2; });
   settle(model);
   EXPECT_TRUE(match(model).edges.empty());
 }
@@ -80,7 +81,7 @@ TEST(Matching, SignalsOfOtherSitesDoNotMatch) {
 TEST(Matching, AMissedDeadlineHasNoSignal) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 3});
-  model.waits[1].status = WaitStatus::deadline_passed;
+  model.waits.edit(1)->status = WaitStatus::deadline_passed;
   settle(model);
   const Matching matching = match(model);
   EXPECT_EQ(matching.edges.size(), 2u);
@@ -90,7 +91,7 @@ TEST(Matching, AMissedDeadlineHasNoSignal) {
 TEST(Matching, TheValueMatchesIfTheSidesNumberDifferently) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 10});
-  for (auto& signal : model.signals) signal.iteration += 1000;
+  model.signals.edit_all([&](auto& signal) { signal.iteration += 1000; });
   settle(model);
   const Matching matching = match(model);
   ASSERT_EQ(matching.edges.size(), 10u);
@@ -110,11 +111,11 @@ TraceModel words_of_their_own(std::uint32_t waiters, std::size_t iterations) {
       signals.back().word = static_cast<WordTag>(w + 1);
     }
   }
-  model.signals = std::move(signals);
-  for (auto& wait : model.waits) {
+  model.signals = signals;
+  model.waits.edit_all([&](auto& wait) {
     wait.word = static_cast<WordTag>(wait.block + 1);
     wait.resumed += waiters * 10'000;  // all leave after the last signal
-  }
+  });
   settle(model);
   return model;
 }
@@ -132,14 +133,14 @@ TEST(Matching, TagsSeparateTheWordsOfASite) {
 // A word with one bit per waiter.
 TraceModel bits_of_one_word(std::uint32_t waiters, std::size_t iterations) {
   TraceModel model = words_of_their_own(waiters, iterations);
-  for (store::SignalRow& signal : model.signals) {
+  model.signals.edit_all([&](auto& signal) {
     signal.value = kBitValue + *signal.word;
     signal.word = 7;
-  }
-  for (store::WaitRow& wait : model.waits) {
+  });
+  model.waits.edit_all([&](auto& wait) {
     wait.value = kBitValue + *wait.word;
     wait.word = 7;
-  }
+  });
   return model;
 }
 
@@ -155,7 +156,7 @@ TEST(Matching, BitsOfAWordAreSeparate) {
 
 TEST(Matching, AnUnsignalledBitHasNoEdge) {
   TraceModel model = bits_of_one_word(4, 20);
-  std::erase_if(model.signals, [](const auto& signal) { return signal.value == kBitValue + 2; });
+  model.signals.erase_if([](const auto& signal) { return signal.value == kBitValue + 2; });
   const Matching matching = match(model);
   EXPECT_EQ(matching.edges.size(), 60u);
   EXPECT_EQ(matching.sites.at(0).unmatched, 20u);
@@ -164,7 +165,7 @@ TEST(Matching, AnUnsignalledBitHasNoEdge) {
 // A wait for several messages in one word records the value that it saw.
 TEST(Matching, AWaitForSeveralBitsTakesTheLastSignalOfTheWord) {
   TraceModel model = bits_of_one_word(4, 20);
-  for (store::WaitRow& wait : model.waits) wait.value = 0xffffffff;
+  model.waits.edit_all([&](auto& wait) { wait.value = 0xffffffff; });
   const Matching matching = match(model);
   ASSERT_EQ(matching.edges.size(), 80u);
   for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].value, kBitValue + 4);
@@ -172,11 +173,11 @@ TEST(Matching, AWaitForSeveralBitsTakesTheLastSignalOfTheWord) {
 
 TEST(Matching, AnUnsignalledWordHasNoEdge) {
   TraceModel model = words_of_their_own(4, 20);
-  std::erase_if(model.signals, [](const auto& signal) { return signal.word == 4; });
+  model.signals.erase_if([](const auto& signal) { return signal.word == 4; });
   EXPECT_EQ(match(model).sites.at(0).unmatched, 20u);
-  for (auto& signal : model.signals) {
+  model.signals.edit_all([&](auto& signal) {
     if (signal.word == 3) signal.word.reset();  // could belong to any word
-  }
+  });
   const Matching matching = match(model);
   EXPECT_EQ(matching.sites.at(0).unmatched, 0u);
   for (const WakeEdge& edge : matching.edges) {
@@ -187,7 +188,7 @@ TEST(Matching, AnUnsignalledWordHasNoEdge) {
 
 TEST(Matching, TagsThatTheSidesDoNotShareAreIgnored) {
   TraceModel model = words_of_their_own(4, 20);
-  for (auto& signal : model.signals) signal.word = static_cast<WordTag>(*signal.word + 1'000);
+  model.signals.edit_all([&](auto& signal) { signal.word = static_cast<WordTag>(*signal.word + 1'000); });
   const Matching matching = match(model);
   EXPECT_EQ(matching.edges.size(), 80u);  // as without tags: the last signal before the waiter left
   for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].word, 1'004);
@@ -195,9 +196,9 @@ TEST(Matching, TagsThatTheSidesDoNotShareAreIgnored) {
 
 TEST(Matching, AWaitWithoutATagTakesAnySignal) {
   TraceModel model = words_of_their_own(4, 20);
-  for (auto& wait : model.waits) {
+  model.waits.edit_all([&](auto& wait) {
     if (wait.block == 0) wait.word.reset();
-  }
+  });
   for (const WakeEdge& edge : match(model).edges) {
     const auto& wait = model.waits[edge.wait];
     EXPECT_EQ(model.signals[edge.signal].word, wait.word ? *wait.word : WordTag{4});
@@ -222,16 +223,16 @@ TEST(Matching, AnUnknownClockHasNoErrorBound) {
   add_handoff(model, {.waiters = 1, .iterations = 3});
   settle(model);
   const Matching matching = match(model);
-  EXPECT_EQ(matching.edges.at(0).error_ns, std::nullopt);
+  ASSERT_EQ(matching.edges.size(), 3u);
   EXPECT_EQ(matching.sites.at(0).error_ns, std::nullopt);
 }
 
 TEST(Matching, WithinOneDeviceThereIsNoClockError) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 3});
-  for (auto& signal : model.signals) signal.device = 0;
+  model.signals.edit_all([&](auto& signal) { signal.device = 0; });
   settle(model);
-  EXPECT_EQ(match(model).edges.at(0).error_ns, 0);
+  EXPECT_EQ(match(model).sites.at(0).error_ns, 0);
 }
 
 TEST(Matching, DoesNotDependOnTimeOrDeviceNumbers) {

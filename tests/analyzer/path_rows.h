@@ -74,9 +74,9 @@ inline TraceModel hot_word(WordMemory memory, std::uint32_t words, std::uint32_t
     model.signals.push_back(signal_row(1, kHostDevice, 0, streamed + 6'000, i));
     for (std::uint32_t w = 0; w < waiters; ++w) {
       model.waits.push_back(wait_row(1, w, begin, streamed + 10'000, i));
-      model.waits.back().sm = w % 132;
+      model.waits.edit_back()->sm = w % 132;
       // The host serves one look per microsecond.
-      model.waits.back().polls = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(work / 1'000) / waiters);
+      model.waits.edit_back()->polls = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(work / 1'000) / waiters);
     }
     kernel.end = streamed + 11'000;
     model.kernels.push_back(kernel);

@@ -63,7 +63,7 @@ TEST(Prediction, LeavesOutTheTimeBeforeTheFirstIteration) {
   const double alone = predicted(model).bounds.value().value;
   store::HostWaitRow start_up = host_wait_row(0, model.begin - 900'000'000, model.begin - 899'000'000);
   start_up.call = "cudaMalloc";
-  model.host_waits.insert(model.host_waits.begin(), start_up);
+  model.host_waits.push_back(start_up);
   settle(model);
   EXPECT_NEAR(predicted(model).bounds.value().value, alone, 0.02 * alone);
 }
@@ -77,7 +77,7 @@ TEST(Prediction, OfFewPollersOfAHostWordIsUnknown) {
     ASSERT_TRUE(prediction.bounds);
     EXPECT_LE(prediction.bounds->low, 1.05);
     EXPECT_GT(prediction.bounds->high, 2.3);
-    for (auto& wait : model.waits) wait.polls *= 6;
+    model.waits.edit_all([&](auto& wait) { wait.polls *= 6; });
   }
 }
 
@@ -124,7 +124,7 @@ TEST(Prediction, IsRefusedWithAReasonOutsideTheModel) {
           "CPU device");
   TraceModel parked = hot_word(WordMemory::pinned_host, 1);
   parked.meta["mode"] = "park";
-  for (auto& wait : parked.waits) wait.strategy = StrategyId::shared_watch;
+  parked.waits.edit_all([&](auto& wait) { wait.strategy = StrategyId::shared_watch; });
   refused(parked, "polled");
 }
 
@@ -134,28 +134,30 @@ TEST(Prediction, IgnoresTheParkedTimes) {
   // The same program again, parked and five times as fast.
   const TimeNs offset = model.end + 10'000 - model.begin;
   TraceModel parked = shifted(hot_word(WordMemory::pinned_host, 1, 528, 100'000), offset);
-  for (auto& wait : parked.waits) {
+  parked.waits.edit_all([&](auto& wait) {
     wait.strategy = StrategyId::shared_watch;
     wait.iteration += 60;
     wait.value += 60;
-  }
-  for (auto& signal : parked.signals) {
+  });
+  parked.signals.edit_all([&](auto& signal) {
     signal.iteration += 60;
     signal.value += 60;
-  }
-  for (auto& wait : parked.host_waits) wait.iteration += 60;
-  for (auto& call : parked.calls) {
+  });
+  parked.host_waits.edit_all([&](auto& wait) { wait.iteration += 60; });
+  parked.calls.edit_all([&](auto& call) {
     call.start += offset;
     call.end += offset;
     call.correlation += 60;
-  }
-  for (auto& kernel : parked.kernels) kernel.correlation += 60;
+  });
+  parked.kernels.edit_all([&](auto& kernel) { kernel.correlation += 60; });
   store::InterventionRow row{};
   row.old_mode = Mode::poll;
   row.new_mode = Mode::park;
   row.requested = row.effective = model.end + 5'000;
   model.interventions.push_back(row);
-  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const auto append = [](auto& to, const auto& from) {
+    for (const auto& each : from) to.push_back(each);
+  };
   append(model.waits, parked.waits);
   append(model.signals, parked.signals);
   append(model.host_waits, parked.host_waits);

@@ -34,8 +34,8 @@ struct Program {
     return model;
   }
 
-  store::CallRow& call(const std::string& name, std::uint32_t thread, Span span, std::int32_t result = 0,
-                       std::uint32_t of = 0) {
+  store::CallList::Edited call(const std::string& name, std::uint32_t thread, Span span, std::int32_t result = 0,
+                               std::uint32_t of = 0) {
     store::CallRow row{};
     row.id = static_cast<store::RowId>(model.calls.size()) + 1;
     row.name = name;
@@ -48,7 +48,7 @@ struct Program {
     return model.calls.emplace_back(row);
   }
 
-  store::KernelRow& kernel(const std::string& name, std::uint32_t stream, Span span, std::uint32_t of = 0) {
+  store::KernelList::Edited kernel(const std::string& name, std::uint32_t stream, Span span, std::uint32_t of = 0) {
     store::KernelRow row{};
     row.id = static_cast<store::RowId>(model.kernels.size()) + 1;
     row.name = name;
@@ -64,7 +64,7 @@ struct Program {
   }
 
   /// A kernel and its launching call, which takes 5 us.
-  store::KernelRow& launch(const std::string& name, std::uint32_t stream, Span span, TimeNs called) {
+  store::KernelList::Edited launch(const std::string& name, std::uint32_t stream, Span span, TimeNs called) {
     ++correlation;
     call("cudaLaunchKernel", 7, {called, called + 5'000}, 0, correlation);
     return kernel(name, stream, span, correlation);
@@ -106,7 +106,7 @@ struct Program {
     return row;
   }
 
-  store::HostWaitRow& host_wait(const std::string& name, Span span, std::optional<TimeNs> cpu) {
+  store::HostWaitList::Edited host_wait(const std::string& name, Span span, std::optional<TimeNs> cpu) {
     store::HostWaitRow row{};
     row.call = name;
     row.thread = 7;

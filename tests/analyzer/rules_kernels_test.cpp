@@ -121,7 +121,7 @@ store::DeviceRow small_gpu() {
   return device;
 }
 
-void shape(store::KernelRow& kernel, std::uint32_t blocks) {
+void shape(store::KernelRow&& kernel, std::uint32_t blocks) {
   kernel.grid[0] = blocks;
   kernel.block[0] = 256;
   kernel.registers_per_thread = 32;

@@ -38,7 +38,7 @@ TEST(Rules, HaveUniqueNamesAndDescriptions) {
 TEST(Rules, EveryFindingHasTextEvidenceAndRemedy) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 100});
-  model.waits[0].status = WaitStatus::deadline_passed;
+  model.waits.edit(0)->status = WaitStatus::deadline_passed;
   model.stats.push_back(lost(3));
   settle(model);
   const Analysis analysis = analyze(model);
@@ -84,7 +84,7 @@ std::string texts_on(DeviceKind kind, const std::string& name, StrategyId strate
                         .wake_latency = 400'000,
                         .strategy = strategy});
   }
-  for (auto& wait : model.waits) wait.word = wait.site;
+  model.waits.edit_all([&](auto& wait) { wait.word = wait.site; });
   settle(model);
   std::string texts;
   for (const Finding& finding : analyze(model).findings) texts += finding.text + "\n" + finding.evidence + "\n";
@@ -168,11 +168,11 @@ TEST(NoGain, FindsRareWaiting) {
   TraceModel model = empty_program();
   // Three short iterations, then one of 10 s in which the waits take no longer.
   add_handoff(model, {.waiters = 100, .iterations = 5, .period = [](std::size_t) { return TimeNs{1'000'000}; }});
-  for (auto& wait : model.waits) {
-    if (wait.iteration < 4) continue;
+  model.waits.edit_all([&](auto& wait) {
+    if (wait.iteration < 4) return;
     wait.arrived += 10'000'000'000;
     wait.resumed += 10'000'000'000;
-  }
+  });
   settle(model);
   const Analysis analysis = analyze(model);
   const Finding* finding = find(analysis, "no_gain");
@@ -184,9 +184,9 @@ TEST(NoGain, FindsRareWaiting) {
 TEST(DeadlineMissed, NamesTheSiteTheCountAndTheIteration) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 2, .iterations = 10});
-  for (auto& wait : model.waits) {
+  model.waits.edit_all([&](auto& wait) {
     if (wait.iteration >= 8) wait.status = WaitStatus::deadline_passed;
-  }
+  });
   settle(model);
   const Analysis analysis = analyze(model);
   const Finding* finding = find(analysis, "deadline_missed");
@@ -387,7 +387,7 @@ TEST(HostSpin, DoesNotRepeatAComparison) {
 
 TEST(HostSpin, ATrifleIsForInformation) {
   TraceModel model = host_program(0.98);
-  model.host_waits.resize(1);
+  model.host_waits = {model.host_waits.front()};
   model.end = 200'000'000;  // 0.9 ms of them
   const Analysis analysis = analyze(model);
   const Finding* finding = find(analysis, "host_spin");
@@ -399,7 +399,7 @@ TEST(HostSpin, ATrifleIsForInformation) {
 
 TEST(HostSpin, RefusesWithoutCpuTimes) {
   TraceModel model = host_program(1);
-  for (auto& wait : model.host_waits) wait.cpu.reset();
+  model.host_waits.edit_all([&](auto& wait) { wait.cpu.reset(); });
   const Analysis analysis = analyze(model);
   EXPECT_EQ(find(analysis, "host_spin"), nullptr);
   EXPECT_TRUE(refused(analysis, "host_spin"));
@@ -430,7 +430,7 @@ TraceModel tagged_program(std::uint32_t waiters, std::uint32_t distinct_words) {
   model.sites.clear();
   declare_site(model, 1, "flag", WordMemory::pinned_host, 0);
   add_handoff(model, {.waiters = waiters, .iterations = 4});
-  for (auto& wait : model.waits) wait.word = static_cast<WordTag>(1 + wait.block % distinct_words);
+  model.waits.edit_all([&](auto& wait) { wait.word = static_cast<WordTag>(1 + wait.block % distinct_words); });
   settle(model);
   return model;
 }
@@ -453,7 +453,7 @@ TEST(SharedHostLine, FindsManySitesWithFewWaitersEach) {
   const Analysis analysis = analyze(model);
   ASSERT_NE(find(analysis, "shared_host_line"), nullptr);
   EXPECT_EQ(find(analysis, "shared_host_line")->severity, Severity::info);
-  for (auto& wait : model.waits) wait.strategy = StrategyId::shared_watch;
+  model.waits.edit_all([&](auto& wait) { wait.strategy = StrategyId::shared_watch; });
   EXPECT_EQ(find(analyze(model), "shared_host_line"), nullptr);
 }
 
@@ -488,7 +488,7 @@ TEST(AtomicPolls, RefusesWithoutWaitsAndInstructions) {
 TraceModel staggered(TimeNs step, StrategyId strategy) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 8, .iterations = 20, .strategy = strategy});
-  for (auto& wait : model.waits) wait.arrived += wait.block * step;
+  model.waits.edit_all([&](auto& wait) { wait.arrived += wait.block * step; });
   settle(model);
   return model;
 }
@@ -512,7 +512,7 @@ TEST(EarlyPolling, IgnoresWaitersThatArriveTogetherOrPark) {
 TEST(EarlyPolling, ARepeatedNumberIsAnotherIteration) {
   // Every iteration has the number 3; each ends before the next begins.
   TraceModel model = staggered(100, StrategyId::poll);
-  for (auto& wait : model.waits) wait.iteration = 3;
+  model.waits.edit_all([&](auto& wait) { wait.iteration = 3; });
   settle(model);
   EXPECT_EQ(find(analyze(model), "early_polling"), nullptr);
 }

@@ -106,7 +106,7 @@ TEST(Sites, IncludeHostWaits) {
 TEST(Sites, AWaitReversedByClockErrorHasNoLength) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1});
-  model.waits[0].resumed = model.waits[0].arrived - 100;
+  model.waits.edit(0)->resumed = model.waits[0].arrived - 100;
   settle(model);
   EXPECT_EQ(site_stats(model).at(0).total_ns, 0);
 }
@@ -128,13 +128,13 @@ TEST(Sites, CountWordsAndWaitersPerWord) {
   settle(model);
   EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);  // no tags
   EXPECT_EQ(site_stats(model).at(0).waiters_per_word, std::nullopt);
-  for (auto& wait : model.waits) wait.word = static_cast<WordTag>(wait.block < 4 ? 1 : 2);
+  model.waits.edit_all([&](auto& wait) { wait.word = static_cast<WordTag>(wait.block < 4 ? 1 : 2); });
   EXPECT_EQ(site_stats(model).at(0).words_seen, 2u);
   EXPECT_EQ(site_stats(model).at(0).waiters_per_word, 4u);
-  for (auto& wait : model.waits) wait.device = wait.block % 2;
+  model.waits.edit_all([&](auto& wait) { wait.device = wait.block % 2; });
   EXPECT_EQ(site_stats(model).at(0).words_seen, 2u);
   EXPECT_EQ(site_stats(model).at(0).waiters_per_word, 2u);
-  model.waits[0].word.reset();
+  model.waits.edit(0)->word.reset();
   EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);
 }
 
@@ -145,7 +145,7 @@ TEST(Sites, AGroupWaitsWhileAnyOfItsThreadsDoes) {
   for (const store::WaitRow& wait : model.waits) {
     for (TimeNs lane = 1; lane < 32; ++lane) {
       each_thread.waits.push_back(wait);
-      each_thread.waits.back().arrived += lane;
+      each_thread.waits.edit_back()->arrived += lane;
     }
   }
   settle(model);

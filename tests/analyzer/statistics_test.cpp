@@ -6,8 +6,34 @@
 #include <cmath>
 #include <random>
 
+#include "analyzer/measure/durations.h"
+
 namespace wicprof::analyzer {
 namespace {
+
+TEST(Durations, HaveThePercentilesOfTheirValues) {
+  EXPECT_EQ(Durations().percentile(50), 0);
+  std::mt19937_64 random(5);
+  for (const std::size_t size : {1u, 2u, 999u, 30'000u}) {
+    for (const int bits : {4, 20, 31, 33, 40}) {
+      Durations first, second;
+      std::vector<TimeNs> values;
+      TimeNs sum = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        const auto value = static_cast<TimeNs>(random() >> (64 - bits)) - (bits == 20 ? 1'000 : 0);
+        values.push_back(value);
+        sum += value;
+        (i % 3 == 0 ? first : second).add(value);
+      }
+      first.add(second);
+      EXPECT_EQ(first.size(), size);
+      EXPECT_EQ(first.sum(), sum);
+      for (const double percent : {0.0, 1.0, 50.0, 99.0, 100.0}) {
+        EXPECT_EQ(first.percentile(percent), percentile(values, percent)) << size << " " << bits << " " << percent;
+      }
+    }
+  }
+}
 
 TEST(Percentile, OfAnEmptyListIsZero) { EXPECT_EQ(percentile({}, 50), 0); }
 

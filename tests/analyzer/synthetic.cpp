@@ -6,7 +6,7 @@ namespace wicprof::analyzer::synthetic {
 namespace {
 
 template <class Row>
-store::RowId next_id(const std::vector<Row>& rows) {
+store::RowId next_id(const Row& rows) {
   return static_cast<store::RowId>(rows.size()) + 1;
 }
 
@@ -24,7 +24,7 @@ void add_signal(TraceModel& model, SiteId site, DeviceId device, std::uint32_t i
 
 void add_wait(TraceModel& model, const store::WaitRow& wait) {
   model.waits.push_back(wait);
-  model.waits.back().id = next_id(model.waits) - 1;
+  model.waits.edit_back()->id = next_id(model.waits) - 1;
 }
 
 }  // namespace
@@ -132,21 +132,21 @@ TraceModel phased_program(const Phases& phases) {
 }
 
 TraceModel shifted(TraceModel model, TimeNs by) {
-  for (auto& row : model.waits) {
+  model.waits.edit_all([&](auto& row) {
     row.arrived += by;
     row.resumed += by;
     if (row.ready) *row.ready += by;
     if (row.switched) *row.switched += by;
-  }
-  for (auto& row : model.signals) row.at += by;
-  for (auto& row : model.host_waits) {
+  });
+  model.signals.edit_all([&](auto& row) { row.at += by; });
+  model.host_waits.edit_all([&](auto& row) {
     row.begin += by;
     row.end += by;
-  }
-  for (auto& row : model.kernels) {
+  });
+  model.kernels.edit_all([&](auto& row) {
     row.start += by;
     row.end += by;
-  }
+  });
   for (auto& row : model.interventions) {
     row.requested += by;
     row.effective += by;
@@ -158,9 +158,9 @@ TraceModel shifted(TraceModel model, TimeNs by) {
 TraceModel renamed_devices(TraceModel model, const std::function<DeviceId(DeviceId)>& rename) {
   const auto renamed = [&](DeviceId id) { return id == kHostDevice ? id : rename(id); };
   for (auto& row : model.devices) row.id = renamed(row.id);
-  for (auto& row : model.waits) row.device = renamed(row.device);
-  for (auto& row : model.signals) row.device = renamed(row.device);
-  for (auto& row : model.kernels) row.device = renamed(row.device);
+  model.waits.edit_all([&](auto& row) { row.device = renamed(row.device); });
+  model.signals.edit_all([&](auto& row) { row.device = renamed(row.device); });
+  model.kernels.edit_all([&](auto& row) { row.device = renamed(row.device); });
   settle(model);
   return model;
 }

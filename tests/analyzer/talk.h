@@ -126,7 +126,7 @@ class Talk {
 inline TraceModel thinned(TraceModel model, double part, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> draw(0, 1);
-  const auto thin = [&](auto& rows) { std::erase_if(rows, [&](const auto&) { return draw(random) < part; }); };
+  const auto thin = [&](auto& rows) { rows.erase_if([&](const auto&) { return draw(random) < part; }); };
   thin(model.signals);
   thin(model.waits);
   thin(model.host_waits);
@@ -136,15 +136,15 @@ inline TraceModel thinned(TraceModel model, double part, std::uint32_t seed) {
 
 /// The trace with all times multiplied by `factor`.
 inline TraceModel slowed(TraceModel model, TimeNs factor) {
-  for (auto& row : model.waits) {
+  model.waits.edit_all([&](auto& row) {
     row.arrived *= factor;
     row.resumed *= factor;
-  }
-  for (auto& row : model.signals) row.at *= factor;
-  for (auto& row : model.host_waits) {
+  });
+  model.signals.edit_all([&](auto& row) { row.at *= factor; });
+  model.host_waits.edit_all([&](auto& row) {
     row.begin *= factor;
     row.end *= factor;
-  }
+  });
   for (auto& row : model.devices) {
     if (row.clock_error_ns) *row.clock_error_ns *= factor;
   }

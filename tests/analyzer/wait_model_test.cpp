@@ -33,8 +33,8 @@ TraceModel handoffs() {
 TEST(WaitModel, SplitsEveryWait) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 3, .iterations = 1});
-  model.waits[2].resumed += 1'000;                     // notices 1 us after the others
-  model.waits[1].arrived = model.signals[0].at + 500;  // the data was ready
+  model.waits.edit(2)->resumed += 1'000;                     // notices 1 us after the others
+  model.waits.edit(1)->arrived = model.signals[0].at + 500;  // the data was ready
   settle(model);
   const Worked worked(model);
   ASSERT_EQ(worked.matching.edges.size(), 3u);
@@ -66,7 +66,7 @@ TEST(WaitModel, SplitsEveryWait) {
 TEST(WaitModel, TheScenarioIsUndecidedWithinTheClockError) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1});
-  model.waits[0].arrived = model.signals[0].at - 150;  // the clock error may be 200 ns
+  model.waits.edit(0)->arrived = model.signals[0].at - 150;  // the clock error may be 200 ns
   settle(model);
   const Worked worked(model);
   EXPECT_EQ(worked.waits.times(worked.matching.edges.at(0)).scenario, Scenario::undecided);
@@ -131,7 +131,7 @@ TEST(WaitModel, TheCopyBeforeTheSignalIsItsTransfer) {
     copy.bytes = 4096;
     model.copies.push_back(copy);
   }
-  model.signals[7].bytes = 8192;  // more than the copy transferred
+  model.signals.edit(7)->bytes = 8192;  // more than the copy transferred
   settle(model);
   const Worked worked(model);
   const SiteWaits& site = worked.waits.sites().at(0);

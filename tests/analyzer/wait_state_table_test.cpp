@@ -15,8 +15,8 @@ TraceModel with_pollers(Pollers pollers) {
   return model;
 }
 
-store::WaitRow& add_wait(TraceModel& model, std::uint32_t block, std::uint32_t warp, std::uint32_t polls,
-                         StrategyId strategy) {
+store::WaitList::Edited add_wait(TraceModel& model, std::uint32_t block, std::uint32_t warp, std::uint32_t polls,
+                                 StrategyId strategy) {
   store::WaitRow wait{};
   wait.site = 1;
   wait.block = block;
@@ -25,8 +25,7 @@ store::WaitRow& add_wait(TraceModel& model, std::uint32_t block, std::uint32_t w
   wait.resumed = kBegin + 500;
   wait.polls = polls;
   wait.strategy = strategy;
-  model.waits.push_back(wait);
-  return model.waits.back();
+  return model.waits.emplace_back(wait);
 }
 
 void add_kernel(TraceModel& model, std::uint32_t blocks, std::uint32_t threads) {
@@ -73,7 +72,7 @@ TEST(WaitStateTable, CountsNoWarpsIfTheKernelIsAmbiguous) {
   add_kernel(model, 4, 512);
   settle(model);
   EXPECT_EQ(WaitStateTable(model).others(0), 0u) << "two kernels of different shapes are possible";
-  model.kernels.back().grid[0] = 0;
+  model.kernels.edit_back()->grid[0] = 0;
   EXPECT_EQ(WaitStateTable(model).others(0), 7u) << "the other kernel has no such block";
 }
 

@@ -53,6 +53,13 @@ class Bench(unittest.TestCase):
             self.assertGreater(rows[name]["value"], 0)
         self.assertIn("live_dropped", rows)  # the number depends on the machine
 
+    @unittest.skipUnless(os.path.exists(os.path.join(FOLDER, "wic-prof")), "built without wic-prof")
+    def test_analyze_speed(self):
+        rows = self.rows("analyze_speed", "--events", "16000", "--repetitions", "1")
+        for verb in ("bare", "analyze", "report", "compare"):
+            self.assertGreater(rows[f"{verb}_16000"]["value"], 0)
+        self.assertGreater(rows["analyze_peak_16000"]["value"], 1)  # MB
+
     def test_channel(self):
         rows = self.rows("channel", "--devices", "simt:2", "--only", "latency")
         for direction in ("cpu_gpu", "gpu_gpu"):

@@ -28,8 +28,8 @@ TraceModel program(std::size_t phases, std::size_t iterations) {
 /// The rows known at `now` after waits that ended before `from` are dropped.
 TraceModel part_of(const TraceModel& whole, TimeNs from, TimeNs now) {
   TraceModel part = whole;
-  std::erase_if(part.waits, [&](const auto& row) { return row.resumed <= from || row.resumed > now; });
-  std::erase_if(part.signals, [&](const auto& row) { return row.at <= from || row.at > now; });
+  part.waits.erase_if([&](const auto& row) { return row.resumed <= from || row.resumed > now; });
+  part.signals.erase_if([&](const auto& row) { return row.at <= from || row.at > now; });
   std::erase_if(part.interventions, [&](const auto& row) { return row.effective > now; });
   analyzer::settle(part);
   return part;
@@ -146,7 +146,7 @@ TEST(SegmentMemory, MeasuresWhereBothSegmentsHaveIterations) {
   TraceModel whole = program(2, 100);
   synthetic::declare_site(whole, 2, "other", WordMemory::pinned_host);
   const TimeNs change = whole.interventions.front().effective;
-  std::erase_if(whole.waits, [&](const auto& row) { return row.arrived > change; });
+  whole.waits.erase_if([&](const auto& row) { return row.arrived > change; });
   synthetic::Handoff other;
   other.site = 2;
   other.start = whole.begin;

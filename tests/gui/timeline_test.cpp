@@ -147,7 +147,7 @@ TEST(Timelines, WhatIsRarelyLookedAtIsFoldedAtTheEnd) {
   model.processes.push_back({100, 1, "app", "./app", {}, {}, 0});
   const auto run = [&](const char* name, std::uint32_t stream, std::uint32_t thread, std::uint32_t correlation) {
     model.kernels.push_back(kernel_row(name, stream, at + correlation * 10'000, at + correlation * 10'000 + 5'000));
-    model.kernels.back().correlation = correlation;
+    model.kernels.edit_back()->correlation = correlation;
     model.calls.push_back(launch(thread, correlation, at + correlation * 10'000 - 2'000));
   };
   const char* clock = "wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)";
@@ -157,10 +157,10 @@ TEST(Timelines, WhatIsRarelyLookedAtIsFoldedAtTheEnd) {
   model.calls.push_back(launch(109, 99, at));
   for (const std::uint32_t thread : {110u, 111u, 100u}) {
     model.calls.push_back(launch(thread, 100, at));
-    model.calls.back().name = std::string("cuDeviceGetAttribute");
+    model.calls.edit_back()->name = std::string("cuDeviceGetAttribute");
   }
   model.calls.push_back(launch(111, 101, at + 2'000));
-  model.calls.back().name = std::string("cudaMalloc");
+  model.calls.edit_back()->name = std::string("cudaMalloc");
   store::ThreadSampleRow sample{};
   sample.thread = 109;
   sample.process = 100;

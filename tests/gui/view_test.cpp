@@ -39,11 +39,12 @@ TEST(Searches, IgnoresCase) {
 TEST(Searches, ExactNamesComeFirst) {
   TraceModel model;
   for (const auto& [name, at] : {std::pair("reduce_norm", 0), {"reduce", 100}, {"pre_reduce", 200}, {"REDUCE", 300}}) {
-    store::KernelRow& kernel = model.kernels.emplace_back();
+    store::KernelRow kernel;
     kernel.name = std::string(name);
-    kernel.id = static_cast<store::RowId>(model.kernels.size());
+    kernel.id = static_cast<store::RowId>(model.kernels.size() + 1);
     kernel.start = at;
     kernel.end = at + 10;
+    model.kernels.push_back(kernel);
   }
   const SearchHits found = search(model, "reduce");
   ASSERT_EQ(found.hits.size(), 4u);

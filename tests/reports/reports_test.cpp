@@ -111,7 +111,7 @@ TEST(Reports, AHostileFunctionNameIsEscaped) {
 
 TEST(Reports, AHostileSiteNameIsEscapedEverywhere) {
   TraceModel model = rich_program();
-  model.name = model.sites[0].name = model.kernels[0].name = model.host_waits[0].call = kHostile;
+  model.name = model.sites[0].name = model.kernels.edit(0)->name = model.host_waits.edit(0)->call = kHostile;
   model.choices[0].reason = kHostile;
   model.meta["app"] = model.meta["command"] = model.meta["host"] = kHostile;
   model.stats.push_back({kHostile, kHostile, store::StatRow::Severity::data_loss, 1});
@@ -138,7 +138,7 @@ TraceModel pair_program() {
   for (int i = 0; i < 20; ++i) {
     const TimeNs at = 1'000'000 + i * 400'000;
     for (const bool second : {false, true}) {
-      store::KernelRow& kernel = program.kernel(
+      auto kernel = program.kernel(
           second ? "down" : kHostile, 7,
           second ? test_program::Span{at + 201'500, at + 301'500} : test_program::Span{at, at + 200'000});
       kernel.grid[0] = second ? 264 : 165;

@@ -31,7 +31,7 @@ inline TraceModel rich_program() {
   wait.end = model.end;
   wait.cpu = 1000;
   model.host_waits.push_back(wait);
-  for (auto& row : model.waits) row.word = 7;
+  model.waits.edit_all([&](auto& row) { row.word = 7; });
   store::ChoiceRow choice{};
   choice.site = 1;
   choice.strategy = StrategyId::shared_watch;

@@ -18,7 +18,7 @@ TEST(Reports, TextFitsTheScreen) {
   TraceModel model = rich_program();
   model.sites[0].name = std::string(300, 'x');
   model.meta["command"] = std::string(500, 'y');
-  model.kernels[0].name = std::string(400, 'z');
+  model.kernels.edit(0)->name = std::string(400, 'z');
   model.stats.push_back(lost(7));
   const Analysis analysis = analyze(model);
   for (const std::size_t width : {80u, 100u, 120u}) {

@@ -39,14 +39,14 @@ void put_in_rows(LaneEvents& to, const TrackKey& key, std::vector<LaneEvent> eve
 
 /// The number of warps at the barrier behind each wait, computed independently from the description in
 /// store/summaries/wait_states.h.
-std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow>& waits) {
+std::vector<std::int64_t> behind(const Reader& reader, const WaitList& waits) {
   std::map<SiteId, Pollers> pollers;
   for (const SiteRow& site : *reader.rows<SiteTable>()) pollers[site.id] = site.pollers;
   std::set<std::tuple<DeviceId, std::uint32_t, std::uint32_t>> leaders;
   for (const WaitRow& wait : waits) {
     if (pollers[wait.site] == Pollers::leader) leaders.insert({wait.device, wait.block, wait.warp});
   }
-  const std::vector<KernelRow> kernels = *reader.rows<KernelTable>();
+  const KernelList kernels = *reader.rows<KernelTable>();
   std::vector<std::int64_t> counts;
   for (const WaitRow& wait : waits) {
     std::set<std::uint32_t> shapes;
@@ -70,7 +70,7 @@ LaneEvents events_of(const Reader& reader) {
   LaneEvents all;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, WaitRow> last;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, TimeNs> until;
-  const std::vector<WaitRow> waits = *reader.rows<WaitTable>();
+  const WaitList waits = *reader.rows<WaitTable>();
   const std::vector<std::int64_t> others = behind(reader, waits);
   for (std::size_t i = 0; i < waits.size(); ++i) {
     const WaitRow& wait = waits[i];

@@ -2,6 +2,7 @@
 
 #include "protocol/events/call.h"
 #include "store/format/column.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -15,11 +16,14 @@ struct CallRow {
   ProcessId process = 0;
 };
 
+struct CallTable;
+using CallList = RowList<CallRow, CallTable>;
+
 struct CallTable {
   using Event = CallEvent;
   using Row = CallRow;
   struct List {
-    std::vector<Row> calls;
+    CallList calls;
   };
   static constexpr auto kRows = &List::calls;
   static constexpr auto kSortedBy = &Row::start;

@@ -2,6 +2,7 @@
 
 #include "protocol/events/copy.h"
 #include "store/format/column.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -19,11 +20,14 @@ struct CopyRow {
   ProcessId process = 0;
 };
 
+struct CopyTable;
+using CopyList = RowList<CopyRow, CopyTable>;
+
 struct CopyTable {
   using Event = CopyEvent;
   using Row = CopyRow;
   struct List {
-    std::vector<Row> copies;
+    CopyList copies;
   };
   static constexpr auto kRows = &List::copies;
   static constexpr auto kSortedBy = &Row::start;

@@ -3,6 +3,7 @@
 #include "protocol/events/host_wait.h"
 #include "protocol/strategy.h"
 #include "store/format/column.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -31,11 +32,14 @@ struct HostWaitRow {
   bool in_call() const { return site == 0 || !call.empty(); }
 };
 
+struct HostWaitTable;
+using HostWaitList = RowList<HostWaitRow, HostWaitTable>;
+
 struct HostWaitTable {
   using Event = HostWaitEvent;
   using Row = HostWaitRow;
   struct List {
-    std::vector<Row> host_waits;
+    HostWaitList host_waits;
   };
   static constexpr auto kRows = &List::host_waits;
   static constexpr auto kSortedBy = &Row::begin;

@@ -2,6 +2,7 @@
 
 #include "protocol/events/kernel.h"
 #include "store/format/column.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -23,11 +24,14 @@ struct KernelRow {
   bool is_graph() const { return graph != 0 && graph_node == 0 && grid[0] == 0; }
 };
 
+struct KernelTable;
+using KernelList = RowList<KernelRow, KernelTable>;
+
 struct KernelTable {
   using Event = KernelEvent;
   using Row = KernelRow;
   struct List {
-    std::vector<Row> kernels;
+    KernelList kernels;
   };
   static constexpr auto kRows = &List::kernels;
   static constexpr auto kSortedBy = &Row::start;

@@ -4,6 +4,7 @@
 
 #include "protocol/events/signal.h"
 #include "store/format/column.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -24,11 +25,14 @@ struct SignalRow {
   std::uint32_t thread = 0;       ///< of a signal from the CPU, whose block is then 0; 0 = not known
 };
 
+struct SignalTable;
+using SignalList = RowList<SignalRow, SignalTable>;
+
 struct SignalTable {
   using Event = SignalEvent;
   using Row = SignalRow;
   struct List {
-    std::vector<Row> signals;
+    SignalList signals;
   };
   static constexpr auto kRows = &List::signals;
   static constexpr auto kSortedBy = &Row::at;
@@ -59,6 +63,7 @@ struct SignalTable {
       column::nullable("correlation", &Event::correlation, &Row::correlation).since_version(8),
   };
 
+  static constexpr auto kCompleted = &Row::thread;
   /// A signal from the CPU has its thread's number in place of a block.
   static void complete(Row& row) {
     if (row.device == kHostDevice) row.thread = std::exchange(row.block, 0u);

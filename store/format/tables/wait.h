@@ -3,6 +3,7 @@
 #include "protocol/events/wait.h"
 #include "protocol/strategy.h"
 #include "store/format/column.h"
+#include "store/format/row_list.h"
 
 namespace wicprof::store {
 
@@ -23,11 +24,14 @@ struct WaitRow {
   std::optional<std::uint32_t> wanted = {};
 };
 
+struct WaitTable;
+using WaitList = RowList<WaitRow, WaitTable>;
+
 struct WaitTable {
   using Event = WaitEvent;
   using Row = WaitRow;
   struct List {
-    std::vector<Row> waits;
+    WaitList waits;
   };
   static constexpr auto kRows = &List::waits;
   static constexpr auto kSortedBy = &Row::arrived;

@@ -260,10 +260,10 @@ class Maker {
     device.clock_error_ns = random_.time(500, 3'000);
     run_.model.devices.push_back(device);
     run_.model.meta = {{"state", "complete"}};
-    for (store::HostWaitRow& wait : run_.model.host_waits) {
+    run_.model.host_waits.edit_all([&](auto& wait) {
       wait.cpu = cpu_in({wait.begin, wait.end});
       wait.run_delay = delay_in({wait.begin, wait.end});
-    }
+    });
     for (TimeNs at = random_.time(0, kMillisecond); at < now; at += kPeriod) {
       store::ThreadSampleRow sample;
       sample.thread = kThread;

@@ -9,15 +9,15 @@ namespace {
 template <class Rows>
 void number_again(Rows& rows) {
   store::RowId id = 0;
-  for (auto& row : rows) row.id = ++id;
+  rows.edit_all([&](auto& row) { row.id = ++id; });
 }
 
 /// Erases rows for which `goes(device, time)` holds; returns how many.
 template <class Goes>
 std::size_t erase_rows(TraceModel& trace, const Goes& goes) {
-  return std::erase_if(trace.signals, [&](const auto& row) { return goes(row.device, row.at); }) +
-         std::erase_if(trace.waits, [&](const auto& row) { return goes(row.device, row.resumed); }) +
-         std::erase_if(trace.host_waits, [&](const auto& row) { return goes(kHostDevice, row.end); });
+  return trace.signals.erase_if([&](const auto& row) { return goes(row.device, row.at); }) +
+         trace.waits.erase_if([&](const auto& row) { return goes(row.device, row.resumed); }) +
+         trace.host_waits.erase_if([&](const auto& row) { return goes(kHostDevice, row.end); });
 }
 
 void count_as_lost(TraceModel& trace, std::size_t lost) {
