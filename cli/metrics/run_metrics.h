@@ -28,8 +28,6 @@ class RunMetrics {
   /// Serves these facts, with the tally's, from now on: those who ask wait for nothing, nor does the recorder for them.
   /// The recorder's thread.
   void publish(MetricFacts facts, TimeNs now);
-  /// Nobody is answered any more.
-  void end() { server_.reset(); }
 
  private:
   static constexpr TimeNs kInterval = 100 * kMillisecond;

@@ -66,8 +66,9 @@ class Client : public std::enable_shared_from_this<Client> {
 
  private:
   void answer(const ErrorCode& error) {
-    if (error && error.category() != http::make_error_code(http::error::bad_target).category()) return;  // it is gone
-    fill_answer(error ? http::status::bad_request : http::status::ok);
+    const bool bad_request = error.category() == http::make_error_code(http::error::bad_target).category();
+    if (error && !bad_request) return;  // it is gone
+    fill_answer(error ? http::status::bad_request : status_of_request());
     stream_.expires_after(kClientTimeout);
     http::async_write(stream_, answer_, [self = shared_from_this()](const ErrorCode&, std::size_t) {
       ErrorCode closed;
@@ -75,25 +76,25 @@ class Client : public std::enable_shared_from_this<Client> {
     });
   }
 
+  bool is_head() const { return request_.get().method() == http::verb::head; }
+
+  http::status status_of_request() const {
+    const boost::beast::string_view target = request_.get().target();
+    if (target.substr(0, target.find('?')) != "/metrics") return http::status::not_found;
+    const bool readable = request_.get().method() == http::verb::get || is_head();
+    return readable ? http::status::ok : http::status::method_not_allowed;
+  }
+
   void fill_answer(http::status status) {
-    const auto& request = request_.get();
-    const boost::beast::string_view whole = request.target();
-    const boost::beast::string_view target = whole.substr(0, whole.find('?'));
-    const bool head = request.method() == http::verb::head;
-    if (status == http::status::ok && request.method() != http::verb::get && !head) {
-      status = http::status::method_not_allowed;
-      answer_.set(http::field::allow, "GET, HEAD");
-    } else if (status == http::status::ok && target != "/metrics") {
-      status = http::status::not_found;
-    }
+    const bool found = status == http::status::ok;
     answer_.version(11);
     answer_.keep_alive(false);
     answer_.result(status);
-    const bool found = status == http::status::ok;
+    if (status == http::status::method_not_allowed) answer_.set(http::field::allow, "GET, HEAD");
     answer_.set(http::field::content_type, found ? kOpenMetrics : "text/plain; charset=utf-8");
     answer_.body() = found ? page_() : "wic-prof run serves /metrics\n";
     answer_.prepare_payload();
-    if (head) answer_.body().clear();
+    if (is_head()) answer_.body().clear();
   }
 
   Stream stream_;

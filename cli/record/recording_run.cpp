@@ -316,7 +316,7 @@ void RecordingRun::stop(RunOutcome& outcome) {
   heartbeat_.reset();  // what is left of the program waits in its own way
   sampler_.reset();
   drain_->finish();
-  if (metrics_) metrics_->end();
+  if (metrics_) guarded("publishing the last metrics", [&] { publish_metrics(now_ns()); });
   if (const std::string news = other_root_.news(); !news.empty()) warn(news);
   outcome.out_of_session = out_of_session_.why();
   if (held_.session.is_file_cut()) recorder_->set_stat(store::Stat::ring_corrupt, kSessionCut, 1);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "protocol/events/choice.h"
@@ -177,6 +178,11 @@ TEST_F(SegmentTest, LossesAreCountedWhereTheyOccur) {
   damaged.header.size = 16;
   recorder.add(0, damaged.header);
   EXPECT_EQ(recorder.progress().lost, 5u + 8 + 3 + 1);  // of the whole recording
+  const std::map<Stat, std::uint64_t> losses = recorder.losses();
+  EXPECT_EQ(losses.at(Stat::ring_dropped), 5u + 8);
+  EXPECT_EQ(losses.at(Stat::producers_refused), 3u);
+  EXPECT_EQ(losses.at(Stat::damaged_records), 1u);
+  EXPECT_EQ(losses.at(Stat::cupti_dropped), 0u);
   for (Recorder* one : {&first, &second, &recorder}) ASSERT_TRUE(one->finish());
   const auto value = [&](int i, const char* stat) { return stat_value(*Reader::open(path(i)), stat); };
   EXPECT_EQ(value(1, "ring_dropped"), 5);

@@ -59,6 +59,7 @@ TEST(WaitTally, APlaceMayHaveWaitsBeforeItsName) {
   tally.add(1, host_wait(5, 1));
   EXPECT_EQ(waits_by_site(tally, now_ns()), Counts{});
   tally.name_site(1, "a");
+  EXPECT_EQ(waits_by_site(tally, now_ns()), (Counts{{"a", 1}}));
   tally.add(1, host_wait(5, 1));
   EXPECT_EQ(waits_by_site(tally, now_ns()), (Counts{{"a", 2}}));
 }
