@@ -113,12 +113,15 @@ int main(int argc, char** argv) {
     const std::string size = std::to_string(events);
     const std::map<std::string, bench::Parameter> params = {{"events", events}, {"repetitions", repetitions}};
     const double bare_seconds = bench::median(bare.seconds);
+    const double bare_cpu = bench::median(bare.cpu_seconds);
     claim.add({"bare_" + size, params, bare_seconds, "s"});
+    claim.add({"bare_cpu_" + size, params, bare_cpu, "s"});
     for (const Verb& verb : verbs) {
       const std::string name = std::string(verb.name) + "_";
       const double seconds = bench::median(verb.cost.seconds), megabytes = bench::median(verb.cost.peak_bytes) / 1e6;
       claim.add({name + size, params, seconds, "s", "bare_" + size, seconds / bare_seconds, kTimeBar, true});
-      claim.add({name + "cpu_" + size, params, bench::median(verb.cost.cpu_seconds), "s"});
+      const double cpu = bench::median(verb.cost.cpu_seconds);
+      claim.add({name + "cpu_" + size, params, cpu, "s", "bare_cpu_" + size, cpu / bare_cpu});
       bench::ClaimRow peak{name + "peak_" + size, params, megabytes, "MB"};
       if (events >= 10'000'000) {
         const double bar = events < 100'000'000 ? kMegabytesPer10M : kMegabytesPer100M;

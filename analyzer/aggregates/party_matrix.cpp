@@ -241,25 +241,17 @@ PartyMatrix PartyMatrices::matrix(PartyBy by, const WaitFilter& filter) const {
   if (result.other_waiters > 0) result.waiters.push_back({others_name(result.other_waiters), false, {}});
   if (result.other_releasers > 0) result.releasers.push_back({others_name(result.other_releasers), false, {}});
 
-  // Each cell's times move into its row's, its column's and the whole matrix's in turn, so that at most one copy of a
-  // part of them exists beside the cells'.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, FigureSums> cells;
-  for (std::size_t cell = 0; cell < sums.size(); ++cell) {
-    FigureSums& into = cells[{rows[places[cell].first], columns[places[cell].second]}];
-    if (into.waits() == 0) {
-      into = std::move(sums[cell]);
-    } else {
-      into.add(sums[cell]);
-    }
-  }
-  sums.clear();
-  for (auto& [place, figures] : cells) result.cells.push_back({place.first, place.second, figures.figures()});
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const FigureSums*>> cells;
+  for (std::size_t cell = 0; cell < sums.size(); ++cell)
+    cells[{rows[places[cell].first], columns[places[cell].second]}].push_back(&sums[cell]);
+  for (const auto& [place, parts] : cells)
+    result.cells.push_back({place.first, place.second, FigureSums::figures(parts)});
   const auto sum_of = [&](auto&& admits) {
-    FigureSums sum;
-    for (const auto& [place, figures] : cells) {
-      if (admits(place)) sum.add(figures);
+    std::vector<const FigureSums*> all;
+    for (const auto& [place, parts] : cells) {
+      if (admits(place)) all.insert(all.end(), parts.begin(), parts.end());
     }
-    return sum.figures();
+    return FigureSums::figures(all);
   };
   for (std::uint32_t row = 0; row < result.waiters.size(); ++row)
     result.waiters[row].figures = sum_of([&](const auto& place) { return place.first == row; });

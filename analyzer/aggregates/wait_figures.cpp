@@ -62,27 +62,28 @@ void FigureSums::add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> w
   if (!figures_.worst || took > figures_.worst->end - figures_.worst->begin) figures_.worst = wait;
 }
 
-void FigureSums::add(const FigureSums& other) {
-  figures_.waits += other.figures_.waits;
-  figures_.waiting_ns += other.figures_.waiting_ns;
-  figures_.polls += other.figures_.polls;
-  figures_.waits_with_polls += other.figures_.waits_with_polls;
-  times_.add(other.times_);
-  wakes_.add(other.wakes_);
-  const std::optional<WorstWait>& worst = other.figures_.worst;
-  if (worst && (!figures_.worst || worst->end - worst->begin > figures_.worst->end - figures_.worst->begin))
-    figures_.worst = worst;
-}
-
-WaitFigures FigureSums::figures() {
-  WaitFigures result = figures_;
-  result.p50_ns = times_.percentile(50);
-  result.p99_ns = times_.percentile(99);
-  result.max_ns = times_.percentile(100);
-  result.woken = wakes_.size();
-  if (!wakes_.empty()) {
-    result.wake_p50_ns = wakes_.percentile(50);
-    result.wake_p99_ns = wakes_.percentile(99);
+WaitFigures FigureSums::figures(const std::vector<const FigureSums*>& parts) {
+  WaitFigures result;
+  std::vector<const Durations*> times, wakes;
+  for (const FigureSums* part : parts) {
+    const WaitFigures& figures = part->figures_;
+    result.waits += figures.waits;
+    result.waiting_ns += figures.waiting_ns;
+    result.polls += figures.polls;
+    result.waits_with_polls += figures.waits_with_polls;
+    result.woken += part->wakes_.size();
+    times.push_back(&part->times_);
+    wakes.push_back(&part->wakes_);
+    const std::optional<WorstWait>& worst = figures.worst;
+    if (worst && (!result.worst || worst->end - worst->begin > result.worst->end - result.worst->begin))
+      result.worst = worst;
+  }
+  result.p50_ns = Durations::percentile(times, 50);
+  result.p99_ns = Durations::percentile(times, 99);
+  result.max_ns = Durations::percentile(times, 100);
+  if (result.woken > 0) {
+    result.wake_p50_ns = Durations::percentile(wakes, 50);
+    result.wake_p99_ns = Durations::percentile(wakes, 99);
   }
   return result;
 }

@@ -61,12 +61,11 @@ struct WaitFigures {
 class FigureSums {
  public:
   void add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> wake, std::optional<std::uint64_t> polls);
-  /// Adds all waits of `other`.
-  void add(const FigureSums& other);
   TimeNs waiting() const { return figures_.waiting_ns; }
   std::uint64_t waits() const { return figures_.waits; }
-  /// Reorders the collected times.
-  WaitFigures figures();
+  WaitFigures figures() const { return figures({this}); }
+  /// Of all waits of several.
+  static WaitFigures figures(const std::vector<const FigureSums*>& parts);
 
  private:
   WaitFigures figures_;

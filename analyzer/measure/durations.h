@@ -21,13 +21,14 @@ class Durations {
       others_.push_back(length);
     }
   }
-  void add(const Durations& other);
 
   std::size_t size() const { return usual_.size() + others_.size(); }
   bool empty() const { return size() == 0; }
   TimeNs sum() const { return sum_; }
   /// The nearest-rank percentile, as in statistics.h.
-  TimeNs percentile(double percent) const;
+  TimeNs percentile(double percent) const { return percentile({this}, percent); }
+  /// Of all lengths of several, without a copy.
+  static TimeNs percentile(const std::vector<const Durations*>& parts, double percent);
 
  private:
   std::vector<std::uint32_t> usual_;

@@ -178,23 +178,18 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Inter
     stats.declared = true;
   }
   stats.strategies = strategy_stats(gathered);
-  Durations durations = std::move(gathered.host_durations);
-  for (auto& [strategy, waits] : gathered.by_strategy) {
-    if (durations.empty()) {
-      durations = std::move(waits.durations);
-    } else {
-      durations.add(waits.durations);
-    }
-    waits.durations = {};
+  std::vector<const Durations*> durations{&gathered.host_durations};
+  for (const auto& [strategy, waits] : gathered.by_strategy) durations.push_back(&waits.durations);
+  for (const Durations* part : durations) {
+    stats.count += part->size();
+    stats.total_ns += part->sum();
   }
-  stats.count = durations.size();
   stats.host_count = gathered.host_count;
   stats.groups = gathered.groups;
   stats.sms = gathered.sms.size();
-  stats.total_ns = durations.sum();
-  stats.p50_ns = durations.percentile(50);
-  stats.p99_ns = durations.percentile(99);
-  stats.max_ns = durations.percentile(100);
+  stats.p50_ns = Durations::percentile(durations, 50);
+  stats.p99_ns = Durations::percentile(durations, 99);
+  stats.max_ns = Durations::percentile(durations, 100);
   std::vector<Interval> waiting = std::move(gathered.waiting).with(gathered.host_waiting);
   stats.any_waiting_ns = covered(waiting);
   if (ground.end > ground.begin) {

@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "analyzer/measure/tasks.h"
 #include "analyzer/words/format.h"
 #include "reports/html/assets.h"
 #include "reports/html/colours.h"
@@ -80,17 +79,12 @@ std::string render_as<struct Html>(const ReportInput& input) {
   using namespace html;
   const TraceModel& model = input.model;
   const Analysis& analysis = input.analysis;
-  std::string timeline, figures;  // by far the longest parts to make
-  analyzer::Tasks tasks;
-  tasks.add([&] { figures = figures_part(model); });
-  tasks.add([&] { timeline = timeline_part(input); });
-  tasks.run();
   std::string body;
   if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
-  body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline +
-          sites_part(model, analysis) + parties_part(model, analysis) + models_part(model, analysis) + figures +
-          kernels_part(model, analysis) + pairs_part(model, analysis) + program_counters_part(model, analysis) +
-          host_part(model, analysis) + interventions_part(model);
+  body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline_part(input) +
+          sites_part(model, analysis) + parties_part(model, analysis) + models_part(model, analysis) +
+          figures_part(model) + kernels_part(model, analysis) + pairs_part(model, analysis) +
+          program_counters_part(model, analysis) + host_part(model, analysis) + interventions_part(model);
   const std::string title =
       model.meta_value(store::MetaKey::app).empty() ? model.name : model.meta_value(store::MetaKey::app);
   return head(title) + "<body>\n<main>\n" + with_attributes(summary_part(input) + contents(body) + body) +
