@@ -20,7 +20,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000;
 /// A trace's begin in the time of day has whole seconds, and clocks of one boot are slewed since.
 constexpr TimeNs kSameBoot = 2 * kSecond;
 /// Linux slews a clock by at most 500 ppm; of two clocks.
@@ -30,7 +29,7 @@ constexpr double kFarthest = 3600e9;
 /// From so many collectives on, their ends show the drift. Not calibrated.
 constexpr std::size_t kShowDrift = 16;
 /// Ends of collectives that differ by more than this share of the others are delayed by something else.
-constexpr double kUsualPercent = 90;
+constexpr double kUsualPercent = 75;
 /// Bounds that no straight line fits are halved as long as each half has so many. Not calibrated.
 constexpr std::size_t kFewestBounds = 8;
 
