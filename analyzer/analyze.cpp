@@ -27,112 +27,138 @@ std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const st
 
 }  // namespace
 
-// The tasks of one chapter are independent and run concurrently. An intermediate result of a large trace takes a good
-// part of the trace's memory, so each is released after its last use.
-Analysis analyze(const TraceModel& model, Parties parties) {
-  Analysis analysis;
-  const Modes modes(model);
-  Tasks tasks;
+namespace {
 
-  // 1. From the trace alone.
-  std::optional<Matching> matching;   // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work;     // kernels and copies by stream, and the calls that launched them
-  std::optional<Followers> followed;  // which kernel follows which
-  tasks.add([&] { matching = match(model); });
-  tasks.add([&] {
-    work.emplace(model);
-    analysis.clocks = clock_bounds(model, *work);
-    analysis.stream_waits = stream_waits(model, *work);
-    followed = followers(model, *work);
-  });
-  tasks.add([&] {
-    analysis.stalls = gather_stalls(model);
-    analysis.polling_loops = find_polling_loops(model, analysis.stalls);
-  });
-  tasks.add([&] {
-    analysis.kernels = kernel_stats(model);
-    analysis.graphs = graph_stats(model);
-    analysis.devices = device_busy(model);
-  });
-  tasks.add([&] { analysis.host_waits = host_wait_stats(model); });
-  tasks.add([&] { analysis.host_polling = host_polling(model); });
-  tasks.add([&] { analysis.mpi = mpi_waits(model); });
-  tasks.add([&] {
-    analysis.threads = thread_stats(model);
-    analysis.own_cost = own_cost(model, analysis.threads);
-  });
-  tasks.run();
+/// The analysis in chapters. The tasks of one chapter are independent and run concurrently. An intermediate result of a
+/// large trace takes a good part of the trace's memory, so each is released after its last use.
+class Chapters {
+ public:
+  explicit Chapters(const TraceModel& model) : model_(model), modes_(model) {}
 
-  // 2. From wake edges, whose analyses take much memory.
-  tasks.add([&] { analysis.classification = classify(model, *matching); });
-  if (parties == Parties::matrices) {
-    tasks.add([&] {  // one after the other, since each holds the lengths of all waits
-      const PartyMatrices matrices(model, matching->edges, *work);
-      for (const PartyBy by : kPartyBy) analysis.parties.push_back(matrices.matrix(by));
-    });
+  Analysis take(Parties parties) {
+    from_trace();
+    from_wake_edges(parties);
+    from_work();
+    from_waiters();
+    findings();
+    all_.loss = losses(model_);
+    return std::move(all_);
   }
-  tasks.add([&] { analysis.edges = open_edges(model, *matching); });
-  tasks.run();
 
-  // 3. From wake edges, device work and the iterations.
-  std::optional<Waiters> waiters;  // who waits, and in which iteration
-  std::vector<Iterations> found = find_iterations(model, waiters.emplace(model));
-  const Interval ground =  // of shares of time: the window of the iterations
-      iteration_window(model, found).value_or(Interval{model.begin, model.end});
-  if (!found.empty()) analysis.iterations = std::move(found.front());
-  std::optional<WaitKernels> kernels;  // the kernels that contain waits
-  tasks.add([&] {
-    analysis.path = critical_path(model, *matching, *work, ground);
-    kernels.emplace(model, *waiters);
-  });
-  tasks.add([&] {
-    const WorkIndex index(model, *work);
-    analysis.host_wait_parts = host_wait_parts(model, index, ground);
-    analysis.lateness = lateness(model, *work, index, ground);
-  });
-  tasks.run();
-  work.reset();
+ private:
+  void from_trace() {
+    tasks_.add([&] { matching_ = match(model_); });
+    tasks_.add([&] {
+      work_.emplace(model_);
+      all_.clocks = clock_bounds(model_, *work_);
+      all_.stream_waits = stream_waits(model_, *work_);
+      followed_ = followers(model_, *work_);
+    });
+    tasks_.add([&] {
+      all_.stalls = gather_stalls(model_);
+      all_.polling_loops = find_polling_loops(model_, all_.stalls);
+    });
+    tasks_.add([&] {
+      all_.kernels = kernel_stats(model_);
+      all_.graphs = graph_stats(model_);
+      all_.devices = device_busy(model_);
+    });
+    tasks_.add([&] { all_.host_waits = host_wait_stats(model_); });
+    tasks_.add([&] { all_.host_polling = host_polling(model_); });
+    tasks_.add([&] { all_.mpi = mpi_waits(model_); });
+    tasks_.add([&] {
+      all_.threads = thread_stats(model_);
+      all_.own_cost = own_cost(model_, all_.threads);
+    });
+    tasks_.run();
+  }
 
-  // 4. From wake edges, waiters and their kernels.
-  const std::vector<WakeStats> wakes = std::move(matching->sites);
-  tasks.add([&] {
-    const WaitModel waits(model, *matching, *waiters, modes);
-    analysis.site_waits = waits.sites();
-    analysis.polled = waits.whole(Mode::poll);
-    analysis.parked = waits.whole(Mode::park);
-    matching.reset();
-  });
-  tasks.add([&] { analysis.host_park_gain = host_park_gain(model, analysis.lateness, ground.end - ground.begin); });
-  tasks.add([&] { analysis.sites = site_stats(model, *waiters, ground); });
-  tasks.add([&] {
-    const std::vector<TimeNs> held = held_sm_time(model, *kernels);
-    analysis.dependent_kernels = dependent_kernels(model, *followed, held);
-    analysis.crowded_kernels = crowded_kernels(model, *followed, held);
-    followed.reset();
-  });
-  tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
-  tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
-  tasks.run();
+  /// These take much memory.
+  void from_wake_edges(Parties parties) {
+    tasks_.add([&] { all_.classification = classify(model_, *matching_); });
+    if (parties == Parties::matrices) {
+      tasks_.add([&] {  // one after the other, since each holds the lengths of all waits
+        const PartyMatrices matrices(model_, matching_->edges, *work_);
+        for (const PartyBy by : kPartyBy) all_.parties.push_back(matrices.matrix(by));
+      });
+    }
+    tasks_.add([&] { all_.edges = open_edges(model_, *matching_); });
+    tasks_.run();
+  }
 
-  // 5. From the critical path and the figures of sites, kernels and loops.
-  analysis.wakes = in_order_of(analysis.sites, wakes);
-  tasks.add([&] {
-    const std::vector<Iteration> iterations =
-        analysis.iterations ? analysis.iterations->list : std::vector<Iteration>();
-    analysis.prediction = predict(model, analysis.path, modes, analysis.sites, iterations);
-  });
-  tasks.add([&] {
-    const Comparison change = compare_iterations(model, analysis.iterations ? &*analysis.iterations : nullptr);
-    RuleVerdicts verdicts =
-        apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels,
-                     analysis.host_polling, analysis.host_wait_parts, analysis.lateness, analysis.dependent_kernels,
-                     analysis.crowded_kernels, analysis.mpi, ground, change});
-    analysis.findings = std::move(verdicts.findings);
-    analysis.refusals = std::move(verdicts.refusals);
-  });
-  tasks.run();
-  analysis.loss = losses(model);
-  return analysis;
-}
+  /// From wake edges, device work and the iterations.
+  void from_work() {
+    std::vector<Iterations> found = find_iterations(model_, waiters_.emplace(model_));
+    ground_ = iteration_window(model_, found).value_or(Interval{model_.begin, model_.end});
+    if (!found.empty()) all_.iterations = std::move(found.front());
+    tasks_.add([&] {
+      all_.path = critical_path(model_, *matching_, *work_, ground_);
+      kernels_.emplace(model_, *waiters_);
+    });
+    tasks_.add([&] {
+      const WorkIndex index(model_, *work_);
+      all_.host_wait_parts = host_wait_parts(model_, index, ground_);
+      all_.lateness = lateness(model_, *work_, index, ground_);
+    });
+    tasks_.run();
+    work_.reset();
+  }
+
+  /// From wake edges, waiters and their kernels.
+  void from_waiters() {
+    const std::vector<WakeStats> wakes = std::move(matching_->sites);
+    tasks_.add([&] {
+      const WaitModel waits(model_, *matching_, *waiters_, modes_);
+      all_.site_waits = waits.sites();
+      all_.polled = waits.whole(Mode::poll);
+      all_.parked = waits.whole(Mode::park);
+      matching_.reset();
+    });
+    tasks_.add([&] { all_.host_park_gain = host_park_gain(model_, all_.lateness, ground_.end - ground_.begin); });
+    tasks_.add([&] { all_.sites = site_stats(model_, *waiters_, ground_); });
+    tasks_.add([&] {
+      const std::vector<TimeNs> held = held_sm_time(model_, *kernels_);
+      all_.dependent_kernels = dependent_kernels(model_, *followed_, held);
+      all_.crowded_kernels = crowded_kernels(model_, *followed_, held);
+      followed_.reset();
+    });
+    tasks_.add([&] { all_.overlaps = overlap(model_, *waiters_, *kernels_, modes_); });
+    tasks_.add([&] { all_.interference = interference(model_, *waiters_, *kernels_, modes_); });
+    tasks_.run();
+    all_.wakes = in_order_of(all_.sites, wakes);
+  }
+
+  /// From the critical path and the figures of sites, kernels and loops.
+  void findings() {
+    tasks_.add([&] {
+      const std::vector<Iteration> iterations = all_.iterations ? all_.iterations->list : std::vector<Iteration>();
+      all_.prediction = predict(model_, all_.path, modes_, all_.sites, iterations);
+    });
+    tasks_.add([&] {
+      const Comparison change = compare_iterations(model_, all_.iterations ? &*all_.iterations : nullptr);
+      RuleVerdicts verdicts = apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels,
+                                           all_.host_polling, all_.host_wait_parts, all_.lateness,
+                                           all_.dependent_kernels, all_.crowded_kernels, all_.mpi, ground_, change});
+      all_.findings = std::move(verdicts.findings);
+      all_.refusals = std::move(verdicts.refusals);
+    });
+    tasks_.run();
+  }
+
+  const TraceModel& model_;
+  const Modes modes_;
+  Tasks tasks_;
+  Analysis all_;
+  std::optional<Matching> matching_;    // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work_;      // kernels and copies by stream, and the calls that launched them
+  std::optional<Followers> followed_;   // which kernel follows which
+  std::optional<Waiters> waiters_;      // who waits, and in which iteration
+  Interval ground_;                     // of shares of time: the window of the iterations
+  std::optional<WaitKernels> kernels_;  // the kernels that contain waits
+};
+
+}  // namespace
+
+Analysis analyze(const TraceModel& model, Parties parties) { return Chapters(model).take(parties); }
 
 }  // namespace wicprof::analyzer

@@ -223,7 +223,7 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
   session_options.rings[0] = {1, std::size_t{64} << 10};
   const Result<SessionOwner> session = SessionOwner::create(session_options);
   if (!session) return false;
-  options.meta["session"] = session_options.name;
+  options.meta[store::MetaKey::session] = session_options.name;
   Result<store::Recorder> recorder = store::Recorder::create(options);
   if (!recorder) return false;
   std::atomic<bool> done{false};

@@ -24,6 +24,8 @@ function(wic_install)
 
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION share/wic-prof/schemas COMPONENT tool
           FILES_MATCHING PATTERN "*.json")
+  # For run --metrics: Prometheus and Grafana.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/metrics/ DESTINATION share/wic-prof/metrics COMPONENT tool)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/wic-prof COMPONENT tool)
   # The pages that messages cite, beside the examples that they show.
   foreach(page waiting channels tiles ci)

@@ -33,6 +33,11 @@ std::optional<double> number(const std::string& text) {
   return end != text.c_str() && *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
+/// 0 where there is no such word, or no number.
+double number_at(const std::vector<std::string>& words, std::size_t i) {
+  return i < words.size() ? number(words[i]).value_or(0) : 0.0;
+}
+
 }  // namespace
 
 Result<Script> Script::read(const std::string& path) {
@@ -127,7 +132,7 @@ Result<> Script::step(App& app, Window& window) {
 Result<> Script::begin(App& app, Window& window, const std::string& line) {
   const std::vector<std::string> words = words_of(line);
   const std::string& verb = words[0];
-  const auto value = [&](std::size_t i) { return i < words.size() ? number(words[i]).value_or(0) : 0.0; };
+  const auto value = [&](std::size_t i) { return number_at(words, i); };
   if (verb == "view" && words.size() == 2) {
     const std::optional<ViewName> view = view_from_name(words[1]);
     if (!view) return failed("unknown view");
@@ -167,7 +172,12 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
     app.quit = true;
     return ok();
   }
-  // Mouse steps. An item's name may contain spaces; the numbers follow it.
+  return begin_mouse(window, line, words);
+}
+
+/// An item's name may contain spaces; the numbers follow it.
+Result<> Script::begin_mouse(Window& window, const std::string& line, const std::vector<std::string>& words) {
+  const std::string& verb = words[0];
   const std::size_t numbers = verb == "click"      ? 0
                               : verb == "press_at" ? 2
                               : verb == "wheel"    ? 3
@@ -180,7 +190,7 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
   const auto item = items.find(name);
   if (item == items.end()) return failed("no item '" + name + "' is visible");
   const Rect rect = item->second;
-  const auto argument = [&](std::size_t i) { return static_cast<float>(value(words.size() - numbers + i)); };
+  const auto argument = [&](std::size_t i) { return static_cast<float>(number_at(words, words.size() - numbers + i)); };
   const auto at = [&](float x, float y, bool down) {
     FakeMouse mouse;
     mouse.active = true;

@@ -29,6 +29,7 @@ class Script {
 
  private:
   Result<> begin(App& app, Window& window, const std::string& line);
+  Result<> begin_mouse(Window& window, const std::string& line, const std::vector<std::string>& words);
   Result<bool> holds(const App& app, const std::vector<std::string>& words, std::size_t& used) const;
   Error failed(const std::string& why) const;
 

@@ -53,7 +53,7 @@ Result<Imported> import_files(const std::vector<std::string>& files, const std::
   }
   store::RecorderOptions options;
   options.path = output;
-  options.meta = {{"host", ""}};
+  options.meta = {{store::MetaKey::host, ""}};
   Result<store::Recorder> recorder = store::Recorder::create(options);
   if (!recorder) return recorder.error();
   Target target(*recorder);
@@ -93,13 +93,13 @@ Result<Imported> import_files(const std::vector<std::string>& files, const std::
   target.finish();
   imported.events = target.events();
   imported.notes.assign(target.notes().begin(), target.notes().end());
-  recorder->set_meta("app", target.program());
-  recorder->set_meta("imported_from", tools);
-  recorder->set_meta("imported_files", std::to_string(files.size()));
+  recorder->set_meta(store::MetaKey::app, target.program());
+  recorder->set_meta(store::MetaKey::imported_from, tools);
+  recorder->set_meta(store::MetaKey::imported_files, std::to_string(files.size()));
   if (const auto seen = target.seen()) {
-    recorder->set_meta("started_ns", std::to_string(std::max<TimeNs>(seen->first, 1)));
-    recorder->set_meta("ended_ns", std::to_string(seen->second));
-    recorder->set_meta("started_utc", clock ? utc_time((*clock + seen->first) / kSecond) : std::string());
+    recorder->set_meta(store::MetaKey::started_ns, std::to_string(std::max<TimeNs>(seen->first, 1)));
+    recorder->set_meta(store::MetaKey::ended_ns, std::to_string(seen->second));
+    recorder->set_meta(store::MetaKey::started_utc, clock ? utc_time((*clock + seen->first) / kSecond) : std::string());
   }
   const store::RecorderProgress written = recorder->progress();
   if (!written.stopped.empty()) return unavailable(written.stopped);

@@ -366,9 +366,9 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   Comparison comparison;
   comparison.options = options;
   comparison.gpu = has_gpu(model);
-  comparison.command = safe_command(model.meta_value("command"));
-  comparison.may_stop = !model.meta_value("ab_precision").empty();
-  comparison.stopped = model.meta_value("ab_end") == "precision";
+  comparison.command = safe_command(model.meta_value(store::MetaKey::command));
+  comparison.may_stop = !model.meta_value(store::MetaKey::ab_precision).empty();
+  comparison.stopped = model.meta_value(store::MetaKey::ab_end) == "precision";
   comparison.host_side = changes_hosts_only(model);
   comparison.segments = find_segments(model, comparison.notes);
   comparison.means = means_count(model);
@@ -409,7 +409,7 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   };
   comparison.before.label = label(before);
   comparison.after.label = label(after);
-  if (!model.meta_value("ab_placebo").empty()) {
+  if (!model.meta_value(store::MetaKey::ab_placebo).empty()) {
     comparison.after.label = "poll again";
     comparison.notes.emplace_back(
         "a placebo: the program polled on both sides, so a verdict other than no change is a false alarm");
@@ -420,7 +420,7 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
         "out "
         "those in which the quota stops the program");
   }
-  if (model.meta_value("ab_warm_up") == "not steady") {
+  if (model.meta_value(store::MetaKey::ab_warm_up) == "not steady") {
     comparison.notes.emplace_back(
         "the program's iterations were not steady yet when the comparison began, after a quarter of its time");
   }
@@ -452,7 +452,7 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   run.begin_ns = model.begin;
   run.end_ns = model.end;
   // A run counts as waiting in the way in which it ends.
-  run.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
+  run.mode = mode_from_name(model.meta_value(store::MetaKey::mode)).value_or(Mode::poll);
   run.strategy = default_strategy(run.mode);
   const std::vector<store::InterventionRow> interventions = program_interventions(model);
   for (const store::InterventionRow& row : interventions) {
@@ -478,8 +478,8 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
     if (device.id != kHostDevice) run.devices.insert(device.name);
   }
   run.gpu = has_gpu(model);
-  run.command = safe_command(model.meta_value("command"));
-  run.started_ns = number_of(model.meta_value("started_ns"));
+  run.command = safe_command(model.meta_value(store::MetaKey::command));
+  run.started_ns = number_of(model.meta_value(store::MetaKey::started_ns));
   note_losses(model, run.notes);
   const auto whole = std::count_if(interventions.begin(), interventions.end(),
                                    [](const auto& row) { return row.old_mode != row.new_mode && row.site == 0; });

@@ -83,7 +83,7 @@ Segment first_segment(const TraceModel& model, SiteId site) {
   Segment first;
   first.trace = model.name;
   first.begin_ns = model.begin;
-  first.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
+  first.mode = mode_from_name(model.meta_value(store::MetaKey::mode)).value_or(Mode::poll);
   first.strategy = default_strategy(first.mode);
   for (const store::InterventionRow& row : program_interventions(model)) {
     if (row.site != site || !changes(row)) continue;
@@ -125,7 +125,7 @@ std::optional<Segment> phase_of(std::string_view text) {
 }
 
 std::vector<Segment> phases_of_schedule(const TraceModel& model) {
-  const std::string text = model.meta_value("ab_phases");
+  const std::string text = model.meta_value(store::MetaKey::ab_phases);
   // A strategy that the interventions name; the schedule has one for all of its parked phases.
   StrategyId parked = default_strategy(Mode::park);
   for (const store::InterventionRow& row : program_interventions(model)) {
@@ -191,7 +191,8 @@ std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::str
 }
 
 bool means_count(const TraceModel& model) {
-  if (!model.meta_value("ab_phases").empty()) return !model.meta_value("ab_quota_period_ns").empty();
+  if (!model.meta_value(store::MetaKey::ab_phases).empty())
+    return !model.meta_value(store::MetaKey::ab_quota_period_ns).empty();
   const TimeNs worth_it = (model.end - model.begin) / 100;
   return std::any_of(model.stats.begin(), model.stats.end(),
                      [&](const store::StatRow& row) { return row.name == "throttled_ns" && row.value > worth_it; });

@@ -293,6 +293,58 @@ bool is_polling(LoopKind kind) {
          kind == LoopKind::grid_barrier;
 }
 
+namespace {
+
+/// What a round of a loop does, next to its judgement.
+struct Does {
+  bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false, stores = false;
+  std::size_t heartbeats = 0;
+};
+
+/// `deciding`: the instructions that exits depend on.
+Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& deciding, LoopJudgement& judgement) {
+  Does does;
+  for (std::size_t place = 0; place < flow.size(); ++place) {
+    const SassInstruction& instruction = flow.at(place);
+    const bool decides = deciding.contains(place);
+    judgement.sleeps = judgement.sleeps || instruction.kind == SassKind::sleep;
+    judgement.fences = judgement.fences || instruction.kind == SassKind::fence;
+    judgement.deadline = judgement.deadline || (decides && reads_clock(instruction));
+    does.waits_at_barrier = does.waits_at_barrier || (decides && instruction.kind == SassKind::try_wait);
+    const bool unused_atomic = instruction.kind == SassKind::atomic && !decides && !is_exchange(instruction);
+    if (instruction.kind == SassKind::store || unused_atomic) {
+      if (is_heartbeat(flow, place)) {
+        ++does.heartbeats;
+      } else if (!is_broadcast(flow, place, deciding)) {
+        does.stores = true;
+      }
+    }
+    if (!flow.reads_memory(place) || unused_atomic) continue;
+    const Places address = flow.sources(place, instruction.address);
+    const bool strong = instruction.strong || instruction.kind == SassKind::atomic;
+    if (address.contains(place)) {
+      does.chases = true;
+    } else if (flow.carried(address) && !(decides && instruction.strong && address_wraps(flow, address))) {
+      does.walks = true;
+    } else if (!decides && flow.varies(address)) {
+      does.walks = true;
+    } else if (instruction.kind == SassKind::atomic && is_exchange(instruction) &&
+               flow.varies(flow.sources(place, data_of(instruction)))) {
+      does.updates = true;  // stores a value that depends on what it or another instruction of the loop read
+    } else if (instruction.kind == SassKind::atomic && !is_exchange(instruction) && !changes_nothing(flow, place)) {
+      does.changes = true;
+    } else if (decides &&
+               (!judgement.poll_at || (strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
+      judgement.poll_at = loop.body[place];
+      judgement.strong = strong;
+      judgement.scans = flow.carried(address);
+    }
+  }
+  return does;
+}
+
+}  // namespace
+
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
   const InstructionCounts counts = count(function, loop);
@@ -306,79 +358,41 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   for (const std::size_t exit : flow.exits()) deciding.merge(flow.sources(exit, flow.at(exit).guard));
   flow.add_choices(deciding);
 
-  bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false, stores = false;
-  std::size_t heartbeats = 0;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
-    const SassInstruction& instruction = flow.at(place);
-    const bool decides = deciding.contains(place);
-    judgement.sleeps = judgement.sleeps || instruction.kind == SassKind::sleep;
-    judgement.fences = judgement.fences || instruction.kind == SassKind::fence;
-    judgement.deadline = judgement.deadline || (decides && reads_clock(instruction));
-    waits_at_barrier = waits_at_barrier || (decides && instruction.kind == SassKind::try_wait);
-    const bool unused_atomic = instruction.kind == SassKind::atomic && !decides && !is_exchange(instruction);
-    if (instruction.kind == SassKind::store || unused_atomic) {
-      if (is_heartbeat(flow, place)) {
-        ++heartbeats;
-      } else if (!is_broadcast(flow, place, deciding)) {
-        stores = true;
-      }
-    }
-    if (!flow.reads_memory(place) || unused_atomic) continue;
-    const Places address = flow.sources(place, instruction.address);
-    const bool strong = instruction.strong || instruction.kind == SassKind::atomic;
-    if (address.contains(place)) {
-      chases = true;
-    } else if (flow.carried(address) && !(decides && instruction.strong && address_wraps(flow, address))) {
-      walks = true;
-    } else if (!decides && flow.varies(address)) {
-      walks = true;
-    } else if (instruction.kind == SassKind::atomic && is_exchange(instruction) &&
-               flow.varies(flow.sources(place, data_of(instruction)))) {
-      updates = true;  // stores a value that depends on what it or another instruction of the loop read
-    } else if (instruction.kind == SassKind::atomic && !is_exchange(instruction) && !changes_nothing(flow, place)) {
-      changes = true;
-    } else if (decides &&
-               (!judgement.poll_at || (strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
-      judgement.poll_at = loop.body[place];
-      judgement.strong = strong;
-      judgement.scans = flow.carried(address);
-    }
-  }
-
+  Does does = look_at_round(flow, loop, deciding, judgement);
   // An update that a round can do without waits for the value that makes the update possible, as a semaphore does.
-  if (updates && flow.skips_exchange()) updates = false;
-  if (updates) {
+  if (does.updates && flow.skips_exchange()) does.updates = false;
+  if (does.updates) {
     // A load of the initial value may read the same word, but the update decides when the loop ends.
     judgement.kind = LoopKind::atomic_update;
     judgement.poll_at.reset();
     return because(judgement, LoopReason::repeats_update);
   }
   if (!judgement.poll_at) {
-    if (waits_at_barrier) {
+    if (does.waits_at_barrier) {
       judgement.kind = LoopKind::try_wait;
       return because(judgement, LoopReason::waits_at_mbarrier);
     }
-    if (chases) {
+    if (does.chases) {
       judgement.kind = LoopKind::pointer_chase;
       return because(judgement, LoopReason::chases_pointers);
     }
-    if (changes) return because(judgement, LoopReason::changes_word);
-    return because(judgement, walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
+    if (does.changes) return because(judgement, LoopReason::changes_word);
+    return because(judgement, does.walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
   }
   if (counts.calls > 0) return because(judgement, LoopReason::calls);
   if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, LoopReason::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
-  if (stores || heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::stores);
-  if (changes) return because(judgement, LoopReason::changes_word);
-  if (chases) return because(judgement, LoopReason::follows_pointers);
+  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::stores);
+  if (does.changes) return because(judgement, LoopReason::changes_word);
+  if (does.chases) return because(judgement, LoopReason::follows_pointers);
   // Other loads than the poll: a second flag has a constant address, data does not.
-  if (walks) return because(judgement, LoopReason::walks_memory);
+  if (does.walks) return because(judgement, LoopReason::walks_memory);
   if (compares_own_progress(flow, deciding)) return because(judgement, LoopReason::compares_progress);
   judgement.integers = integer_work(flow, deciding);
   if (judgement.integers > kMaxInteger) return because(judgement, LoopReason::computes_integers);
 
   judgement.operation = poll.operation;
-  judgement.writes = heartbeats > 0;
+  judgement.writes = does.heartbeats > 0;
   if (poll.kind == SassKind::atomic) {
     judgement.kind = is_exchange(poll) ? LoopKind::lock : LoopKind::atomic_poll;
     return because(judgement, is_exchange(poll) ? LoopReason::takes_lock : LoopReason::polls_by_atomic);

@@ -129,7 +129,7 @@ class Joining {
   void add(TraceModel& from, std::size_t number, std::uint32_t clock, const ClockShift& shift) {
     declare(from, number, clock);
     to_.joined.push_back(
-        {from.name, from.meta_value("host"), clock, shift.at(from.begin), shift.error(), shift.by_mpi()});
+        {from.name, from.meta_value(store::MetaKey::host), clock, shift.at(from.begin), shift.error(), shift.by_mpi()});
     add_meta(from, shift);
     store::for_each_table<store::ReadTables>([&]<class Table>(store::Type<Table>) { add_rows<Table>(from, shift); });
     for (store::PcTotalRow row : from.pc_totals) {
@@ -178,23 +178,26 @@ class Joining {
   }
 
   void add_meta(const TraceModel& from, const ClockShift& shift) {
+    using store::MetaKey;
     for (const auto& [key, value] : from.meta) {
+      const auto is = [&key = key](MetaKey wanted) { return key == store::name_of(wanted); };
       const auto [known, added] = to_.meta.emplace(key, value);
       const bool first = to_.joined.size() == 1;
-      if (key == "started_ns" || key == "ended_ns" || key == "capture_from_ns" || key == "capture_until_ns") {
+      if (const bool earliest = is(MetaKey::started_ns) || is(MetaKey::capture_from_ns);
+          earliest || is(MetaKey::ended_ns) || is(MetaKey::capture_until_ns)) {
         const TimeNs time = std::strtoll(value.c_str(), nullptr, 10), shifted = time + shift.at(time);
         const TimeNs other = std::strtoll(known->second.c_str(), nullptr, 10);
-        const bool earliest = key == "started_ns" || key == "capture_from_ns";
         known->second = std::to_string(first || added ? shifted
                                        : earliest     ? std::min(other, shifted)
                                                       : std::max(other, shifted));
-      } else if ((key == "state" && known->second == "complete") || (key == "app_status" && known->second == "0")) {
+      } else if ((is(MetaKey::state) && known->second == "complete") ||
+                 (is(MetaKey::app_status) && known->second == "0")) {
         known->second = value;
-      } else if (key == "host" && !hosts_.contains(value) && !first) {
+      } else if (is(MetaKey::host) && !hosts_.contains(value) && !first) {
         known->second += ", " + value;
       }
     }
-    hosts_.insert(from.meta_value("host"));
+    hosts_.insert(from.meta_value(store::MetaKey::host));
   }
 
   template <class Table>

@@ -149,7 +149,8 @@ std::vector<Meeting> meetings_of_clocks(const std::vector<Presence>& all, const 
 /// When the trace's clock was 0, in the time of day. Nothing if the trace does not say.
 std::optional<TimeNs> zero_of_clock(const TraceModel& model) {
   std::tm utc{};
-  const std::string day = model.meta_value("started_utc"), started = model.meta_value("started_ns");
+  const std::string day = model.meta_value(store::MetaKey::started_utc),
+                    started = model.meta_value(store::MetaKey::started_ns);
   if (started.empty() || strptime(day.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return std::nullopt;
   return TimeNs{timegm(&utc)} * kSecond - static_cast<TimeNs>(std::strtoll(started.c_str(), nullptr, 10));
 }
@@ -167,7 +168,7 @@ std::vector<std::uint32_t> clocks_of(const std::vector<TraceModel>& traces, cons
     first_of[i] = i;
     for (std::uint32_t other = 0; other < i; ++other) {
       const std::optional<TimeNs> zero_there = zero_of_clock(traces[other]);
-      if (traces[i].meta_value("host") != traces[other].meta_value("host")) continue;
+      if (traces[i].meta_value(store::MetaKey::host) != traces[other].meta_value(store::MetaKey::host)) continue;
       if (zero && zero_there && std::abs(*zero - *zero_there) > kSameBoot) continue;
       first_of[i] = first_of[other];
       break;

@@ -104,7 +104,7 @@ void add_hidden(const TraceModel& model, std::vector<Finding>& findings) {
 std::string evidence_of(const TraceModel& model, const PollingLoop& loop) {
   std::string text;
   for (const std::string& line : loop.evidence) text += (text.empty() ? "" : "; ") + line;
-  const std::string missing = model.meta_value("sass_missing");
+  const std::string missing = model.meta_value(store::MetaKey::sass_missing);
   if (!loop.from_instructions && !missing.empty()) text += "; " + one_line(missing);
   return text + fmt::format(" (confidence {:.2f})", loop.confidence);
 }
@@ -116,7 +116,7 @@ RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.pc_totals.empty()) {
-    const bool asked = model.meta_value("trace").find("pcsampling") != std::string::npos;
+    const bool asked = model.meta_value(store::MetaKey::trace).find("pcsampling") != std::string::npos;
     outcome.refused = !model.pc_intervals.empty() ? "no sample of a program counter is in a kernel of the program"
                       : asked                     ? "wic-prof sampled program counters, but none while it recorded"
                                                   : "wic-prof did not sample program counters (record them with "

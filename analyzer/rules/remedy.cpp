@@ -20,7 +20,7 @@ std::string strategy_option(std::optional<StrategyId> strategy) {
 }
 
 /// The program has ended, so that only another run can change how it waits.
-bool has_ended(const TraceModel& model) { return model.complete && !model.meta_value("command").empty(); }
+bool has_ended(const TraceModel& model) { return model.complete && !model.meta_value(store::MetaKey::command).empty(); }
 
 /// Of a command, what is not the program's.
 std::string_view own_words(std::string_view command) { return command.substr(0, command.find(kProgram)); }
@@ -40,7 +40,8 @@ std::string park_command(const TraceModel& model, std::string_view site_name, st
 
 std::string host_park_command(const TraceModel& model, std::optional<StrategyId> strategy) {
   if (!has_ended(model)) return fmt::format("{} {}{}", kToggle, kHostSide, strategy_option(strategy));
-  if (!model.meta_value("ab_phases").empty() && model.meta_value("ab_side") != side_name(WaitSide::device))
+  if (!model.meta_value(store::MetaKey::ab_phases).empty() &&
+      model.meta_value(store::MetaKey::ab_side) != side_name(WaitSide::device))
     return "nothing more to try: this trace compares both ways of these waits";
   return run_command(model, fmt::format("--ab {}{}", kHostSide, strategy_option(strategy)));
 }
@@ -72,7 +73,7 @@ std::string trial_options(const Trial& trial, std::string_view how) {
 }
 
 bool is_python(const TraceModel& model) {
-  const std::string app = model.meta_value("app");
+  const std::string app = model.meta_value(store::MetaKey::app);
   return app.substr(app.rfind('/') + 1).starts_with("python");
 }
 

@@ -15,7 +15,7 @@ inline constexpr const char* kRecordsKernelWaits = "--rewrite";
 
 /// "waits inside kernels are not recorded by Nsight Systems 2026.1"; empty for a trace that wic-prof recorded.
 inline std::string unseen_kernel_waits(const TraceModel& model) {
-  const std::string tools = model.meta_value("imported_from");
+  const std::string tools = model.meta_value(store::MetaKey::imported_from);
   return tools.empty() ? tools : fmt::format("waits inside kernels are not recorded by {}", one_line(tools));
 }
 

@@ -29,10 +29,10 @@ bool changes_hosts_only(const TraceModel& model) {
                                                      [](const auto& row) { return of_host(row); });
 }
 
-bool is_patched(const TraceModel& model) { return model.meta_value("trace").find(kRewriteWord) != std::string::npos; }
+bool is_patched(const TraceModel& model) { return !model.meta_value(store::MetaKey::rewrite).empty(); }
 
 Modes::Modes(const TraceModel& model) : begin_(model.begin), end_(model.end) {
-  first_ = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
+  first_ = mode_from_name(model.meta_value(store::MetaKey::mode)).value_or(Mode::poll);
   const std::vector<store::InterventionRow> rows = program_interventions(model);
   for (const store::InterventionRow& row : rows) {
     if (row.site == 0) {

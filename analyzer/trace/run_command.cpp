@@ -14,7 +14,7 @@ std::string run_of(std::string_view options, std::string_view words) {
 }  // namespace
 
 std::string run_command(const TraceModel& model, std::string_view options) {
-  const std::string words = safe_command(model.meta_value("command"));
+  const std::string words = safe_command(model.meta_value(store::MetaKey::command));
   return words.empty() ? words : run_of(options, words);
 }
 

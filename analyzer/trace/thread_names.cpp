@@ -11,10 +11,10 @@
 namespace wicprof::analyzer {
 
 ThreadNames::ThreadNames(const TraceModel& model) : model_(model) {
-  const std::string pid = model.meta_value("pid");
+  const std::string pid = model.meta_value(store::MetaKey::pid);
   std::from_chars(pid.data(), pid.data() + pid.size(), first_process_);
   // A new thread bears the name of the main thread, which the kernel cuts after 15 characters.
-  std::set<std::string> inherited{model.meta_value("app").substr(0, 15)};
+  std::set<std::string> inherited{model.meta_value(store::MetaKey::app).substr(0, 15)};
   for (const store::ProcessRow& process : model.processes) inherited.insert(process.name.substr(0, 15));
   for (const store::ThreadSampleRow& sample : model.thread_samples) {
     const std::string name(sample.name);

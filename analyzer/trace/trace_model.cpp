@@ -30,7 +30,7 @@ struct Extent {
 };
 
 /// The time in `meta`; nothing if the trace does not hold it.
-std::optional<TimeNs> time_in(const TraceModel& model, const std::string& key) {
+std::optional<TimeNs> time_in(const TraceModel& model, store::MetaKey key) {
   const std::string text = model.meta_value(key);
   TimeNs time = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
@@ -40,9 +40,9 @@ std::optional<TimeNs> time_in(const TraceModel& model, const std::string& key) {
 
 /// When the recording began: the program's start, or the end of --delay.
 std::optional<TimeNs> recorded_from(const TraceModel& model) {
-  const std::optional<TimeNs> started = time_in(model, "started_ns");
+  const std::optional<TimeNs> started = time_in(model, store::MetaKey::started_ns);
   if (!started) return std::nullopt;
-  return std::max(*started, time_in(model, "capture_from_ns").value_or(*started));
+  return std::max(*started, time_in(model, store::MetaKey::capture_from_ns).value_or(*started));
 }
 
 Extent extent_of(const TraceModel& model) {
@@ -70,7 +70,7 @@ Extent extent_of(const TraceModel& model) {
 }
 
 std::string why_incomplete(const TraceModel& model) {
-  const std::string state = model.meta_value("state");
+  const std::string state = model.meta_value(store::MetaKey::state);
   if (state == "complete") return {};
   if (state == store::kWithoutLog) {
     return fmt::format(
@@ -88,16 +88,16 @@ std::string why_incomplete(const TraceModel& model) {
 }  // namespace
 
 std::optional<Interval> recorded_run(const TraceModel& model) {
-  const std::optional<TimeNs> from = recorded_from(model), ended = time_in(model, "ended_ns");
+  const std::optional<TimeNs> from = recorded_from(model), ended = time_in(model, store::MetaKey::ended_ns);
   if (!from || !ended) return std::nullopt;
-  const TimeNs until = std::min(*ended, time_in(model, "capture_until_ns").value_or(*ended));
-  const TimeNs kept = time_in(model, "capture_keep_last_ns").value_or(until);
+  const TimeNs until = std::min(*ended, time_in(model, store::MetaKey::capture_until_ns).value_or(*ended));
+  const TimeNs kept = time_in(model, store::MetaKey::capture_keep_last_ns).value_or(until);
   if (until <= *from) return std::nullopt;
   return Interval{std::max(*from, until - kept), until};
 }
 
-std::string TraceModel::meta_value(const std::string& key) const {
-  const auto found = meta.find(key);
+std::string TraceModel::meta_value(store::MetaKey key) const {
+  const auto found = meta.find(std::string(store::name_of(key)));
   return found == meta.end() ? std::string() : found->second;
 }
 

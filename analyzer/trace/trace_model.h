@@ -11,6 +11,7 @@
 
 #include "analyzer/measure/statistics.h"
 #include "protocol/result.h"
+#include "store/format/meta_key.h"
 #include "store/format/rows.h"
 #include "store/read/reader.h"
 
@@ -45,7 +46,7 @@ struct TraceModel : store::Lists {
 
   TimeNs span() const { return end - begin; }
   /// The value of a meta key; empty if the trace does not have the key.
-  std::string meta_value(const std::string& key) const;
+  std::string meta_value(store::MetaKey key) const;
   /// nullptr for an id that was never declared.
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -156,89 +157,140 @@ std::vector<IterationWaits> WaitModel::iterations() const {
   return iterations;
 }
 
-void WaitModel::sum_up(const Modes& modes) {
-  struct PerSite {
-    SiteWaits part[2];
-    std::vector<bool> seen[2];         // by waiter
-    std::vector<TimeNs> waited_until;  // by waiter
-    TimeNs waited[2] = {};             // in which each waiter waited, or data came for it, summed
-    std::vector<TimeNs> transfers[2];  // once per signal
+namespace {
 
-    /// A wait, in order of arrival. Where each thread of a group has a wait of its own, the group waits while any of
-    /// them does. Returns whether the waiter had not waited until now.
-    bool add(std::size_t mode, std::uint32_t waiter, TimeNs from, TimeNs to) {
-      TimeNs& until = waited_until[waiter];
-      const bool is_first = from >= until;
-      waited[mode] += std::max<TimeNs>(0, to - std::max(from, until));
-      until = std::max(until, to);
-      return is_first;
-    }
-  };
-  std::map<SiteId, PerSite> sites;
-  PerSite whole;
-  const std::size_t count = waiters_.list().size();
-  const bool one_mode = !modes.both();
-  const auto site_of = [&](SiteId id) -> PerSite& {
-    PerSite& site = sites[id];
-    if (site.seen[0].empty()) {
-      for (auto& seen : site.seen) seen.resize(count);
-      site.waited_until.resize(count, std::numeric_limits<TimeNs>::min());
-    }
-    return site;
-  };
-  for (auto& seen : whole.seen) seen.resize(count);
-  whole.waited_until.resize(count, std::numeric_limits<TimeNs>::min());
+/// What is summed up for one site, or for all, by mode.
+struct PerSite {
+  SiteWaits part[2];
+  std::vector<bool> seen[2];         // by waiter
+  std::vector<TimeNs> waited_until;  // by waiter
+  TimeNs waited[2] = {};             // in which each waiter waited, or data came for it, summed
+  std::vector<TimeNs> transfers[2];  // once per signal
 
-  SiteId last_id = 0;
-  PerSite* last = nullptr;
-  Mode only = modes.at(0, model_.begin);
-  const auto mode_at = [&](SiteId id, TimeNs at) { return index_of(one_mode ? only : modes.at(id, at)); };
-  const auto part_of = [&](SiteId id, TimeNs arrived, std::uint32_t waiter) -> SiteWaits& {
-    if (last == nullptr || last_id != id) {
-      last = &site_of(id);
-      last_id = id;
-    }
-    const std::size_t mode = mode_at(id, arrived);
-    if (!last->seen[mode][waiter]) {
-      last->seen[mode][waiter] = true;
-      ++last->part[mode].waiters;
-    }
-    if (!whole.seen[mode][waiter]) {
-      whole.seen[mode][waiter] = true;
-      ++whole.part[mode].waiters;
-    }
-    return last->part[mode];
-  };
+  explicit PerSite(std::size_t waiters) : waited_until(waiters, std::numeric_limits<TimeNs>::min()) {
+    for (auto& by_waiter : seen) by_waiter.resize(waiters);
+  }
 
-  std::vector<bool> beside_another(model_.waits.size());  // a wait during which its group waited already
-  for_each_wait(model_, [&](const WaitView& wait) {
-    if (!waiters_.counts(wait)) return;
-    const std::uint32_t waiter = waiters_.of(wait);
-    WaitSums& sums = part_of(wait.site, wait.begin, waiter).sums;
-    const std::size_t mode = mode_at(wait.site, wait.begin);
+  void see(std::size_t mode, std::uint32_t waiter) {
+    if (seen[mode][waiter]) return;
+    seen[mode][waiter] = true;
+    ++part[mode].waiters;
+  }
+
+  /// A wait, in order of arrival. Where each thread of a group has a wait of its own, the group waits while any of
+  /// them does. Returns whether the waiter had not waited until now.
+  bool add(std::size_t mode, std::uint32_t waiter, TimeNs from, TimeNs to) {
+    TimeNs& until = waited_until[waiter];
+    const bool is_first = from >= until;
+    waited[mode] += std::max<TimeNs>(0, to - std::max(from, until));
+    until = std::max(until, to);
+    return is_first;
+  }
+
+  void finish(SiteId id, const Modes& modes, std::vector<SiteWaits>& to) {
+    for (const Mode mode : {Mode::poll, Mode::park}) {
+      const std::size_t m = index_of(mode);
+      SiteWaits& of_mode = part[m];
+      if (of_mode.sums.waits == 0) continue;
+      of_mode.site = id;
+      of_mode.mode = mode;
+      for (const Interval& interval : modes.when(id, mode)) of_mode.span_ns += interval.end - interval.begin;
+      if (of_mode.span_ns > 0) {
+        const auto span = static_cast<double>(of_mode.span_ns);
+        of_mode.consumer_share = static_cast<double>(waited[m]) / (static_cast<double>(of_mode.waiters) * span);
+        if (!transfers[m].empty()) {
+          const TimeNs total = std::accumulate(transfers[m].begin(), transfers[m].end(), TimeNs{0});
+          of_mode.producer_share = static_cast<double>(total) / span;
+        }
+      }
+      to.push_back(of_mode);
+    }
+  }
+};
+
+/// The sums of all sites.
+class SumsBySite {
+ public:
+  SumsBySite(const TraceModel& model, const Waiters& waiters, const Modes& modes)
+      : waiters_(waiters.list().size()), modes_(modes), only_(modes.at(0, model.begin)), whole_(waiters_) {}
+
+  std::size_t mode_at(SiteId id, TimeNs at) const { return index_of(modes_.both() ? modes_.at(id, at) : only_); }
+
+  /// The site, whose waiter waits in that mode.
+  PerSite& see(SiteId id, std::size_t mode, std::uint32_t waiter) {
+    if (last_ == nullptr || last_id_ != id) {
+      last_ = &sites_.try_emplace(id, waiters_).first->second;
+      last_id_ = id;
+    }
+    last_->see(mode, waiter);
+    whole_.see(mode, waiter);
+    return *last_;
+  }
+  PerSite& whole() { return whole_; }
+
+  void finish(std::vector<SiteWaits>& sites, std::vector<SiteWaits>& whole) {
+    for (auto& [id, site] : sites_) {
+      for (const std::size_t m : {0, 1}) whole_.part[m].sums += site.part[m].sums;
+      site.finish(id, modes_, sites);
+    }
+    whole_.finish(0, modes_, whole);
+  }
+
+ private:
+  const std::size_t waiters_;
+  const Modes& modes_;
+  const Mode only_;  // where there is one
+  std::map<SiteId, PerSite> sites_;
+  PerSite whole_;
+  SiteId last_id_ = 0;
+  PerSite* last_ = nullptr;
+};
+
+/// Adds all waits. Returns, by wait, whether its group waited already.
+std::vector<bool> add_waits(const TraceModel& model, const Waiters& waiters, SumsBySite& by_site) {
+  std::vector<bool> beside_another(model.waits.size());
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (!waiters.counts(wait)) return;
+    const std::uint32_t waiter = waiters.of(wait);
+    const std::size_t mode = by_site.mode_at(wait.site, wait.begin);
+    PerSite& site = by_site.see(wait.site, mode, waiter);
     const TimeNs until = wait.begin + wait.took();
-    const bool is_first = last->add(mode, waiter, wait.begin, until);
-    const bool is_first_anywhere = whole.add(mode, waiter, wait.begin, until);
+    const bool is_first = site.add(mode, waiter, wait.begin, until);
+    const bool is_first_anywhere = by_site.whole().add(mode, waiter, wait.begin, until);
     if (!wait.host) beside_another[wait.index] = !is_first || !is_first_anywhere;
+    WaitSums& sums = site.part[mode].sums;
     ++sums.waits;
     sums.host_waits += wait.host ? 1 : 0;
     sums.waiting_ns += wait.took();
     sums.polls += wait.polls.value_or(0);
     sums.waits_with_polls += wait.polls ? 1 : 0;
   });
+  return beside_another;
+}
+
+void add_times(const WaitTimes& times, WaitSums& sums) {
+  ++sums.matched;
+  sums.data_first += times.scenario == Scenario::data_first ? 1 : 0;
+  sums.consumer_first += times.scenario == Scenario::consumer_first ? 1 : 0;
+  sums.undecided += times.scenario == Scenario::undecided ? 1 : 0;
+  sums.producer_late_ns += times.producer_late;
+  sums.wake_ns += times.wake;
+  sums.lead_ns += times.t_p - times.t_c;
+}
+
+}  // namespace
+
+void WaitModel::sum_up(const Modes& modes) {
+  SumsBySite by_site(model_, waiters_, modes);
+  const std::vector<bool> beside_another = add_waits(model_, waiters_, by_site);
   std::vector<bool> counted(model_.signals.size());  // by signal: its transfer is counted
   for (const WakeEdge& edge : matching_.edges) {
     const WaitTimes times = this->times(edge);
     const WaitView wait = view_of(model_, edge);
-    const SiteId id = wait.site;
-    WaitSums& sums = part_of(id, times.t_c, waiters_.of(wait)).sums;
-    ++sums.matched;
-    sums.data_first += times.scenario == Scenario::data_first ? 1 : 0;
-    sums.consumer_first += times.scenario == Scenario::consumer_first ? 1 : 0;
-    sums.undecided += times.scenario == Scenario::undecided ? 1 : 0;
-    sums.producer_late_ns += times.producer_late;
-    sums.wake_ns += times.wake;
-    sums.lead_ns += times.t_p - times.t_c;
+    const std::size_t mode = by_site.mode_at(wait.site, times.t_c);
+    PerSite& site = by_site.see(wait.site, mode, waiters_.of(wait));
+    WaitSums& sums = site.part[mode].sums;
+    add_times(times, sums);
     if (released_[edge.signal].waits > 1) {
       ++sums.shared_signals_waits;
       sums.wake_shared_ns += times.wake_shared;
@@ -248,43 +300,16 @@ void WaitModel::sum_up(const Modes& modes) {
     ++sums.transfers;
     sums.transfer_ns += *times.w_t;
     if (edge.host || !beside_another[edge.wait]) {
-      last->waited[mode_at(id, times.t_c)] += *times.w_t;
-      whole.waited[mode_at(id, times.t_c)] += *times.w_t;
+      site.waited[mode] += *times.w_t;
+      by_site.whole().waited[mode] += *times.w_t;
     }
     sums.waiting_of_transfers_ns += times.w_p;
-    if (!counted[edge.signal]) {
-      counted[edge.signal] = true;
-      const std::size_t mode = index_of(modes.at(id, times.t_c));
-      last->transfers[mode].push_back(*times.w_t);
-      whole.transfers[mode].push_back(*times.w_t);
-    }
+    if (counted[edge.signal]) continue;
+    counted[edge.signal] = true;
+    site.transfers[mode].push_back(*times.w_t);
+    by_site.whole().transfers[mode].push_back(*times.w_t);
   }
-
-  const auto finish = [&](SiteId id, PerSite& from, std::vector<SiteWaits>& to) {
-    for (const Mode mode : {Mode::poll, Mode::park}) {
-      const std::size_t m = index_of(mode);
-      SiteWaits& part = from.part[m];
-      if (part.sums.waits == 0) continue;
-      part.site = id;
-      part.mode = mode;
-      for (const Interval& interval : modes.when(id, mode)) part.span_ns += interval.end - interval.begin;
-      if (part.span_ns > 0) {
-        const auto span = static_cast<double>(part.span_ns);
-        part.consumer_share = static_cast<double>(from.waited[m]) / (static_cast<double>(part.waiters) * span);
-        if (!from.transfers[m].empty()) {
-          TimeNs total = 0;
-          for (const TimeNs transfer : from.transfers[m]) total += transfer;
-          part.producer_share = static_cast<double>(total) / span;
-        }
-      }
-      to.push_back(part);
-    }
-  };
-  for (auto& [id, site] : sites) {
-    for (const std::size_t m : {0, 1}) whole.part[m].sums += site.part[m].sums;
-    finish(id, site, sites_);
-  }
-  finish(0, whole, whole_);
+  by_site.finish(sites_, whole_);
 }
 
 std::optional<SiteWaits> WaitModel::whole(Mode mode) const {

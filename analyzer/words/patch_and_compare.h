@@ -5,7 +5,7 @@
 
 namespace wicprof::analyzer {
 
-/// Options of wic-prof run: six phases of each mode.
-inline constexpr std::string_view kPatchAndCompare = "--rewrite --schedule poll:2s,park:2s --cycles 6";
+/// Options of wic-prof run.
+inline constexpr std::string_view kPatchAndCompare = "--rewrite --ab";
 
 }  // namespace wicprof::analyzer

@@ -14,6 +14,7 @@
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
+#include "cli/metrics/address.h"
 #include "cli/record/buffer_size.h"
 #include "cli/record/capture.h"
 #include "cli/record/guarded.h"
@@ -42,7 +43,6 @@ struct RunOptions {
   std::string strategy;
   std::string side;
   std::string schedule;
-  int cycles = 1;
   bool ab = false;
   std::string ab_time = "1m";
   std::string precision = "1%";
@@ -54,6 +54,7 @@ struct RunOptions {
   std::optional<unsigned long long> buffer_mib;
   std::string kill;
   std::string wait = "primary";
+  std::optional<std::string> metrics;
   bool gui = false;
   std::string gui_script;
 };
@@ -90,8 +91,7 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     return bad_input(
         "a trace is a database and cannot go to stdout; name a file with -o, and use wic-prof report for stdout");
   }
-  plan.schedule_text =
-      fmt::format("{}", fmt::join(std::vector(static_cast<std::size_t>(options.cycles), options.schedule), ","));
+  plan.schedule_text = options.schedule;
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return park.error();
   const Result<WaitSide> side = wanted_side(options.side, park->strategy);
@@ -123,6 +123,11 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     plan.stop_signal = *signal;
   }
   plan.wait_for_all = options.wait == "all";
+  if (options.metrics) {
+    const Result<MetricsAddress> address = parse_metrics_address(*options.metrics);
+    if (!address) return address.error();
+    plan.metrics = *address;
+  }
   if (options.buffer_mib) plan.buffer_bytes = static_cast<std::size_t>(*options.buffer_mib) << 20;
   return ok();
 }
@@ -205,7 +210,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
     return facts;
   }
   facts.empty = is_empty(*model);
-  facts.command = model->meta_value("command");
+  facts.command = model->meta_value(store::MetaKey::command);
   if (const auto run = analyzer::recorded_run(*model)) facts.took = run->end - run->begin;
   const std::string trace = shell_word(outcome.trace);
   if (facts.empty && !outcome.failure().empty() && !outcome.interrupted) {
@@ -279,10 +284,6 @@ void add_way_options(CLI::App& verb, RunOptions& options) {
           "program ends")
       ->type_name("LIST")
       ->excludes(verb.get_option("--mode"));
-  verb.add_option("--cycles", options.cycles, "go through the schedule so many times")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
-      ->needs(verb.get_option("--schedule"));
 }
 
 void add_comparing_options(CLI::App& verb, RunOptions& options) {
@@ -383,6 +384,10 @@ void add_run_options(CLI::App& verb, RunOptions& options) {
       ->type_name("WHOM")
       ->check(CLI::IsMember({"primary", "all"}))
       ->capture_default_str();
+  verb.add_option("--metrics", options.metrics,
+                  "serve metrics of the run in the format OpenMetrics, for Prometheus and others of this machine: at "
+                  "PORT or 127.0.0.1:PORT (0: any that is free), [::1]:PORT, or a Unix socket's path; default: nowhere")
+      ->type_name("ADDR");
   verb.add_option("--buffer-size", options.buffer_mib,
                   fmt::format("shared memory between the program and wic-prof in MiB, divided among 512 rings, one per "
                               "producer; default: {}, or a quarter of what a container's memory limit leaves",

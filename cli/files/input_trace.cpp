@@ -44,7 +44,7 @@ Result<analyzer::TraceModel> load_trace(const std::string& path) {
   }
   if (!model) return model.error();
   if (!model->complete) {
-    const std::string session = model->meta_value("session");
+    const std::string session = model->meta_value(store::MetaKey::session);
     if (session_runs(session)) {
       note(fmt::format("session '{1}' is still recording {0}: the answer covers the events so far", path, session));
     } else {

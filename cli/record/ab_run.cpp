@@ -80,11 +80,11 @@ bool AbRun::ends_program() const {
   return schedule_ && schedule_->over() && schedule_->plan().end_program;
 }
 
-std::map<std::string, std::string> AbRun::meta() const {
+std::map<store::MetaKey, std::string> AbRun::meta() const {
   const std::lock_guard lock(mutex_);
   if (!schedule_) return {};
-  std::map<std::string, std::string> meta = schedule_->meta();
-  if (side_) meta["ab_side"] = side_name(*side_);
+  std::map<store::MetaKey, std::string> meta = schedule_->meta();
+  if (side_) meta[store::MetaKey::ab_side] = side_name(*side_);
   return meta;
 }
 

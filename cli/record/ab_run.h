@@ -38,7 +38,7 @@ class AbRun {
   /// Whether the program is to be ended now. The supervising thread.
   bool ends_program() const;
   /// Empty without a comparison. Once the program has ended.
-  std::map<std::string, std::string> meta() const;
+  std::map<store::MetaKey, std::string> meta() const;
 
  private:
   Switchboard& switchboard_;

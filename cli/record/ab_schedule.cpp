@@ -137,19 +137,19 @@ std::string AbSchedule::doing() const {
                      differences_.size() == 1 ? "1 block" : fmt::format("{} blocks", differences_.size()));
 }
 
-std::map<std::string, std::string> AbSchedule::meta() const {
+std::map<store::MetaKey, std::string> AbSchedule::meta() const {
   std::string phases;
   for (const Phase& phase : phases_) {
     if (phase.begin == 0 || phase.end <= phase.begin) break;
     phases += fmt::format("{}{}:{}:{}", phases.empty() ? "" : ",", mode_name(phase.mode), phase.begin, phase.end);
   }
-  std::map<std::string, std::string> meta = {{"ab_phases", phases},
-                                             {"ab_seed", std::to_string(plan_.seed)},
-                                             {"ab_end", std::string(ab_end_name(end_))},
-                                             {"ab_warm_up", steady_ ? "steady" : "not steady"}};
-  if (plan_.placebo) meta["ab_placebo"] = "1";
-  if (plan_.quota_period > 0) meta["ab_quota_period_ns"] = std::to_string(plan_.quota_period);
-  if (plan_.precision > 0) meta["ab_precision"] = fmt::format("{:.6g}", plan_.precision);
+  std::map<store::MetaKey, std::string> meta = {{store::MetaKey::ab_phases, phases},
+                                                {store::MetaKey::ab_seed, std::to_string(plan_.seed)},
+                                                {store::MetaKey::ab_end, std::string(ab_end_name(end_))},
+                                                {store::MetaKey::ab_warm_up, steady_ ? "steady" : "not steady"}};
+  if (plan_.placebo) meta[store::MetaKey::ab_placebo] = "1";
+  if (plan_.quota_period > 0) meta[store::MetaKey::ab_quota_period_ns] = std::to_string(plan_.quota_period);
+  if (plan_.precision > 0) meta[store::MetaKey::ab_precision] = fmt::format("{:.6g}", plan_.precision);
   return meta;
 }
 

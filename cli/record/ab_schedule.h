@@ -12,6 +12,7 @@
 
 #include "protocol/control.h"
 #include "protocol/time.h"
+#include "store/format/meta_key.h"
 
 namespace wicprof::cli {
 
@@ -61,7 +62,7 @@ class AbSchedule {
   /// One line for people: what it does now.
   std::string doing() const;
   /// What the trace says of it: meta's ab_* keys (docs/schema.md).
-  std::map<std::string, std::string> meta() const;
+  std::map<store::MetaKey, std::string> meta() const;
 
  private:
   struct Phase {

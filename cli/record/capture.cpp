@@ -121,7 +121,8 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   } else if (plan.trace != kDefaultTrace) {
     plan.mpi = MpiCapture::none;
   }
-  if (options.rewrite) {
+  plan.rewrite = options.rewrite;
+  if (plan.rewrite) {
     std::erase(words, std::string(kNoneWord));
     words.emplace_back(kRewriteWord);
   }
@@ -158,21 +159,22 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   return plan;
 }
 
-std::map<std::string, std::string> capture_meta(const CapturePlan& plan) {
-  std::map<std::string, std::string> meta{{"trace", plan.trace}};
-  if (plan.delay != 0) meta["capture_delay_ns"] = std::to_string(plan.delay);
-  if (plan.duration != 0) meta["capture_duration_ns"] = std::to_string(plan.duration);
+std::map<store::MetaKey, std::string> capture_meta(const CapturePlan& plan) {
+  std::map<store::MetaKey, std::string> meta{{store::MetaKey::trace, plan.trace}};
+  if (plan.rewrite) meta[store::MetaKey::rewrite] = "1";
+  if (plan.delay != 0) meta[store::MetaKey::capture_delay_ns] = std::to_string(plan.delay);
+  if (plan.duration != 0) meta[store::MetaKey::capture_duration_ns] = std::to_string(plan.duration);
   if (const TimeNs keep = std::max(plan.keep_last, plan.segments.keep_last); keep != 0) {
-    meta["capture_keep_last_ns"] = std::to_string(keep);
+    meta[store::MetaKey::capture_keep_last_ns] = std::to_string(keep);
   }
-  if (plan.segments.length != 0) meta["capture_segment_ns"] = std::to_string(plan.segments.length);
-  if (plan.segments.bytes != 0) meta["capture_segment_bytes"] = std::to_string(plan.segments.bytes);
-  if (plan.segments.wanted()) meta["segment"] = "1";
+  if (plan.segments.length != 0) meta[store::MetaKey::capture_segment_ns] = std::to_string(plan.segments.length);
+  if (plan.segments.bytes != 0) meta[store::MetaKey::capture_segment_bytes] = std::to_string(plan.segments.bytes);
+  if (plan.segments.wanted()) meta[store::MetaKey::segment] = "1";
   std::string ranges;
   for (const store::RangeName& range : plan.ranges) {
     ranges += (ranges.empty() ? "" : ", ") + range.name + (range.domain ? "@" + *range.domain : "");
   }
-  if (!ranges.empty()) meta["capture_ranges"] = ranges;
+  if (!ranges.empty()) meta[store::MetaKey::capture_ranges] = ranges;
   return meta;
 }
 

@@ -13,6 +13,7 @@
 #include "protocol/control.h"
 #include "protocol/result.h"
 #include "protocol/time.h"
+#include "store/format/meta_key.h"
 #include "store/write/retention.h"
 
 namespace wicprof::cli {
@@ -34,6 +35,7 @@ struct CapturePlan {
   std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself; rewrite
   bool host = true;       ///< sample the threads of the program's processes
   MpiCapture mpi = MpiCapture::if_linked;
+  bool rewrite = false;  ///< patch the waiting loops of kernels
   TimeNs delay = 0;
   TimeNs duration = 0;   ///< 0 = to the end
   TimeNs keep_last = 0;  ///< of the rows of one trace; 0 = keep everything
@@ -53,8 +55,8 @@ Result<CapturePlan> read_capture(const CaptureOptions& options);
 /// "cuda, nvtx, ...": for help and errors.
 std::string trace_word_list();
 
-/// The trace's `meta` rows about the capture: trace and capture_*.
-std::map<std::string, std::string> capture_meta(const CapturePlan& plan);
+/// The trace's `meta` rows about the capture: trace, rewrite and capture_*.
+std::map<store::MetaKey, std::string> capture_meta(const CapturePlan& plan);
 
 /// Starts and stops recording at the times of --delay and --duration, through the control block that collectors read.
 class CaptureWindow {

@@ -103,7 +103,7 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
     missing = fmt::format("the program did not save {} of {} modules: it ended too early, or {} has no space left",
                           absent, functions.size(), folder);
   }
-  if (!missing.empty()) recorder.set_meta("sass_missing", missing);
+  if (!missing.empty()) recorder.set_meta(store::MetaKey::sass_missing, missing);
 }
 
 }  // namespace wicprof::cli

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/metrics/address.h"
 #include "cli/record/ab_schedule.h"
 #include "cli/record/app_process.h"
 #include "cli/record/capture.h"
@@ -35,7 +36,8 @@ struct RunPlan {
   /// Ends the program when the run is interrupted or --duration is over (kNoSignal: leaves it running); empty = an
   /// interruption's own signal, and the program outlives --duration.
   std::optional<int> stop_signal;
-  bool wait_for_all = false;  ///< record until all processes that the program started have ended
+  std::optional<MetricsAddress> metrics;  ///< where the run's metrics are served; empty: nowhere
+  bool wait_for_all = false;              ///< record until all processes that the program started have ended
   /// Called once the program and the session are running. Returns a child process that it started, or 0.
   std::function<pid_t(const std::string& session)> started;
 };

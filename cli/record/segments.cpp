@@ -136,7 +136,7 @@ void Segments::begin_next(store::Recorder& recorder, TimeNs now) {
     return;
   }
   warned_ = false;
-  recorder.set_meta("segment", std::to_string(number + 1));
+  recorder.set_meta(store::MetaKey::segment, std::to_string(number + 1));
   const TimeNs began = std::exchange(begin_, now);
   {
     const std::lock_guard lock(mutex_);

@@ -186,7 +186,7 @@ void iterations(App& app, const Ui& ui, const Side& before, const Side& after) {
     if (!app.has_second())
       return app.facts()->before_after.segments[side == 0 ? app.segment_before : app.segment_after].mode;
     const Snapshot& snapshot = side == 0 ? app.snapshot() : app.second();
-    return snapshot.model->meta_value("mode") == mode_name(Mode::park) ? Mode::park : Mode::poll;
+    return snapshot.model->meta_value(store::MetaKey::mode) == mode_name(Mode::park) ? Mode::park : Mode::poll;
   };
   if (before.iterations->empty() && after.iterations->empty()) {
     paragraph(ui, no_iterations(*app.model(), app.path()).reason);
@@ -244,13 +244,13 @@ std::unique_ptr<Panel> make_panel<ComparePanel>() {
   return std::make_unique<ComparePanel>();
 }
 
-void ComparePanel::draw(App& app, const Ui& ui) {
-  if (draw_not_ready(app, ui, true)) return;
-  const ImVec2 size = ImGui::GetContentRegionAvail();
-  const auto& segments = app.facts()->before_after.segments;
+namespace {
+
+/// Draws why there is nothing to compare, if that is so.
+bool draw_no_sides(App& app, const Ui& ui, float width) {
   if (app.has_second() && (!app.second().model || !app.second().facts)) {
     const LoadProgress progress = app.progress(1);
-    begin_card(ui, "second", size.x, 0);
+    begin_card(ui, "second", width, 0);
     if (progress.error) {
       heading(ui, "Cannot show the second trace");
       paragraph(ui, progress.error->message);
@@ -258,50 +258,62 @@ void ComparePanel::draw(App& app, const Ui& ui) {
       faint(ui, fmt::format("{} {}", progress.doing, app.path(1)));
     }
     end_card();
-    return;
+    return true;
   }
-  if (!app.has_second() && segments.size() < 2) {
-    begin_card(ui, "nothing", size.x, 0);
-    draw_nothing(app, ui, "Nothing to compare",
-                 no_toggle(*app.model(), app.facts()->analysis, app.facts()->before_after, app.path()));
-    ImGui::Dummy(ImVec2(0, ui.px(4)));
-    faint(ui, "Or open two traces:");
-    ImGui::PushFont(ui.mono);
-    paragraph(ui, "wic-prof gui BEFORE AFTER");
-    ImGui::PopFont();
-    end_card();
-    return;
+  if (app.has_second() || app.facts()->before_after.segments.size() >= 2) return false;
+  begin_card(ui, "nothing", width, 0);
+  draw_nothing(app, ui, "Nothing to compare",
+               no_toggle(*app.model(), app.facts()->analysis, app.facts()->before_after, app.path()));
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  faint(ui, "Or open two traces:");
+  ImGui::PushFont(ui.mono);
+  paragraph(ui, "wic-prof gui BEFORE AFTER");
+  ImGui::PopFont();
+  end_card();
+  return true;
+}
+
+/// What the user may choose of one trace, and its verdict.
+void draw_phases(App& app, const Ui& ui) {
+  const BeforeAfter& all = app.facts()->before_after;
+  const std::size_t count = all.segments.size();
+  const bool whole = app.compares_all_phases();
+  const std::size_t before = whole ? count : app.segment_before, after = whole ? count : app.segment_after;
+  const std::size_t chosen_before = segment_choice(app, ui, "before", before, *all.before);
+  ImGui::SameLine(0, ui.px(20));
+  const std::size_t chosen_after = segment_choice(app, ui, "after", after, *all.after);
+  if ((chosen_before == count && before != chosen_before) || (chosen_after == count && after != chosen_after)) {
+    app.choose_all_phases();
+  } else if (chosen_before != before || chosen_after != after) {
+    app.choose_segments(chosen_before == count ? app.segment_before : chosen_before,
+                        chosen_after == count ? app.segment_after : chosen_after);
   }
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  draw_before_after(ui, app.pair);
+}
+
+void draw_traces(App& app, const Ui& ui, ComparedTraces& compared) {
+  heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
+  if (!app.snapshot().large && !app.second().large) return draw_before_after(ui, compared.of(app));
+  faint(ui,
+        "These traces are too large for a verdict in the window; below are their pictures and the differences "
+        "between their sites. For the verdict, run:");
+  ImGui::PushFont(ui.mono);
+  paragraph(ui, fmt::format("wic-prof compare {} {}", shell_word(app.path()), shell_word(app.path(1))));
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+void ComparePanel::draw(App& app, const Ui& ui) {
+  if (draw_not_ready(app, ui, true)) return;
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (draw_no_sides(app, ui, size.x)) return;
   begin_card(ui, "verdict", size.x, ui.px(186));
   if (app.has_second()) {
-    heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
-    if (app.snapshot().large || app.second().large) {
-      faint(ui,
-            "These traces are too large for a verdict in the window; below are their pictures and the differences "
-            "between their sites. For the verdict, run:");
-      ImGui::PushFont(ui.mono);
-      paragraph(ui, fmt::format("wic-prof compare {} {}", shell_word(app.path()), shell_word(app.path(1))));
-      ImGui::PopFont();
-    } else {
-      draw_before_after(ui, compared_traces_.of(app));
-    }
+    draw_traces(app, ui, compared_traces_);
   } else {
-    const BeforeAfter& all = app.facts()->before_after;
-    const bool whole = app.compares_all_phases();
-    const std::size_t before = whole ? segments.size() : app.segment_before,
-                      after = whole ? segments.size() : app.segment_after;
-    const std::size_t chosen_before = segment_choice(app, ui, "before", before, *all.before);
-    ImGui::SameLine(0, ui.px(20));
-    const std::size_t chosen_after = segment_choice(app, ui, "after", after, *all.after);
-    if ((chosen_before == segments.size() && before != chosen_before) ||
-        (chosen_after == segments.size() && after != chosen_after)) {
-      app.choose_all_phases();
-    } else if (chosen_before != before || chosen_after != after) {
-      app.choose_segments(chosen_before == segments.size() ? app.segment_before : chosen_before,
-                          chosen_after == segments.size() ? app.segment_after : chosen_after);
-    }
-    ImGui::Dummy(ImVec2(0, ui.px(4)));
-    draw_before_after(ui, app.pair);
+    draw_phases(app, ui);
   }
   end_card();
   const Side before = app.has_second() ? side_of_trace(app.snapshot()) : side_of_segment(app, app.segment_before);

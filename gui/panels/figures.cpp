@@ -93,7 +93,7 @@ std::vector<Phase> phases_of(const App& app) {
     phases.push_back({segment.mode, segment.begin_ns, segment.end_ns, &segment.iterations, segment.iteration_ns_p50});
   if (!phases.empty() || !facts.analysis.iterations || facts.analysis.iterations->list.empty()) return phases;
   const auto& list = facts.analysis.iterations->list;
-  const Mode mode = mode_from_name(app.model()->meta_value("mode")).value_or(Mode::poll);
+  const Mode mode = mode_from_name(app.model()->meta_value(store::MetaKey::mode)).value_or(Mode::poll);
   return {{mode, list.front().begin, list.back().end, &list, analyzer::percentile(analyzer::durations(list), 50)}};
 }
 

@@ -68,7 +68,7 @@ class LiveModel {
   void keep_recent(std::size_t rows);
   /// The number of changes of how the program waits.
   std::size_t interventions() const { return now_.small_->interventions.size(); }
-  bool complete() const { return now_.small_->meta_value("state") == "complete"; }
+  bool complete() const { return now_.small_->meta_value(store::MetaKey::state) == "complete"; }
 
  private:
   LiveMoment now_;

@@ -124,7 +124,8 @@ NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analy
         "of CUDA, and by the samples no kernel polls.",
         analyze(path)};
   }
-  const std::string mode = values.segments.empty() ? model.meta_value("mode") : values.segments.front().way;
+  const std::string mode =
+      values.segments.empty() ? model.meta_value(store::MetaKey::mode) : values.segments.front().way;
   const std::string way = mode.empty() ? mode : fmt::format(" ({})", mode);
   return {fmt::format("The program waited in one way{} during the whole trace, so there is no before and after.", way),
           run_command_or_form(model, "--ab")};

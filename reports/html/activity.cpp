@@ -49,7 +49,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
     body += "</div>\n";
   }
   body += and_more(analysis.polling_loops.size(), loops, "loop");
-  if (const std::string missing = model.meta_value("sass_missing"); !missing.empty()) {
+  if (const std::string missing = model.meta_value(store::MetaKey::sass_missing); !missing.empty()) {
     body += remark("instructions are missing: " + missing);
   }
   return section("program-counters", "Program counters", body, analyze_command(model));

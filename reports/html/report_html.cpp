@@ -91,7 +91,8 @@ std::string render_as<struct Html>(const ReportInput& input) {
           sites_part(model, analysis) + parties_part(model, analysis) + models_part(model, analysis) + figures +
           kernels_part(model, analysis) + pairs_part(model, analysis) + program_counters_part(model, analysis) +
           host_part(model, analysis) + interventions_part(model);
-  const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");
+  const std::string title =
+      model.meta_value(store::MetaKey::app).empty() ? model.name : model.meta_value(store::MetaKey::app);
   return head(title) + "<body>\n<main>\n" + with_attributes(summary_part(input) + contents(body) + body) +
          "<footer>Written by wic-prof. This file needs no network.</footer>\n</main>\n<script>" + std::string(kScript) +
          "</script>\n</body>\n</html>\n";

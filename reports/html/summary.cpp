@@ -15,21 +15,21 @@ namespace {
 
 std::string header_part(const TraceModel& model, const Analysis& analysis) {
   std::string out = "<header>\n";
-  const std::string app = model.meta_value("app");
+  const std::string app = model.meta_value(store::MetaKey::app);
   out += fmt::format("<h1>{}</h1>\n", text_of(app.empty() ? model.name : app));
   if (!command_of(model).empty()) out += fmt::format("<p><code>{}</code></p>\n", text_of(command_of(model)));
   out += fmt::format("<p class=\"faint\">{}</p>\n<dl class=\"facts small\">", text_of(trace_line(model, analysis)));
   const auto fact = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", what, text_of(value));
   };
-  fact("recorded", model.meta_value("started_utc"));
-  fact("host", model.meta_value("host"));
+  fact("recorded", model.meta_value(store::MetaKey::started_utc));
+  fact("host", model.meta_value(store::MetaKey::host));
   fact("trace", model.name);
-  fact("mode", model.meta_value("mode"));
-  fact("schedule", model.meta_value("schedule"));
-  fact("exit status", model.meta_value("app_status"));
-  fact("ended by signal", model.meta_value("app_signal"));
-  fact("wic-prof", model.meta_value("wic_prof_version"));
+  fact("mode", model.meta_value(store::MetaKey::mode));
+  fact("schedule", model.meta_value(store::MetaKey::schedule));
+  fact("exit status", model.meta_value(store::MetaKey::app_status));
+  fact("ended by signal", model.meta_value(store::MetaKey::app_signal));
+  fact("wic-prof", model.meta_value(store::MetaKey::wic_prof_version));
   return out + "</dl>\n</header>\n";
 }
 

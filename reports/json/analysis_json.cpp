@@ -223,7 +223,8 @@ Json sampling_value(const TraceModel& model, const Stalls& stalls) {
                                 {"dropped", device.dropped},
                                 {"foreign", device.foreign}});
   }
-  if (const std::string missing = model.meta_value("sass_missing"); !missing.empty()) value["sass_missing"] = missing;
+  if (const std::string missing = model.meta_value(store::MetaKey::sass_missing); !missing.empty())
+    value["sass_missing"] = missing;
   return value;
 }
 

@@ -162,7 +162,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
     for (const std::string& line : loop.code) text += "      " + one_line(line) + "\n";
     text += "\n";
   }
-  const std::string missing = model.meta_value("sass_missing");
+  const std::string missing = model.meta_value(store::MetaKey::sass_missing);
   if (!missing.empty()) text += "- instructions are missing: " + escape_markdown(missing) + "\n";
   return text + "\n";
 }

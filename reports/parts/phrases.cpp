@@ -225,8 +225,8 @@ std::string loss_title(const Analysis& analysis) {
 }
 
 std::string command_of(const TraceModel& model) {
-  const std::string command = model.meta_value("command");
-  return one_line(command.empty() ? model.meta_value("app") : command);
+  const std::string command = model.meta_value(store::MetaKey::command);
+  return one_line(command.empty() ? model.meta_value(store::MetaKey::app) : command);
 }
 
 std::string share_legend() {

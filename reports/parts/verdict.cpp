@@ -127,7 +127,7 @@ void take_command(const TraceModel& model, const Analysis& analysis, TraceVerdic
     return is_serious(finding) && !finding.command.empty();
   });
   const Prediction& prediction = analysis.prediction;
-  const bool sampled = model.meta_value("trace").find(kSamplingWord) != std::string::npos;
+  const bool sampled = model.meta_value(store::MetaKey::trace).find(kSamplingWord) != std::string::npos;
   if (found != findings.end()) {
     verdict.command = one_line(found->command);
   } else if (prediction.bounds && !prediction.program && model.complete) {

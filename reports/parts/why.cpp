@@ -59,7 +59,7 @@ std::string ratio_row(const Comparison& comparison) {
 /// What --trace takes to record the like; a trace from elsewhere may hold anything.
 std::string sources_of(const TraceModel& model) {
   std::string list;
-  std::istringstream words(model.meta_value("trace"));
+  std::istringstream words(model.meta_value(store::MetaKey::trace));
   for (std::string word; std::getline(words, word, ',');) {
     if (is_trace_word(word)) list += (list.empty() ? "" : ",") + word;
   }
@@ -105,7 +105,7 @@ class Answer {
 
   /// `wic-prof why` with the program's own words, and what the trace records; empty where the trace does not say.
   std::string ask_again(std::string options) const {
-    const std::string words = safe_command(in_.model.meta_value("command"));
+    const std::string words = safe_command(in_.model.meta_value(store::MetaKey::command));
     const std::string sources = sources_of(in_.model);
     if (options.find("--trace") == options.npos && sources != kDefaultTrace) options += "--trace=" + sources + " ";
     return words.empty() ? words : fmt::format("wic-prof why {}-- {}", options, words);

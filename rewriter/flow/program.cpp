@@ -463,17 +463,21 @@ class Builder {
     std::int64_t offset = 0;
   };
 
-  /// Accesses to local memory at a known place become moves.
-  void find_local_memory() {
-    std::vector<int> definitions(static_cast<std::size_t>(program_.variables), 0);
-    std::vector<const Instruction*> definition(static_cast<std::size_t>(program_.variables), nullptr);
-    for (const Instruction& instruction : program_.code) {
-      for (const int variable : instruction.defines) {
-        ++definitions[static_cast<std::size_t>(variable)];
-        definition[static_cast<std::size_t>(variable)] = &instruction;
+  /// The variables that one instruction defines.
+  class Definitions {
+   public:
+    explicit Definitions(const Program& program)
+        : count_(static_cast<std::size_t>(program.variables), 0),
+          last_(static_cast<std::size_t>(program.variables), nullptr) {
+      for (const Instruction& instruction : program.code) {
+        for (const int variable : instruction.defines) {
+          ++count_[static_cast<std::size_t>(variable)];
+          last_[static_cast<std::size_t>(variable)] = &instruction;
+        }
       }
     }
-    const auto place_of = [&](const Operand& operand, auto&& self, int depth) -> std::optional<LocalPlace> {
+
+    std::optional<LocalPlace> place_of(const Operand& operand, int depth = 0) const {
       if (depth > 64) return std::nullopt;
       if (operand.kind == OperandKind::symbol) {
         // nvcc names each function's local memory so.
@@ -482,70 +486,78 @@ class Builder {
       }
       if (operand.kind != OperandKind::variable) return std::nullopt;
       const auto variable = static_cast<std::size_t>(operand.variable);
-      if (definitions[variable] != 1) return std::nullopt;
-      const Instruction& from = *definition[variable];
+      if (count_[variable] != 1) return std::nullopt;
+      const Instruction& from = *last_[variable];
       if (from.guard >= 0 || from.partial || from.defines.size() != 1 || from.sources.empty()) return std::nullopt;
       const std::string_view mnemonic = mnemonic_of(from.opcode);
-      if (from.moves || mnemonic == "cvta") return self(from.sources[0], self, depth + 1);
+      if (from.moves || mnemonic == "cvta") return place_of(from.sources[0], depth + 1);
       if (mnemonic == "add" && from.sources.size() == 2 && from.sources[1].kind == OperandKind::constant) {
-        std::optional<LocalPlace> place = self(from.sources[0], self, depth + 1);
+        std::optional<LocalPlace> place = place_of(from.sources[0], depth + 1);
         if (place) place->offset += from.sources[1].constant;
         return place;
       }
       return std::nullopt;
-    };
-    struct Access {
-      std::size_t instruction;
-      LocalPlace place;
-      std::int64_t bytes;
-    };
+    }
+
+   private:
+    std::vector<int> count_;
+    std::vector<const Instruction*> last_;
+  };
+
+  struct LocalAccess {
+    std::size_t instruction;
+    LocalPlace place;
+    std::int64_t bytes;
+  };
+
+  std::vector<LocalAccess> local_accesses() const {
+    const Definitions definitions(program_);
+    std::vector<LocalAccess> accesses;
+    for (std::size_t i = 0; i < program_.code.size(); ++i) {
+      const Instruction& instruction = program_.code[i];
+      if (!instruction.has_address || (instruction.effect != Effect::load && instruction.effect != Effect::store)) {
+        continue;
+      }
+      const std::optional<LocalPlace> place = definitions.place_of(instruction.address);
+      if (!place) continue;
+      const auto elements = static_cast<std::int64_t>(std::max<std::size_t>(
+          1, instruction.effect == Effect::load ? instruction.defines.size() : instruction.sources.size()));
+      accesses.push_back({i,
+                          {place->object, place->offset + instruction.offset},
+                          elements * std::max(1, bytes_of_type(instruction.opcode))});
+    }
+    return accesses;
+  }
+
+  /// Whether the access has become a move.
+  bool make_move(const LocalAccess& access) {
+    Instruction& instruction = program_.code[access.instruction];
+    const bool loads = instruction.effect == Effect::load;
+    if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) return false;
+    Operand slot;
+    slot.kind = OperandKind::variable;
+    bool whole = true;
+    slot.variable = local_variable(access.place, access.bytes, whole);
+    instruction.effect = Effect::compute;
+    instruction.has_address = false;
+    instruction.moves = whole;
+    instruction.partial = !whole && !loads;
+    if (loads) {
+      instruction.sources = {slot};
+    } else {
+      instruction.defines = {slot.variable};
+    }
+    return true;
+  }
+
+  /// Accesses to local memory at a known place become moves.
+  void find_local_memory() {
     // Pointers may themselves be kept in local memory, so each round can find more.
     for (int round = 0; round < 8; ++round) {
-      std::vector<Access> accesses;
-      for (std::size_t i = 0; i < program_.code.size(); ++i) {
-        const Instruction& instruction = program_.code[i];
-        if (!instruction.has_address || (instruction.effect != Effect::load && instruction.effect != Effect::store)) {
-          continue;
-        }
-        const std::optional<LocalPlace> place = place_of(instruction.address, place_of, 0);
-        if (!place) continue;
-        const auto elements = static_cast<std::int64_t>(std::max<std::size_t>(
-            1, instruction.effect == Effect::load ? instruction.defines.size() : instruction.sources.size()));
-        accesses.push_back({i,
-                            {place->object, place->offset + instruction.offset},
-                            elements * std::max(1, bytes_of_type(instruction.opcode))});
-      }
-      if (accesses.empty()) break;
       bool changed = false;
-      for (const Access& access : accesses) {
-        Instruction& instruction = program_.code[access.instruction];
-        const bool loads = instruction.effect == Effect::load;
-        if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) continue;
-        Operand slot;
-        slot.kind = OperandKind::variable;
-        bool whole = true;
-        slot.variable = local_variable(access.place, access.bytes, whole);
-        instruction.effect = Effect::compute;
-        instruction.has_address = false;
-        instruction.moves = whole;
-        instruction.partial = !whole && !loads;
-        if (loads) {
-          instruction.sources = {slot};
-        } else {
-          instruction.defines = {slot.variable};
-        }
-        changed = true;
-      }
+      for (const LocalAccess& access : local_accesses()) changed = make_move(access) || changed;
       if (!changed) break;
       share_variables();
-      definitions.assign(static_cast<std::size_t>(program_.variables), 0);
-      definition.assign(static_cast<std::size_t>(program_.variables), nullptr);
-      for (const Instruction& instruction : program_.code) {
-        for (const int variable : instruction.defines) {
-          ++definitions[static_cast<std::size_t>(variable)];
-          definition[static_cast<std::size_t>(variable)] = &instruction;
-        }
-      }
     }
   }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "store/format/meta_key.h"
 #include "store/format/schema.h"
 #include "store/read/reader_state.h"
 
@@ -33,7 +34,7 @@ Result<Reader> Reader::open(const std::string& path) {
   Reader reader(std::move(state));
   Result<std::map<std::string, std::string>> meta = reader.meta();
   if (!meta) return meta.error();
-  reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
+  reader.state_->complete = (*meta)[std::string(name_of(MetaKey::state))] == "complete" && !has_wal_file(path);
   return reader;
 }
 
@@ -57,7 +58,7 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   Result<std::vector<Pair>> rows =
       state_->list<std::vector<Pair>>("SELECT key, value FROM meta", 0, [](RowReader& row, Pair& to) {
         row >> to.first;
-        if (to.first == "ab_phases") {
+        if (to.first == name_of(MetaKey::ab_phases)) {
           row.whole_text(to.second, kMostOfPhases);
         } else {
           row >> to.second;
@@ -67,11 +68,12 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   std::map<std::string, std::string> meta;
   for (Pair& pair : *rows) meta.insert(std::move(pair));
   // Readers that kept the trace open may also have kept the recorder from emptying its log.
-  const auto state = meta.find("state");
+  const std::string state_key(name_of(MetaKey::state));
+  const auto state = meta.find(state_key);
   const bool complete = state != meta.end() && state->second == "complete";
   const bool in_wal_mode = state_->without_log || has_wal_file(state_->path);
   if (!state_->complete && complete && in_wal_mode) fold_abandoned_log(state_->path);
-  if (state_->without_log && !complete) meta["state"] = kWithoutLog;
+  if (state_->without_log && !complete) meta[state_key] = kWithoutLog;
   return meta;
 }
 

@@ -13,6 +13,11 @@ constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 62;
 std::uint64_t bounded_sum(std::uint64_t a, std::uint64_t b) {
   return std::min(std::min(a, kMostCounted) + std::min(b, kMostCounted), kMostCounted);
 }
+
+bool counts_lost_events(Stat stat) {
+  return stat_info(stat).severity == StatRow::Severity::data_loss && stat != Stat::not_matched &&
+         stat != Stat::ring_corrupt;
+}
 }  // namespace
 
 Counter& Counters::of(Stat stat, const std::string& detail) {
@@ -64,13 +69,22 @@ void Counters::mark_written() {
   for (Counter& counter : all_) counter.changed = false;
 }
 
+std::map<Stat, std::uint64_t> Counters::losses() const {
+  std::map<Stat, std::uint64_t> sums;
+  for (const StatInfo& info : kStats) {
+    if (counts_lost_events(info.stat)) sums[info.stat] = 0;
+  }
+  for (const Counter& counter : all_) {
+    const auto sum = sums.find(counter.stat);
+    if (sum != sums.end()) sum->second = bounded_sum(sum->second, static_cast<std::uint64_t>(counter.value));
+  }
+  return sums;
+}
+
 std::uint64_t Counters::lost() const {
   std::uint64_t sum = 0;
   for (const Counter& counter : all_) {
-    const bool counts_events = counter.stat != Stat::not_matched && counter.stat != Stat::ring_corrupt;
-    if (stat_info(counter.stat).severity == StatRow::Severity::data_loss && counts_events) {
-      sum = bounded_sum(sum, static_cast<std::uint64_t>(counter.value));
-    }
+    if (counts_lost_events(counter.stat)) sum = bounded_sum(sum, static_cast<std::uint64_t>(counter.value));
   }
   return sum;
 }

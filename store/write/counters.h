@@ -35,7 +35,8 @@ class Counters {
   void mark_all_changed();
   void mark_written();
 
-  /// The sum of all losses.
+  /// Lost events by what lost them, 0 included, and their sum.
+  std::map<Stat, std::uint64_t> losses() const;
   std::uint64_t lost() const;
 
  private:

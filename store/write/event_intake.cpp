@@ -1,6 +1,9 @@
 #include "store/write/event_intake.h"
 
+#include <unistd.h>
+
 #include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -115,7 +118,9 @@ void EventIntake::note(std::size_t ring, const DeviceEvent& event) {
 }
 
 void EventIntake::note(std::size_t ring, const SiteEvent& event) {
-  participants_.add_site(ring, event.site, text(ring, event.name));
+  const std::string name = text(ring, event.name);
+  participants_.add_site(ring, event.site, name);
+  if (tally_ != nullptr) tally_->name_site(participants_.site(ring, event.site), name);
 }
 
 void EventIntake::note(std::size_t ring, const PcSampleEvent& event) {
@@ -155,6 +160,7 @@ void EventIntake::insert(const typename Table::Event& event, std::size_t ring, D
   if (times_ && !has_plausible_times<Table>(event, lookup, *times_)) {
     return output_->counters().add(Stat::impossible_rows, Table::kName, 1);
   }
+  if (tally_ != nullptr) sum_up(ring, event);
   if (!output_->stopped() && retention_.plan().fixed() && retention_.outside<Table>(event, lookup)) {
     return output_->count_left_out(1);
   }
@@ -167,6 +173,18 @@ void EventIntake::insert(const typename Table::Event& event, std::size_t ring, D
     clock->error_changed = true;
   }
   output_->commit_if_full();
+}
+
+template <class Event>
+void EventIntake::sum_up(std::size_t ring, const Event& event) {
+  if constexpr (std::is_same_v<Event, WaitEvent> || std::is_same_v<Event, HostWaitEvent>) {
+    tally_->add(participants_.site(ring, event.site), event);
+  } else if constexpr (std::is_same_v<Event, InterventionEvent>) {
+    tally_->add(event);
+  } else if constexpr (std::is_same_v<Event, ThreadSampleEvent>) {
+    const bool in_program = event.pid != static_cast<std::uint32_t>(getpid());
+    if (in_program && text(ring, event.name).starts_with("wicprof")) tally_->add_collector_cpu(event.cpu_ns);
+  }
 }
 
 std::string EventIntake::text(std::size_t ring, TextId id) const {

@@ -21,14 +21,16 @@
 #include "store/write/recorder.h"
 #include "store/write/retention.h"
 #include "store/write/trace_output.h"
+#include "store/write/wait_tally.h"
 
 namespace wicprof::store {
 
 /// One thread. An event with a device time is held until the first reading of that device's clock.
 class EventIntake {
  public:
-  EventIntake(TraceOutput& output, DeviceClocks& clocks, Retention& retention)
-      : output_(&output), clocks_(clocks), retention_(retention) {}
+  /// `tally`: nullptr = nothing is summed.
+  EventIntake(TraceOutput& output, DeviceClocks& clocks, Retention& retention, WaitTally* tally)
+      : output_(&output), clocks_(clocks), retention_(retention), tally_(tally) {}
   EventIntake(const EventIntake&) = delete;
 
   void add(std::size_t ring, const EventHeader& header);
@@ -72,11 +74,14 @@ class EventIntake {
 
   template <class Table>
   void insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock);
+  template <class Event>
+  void sum_up(std::size_t ring, const Event& event);
   std::string text(std::size_t ring, TextId id) const;
 
   TraceOutput* output_;
   DeviceClocks& clocks_;
   Retention& retention_;
+  WaitTally* tally_;
   Participants participants_;
   std::optional<PlausibleTimes> times_;
   static constexpr std::size_t kMaxSampled = 100'000;  // bounds the memory; the set only saves looks. Not calibrated

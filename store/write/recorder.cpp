@@ -48,12 +48,13 @@ struct Recorder::State {
   DeviceClocks clocks;
   std::unique_ptr<TraceOutput> output;
   Retention retention;
-  EventIntake intake{*output, clocks, retention};
+  EventIntake intake{*output, clocks, retention, options.tally};
   RingLosses ring_losses;
   SampledFunctions functions;  // of an ended segment
   bool is_ended = false;       // takes no more events
   bool finished = false;
   RecorderProgress earlier;  // of the segments before this one
+  std::map<Stat, std::uint64_t> earlier_losses;
 };
 
 void Recorder::State::remove_some() {
@@ -78,7 +79,7 @@ Result<> Recorder::State::finish(const FinishWatch& watch) {
   if (!output->stopped()) output->commit();
   TraceMeta& meta = output->meta();
   if (!output->stopped() && retention.plan().removes()) {
-    const std::string* ended = meta.find("ended_ns");
+    const std::string* ended = meta.find(MetaKey::ended_ns);
     const TimeNs end = ended != nullptr ? std::strtoll(ended->c_str(), nullptr, 10) : now_ns();
     output->transaction([&](Writer& writer) {
       std::uint64_t removed = 0;
@@ -86,11 +87,11 @@ Result<> Recorder::State::finish(const FinishWatch& watch) {
       output->count_left_out(removed);
       return code;
     });
-    if (!retention.plan().ranges.empty()) meta.set("capture_windows", std::to_string(retention.windows()));
+    if (!retention.plan().ranges.empty()) meta.set(MetaKey::capture_windows, std::to_string(retention.windows()));
   }
   output->derive(watch);
-  if (meta.find("ended_ns") == nullptr) meta.set("ended_ns", std::to_string(now_ns()));
-  meta.set("state", "complete");
+  if (meta.find(MetaKey::ended_ns) == nullptr) meta.set(MetaKey::ended_ns, std::to_string(now_ns()));
+  meta.set(MetaKey::state, "complete");
   return output->close(retention.plan().removes());
 }
 
@@ -114,9 +115,9 @@ Result<NewFile> make_file(const std::string& path, const RecorderOptions& option
 }
 
 void begin_meta(TraceMeta& meta) {
-  meta.set("started_ns", std::to_string(now_ns()));
-  meta.set("started_utc", utc_time());
-  meta.set("state", "recording");
+  meta.set(MetaKey::started_ns, std::to_string(now_ns()));
+  meta.set(MetaKey::started_utc, utc_time());
+  meta.set(MetaKey::state, "recording");
 }
 
 }  // namespace
@@ -129,8 +130,8 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
   auto state = std::make_unique<State>(options, std::move(file->writer), std::move(file->ballast));
   TraceMeta& meta = state->output->meta();
   begin_meta(meta);
-  meta.set("host", host_name());
-  meta.set("wic_prof_version", WIC_PROF_VERSION);
+  meta.set(MetaKey::host, host_name());
+  meta.set(MetaKey::wic_prof_version, WIC_PROF_VERSION);
   for (const auto& [key, value] : options.meta) meta.set(key, value);
   state->expect_times();
   state->output->commit();
@@ -159,8 +160,9 @@ Result<Recorder> Recorder::State::next_segment(const std::string& path) {
   earlier.events += output->events();
   earlier.waits += output->waits();
   earlier.lost += output->counters().lost();
+  for (const auto& [stat, lost] : output->counters().losses()) earlier_losses[stat] += lost;
   earlier.unknown += output->unknown();
-  output->meta().set("ended_ns", std::to_string(now_ns()));
+  output->meta().set(MetaKey::ended_ns, std::to_string(now_ns()));
   made.keep();
   std::swap(output, next);  // `next` is the ended segment's from here on
   SampledFunctions sampled = intake.continue_in(*output);
@@ -209,7 +211,7 @@ void Recorder::tick() {
   state_->remove_some();
 }
 
-void Recorder::set_meta(const std::string& key, const std::string& value) { state_->output->meta().set(key, value); }
+void Recorder::set_meta(MetaKey key, const std::string& value) { state_->output->meta().set(key, value); }
 
 SampledFunctions Recorder::sampled_functions() const {
   if (state_->output->stopped()) return {};
@@ -231,6 +233,12 @@ RecorderProgress Recorder::progress() const {
   const RecorderProgress& earlier = state_->earlier;
   return {earlier.events + output.events(),   earlier.waits + output.waits(), earlier.lost + output.counters().lost(),
           earlier.unknown + output.unknown(), output.why_stopped(),           output.news()};
+}
+
+std::map<Stat, std::uint64_t> Recorder::losses() const {
+  std::map<Stat, std::uint64_t> losses = state_->output->counters().losses();
+  for (const auto& [stat, lost] : state_->earlier_losses) losses[stat] += lost;
+  return losses;
 }
 
 const std::string& Recorder::path() const { return state_->output->path(); }

@@ -11,24 +11,27 @@
 #include "protocol/result.h"
 #include "protocol/ring.h"
 #include "protocol/time.h"
+#include "store/format/meta_key.h"
 #include "store/format/rows.h"
 #include "store/format/stat_list.h"
 #include "store/write/finish_watch.h"
 #include "store/write/retention.h"
+#include "store/write/wait_tally.h"
 
 namespace wicprof::store {
 
 struct RecorderOptions {
   std::string path;
   bool overwrite = false;
-  std::map<std::string, std::string> meta;  ///< see Reader::meta
-  std::uint64_t max_bytes = 0;              ///< size at which the trace stops growing, as on a full disk; 0 = no limit
-  RetentionPlan retention;                  ///< which part to keep; by default everything
+  std::map<MetaKey, std::string> meta;
+  std::uint64_t max_bytes = 0;  ///< size at which the trace stops growing, as on a full disk; 0 = no limit
+  RetentionPlan retention;      ///< which part to keep; by default everything
   /// When recording began on the host's clock: rows weeks away from then and from now are lost, and counted so. 0: any
   /// time is taken, for made traces.
   TimeNs began = 0;
   /// Asked while another process locks the trace (Writer::Patience). Empty: a lock of five seconds ends the recording.
   std::function<bool(const std::string& holder, TimeNs waited)> patience{};
+  WaitTally* tally = nullptr;  ///< sums up the events of the whole recording; nullptr: nothing does
 };
 
 /// What `run` shows while it records.
@@ -74,7 +77,7 @@ class Recorder {
   /// Commits the open batch once it is old (20 ms) or large (20,000 rows), so that a live reader sees it.
   void tick();
 
-  void set_meta(const std::string& key, const std::string& value);
+  void set_meta(MetaKey key, const std::string& value);
 
   /// Ends the file here and continues in a new one at `path`: a trace by itself, with the same `meta` but a new start,
   /// with the declarations, and with counters that start at 0. Returns the ended file's recorder, which takes no more
@@ -97,6 +100,8 @@ class Recorder {
   Result<> finish(const FinishWatch& watch = {});
 
   RecorderProgress progress() const;
+  /// Lost events by what lost them, 0 included: RecorderProgress::lost in parts.
+  std::map<Stat, std::uint64_t> losses() const;
 
   /// Of this file; after finish() where the trace is, if others moved it.
   const std::string& path() const;

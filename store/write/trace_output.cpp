@@ -189,8 +189,8 @@ int TraceOutput::write_state() {
     if (!clock.error_changed || !clock.converter.ready()) continue;
     if (const int code = writer_.put_clock_error(device, clock.worst_error_ns); code != 0) return code;
   }
-  for (const std::string& key : meta_.changed()) {
-    if (const int code = writer_.put_meta(key, *meta_.find(key)); code != 0) return code;
+  for (const MetaKey key : meta_.changed()) {
+    if (const int code = writer_.put_meta(std::string(name_of(key)), *meta_.find(key)); code != 0) return code;
   }
   if (const int code = writer_.commit(); code != 0) return code;
   counters_.mark_written();
@@ -333,9 +333,9 @@ Result<> TraceOutput::continue_from(TraceOutput& earlier) {
   counters_ = earlier.counters_.next_segment();
   meta_ = earlier.meta_;
   if (mode == static_cast<std::int64_t>(Mode::poll) || mode == static_cast<std::int64_t>(Mode::park)) {
-    meta_.set("mode", std::string(mode_name(static_cast<Mode>(mode))));
+    meta_.set(MetaKey::mode, std::string(mode_name(static_cast<Mode>(mode))));
   }
-  for (const char* ended : {"ended_ns", "state"}) meta_.remove(ended);
+  for (const MetaKey ended : {MetaKey::ended_ns, MetaKey::state}) meta_.remove(ended);
   meta_.mark_all_changed();
   return ok();
 }

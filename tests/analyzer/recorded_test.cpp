@@ -95,7 +95,7 @@ class RecordedTrace : public testing::Test {
   void record() {
     store::RecorderOptions options;
     options.path = path();
-    options.meta = {{"app", "program"}, {"command", "program --all"}};
+    options.meta = {{store::MetaKey::app, "program"}, {store::MetaKey::command, "program --all"}};
     Result<store::Recorder> recorder = store::Recorder::create(options);
     ASSERT_TRUE(recorder) << recorder.error().message;
     add_text(*recorder, 1, "GPU");

@@ -114,11 +114,11 @@ class HowTo(harness.Case):
             return 0
 
     def test_whether_parking_helps(self):
-        rewrite, run, compare = commands("polling.md")
+        rewrite, run = commands("polling.md")
         self.assertIn("loops: ", self.wic_prof(*self.words(rewrite, harness.SOURCE / "tests/cli/flag.ptx")).stdout)
-        ended = self.wic_prof(*self.words(run, harness.TRACED_APP, "--seconds", 4.5, "--parked-ms", 4))
+        ended = self.wic_prof(*self.words(run, harness.TRACED_APP, "--seconds", 3, "--parked-ms", 4))
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("iterations of park", self.wic_prof(*self.words(compare)).stdout)
+        self.assertIn("iterations of park", ended.stderr)
 
 
 if __name__ == "__main__":

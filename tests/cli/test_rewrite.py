@@ -142,7 +142,7 @@ class Rewrite(harness.Case):
         (self.work / "kernel.cu").write_text("__global__ void k() {}\n")
         self.assert_refused(self.wic_prof("rewrite", "kernel.cu"), 2, "nvcc", "-ptx kernel.cu", "program")
         image = fat_binary((PTX_ENTRY, FLAG.read_bytes() + b"\0"))
-        run = "wic-prof run --rewrite --schedule poll:2s,park:2s --cycles 6 -- ./app\n"
+        run = "wic-prof run --rewrite --ab -- ./app\n"
         app = self.work / "app"
         app.write_bytes(program(image))
         self.assertNotIn(run, self.wic_prof("rewrite", "app").stdout)

@@ -242,14 +242,6 @@ class Schedule(harness.Case):
             self.assertLessEqual(requested, effective)
         self.assertEqual(self.meta("t.wicprof")["schedule"], "poll:200ms,park:0.2s,poll:200ms")
 
-    def test_in_cycles(self):
-        result = self.wic_prof("run", "-o", "t.wicprof", "--schedule", "poll:100ms,park:100ms", "--cycles", 3, "--",
-                               harness.TRACED_APP, "--seconds", "1")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual([mode for (mode,) in self.query("t.wicprof", "SELECT new_mode FROM intervention ORDER BY id")],
-                         [1, 0, 1, 0, 1])
-        self.assert_refused(self.wic_prof("run", "--cycles", 3, "--", "true"), 2, "--schedule")
-
     def test_reports_a_schedule_cut_short(self):
         result = self.wic_prof("run", "--schedule", "poll:30s,park:1s", "--", harness.TRACED_APP)
         self.assertIn("ended before 1 of the schedule's changes", result.stderr)

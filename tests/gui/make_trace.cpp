@@ -257,8 +257,10 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc > 3 ? argv[3] : "both";
   store::RecorderOptions options = store::options_for(argv[1]);
   options.overwrite = true;
-  options.meta = {
-      {"app", "halo"}, {"command", "./halo"}, {"session", "test"}, {"mode", mode == "park" ? "park" : "poll"}};
+  options.meta = {{store::MetaKey::app, "halo"},
+                  {store::MetaKey::command, "./halo"},
+                  {store::MetaKey::session, "test"},
+                  {store::MetaKey::mode, mode == "park" ? "park" : "poll"}};
   Result<store::Recorder> recorder = store::Recorder::create(options);
   if (!recorder) {
     std::fprintf(stderr, "%s\n", recorder.error().message.c_str());
@@ -288,7 +290,7 @@ int main(int argc, char** argv) {
                  std::to_string(begun) + ":" + std::to_string(at);
     begun = at;
   }
-  if (!ab_phases.empty()) recorder->set_meta("ab_phases", ab_phases);
+  if (!ab_phases.empty()) recorder->set_meta(store::MetaKey::ab_phases, ab_phases);
   const Result<> done = recorder->finish();
   if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
   return done ? 0 : 1;

@@ -162,7 +162,7 @@ TEST(Why, ATraceFromElsewhereMayNotKnowItsProgram) {
   const Why why = explain_why({.model = one.model, .analysis = one.analysis});
   EXPECT_TRUE(says(why, "Nothing was tried, since this trace does not say how the program is started."));
   EXPECT_TRUE(why.command.empty());
-  one.model.meta = {{"command", "app 1"}, {"trace", "cuda,$(x),rewrite"}};
+  one.model.meta = {{"command", "app 1"}, {"trace", "cuda,$(x)"}, {"rewrite", "1"}};
   EXPECT_EQ(explain_why({.model = one.model, .analysis = one.analysis}).command, "wic-prof why --trace=cuda -- app 1");
 }
 

@@ -42,7 +42,7 @@ void expect_readable(const std::string& path, Recorder& recorder, std::uint32_t 
   EXPECT_NE(progress.stopped.find(path), std::string::npos) << progress.stopped;
   EXPECT_NE(progress.stopped.find("; "), std::string::npos) << progress.stopped;
   EXPECT_EQ(progress.waits + progress.lost, sent);
-  recorder.set_meta("app_status", "5");
+  recorder.set_meta(store::MetaKey::app_status, "5");
 
   const Result<> done = recorder.finish();
   ASSERT_FALSE(done);

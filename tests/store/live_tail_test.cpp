@@ -69,7 +69,7 @@ TEST(LiveTail, CountersAreWrittenWithoutAnyRow) {
   const Result<Reader> reader = Reader::open(folder / "trace.wicprof");
   ASSERT_TRUE(reader);
   recorder->set_ring_dropped(0, 12, 0);
-  recorder->set_meta("app_status", "3");
+  recorder->set_meta(store::MetaKey::app_status, "3");
   const TimeNs end = now_ns() + 20 * kSecond;
   while (stat_value(*reader, "ring_dropped") == 0 && now_ns() < end) recorder->tick();
   EXPECT_EQ(stat_value(*reader, "ring_dropped"), 12);

@@ -96,7 +96,7 @@ TEST_F(RetentionTest, TheLastSecondsEndWithTheRecording) {
   recorder.add(0, kernel(1000, 1800).header);
   recorder.add(0, kernel(1000, 1900).header);
   recorder.add(0, kernel(1950, 1960).header);
-  recorder.set_meta("ended_ns", "2000");
+  recorder.set_meta(store::MetaKey::ended_ns, "2000");
   ASSERT_TRUE(recorder.finish());
   EXPECT_EQ(starts(), (Starts{1000, 1950}));
   EXPECT_EQ(left_out(), 1);
@@ -321,7 +321,7 @@ TEST_F(RetentionTest, KeepLastRemovesTheTextsOfRemovedRows) {
   const TimeNs last = now_ns();
   recorder.add(0, Text(1, "the last range").header());
   recorder.add(0, range(1, 0, last, last).header);
-  recorder.set_meta("ended_ns", std::to_string(last));
+  recorder.set_meta(store::MetaKey::ended_ns, std::to_string(last));
   ASSERT_TRUE(recorder.finish());
   // Every row that is left has its text.
   const Result<Reader> reader = Reader::open(path());

@@ -816,9 +816,9 @@ TEST_F(RoundTrip, Uvm) {
 }
 
 TEST_F(RoundTrip, Meta) {
-  recorder_->set_meta("app", "samples/hot_flag");
-  recorder_->set_meta("app", "samples/c_h3d");
-  recorder_->set_meta("app_status", "0");
+  recorder_->set_meta(store::MetaKey::app, "samples/hot_flag");
+  recorder_->set_meta(store::MetaKey::app, "samples/c_h3d");
+  recorder_->set_meta(store::MetaKey::app_status, "0");
   const auto meta = finish().meta();
   ASSERT_TRUE(meta);
   EXPECT_EQ(meta->at("app"), "samples/c_h3d");

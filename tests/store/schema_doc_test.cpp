@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include "store/format/meta_key.h"
 #include "store/format/stat_list.h"
 #include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
@@ -39,6 +40,7 @@ TEST(SchemaDoc, ListsEveryTableAndColumn) {
 
   auto listed = documented();
   listed.erase("Names in stat");
+  listed.erase("Keys of meta");
   EXPECT_EQ(listed, real);
 }
 
@@ -58,6 +60,12 @@ TEST(SchemaDoc, ListsEveryStat) {
   std::vector<std::string> real;
   for (const StatInfo& info : kStats) real.emplace_back(info.name);
   EXPECT_EQ(names, real);
+}
+
+TEST(SchemaDoc, ListsEveryKeyOfMeta) {
+  std::vector<std::string> real;
+  for (const MetaKeyText& key : kMetaKeys) real.emplace_back(key.name);
+  EXPECT_EQ(documented()["Keys of meta"], real);
 }
 
 }  // namespace

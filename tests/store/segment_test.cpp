@@ -113,7 +113,7 @@ TEST_F(SegmentTest, TextsOfEndedSegmentsTakeNoMemory) {
 
 TEST_F(SegmentTest, EachSegmentIsATraceByItself) {
   Recorder recorder = make(options_for(path(1)));
-  recorder.set_meta("app", "server");
+  recorder.set_meta(store::MetaKey::app, "server");
   recorder.add(0, Text(1, "a device").header());
   recorder.add(0, device(3, 1).header);
   recorder.add(0, clock_event(3, 100, 1'000'100, 5).header);
@@ -194,7 +194,7 @@ TEST_F(SegmentTest, LossesAreCountedWhereTheyOccur) {
 
 TEST_F(SegmentTest, TheNextSegmentBeginsInTheModeInForce) {
   Recorder recorder = make(options_for(path(1)));
-  recorder.set_meta("mode", "poll");
+  recorder.set_meta(store::MetaKey::mode, "poll");
   Recorder first = next(recorder, 2);
   recorder.add(0, intervention(0, Mode::park).header);
   recorder.add(0, intervention(7, Mode::poll).header);

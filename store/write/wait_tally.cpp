@@ -1,0 +1,102 @@
+#include "store/write/wait_tally.h"
+
+#include "store/format/plausible_times.h"
+
+namespace wicprof::store {
+
+namespace {
+
+/// Nothing for times that no recording has: 0 where one could not be taken, or records that the program overwrote.
+std::optional<std::uint64_t> length(std::uint64_t begin, std::uint64_t end) {
+  if (begin == 0 || end < begin || end - begin > static_cast<std::uint64_t>(kMaxDistance)) return std::nullopt;
+  return end - begin;
+}
+
+/// Damaged numbers are one way of waiting.
+StrategyId known_strategy(std::uint8_t number) {
+  constexpr StrategyId kNone{254};
+  const StrategyId strategy{number};
+  return strategy_name(strategy) == strategy_name(kNone) ? kNone : strategy;
+}
+
+}  // namespace
+
+void WaitSum::add(const WaitSum& other) {
+  waits += other.waits;
+  waiting_ns += other.waiting_ns;
+  if (other.cpu_ns) cpu_ns = cpu_ns.value_or(0) + *other.cpu_ns;
+}
+
+WaitTally::Site* WaitTally::site_of(SiteId id) {
+  if (id == 0) return nullptr;
+  const auto known = sites_.find(id);
+  if (known != sites_.end()) return &known->second;
+  return sites_.size() < kMaxKnown ? &sites_[id] : nullptr;
+}
+
+WaitTally::Sums& WaitTally::sums_named(const std::string& name) {
+  if (name == kOther) return other_;
+  if (name == kUnnamed) return unnamed_;
+  return named_.contains(name) || named_.size() < kMaxSites ? named_[name] : other_;
+}
+
+void WaitTally::label(Site& site, Sums& sums) {
+  site.sums = &sums;
+  for (const auto& [way, sum] : site.without_label) sums[way].add(sum);
+  site.without_label.clear();
+}
+
+void WaitTally::name_site(SiteId id, const std::string& name) {
+  Site* const site = name.empty() ? nullptr : site_of(id);
+  if (site == nullptr || site->name == name) return;
+  site->name = name;
+  site->sums = nullptr;  // the next wait finds them, so that only sites with waits take a name
+  if (!site->without_label.empty()) label(*site, sums_named(name));
+}
+
+void WaitTally::add(SiteId id, Way way, const WaitSum& wait) {
+  Site* const site = site_of(id);
+  if (site == nullptr) {
+    (id == 0 ? unnamed_ : other_)[way].add(wait);
+    return;
+  }
+  if (site->sums == nullptr && !site->name.empty()) label(*site, sums_named(site->name));
+  if (site->sums == nullptr && site->without_label.empty()) site->since = now_ns();
+  (site->sums != nullptr ? *site->sums : site->without_label)[way].add(wait);
+}
+
+void WaitTally::add(SiteId site, const WaitEvent& wait) {
+  const std::optional<std::uint64_t> waiting = length(wait.arrived_ns, wait.resumed_ns);
+  if (waiting) add(site, {WaitSide::device, known_strategy(wait.strategy)}, {1, *waiting});
+}
+
+void WaitTally::add(SiteId site, const HostWaitEvent& wait) {
+  const std::optional<std::uint64_t> waiting = length(positive(wait.begin_ns), positive(wait.end_ns));
+  if (!waiting) return;
+  WaitSum sum{1, *waiting};
+  if (wait.cpu_ns >= 0 && wait.cpu_ns <= kMaxDistance) sum.cpu_ns = positive(wait.cpu_ns);
+  add(site, {WaitSide::host, known_strategy(wait.strategy)}, sum);
+}
+
+void WaitTally::add(const InterventionEvent& change) {
+  // Each part of each process reports the change under one number.
+  if (change.sequence <= last_change_ || change.new_mode >= changes_.size()) return;
+  last_change_ = change.sequence;
+  ++changes_[change.new_mode];
+}
+
+std::vector<WaitSumOfSite> WaitTally::waits(TimeNs now) {
+  for (auto& [id, site] : sites_) {
+    if (!site.without_label.empty() && now - site.since > kNamingTime) label(site, unnamed_);
+  }
+  std::vector<WaitSumOfSite> all;
+  const auto list = [&](const std::string& name, const Sums& sums) {
+    for (const auto& [way, sum] : sums) all.push_back({name, way.first, way.second, sum});
+  };
+  for (const auto& [name, sums] : named_) list(name, sums);
+  list(kOther, other_);
+  list(kUnnamed, unnamed_);
+  return all;
+}
+
+}  // namespace wicprof::store

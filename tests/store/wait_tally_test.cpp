@@ -1,0 +1,134 @@
+#include "store/write/wait_tally.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "protocol/events/header.h"
+
+namespace wicprof::store {
+namespace {
+
+constexpr TimeNs kLongAfter = kSecond * 3600;
+
+WaitEvent device_wait(std::uint64_t length, StrategyId strategy = StrategyId::poll) {
+  auto wait = make_event<WaitEvent>();
+  wait.arrived_ns = 1000;
+  wait.resumed_ns = 1000 + length;
+  wait.strategy = static_cast<std::uint8_t>(strategy);
+  return wait;
+}
+
+HostWaitEvent host_wait(TimeNs length, TimeNs cpu) {
+  auto wait = make_event<HostWaitEvent>();
+  wait.begin_ns = 1000;
+  wait.end_ns = 1000 + length;
+  wait.cpu_ns = cpu;
+  return wait;
+}
+
+std::map<std::string, std::uint64_t> waits_by_site(WaitTally& tally, TimeNs now) {
+  std::map<std::string, std::uint64_t> waits;
+  for (const WaitSumOfSite& each : tally.waits(now)) waits[each.site] += each.sum.waits;
+  return waits;
+}
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+TEST(WaitTally, SumsBySideAndStrategy) {
+  WaitTally tally;
+  tally.name_site(1, "a");
+  tally.add(1, device_wait(5));
+  tally.add(1, device_wait(7));
+  tally.add(1, device_wait(100, StrategyId::shared_watch));
+  tally.add(1, host_wait(30, 20));
+  tally.add(1, host_wait(30, -1));
+  const std::vector<WaitSumOfSite> sums = tally.waits(now_ns());
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_EQ(sums[0].strategy, StrategyId::poll);
+  EXPECT_EQ(sums[0].sum.waiting_ns, 12u);
+  EXPECT_EQ(sums[0].sum.cpu_ns, std::nullopt);
+  EXPECT_EQ(sums[1].sum.waiting_ns, 100u);
+  EXPECT_EQ(sums[2].side, WaitSide::host);
+  EXPECT_EQ(sums[2].sum.waits, 2u);
+  EXPECT_EQ(sums[2].sum.cpu_ns, 20u);
+}
+
+TEST(WaitTally, APlaceMayHaveWaitsBeforeItsName) {
+  WaitTally tally;
+  tally.add(1, host_wait(5, 1));
+  EXPECT_EQ(waits_by_site(tally, now_ns()), Counts{});
+  tally.name_site(1, "a");
+  tally.add(1, host_wait(5, 1));
+  EXPECT_EQ(waits_by_site(tally, now_ns()), (Counts{{"a", 2}}));
+}
+
+TEST(WaitTally, ASiteWhoseNameIsLostIsUnnamedForWhatItHadUntilThen) {
+  WaitTally tally;
+  tally.add(0, host_wait(5, 1));
+  tally.add(1, host_wait(5, 1));
+  EXPECT_EQ(waits_by_site(tally, now_ns()), (Counts{{"unnamed", 1}}));
+  EXPECT_EQ(waits_by_site(tally, now_ns() + kLongAfter), (Counts{{"unnamed", 2}}));
+  tally.add(1, host_wait(5, 1));
+  tally.name_site(1, "late");
+  tally.add(1, host_wait(5, 1));
+  EXPECT_EQ(waits_by_site(tally, now_ns()), (Counts{{"unnamed", 3}, {"late", 1}}));
+}
+
+TEST(WaitTally, OnlySitesWithWaitsTakeOneOfTheNames) {
+  WaitTally tally;
+  for (SiteId site = 1; site <= 1000; ++site) tally.name_site(site, "silent " + std::to_string(site));
+  for (SiteId site = 1001; site <= 1100; ++site) {
+    tally.name_site(site, std::to_string(site));
+    tally.add(site, device_wait(5));
+  }
+  const Counts waits = waits_by_site(tally, now_ns());
+  EXPECT_EQ(waits.size(), WaitTally::kMaxSites + 1);
+  EXPECT_EQ(waits.at("other"), 100 - WaitTally::kMaxSites);
+  tally.name_site(1101, "1001");  // another process's number for a known name
+  tally.add(1101, device_wait(5));
+  EXPECT_EQ(waits_by_site(tally, now_ns()).at("1001"), 2u);
+}
+
+TEST(WaitTally, ANumberThatGetsAnotherNameKeepsWhatItCounted) {
+  WaitTally tally;
+  tally.name_site(1, "first");
+  tally.add(1, device_wait(5));
+  tally.name_site(1, "second");
+  tally.add(1, device_wait(5));
+  EXPECT_EQ(waits_by_site(tally, now_ns()), (Counts{{"first", 1}, {"second", 1}}));
+}
+
+TEST(WaitTally, DamagedRecordsAddNothingThatNoRecordingHas) {
+  WaitTally tally;
+  tally.name_site(1, "a");
+  tally.add(1, device_wait(std::uint64_t{1} << 60));
+  WaitEvent backwards = device_wait(5);
+  backwards.resumed_ns = 1;
+  tally.add(1, backwards);
+  WaitEvent unknown = device_wait(5);
+  unknown.arrived_ns = 0;
+  tally.add(1, unknown);
+  tally.add(1, host_wait(-5, 1));
+  EXPECT_EQ(waits_by_site(tally, now_ns()), Counts{});
+  for (SiteId site = 1; site < 100'000; ++site) tally.add(site * 7919, device_wait(5));
+  for (int strategy = 0; strategy < 256; ++strategy) tally.add(1, device_wait(5, static_cast<StrategyId>(strategy)));
+  EXPECT_LT(tally.waits(now_ns() + kLongAfter).size(), 50u);
+}
+
+TEST(WaitTally, AChangeCountsOnceHoweverManyPartsReportIt) {
+  WaitTally tally;
+  auto change = make_event<InterventionEvent>();
+  change.new_mode = 1;
+  for (const std::uint32_t sequence : {1u, 1u, 2u, 1u}) {
+    change.sequence = sequence;
+    tally.add(change);
+  }
+  change.new_mode = 7;
+  change.sequence = 3;
+  tally.add(change);
+  EXPECT_EQ(tally.changes(), (std::array<std::uint64_t, 2>{0, 2}));
+}
+
+}  // namespace
+}  // namespace wicprof::store
