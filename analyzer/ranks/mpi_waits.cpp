@@ -26,35 +26,32 @@ std::string_view mpi_wait_kind_name(MpiWaitKind kind) {
   return "wait at collective";
 }
 
+MpiFlow mpi_flow(MpiOperation operation) {
+  switch (operation) {
+    case MpiOperation::bcast:
+    case MpiOperation::ibcast:
+    case MpiOperation::scatter:
+    case MpiOperation::scatterv:
+      return MpiFlow::from_root;
+    case MpiOperation::reduce:
+    case MpiOperation::ireduce:
+    case MpiOperation::gather:
+    case MpiOperation::gatherv:
+      return MpiFlow::to_root;
+    case MpiOperation::scan:
+    case MpiOperation::exscan:
+      return MpiFlow::prefix;
+    default:
+      return MpiFlow::all_to_all;
+  }
+}
+
 namespace {
 
 using store::ProcessId;
 
 /// A cost counts as passed on at most so often: beyond, clocks that disagree make processes wait for each other.
 constexpr int kMostPassedOn = 64;
-/// Who waits for whom in a collective.
-enum class Flow { all_to_all, from_root, to_root, prefix };
-
-Flow flow_of(MpiOperation operation) {
-  switch (operation) {
-    case MpiOperation::bcast:
-    case MpiOperation::ibcast:
-    case MpiOperation::scatter:
-    case MpiOperation::scatterv:
-      return Flow::from_root;
-    case MpiOperation::reduce:
-    case MpiOperation::ireduce:
-    case MpiOperation::gather:
-    case MpiOperation::gatherv:
-      return Flow::to_root;
-    case MpiOperation::scan:
-    case MpiOperation::exscan:
-      return Flow::prefix;
-    default:
-      return Flow::all_to_all;
-  }
-}
-
 /// A process in a collective.
 struct Part {
   const store::MpiCallRow* call;
@@ -119,7 +116,7 @@ class Finder {
   void candidate(MpiWaitKind kind, const store::MpiCallRow& of, ProcessId waiter, std::uint32_t thread,
                  MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late) {
     const TimeNs until = std::min(release, end);
-    if (waiter == late || until - begin < kShortestMpiWait) return;
+    if (waiter == late || until - begin < std::max(kShortestMpiWait, model_.clock_error(waiter, late))) return;
     candidates_.emplace_back(std::pair(waiter, thread), MpiWait{kind, operation, of.communicator.value_or(0),
                                                                 of.sequence.value_or(0), begin, until, waiter, late});
   }
@@ -172,7 +169,7 @@ class Finder {
   /// `parts`: in the order of their arrival.
   void collective(std::span<const Part> parts) {
     const store::MpiCallRow& any = *parts.front().call;
-    const Flow flow = flow_of(any.operation);
+    const MpiFlow flow = mpi_flow(any.operation);
     const Part& last = parts.back();
     MpiCollective summary{any.operation,
                           *any.communicator,
@@ -182,16 +179,17 @@ class Finder {
                           0};
     const auto is_root = [&](const Part& part) { return any.peer && world_rank_[part.call->process] == *any.peer; };
     const auto waits_for = [&](const Part& part, const Part& late) {
-      if (late.entered <= part.begin) return;
+      if (late.entered - part.begin < std::max<TimeNs>(model_.clock_error(part.call->process, late.call->process), 1))
+        return;
       candidate(MpiWaitKind::collective, *part.call, part.call->process, part.call->thread, part.waits_in, part.begin,
                 part.end, late.entered, late.call->process);
       if (late.call == last.call)
         summary.waited_ns += std::max<TimeNs>(std::min(late.entered, part.end) - part.begin, 0);
     };
     const auto root = std::find_if(parts.begin(), parts.end(), is_root);
-    if (flow == Flow::all_to_all) {
+    if (flow == MpiFlow::all_to_all) {
       for (const Part& part : parts) waits_for(part, last);
-    } else if (flow == Flow::prefix) {
+    } else if (flow == MpiFlow::prefix) {
       for (const Part& part : parts) {
         const Part* late = nullptr;  // the last of those before it
         for (const Part& other : parts) {
@@ -199,7 +197,7 @@ class Finder {
         }
         if (late != nullptr) waits_for(part, *late);
       }
-    } else if (root != parts.end() && flow == Flow::from_root) {
+    } else if (root != parts.end() && flow == MpiFlow::from_root) {
       for (const Part& part : parts) waits_for(part, *root);
     } else if (root != parts.end()) {
       waits_for(*root, last);

@@ -10,7 +10,12 @@
 
 namespace wicprof::analyzer {
 
-/// No wait is shorter: the clocks of two processes of one machine agree within this.
+/// Who waits for whom in a collective.
+enum class MpiFlow : std::uint8_t { all_to_all, from_root, to_root, prefix };
+MpiFlow mpi_flow(MpiOperation operation);
+
+/// No wait is shorter: the clocks of two processes of one machine agree within this. Nor than the error of the
+/// clocks of two machines.
 inline constexpr TimeNs kShortestMpiWait = kMicrosecond;
 
 enum class MpiWaitKind : std::uint8_t { collective, late_sender, late_receiver };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/ranks/join.h"
 #include "analyzer/ranks/mpi_waits.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
@@ -87,6 +88,11 @@ bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
   return 2 * own >= each && own <= 2 * percentile(others, 50);
 }
 
+std::string trace_of(const TraceModel& model, store::ProcessId process) {
+  const auto found = model.joined_trace.find(process);
+  return found == model.joined_trace.end() ? "the same trace" : model.joined[found->second].name;
+}
+
 }  // namespace
 
 template <>
@@ -95,12 +101,16 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   const MpiWaits& mpi = input.mpi;
   if (input.model.mpi_calls.empty()) return outcome;
   if (mpi.ranks.size() < 2) {
-    outcome.refused = "the trace holds one rank; record all in one: wic-prof run -- mpirun ...";
+    outcome.refused =
+        "the trace holds one rank; name the traces of all ranks (wic-prof analyze trace.*.wicprof), or record all in "
+        "one (wic-prof run -- mpirun ...)";
     return outcome;
   }
   if (mpi.collectives.empty() && mpi.messages == 0) {
     outcome.refused = fmt::format("no call of MPI has all its ranks in the trace; {} lack some",
                                   count_of(mpi.incomplete + mpi.unmatched, "collective or message"));
+    if (const std::vector<std::int32_t> missing = missing_ranks(input.model); !missing.empty())
+      outcome.refused += fmt::format("; the first rank that is missing is {}", missing.front());
     return outcome;
   }
   const RankCost& worst = mpi.ranks.front();
@@ -134,8 +144,8 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   if (others > kOthers) finding.evidence += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
   finding.remedy = fmt::format(
       "compare what rank {} does before {} with what the other ranks do there: its kernels, "
-      "ranges and share of a CPU are in the same trace",
-      worst.rank, mpi_operation_name(worst.operation));
+      "ranges and share of a CPU are in {}",
+      worst.rank, mpi_operation_name(worst.operation), trace_of(input.model, worst.process));
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

@@ -116,6 +116,13 @@ const store::ProcessRow* TraceModel::process(store::ProcessId id) const {
   return found == processes.end() ? nullptr : &*found;
 }
 
+TimeNs TraceModel::clock_error(store::ProcessId first, store::ProcessId second) const {
+  const auto a = joined_trace.find(first), b = joined_trace.find(second);
+  if (a == joined_trace.end() || b == joined_trace.end()) return 0;
+  const JoinedTrace &one = joined[a->second], &other = joined[b->second];
+  return one.clock == other.clock ? 0 : one.error + other.error;
+}
+
 std::size_t TraceModel::program_processes() const {
   const auto count = std::count_if(processes.begin(), processes.end(), [](const auto& row) { return !is_own(row); });
   return static_cast<std::size_t>(count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,6 +17,15 @@
 
 namespace wicprof::analyzer {
 
+/// One of the traces that a model was joined from (analyzer/ranks/join.h).
+struct JoinedTrace {
+  std::string name, host;
+  std::uint32_t clock = 0;     ///< traces that one clock timed have one number
+  TimeNs shift = 0;            ///< added to the trace's times, at its begin
+  TimeNs error = 0;            ///< the most that the shifted times are off the clock of the first trace
+  bool aligned_by_mpi = true;  ///< else by the time of day
+};
+
 /// The lists of events are members of store::Lists (`waits`, `signals`, ...: store/format/tables/), each ordered by
 /// time.
 struct TraceModel : store::Lists {
@@ -24,6 +34,8 @@ struct TraceModel : store::Lists {
   std::vector<store::PcTotalRow> pc_totals;
   std::vector<store::SassRow> sass;
   std::vector<store::StatRow> stats;
+  std::vector<JoinedTrace> joined;                       ///< empty for one trace
+  std::map<store::ProcessId, std::size_t> joined_trace;  ///< of a process, where traces were joined
 
   // Derived by settle().
   // The traced time: from the first to the last wait, signal, kernel or copy. Excludes the program's start-up. Without
@@ -39,6 +51,8 @@ struct TraceModel : store::Lists {
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;
   const store::ProcessRow* process(store::ProcessId id) const;
+  /// The most by which the times of two processes are off one another; 0 where one clock timed both.
+  TimeNs clock_error(store::ProcessId first, store::ProcessId second) const;
   /// The number of the program's processes, without wic-prof's own.
   std::size_t program_processes() const;
   /// For people; an undeclared site or device is named by its number.

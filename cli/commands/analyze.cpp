@@ -40,9 +40,6 @@ Result<> check(const AnalyzeOptions& options) {
   if (options.figure != 0 && analyzer::figure_by_number(options.figure) == nullptr) {
     return bad_input(fmt::format("figure {} does not exist; the figures are {}", options.figure, figure_numbers()));
   }
-  if (options.figure == 0 && options.files.size() > 1) {
-    return bad_input("only --figure takes several traces; name one, or use wic-prof compare");
-  }
   if (options.figure == 0 && options.format == "csv") {
     return bad_input("only --figure has a csv; the whole analysis is text or json");
   }
@@ -67,14 +64,15 @@ Result<std::string> figure_of(const AnalyzeOptions& options) {
 }
 
 Result<std::string> analysis_of(const AnalyzeOptions& options) {
-  const Result<analyzer::TraceModel> model = load_trace(options.files.front());
+  const Result<analyzer::TraceModel> model = load_job(options.files);
   if (!model) return model.error();
   std::optional<analyzer::Comparison> comparison;
   if (analyzer::Modes(*model).both()) comparison = analyzer::compare(*model);
   const analyzer::Comparison* const both = comparison ? &*comparison : nullptr;
   if (options.format == "json") return reports::analysis_json(*model, analyzer::analyze(*model), both);
   return reports::analysis_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out),
-                                {screen_of_output(options.output.name), options.verbose, both, options.files.front()});
+                                {screen_of_output(options.output.name), options.verbose, both,
+                                 options.files.size() > 1 ? "" : options.files.front()});
 }
 
 }  // namespace
@@ -82,7 +80,9 @@ Result<std::string> analysis_of(const AnalyzeOptions& options) {
 template <>
 VerbBody declare<struct AnalyzeVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<AnalyzeOptions>();
-  verb.add_option("FILE", options->files, "a trace (.wicprof); with --figure also several, to be shown side by side")
+  verb.add_option("FILE", options->files,
+                  "a trace (.wicprof), or the traces of one job, one for each rank; with --figure, traces to be shown "
+                  "side by side")
       ->required();
   verb.add_option("--figure", options->figure, "print one of the WIC paper's figures instead: " + figure_numbers())
       ->type_name("N");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analyzer/ranks/join.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
@@ -48,6 +49,26 @@ Result<std::string> wanted_format(const ReportOptions& options, const std::strin
                                fmt::join(format_names(), ", ")));
 }
 
+/// One, of a trace or of the traces of one job; or two, to be compared.
+Result<std::vector<analyzer::TraceModel>> models_of(const std::vector<std::string>& files) {
+  std::vector<analyzer::TraceModel> models;
+  if (files.size() > 2) {
+    Result<analyzer::TraceModel> job = load_job(files);
+    if (!job) return job.error();
+    models.push_back(*std::move(job));
+    return models;
+  }
+  for (const std::string& file : files) {
+    Result<analyzer::TraceModel> model = load_trace(file);
+    if (!model) return model.error();
+    models.push_back(*std::move(model));
+  }
+  if (models.size() == 1 || !analyzer::are_of_one_job(models)) return models;
+  Result<analyzer::TraceModel> job = join_job(std::move(models));
+  if (!job) return job.error();
+  return std::vector{*std::move(job)};
+}
+
 int report(const ReportOptions& options) {
   const Result<Output> output = prepare_output(options.output);
   if (!output) return fail(output.error());
@@ -56,14 +77,10 @@ int report(const ReportOptions& options) {
   if (output->name == "-" && is_binary(*format) && isatty(STDOUT_FILENO)) {
     return fail(bad_input(fmt::format("{} is no text for a terminal; name a file with -o", *format)));
   }
-  std::vector<analyzer::TraceModel> models;
-  for (const std::string& file : options.files) {
-    Result<analyzer::TraceModel> model = load_trace(file);
-    if (!model) return fail(model.error());
-    models.push_back(*std::move(model));
-  }
+  const Result<std::vector<analyzer::TraceModel>> models = models_of(options.files);
+  if (!models) return fail(models.error());
   const std::string document =
-      reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, *format);
+      reports::render_trace(models->back(), models->size() > 1 ? &models->front() : nullptr, *format);
   const Result<> written = is_binary(*format) ? write_bytes_to(*output, document) : write_output(*output, document);
   if (!written) return fail(written.error());
   if (output->name != "-") note("written to " + output->name);
@@ -87,9 +104,10 @@ std::string format_help() {
 template <>
 VerbBody declare<struct ReportVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<ReportOptions>();
-  verb.add_option("FILE", options->files, "a trace, or two: the trace before, then the trace that the report describes")
-      ->required()
-      ->expected(1, 2);
+  verb.add_option(
+          "FILE", options->files,
+          "a trace; or two, of which the first is the trace before; or the traces of one job, one for each rank")
+      ->required();
   verb.add_option("--format", options->format, format_help() + "; default: as the output's name ends")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(format_names()));

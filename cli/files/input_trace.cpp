@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
+#include "analyzer/ranks/join.h"
+#include "analyzer/words/format.h"
 #include "cli/files/process_memory.h"
 #include "cli/terminal/messages.h"
 #include "protocol/session.h"
@@ -48,6 +52,41 @@ Result<analyzer::TraceModel> load_trace(const std::string& path) {
     }
   }
   return model;
+}
+
+Result<std::vector<analyzer::TraceModel>> load_readable(const std::vector<std::string>& paths) {
+  std::vector<analyzer::TraceModel> models;
+  std::optional<Error> first;
+  for (const std::string& path : paths) {
+    Result<analyzer::TraceModel> model = load_trace(path);
+    if (!model) {
+      if (paths.size() > 1) warn(fmt::format("left out: {}", model.error().message));
+      if (!first) first = model.error();
+      continue;
+    }
+    if (paths.size() > 1) model->name = path;  // the files of several machines may have one name
+    models.push_back(*std::move(model));
+  }
+  if (models.empty()) return *first;
+  return models;
+}
+
+Result<analyzer::TraceModel> join_job(std::vector<analyzer::TraceModel> traces) {
+  Result<analyzer::TraceModel> job = analyzer::join(std::move(traces));
+  if (!job) return job;
+  if (const std::vector<std::int32_t> missing = analyzer::missing_ranks(*job); !missing.empty()) {
+    warn(fmt::format(
+        "no trace has rank {} of the job{}: who was late in calls with a missing rank is not known", missing.front(),
+        missing.size() == 1 ? "" : fmt::format(", nor {}", analyzer::count_of(missing.size() - 1, "other"))));
+  }
+  return job;
+}
+
+Result<analyzer::TraceModel> load_job(const std::vector<std::string>& paths) {
+  Result<std::vector<analyzer::TraceModel>> models = load_readable(paths);
+  if (!models) return models.error();
+  if (models->size() == 1) return std::move(models->front());
+  return join_job(*std::move(models));
 }
 
 }  // namespace wicprof::cli

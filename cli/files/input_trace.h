@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analyzer/analysis.h"
 #include "protocol/result.h"
@@ -10,5 +11,13 @@ namespace wicprof::cli {
 
 /// Notes on stderr if the trace is still being recorded, or was never finished.
 Result<analyzer::TraceModel> load_trace(const std::string& path);
+
+/// The traces of one job as one model. A trace that cannot be read is named on stderr, and the others are loaded.
+/// Errors: none can be read; analyzer::join()'s.
+Result<analyzer::TraceModel> load_job(const std::vector<std::string>& paths);
+/// One model per trace; else like load_job().
+Result<std::vector<analyzer::TraceModel>> load_readable(const std::vector<std::string>& paths);
+/// analyzer::join(), with a note on stderr where ranks are missing.
+Result<analyzer::TraceModel> join_job(std::vector<analyzer::TraceModel> traces);
 
 }  // namespace wicprof::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
-#include "protocol/shell_words.h"
 
 namespace wicprof::reports::html {
 
@@ -86,7 +85,7 @@ std::string command_line(std::string_view command) {
 }
 
 std::string analyze_command(const TraceModel& model, std::string_view options) {
-  return fmt::format("wic-prof analyze {}{}{}", shell_word(model.name), options.empty() ? "" : " ", options);
+  return fmt::format("wic-prof analyze {}{}{}", trace_words(model), options.empty() ? "" : " ", options);
 }
 
 }  // namespace wicprof::reports::html

@@ -129,7 +129,7 @@ std::string timeline_part(const ReportInput& input) {
       return section("timeline", "Timeline", two_traces(std::move(before), std::move(part), input.comparison), command);
     }
   }
-  return section("timeline", "Timeline", one_trace(part), command + shell_word(input.model.name));
+  return section("timeline", "Timeline", one_trace(part), command + trace_words(input.model));
 }
 
 }  // namespace wicprof::reports::html

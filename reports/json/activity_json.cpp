@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/ranks/join.h"
 #include "reports/json/pairs_json.h"
 
 namespace wicprof::reports {
@@ -262,6 +263,15 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
             {"times_last", cost.collectives},
             {"waited_ns", cost.waited_ns},
             {"most_in", cost.cost_ns == 0 ? Json(nullptr) : Json(mpi_operation_name(cost.operation))}};
+  });
+  value["missing_ranks"] = analyzer::missing_ranks(model);
+  value["traces"] = array_of(model.joined, [](const analyzer::JoinedTrace& trace) -> Json {
+    return {{"trace", trace.name},
+            {"host", trace.host},
+            {"clock", trace.clock},
+            {"shift_ns", trace.shift},
+            {"error_ns", trace.error},
+            {"aligned_by", trace.clock == 0 ? Json(nullptr) : Json(trace.aligned_by_mpi ? "mpi" : "time of day")}};
   });
   value["late_collectives"] = Json::array();
   for (const MpiCollective& each : mpi.collectives) {

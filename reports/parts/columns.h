@@ -46,6 +46,7 @@ inline constexpr Column kColumns[] = {
     {"process", "the number of a process of the program"},
     {"MPI call", "a call of MPI, summed over the ranks"},
     {"MPI rank", "the number of the process in MPI_COMM_WORLD"},
+    {"in trace", "the file that has the calls of this rank"},
     {"between", "one of two sides that communicate: the CPU or a device"},
     {"switched at", "when the way of waiting was changed, from the begin of the run"},
     {"side", "before or after the change, and how the program waited then"},

@@ -88,18 +88,22 @@ Table mpi_calls_table(const Analysis& analysis, std::size_t most) {
        {"max", 'r', [](const Row& o) { return cell::duration(o.max_ns); }}});
 }
 
-Table mpi_ranks_table(const Analysis& analysis, std::size_t most) {
+Table mpi_ranks_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {
   using Row = RankCost;
   const auto most_in = [](const Row& r) {
     return r.cost_ns == 0 ? Cell("-") : cell::name(std::string(mpi_operation_name(r.operation)));
   };
-  return table_of<Row>("rank", analysis.mpi.ranks, most,
-                       {{"MPI rank", 'r', [](const Row& r) { return std::to_string(r.rank); }},
-                        {"cost the others", 'r', [](const Row& r) { return cell::duration(r.cost_ns); }},
-                        {"max", 'r', [](const Row& r) { return cell::duration(r.largest_ns); }},
-                        {"times last", 'r', [](const Row& r) { return cell::count(r.collectives); }},
-                        {"waited itself", 'r', [](const Row& r) { return cell::duration(r.waited_ns); }},
-                        {"most in", 'l', most_in}});
+  std::vector<Field<Row>> fields{{"MPI rank", 'r', [](const Row& r) { return std::to_string(r.rank); }},
+                                 {"cost the others", 'r', [](const Row& r) { return cell::duration(r.cost_ns); }},
+                                 {"max", 'r', [](const Row& r) { return cell::duration(r.largest_ns); }},
+                                 {"times last", 'r', [](const Row& r) { return cell::count(r.collectives); }},
+                                 {"waited itself", 'r', [](const Row& r) { return cell::duration(r.waited_ns); }},
+                                 {"most in", 'l', most_in}};
+  if (!model.joined.empty()) {
+    fields.push_back({"in trace", 'l',
+                      [&](const Row& r) { return cell::name(model.joined[model.joined_trace.at(r.process)].name); }});
+  }
+  return table_of<Row>("rank", analysis.mpi.ranks, most, fields);
 }
 
 Table polling_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {

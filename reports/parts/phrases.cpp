@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/ranks/join.h"
 #include "analyzer/trace/imported.h"
 #include "analyzer/trace/run_command.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/writers.h"
 #include "analyzer/work/kernels.h"
+#include "protocol/shell_words.h"
 #include "store/format/stat_list.h"
 
 namespace wicprof::reports {
@@ -159,6 +161,33 @@ std::string intervention_text(const TraceModel& model, const store::Intervention
 
 TimeNs took_effect_after(const store::InterventionRow& row) { return row.effective - row.requested; }
 
+namespace {
+
+/// "; joined from 4 traces of 2 machines, ..."
+std::string joined_words(const TraceModel& model) {
+  if (model.joined.empty()) return {};
+  const analyzer::JoinedTrace* worst = &model.joined.front();
+  std::uint32_t clocks = 0;
+  for (const analyzer::JoinedTrace& trace : model.joined) {
+    clocks = std::max(clocks, trace.clock + 1);
+    if (trace.error > worst->error) worst = &trace;
+  }
+  std::string text = fmt::format("; joined from {}", count_of(model.joined.size(), "trace"));
+  if (clocks == 1) {
+    text += " with one clock";
+  } else {
+    text += fmt::format(" with {}, aligned within {}{}", count_of(clocks, "clock"), format_duration(worst->error),
+                        worst->aligned_by_mpi ? "" : " by the time of day only");
+    text += fmt::format(" ({})", one_line(worst->name));
+  }
+  if (const std::vector<std::int32_t> missing = analyzer::missing_ranks(model); !missing.empty())
+    text += missing.size() == 1 ? fmt::format("; without rank {}", missing.front())
+                                : fmt::format("; without {} ranks, such as rank {}", missing.size(), missing.front());
+  return text;
+}
+
+}  // namespace
+
 std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   std::uint64_t waits = 0;
   for (const SiteStats& site : analysis.sites) waits += site.count;
@@ -177,7 +206,14 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   const std::size_t kernels = analyzer::count_program_kernels(model);
   what +=
       analysis.sites.empty() && kernels == 0 ? "neither kernels nor waits through wic" : count_of(kernels, "kernel");
-  return fmt::format("{} in {}{}", what, format_duration(model.span()), devices);
+  return fmt::format("{} in {}{}{}", what, format_duration(model.span()), devices, joined_words(model));
+}
+
+std::string trace_words(const TraceModel& model) {
+  if (model.joined.empty()) return shell_word(model.name);
+  std::string words;
+  for (const analyzer::JoinedTrace& trace : model.joined) words += (words.empty() ? "" : " ") + shell_word(trace.name);
+  return words;
 }
 
 std::string loss_title(const Analysis& analysis) {

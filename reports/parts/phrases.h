@@ -46,6 +46,8 @@ TimeNs took_effect_after(const store::InterventionRow& row);
 
 /// "12.3 k waits at 2 wait sites, 4 kernels in 6.02 s on NVIDIA H200".
 std::string trace_line(const TraceModel& model, const Analysis& analysis);
+/// The trace's name, or those of the traces that were joined, for a command of a shell.
+std::string trace_words(const TraceModel& model);
 
 /// What the list of losses means, as its title.
 std::string loss_title(const Analysis& analysis);

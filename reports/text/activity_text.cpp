@@ -80,9 +80,9 @@ std::string activity_text(const TraceModel& model, const Analysis& analysis, std
       model.program_processes() < 2 ? std::string() : table_text(processes_table(model, most), screen);
   for (const std::string& part :
        {processes, table_text(mpi_calls_table(analysis, most), screen),
-        table_text(mpi_ranks_table(analysis, most), screen), table_text(polling_table(model, analysis, most), screen),
-        stream_waits_text(model, analysis, most, screen), clocks_text(model, analysis, screen),
-        own_cost_text(analysis, screen)}) {
+        table_text(mpi_ranks_table(model, analysis, most), screen),
+        table_text(polling_table(model, analysis, most), screen), stream_waits_text(model, analysis, most, screen),
+        clocks_text(model, analysis, screen), own_cost_text(analysis, screen)}) {
     if (part.empty()) continue;
     text += (text.empty() ? "" : "\n") + part;
   }

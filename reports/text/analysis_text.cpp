@@ -152,15 +152,17 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
           graphs_text(analysis, kNamedRows, screen) + host_waits_in_words(analysis, screen) +
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += lateness_in_words(model, analysis, screen);
-  text += section(table_text(mpi_ranks_table(analysis, kNamedSites), screen));
+  text += section(table_text(mpi_ranks_table(model, analysis, kNamedSites), screen));
   if (analysis.sites.empty() && analysis.kernels.empty() && analysis.mpi.ranks.empty())
     text += section(table_text(threads_table(model, analysis, kNamedSites), screen));
   const std::string unseen = analysis.refusals.empty() ? std::string()
                                                        : fmt::format(", and why {} could not look",
                                                                      count_of(analysis.refusals.size(), "rule"));
   text += "\n" + paragraph(screen, fmt::format("All tables, the evidence{}:", unseen), 0);
-  return text + command_lines(
-                    screen, "wic-prof analyze --verbose " + shell_word(view.file.empty() ? model.name : view.file), 2);
+  return text +
+         command_lines(screen,
+                       "wic-prof analyze --verbose " + (view.file.empty() ? trace_words(model) : shell_word(view.file)),
+                       2);
 }
 
 std::string whole_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {

@@ -60,7 +60,7 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis, cons
   if (!analysis.sites.empty()) text += section(sites_text(model, analysis, kSummarySites, screen));
   text += section(table_text(kernels_table(analysis, kKernels), screen));
   text += section(table_text(host_waits_table(analysis, kHostWaits), screen));
-  text += section(table_text(mpi_ranks_table(analysis, kRanks), screen));
+  text += section(table_text(mpi_ranks_table(model, analysis, kRanks), screen));
   if (analysis.sites.empty() && analysis.mpi.ranks.empty())
     text += section(table_text(threads_table(model, analysis, kThreads), screen));
   text += section(table_text(interventions_table(model, kInterventions), screen));
