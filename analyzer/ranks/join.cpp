@@ -49,7 +49,7 @@ std::optional<Error> why_not_one_job(const std::vector<TraceModel>& traces) {
     if (!trace.mpi_communicators.empty()) continue;
     return bad_input(fmt::format(
         "{} has no calls of MPI, which show that traces are of one job; name traces of one job, recorded with "
-        "--trace cuda,nvtx,host,mpi, or name one trace",
+        "--trace cuda,nvtx,host,mpi, or one trace; others are taken by --figure and wic-prof compare",
         trace.name));
   }
   const std::vector<std::size_t> job = jobs_of(traces);

@@ -212,9 +212,13 @@ struct PerSite {
 class SumsBySite {
  public:
   SumsBySite(const TraceModel& model, const Waiters& waiters, const Modes& modes)
-      : waiters_(waiters.list().size()), modes_(modes), only_(modes.at(0, model.begin)), whole_(waiters_) {}
+      : waiters_(waiters.list().size()),
+        modes_(modes),
+        both_(modes.both()),
+        only_(modes.at(0, model.begin)),
+        whole_(waiters_) {}
 
-  std::size_t mode_at(SiteId id, TimeNs at) const { return index_of(modes_.both() ? modes_.at(id, at) : only_); }
+  std::size_t mode_at(SiteId id, TimeNs at) const { return index_of(both_ ? modes_.at(id, at) : only_); }
 
   /// The site, whose waiter waits in that mode.
   PerSite& see(SiteId id, std::size_t mode, std::uint32_t waiter) {
@@ -239,6 +243,7 @@ class SumsBySite {
  private:
   const std::size_t waiters_;
   const Modes& modes_;
+  const bool both_;
   const Mode only_;  // where there is one
   std::map<SiteId, PerSite> sites_;
   PerSite whole_;

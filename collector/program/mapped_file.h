@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
+#include <string_view>
 
 namespace wicprof::collector {
 
@@ -19,9 +19,11 @@ class MappedFile {
     if (file < 0) return;
     struct stat status {};
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-      bytes_ = static_cast<std::size_t>(status.st_size);
-      memory_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
-      if (memory_ == MAP_FAILED) memory_ = nullptr;
+      void* const memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory != MAP_FAILED) {
+        memory_ = memory;
+        bytes_ = static_cast<std::size_t>(status.st_size);
+      }
     }
     close(file);
   }
@@ -31,13 +33,8 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// `count` objects at an offset; nullptr if the file ends before.
-  template <class T>
-  const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
-    if (memory_ == nullptr || offset > bytes_ || count > (bytes_ - offset) / sizeof(T) || offset % alignof(T) != 0)
-      return nullptr;
-    return reinterpret_cast<const T*>(static_cast<const char*>(memory_) + offset);
-  }
+  /// Empty: it cannot be read.
+  std::string_view bytes() const { return {static_cast<const char*>(memory_), bytes_}; }
 
  private:
   void* memory_ = nullptr;

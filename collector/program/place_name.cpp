@@ -1,7 +1,6 @@
 #include "collector/program/place_name.h"
 
 #include <elf.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,37 +9,21 @@
 #include "collector/program/loaded_module.h"
 #include "collector/program/mapped_file.h"
 #include "collector/program/symbol_name.h"
+#include "rewriter/images/elf.h"
 
 namespace wicprof::collector {
 
 namespace {
 
 /// The function at an address of the file, by its symbol table of that type; empty without one.
-std::string symbol_in(const MappedFile& file, std::uint64_t address, unsigned type) {
-  const auto* header = file.at<ElfW(Ehdr)>(0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_shentsize != sizeof(ElfW(Shdr)))
-    return {};
-  const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
-  if (sections == nullptr) return {};
-  for (unsigned i = 0; i < header->e_shnum; ++i) {
-    const ElfW(Shdr)& table = sections[i];
-    if (table.sh_type != type || table.sh_link >= header->e_shnum) continue;
-    const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
-    const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
-    const ElfW(Shdr)& names = sections[table.sh_link];
-    const char* texts = file.at<char>(names.sh_offset, names.sh_size);
-    if (symbols == nullptr || texts == nullptr) return {};
-    for (std::uint64_t s = 0; s < count; ++s) {
-      const ElfW(Sym)& symbol = symbols[s];
-      const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
-      if (!function || address < symbol.st_value || address - symbol.st_value >= symbol.st_size) continue;
-      if (symbol.st_name >= names.sh_size) return {};
-      return std::string(texts + symbol.st_name, strnlen(texts + symbol.st_name, names.sh_size - symbol.st_name));
-    }
-    return {};
-  }
-  return {};
+std::string symbol_in(const rewriter::Elf& file, std::uint64_t address, std::uint32_t type) {
+  std::string name;
+  rewriter::for_each_function(file, type, [&](const rewriter::ElfFunction& function) {
+    if (!function.is_defined || address < function.address || address - function.address >= function.bytes) return true;
+    name = function.name();
+    return false;
+  });
+  return name;
 }
 
 /// Removes what brackets enclose, except in names such as operator().
@@ -81,8 +64,10 @@ FunctionAt function_at(const void* address) {
   const char* slash = std::strrchr(shown, '/');
   function.module = slash == nullptr ? shown : slash + 1;
   const MappedFile file(path);
-  function.name = symbol_in(file, function.offset, SHT_SYMTAB);
-  if (function.name.empty()) function.name = symbol_in(file, function.offset, SHT_DYNSYM);
+  const Result<rewriter::Elf> elf = rewriter::read_elf(file.bytes());
+  if (!elf) return function;
+  function.name = symbol_in(*elf, function.offset, SHT_SYMTAB);
+  if (function.name.empty()) function.name = symbol_in(*elf, function.offset, SHT_DYNSYM);
   return function;
 }
 

@@ -3,7 +3,6 @@
 #ifdef WICPROF_HAS_BACKTRACE
 
 #include <backtrace.h>
-#include <elf.h>
 #include <link.h>
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 
 #include "collector/program/loaded_module.h"
 #include "collector/program/mapped_file.h"
+#include "rewriter/images/elf.h"
 
 namespace {
 
@@ -53,21 +53,11 @@ namespace {
 /// Bytes of the sections .debug_* in a file.
 std::uint64_t debug_bytes(const char* path) {
   const MappedFile file(path);
-  const auto* header = file.at<ElfW(Ehdr)>(0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_shentsize != sizeof(ElfW(Shdr)) || header->e_shstrndx >= header->e_shnum)
-    return 0;
-  const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
-  if (sections == nullptr) return 0;
-  const ElfW(Shdr)& names = sections[header->e_shstrndx];
-  const char* texts = file.at<char>(names.sh_offset, names.sh_size);
-  if (texts == nullptr) return 0;
+  const Result<rewriter::Elf> elf = rewriter::read_elf(file.bytes());
   std::uint64_t bytes = 0;
-  constexpr std::string_view kDebug = ".debug_";
-  for (unsigned i = 0; i < header->e_shnum; ++i) {
-    const std::uint64_t name = sections[i].sh_name;
-    if (name + kDebug.size() <= names.sh_size && std::string_view(texts + name, kDebug.size()) == kDebug)
-      bytes += sections[i].sh_size;
+  if (!elf) return bytes;
+  for (const rewriter::ElfSection& section : elf->sections) {
+    if (section.name.starts_with(".debug_")) bytes += section.bytes.size();
   }
   return bytes;
 }

@@ -2,6 +2,8 @@
 
 #include <elf.h>
 
+#include <algorithm>
+
 #include "rewriter/images/bytes.h"
 
 namespace wicprof::rewriter {
@@ -63,16 +65,31 @@ Result<Elf> read_elf(std::string_view bytes) {
   return elf;
 }
 
+std::string_view ElfFunction::name() const { return text_at(names, name_at).value_or(""); }
+
+void for_each_function(const Elf& elf, std::uint32_t type, const std::function<bool(const ElfFunction&)>& visit) {
+  const auto table = std::find_if(elf.sections.begin(), elf.sections.end(),
+                                  [&](const ElfSection& section) { return section.type == type; });
+  if (table == elf.sections.end() || table->link >= elf.sections.size()) return;
+  ElfFunction function;
+  function.names = elf.sections[table->link].bytes;
+  for (; const auto symbol = value_at<Elf64_Sym>(table->bytes, function.index * sizeof(Elf64_Sym)); ++function.index) {
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
+    function.address = symbol->st_value;
+    function.bytes = symbol->st_size;
+    function.is_kernel = (symbol->st_other & kKernelSymbol) != 0;
+    function.is_defined = symbol->st_shndx != SHN_UNDEF;
+    function.name_at = symbol->st_name;
+    if (!visit(function)) return;
+  }
+}
+
 std::vector<std::string> kernels_of(const Elf& cubin) {
   std::vector<std::string> kernels;
-  for (const ElfSection& symbols : cubin.sections) {
-    if (symbols.type != SHT_SYMTAB || symbols.link >= cubin.sections.size()) continue;
-    const std::string_view names = cubin.sections[symbols.link].bytes;
-    for (std::uint64_t at = 0; const auto symbol = value_at<Elf64_Sym>(symbols.bytes, at); at += sizeof(Elf64_Sym)) {
-      if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || (symbol->st_other & kKernelSymbol) == 0) continue;
-      if (const auto name = text_at(names, symbol->st_name); name && !name->empty()) kernels.emplace_back(*name);
-    }
-  }
+  for_each_function(cubin, SHT_SYMTAB, [&](const ElfFunction& function) {
+    if (function.is_kernel && !function.name().empty()) kernels.emplace_back(function.name());
+    return true;
+  });
   return kernels;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,21 @@ bool begins_as_elf(std::string_view bytes);
 /// The file's sections. The result refers to `bytes`. Nothing is assumed about the bytes: a section that does not lie
 /// inside the file is an error.
 Result<Elf> read_elf(std::string_view bytes);
+
+struct ElfFunction {
+  std::uint32_t index = 0;  ///< of its symbol
+  std::uint64_t address = 0, bytes = 0;
+  bool is_kernel = false;   ///< in contrast to a device function
+  bool is_defined = false;  ///< in this file
+  std::string_view names;   ///< of the symbol table
+  std::uint64_t name_at = 0;
+
+  /// Empty: damaged, or without a name.
+  std::string_view name() const;
+};
+
+/// The functions of the first table of symbols of that type (SHT_SYMTAB, SHT_DYNSYM), until `visit` returns false.
+void for_each_function(const Elf& elf, std::uint32_t type, const std::function<bool(const ElfFunction&)>& visit);
 
 /// The symbols of the kernels of a cubin, in the order of its symbol table.
 std::vector<std::string> kernels_of(const Elf& cubin);

@@ -25,6 +25,7 @@ inline std::vector<char> made_cubin(const std::vector<std::string>& functions) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = 3;
   header.e_shoff = sizeof header;
