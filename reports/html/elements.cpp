@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
+#include "reports/parts/phrases.h"
 
 namespace wicprof::reports::html {
 

@@ -14,6 +14,7 @@
 #include "reports/html/lanes.h"
 #include "reports/html/sections.h"
 #include "reports/html/timeline_data.h"
+#include "reports/parts/phrases.h"
 
 namespace wicprof::reports::html {
 namespace {
