@@ -94,7 +94,7 @@ Result<> Collector::set_up() {
   if (!done) return done;
 
   // Without the first, CUPTI zeroes the pool's buffers again. With the second, as is its default, each thread has a
-  // buffer of its own: 90 us for each thread of a program that makes one per request, on the host of an H100.
+  // buffer of its own, which a program pays for each thread that it makes.
   for (const auto& [attribute, wanted] : {std::pair{CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, true},
                                           std::pair{CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, false}}) {
     if (api_.activity_set_attribute == nullptr) break;

@@ -63,14 +63,20 @@ bool same(const LoadedModule& one, const LoadedModule& other) {
 class FunctionNames {
  public:
   std::string at(const void* address) {
-    const std::lock_guard lock(mutex_);
-    if (const std::uint64_t modules = modules_loaded(); modules != modules_) {  // another may lie at that address now
-      modules_ = modules;
-      names_.clear();
+    const std::uint64_t modules = modules_loaded();
+    {
+      const std::lock_guard lock(mutex_);
+      if (modules != modules_) {  // another function may lie at that address now
+        modules_ = modules;
+        names_.clear();
+      }
+      if (const auto found = names_.find(address); found != names_.end()) return found->second;
     }
-    const auto [place, is_new] = names_.try_emplace(address);
-    if (is_new) place->second = function_at(address).name;
-    return place->second;
+    // Not under the lock: this takes one of the loader's, which a thread that waits for ours may hold.
+    std::string name = function_at(address).name;
+    const std::lock_guard lock(mutex_);
+    if (modules == modules_) names_.emplace(address, name);
+    return name;
   }
 
  private:
@@ -171,8 +177,9 @@ class PathsOfProcess {
     return paths;
   }
   void add(std::uint32_t call, Path path) {
+    const std::uint64_t modules = modules_loaded();
     const std::lock_guard lock(mutex_);
-    std::vector<Path>& paths = paths_[call];
+    std::vector<Path>& paths = paths_of(call, modules);
     const bool known = std::any_of(paths.begin(), paths.end(), [&](const Path& one) {
       return one.distance == path.distance && one.address == path.address;
     });
@@ -180,15 +187,23 @@ class PathsOfProcess {
   }
   template <class There>
   std::optional<Path> find(std::uint32_t call, There&& there) {
+    const std::uint64_t modules = modules_loaded();
     const std::lock_guard lock(mutex_);
-    const std::vector<Path>& paths = paths_[call];
+    const std::vector<Path>& paths = paths_of(call, modules);
     const auto found = std::find_if(paths.begin(), paths.end(), there);
     return found == paths.end() ? std::nullopt : std::optional(*found);
   }
 
  private:
+  /// Empty after a library was loaded: another function may lie at an address now.
+  std::vector<Path>& paths_of(std::uint32_t call, std::uint64_t modules) {
+    if (std::exchange(modules_, modules) != modules) paths_.fill({});
+    return paths_[call];
+  }
+
   static constexpr std::size_t kMost = 16;  // of a call; not calibrated
   std::mutex mutex_;
+  std::uint64_t modules_ = 0;
   std::array<std::vector<Path>, Caller::kCalls> paths_;
 };
 

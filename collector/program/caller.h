@@ -78,7 +78,7 @@ class Caller {
 
  private:
   /// The caller that another thread has found on a path that looks the same; nullptr: none. A program that makes a
-  /// thread for each request would walk a stack for each, which takes some 50 us with a real driver.
+  /// thread for each request would walk a stack for each, which takes longer than the rest of a first wait.
   const void* found_by_another(const CudaCall& call, const void* frame);
   void remember(std::uint32_t call, std::ptrdiff_t distance);
   /// Looks up the bounds of the thread's stack, once.
