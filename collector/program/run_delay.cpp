@@ -5,20 +5,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace wicprof::collector {
 
 namespace {
 
-// Lowest file descriptor to use: keeps low numbers free for programs that expect them or that use select().
-constexpr int kLowestFile = 256;
-
 constexpr const char* kPath = "/proc/thread-self/schedstat";
 
 std::atomic<int> open_files{0};  // of all threads
+
+/// How many descriptors the process's table has room for; 0: unknown. The kernel enlarges the table when a higher
+/// number is asked for, and a call that does so in a program of several threads waits for all CPUs (RCU): for
+/// milliseconds.
+int size_of_table() {
+  char text[512];  // the line stands before those of many words
+  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  const ssize_t bytes = ::read(file, text, sizeof text - 1);
+  close(file);
+  text[std::max<ssize_t>(bytes, 0)] = '\0';
+  const char* const line = std::strstr(text, "\nFDSize:");
+  return line == nullptr ? 0 : std::atoi(line + std::strlen("\nFDSize:"));
+}
+
+/// The lowest descriptor to use, which leaves low numbers to programs that expect them, and how many there may be,
+/// which leaves half of the numbers above.
+struct Descriptors {
+  int lowest = 0, most = 0;
+
+  static const Descriptors& of_process() {
+    static const Descriptors those = [] {
+      const int size = size_of_table();
+      return Descriptors{size / 2, std::min(size / 4, RunDelay::kMaxFiles)};
+    }();
+    return those;
+  }
+};
 
 }  // namespace
 
@@ -42,9 +69,10 @@ RunDelay::~RunDelay() {
 bool RunDelay::open() {
   if (tried_) return file_ >= 0;
   tried_ = true;
-  if (open_files.fetch_add(1, std::memory_order_relaxed) < kMaxFiles) {
+  const Descriptors& descriptors = Descriptors::of_process();
+  if (open_files.fetch_add(1, std::memory_order_relaxed) < descriptors.most) {
     if (const int low = ::open(kPath, O_RDONLY | O_CLOEXEC); low >= 0) {
-      file_ = fcntl(low, F_DUPFD_CLOEXEC, kLowestFile);
+      file_ = fcntl(low, F_DUPFD_CLOEXEC, descriptors.lowest);
       close(low);
     }
   }

@@ -1,5 +1,6 @@
 #include "collector/program/run_delay.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -93,17 +95,42 @@ TEST(RunDelay, ManyThreadsKeepFewFiles) {
   }).join();
 }
 
+/// Nothing but the descriptor of a RunDelay has such a number here.
+constexpr int kLowest = 30;
+
+int size_of_table() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("FDSize:")) return std::stoi(line.substr(line.find(':') + 1));
+  }
+  return 0;
+}
+
+// The kernel lets a program of several threads wait for all CPUs while the table grows.
+TEST(RunDelay, LeavesTheTableOfDescriptorsAsLargeAsItIs) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
+  const int before = size_of_table();
+  std::thread([&] {
+    RunDelay delay;
+    read_twice(delay);
+    bool kept = false;
+    for (int file = kLowest; file < before; ++file) kept = kept || fcntl(file, F_GETFD) >= 0;
+    EXPECT_TRUE(kept);
+    EXPECT_EQ(size_of_table(), before);
+  }).join();
+}
+
 TEST(RunDelay, DoesNotCloseAReusedDescriptor) {
   if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
   int theirs = -1;
   std::thread([&] {
     RunDelay delay;
     read_twice(delay);
-    for (int file = 256; file < 512 && theirs < 0; ++file) {
+    for (int file = kLowest; file < 512 && theirs < 0; ++file) {
       if (close(file) == 0) theirs = dup2(STDERR_FILENO, file);  // the program now owns our former number
     }
   }).join();
-  ASSERT_GE(theirs, 256);
+  ASSERT_GE(theirs, kLowest);
   EXPECT_EQ(close(theirs), 0);  // not closed at the thread's end
 }
 
