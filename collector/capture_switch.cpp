@@ -34,7 +34,11 @@ void CaptureSwitch::follow() {
   std::thread thread = start_own_thread([this] { run(); });
   if (thread.joinable()) return thread.detach();
   running_ = false;
-  set(true);  // records everything; the tool discards what it does not want
+  set(true);  // until look()
+}
+
+void CaptureSwitch::look() {
+  if (control_ != nullptr && !running_) set(control_->capturing.load(std::memory_order_acquire) != 0);
 }
 
 bool CaptureSwitch::stop(std::chrono::milliseconds timeout) {

@@ -23,6 +23,9 @@ class CaptureSwitch {
   /// thread, any number of times, but not within cuInit().
   void follow();
 
+  /// Follows the word once: without the thread, a change is seen late. Not within cuInit().
+  void look();
+
   /// Prevents further changes and ends the thread; waits up to `timeout` for both. False: a change is still running.
   bool stop(std::chrono::milliseconds timeout);
 

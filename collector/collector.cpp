@@ -153,6 +153,7 @@ void Collector::start_flusher() {
         if (off()) return;
         on_own_thread = true;
         announce_context();
+        capture_.look();
         api_.activity_flush_all(0);
         read_filled_buffers();
         pool_.prepare();

@@ -203,6 +203,11 @@ std::optional<std::string> CaptureWindow::follow(TimeNs now) {
   return "recording ends; the program continues";
 }
 
+void CaptureWindow::close() {
+  state_ = State::after;
+  set(0);
+}
+
 std::optional<TimeNs> CaptureWindow::next() const {
   if (state_ == State::before && delay_ != 0) return from_;
   if (state_ == State::within && duration_ != 0) return until_;

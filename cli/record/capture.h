@@ -73,6 +73,8 @@ class CaptureWindow {
   std::optional<std::string> follow(TimeNs now);
   /// Time of the next start or stop; empty when none is left.
   std::optional<TimeNs> next() const;
+  /// Stops recording ahead of the program's end.
+  void close();
   /// Whether the window of --duration has ended.
   bool over() const { return state_ == State::after; }
 

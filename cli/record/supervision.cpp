@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "cli/record/child_processes.h"
 #include "cli/record/guarded.h"
@@ -21,7 +22,9 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kGrace = 5 * kSecond;            // time that an interrupted program gets to end by itself
+constexpr TimeNs kGrace = 5 * kSecond;  // time that an interrupted program gets to end by itself
+/// Collectors look every 100 ms, and CUPTI hands a buffer over once the work in it has ended.
+constexpr TimeNs kHandOver = 250 * kMillisecond;
 constexpr TimeNs kTick = 100 * kMillisecond;      // longest pause between checks
 constexpr TimeNs kAttachTick = 5 * kMillisecond;  // same, while a schedule waits for the wic runtime
 constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are compared: a phase takes 50 ms
@@ -100,6 +103,10 @@ void Supervision::step() {
     say("the program has reached its time limit; ending it");
     end_program(SIGTERM);
   }
+  if (end_with_ && now_ns() >= end_with_->at) {
+    kill_at_ = now_ns() + kGrace;
+    send(std::exchange(end_with_, std::nullopt)->signal);
+  }
   if (kill_at_ && now_ns() >= *kill_at_) kill_program("it did not end within 5 s");
   if (const std::optional<TerminalSignals::Signal> signal = signals_.wait(pause())) take(*signal);
 }
@@ -113,7 +120,8 @@ TimeNs Supervision::pause() const {
     pause = std::min(pause, *next - now_ns());
   }
   if (ab_.running()) pause = std::min(pause, kAbTick);
-  for (const std::optional<TimeNs>& end : {kill_at_, limit_at_}) {
+  const std::optional<TimeNs> end_at = end_with_ ? std::optional(end_with_->at) : std::nullopt;
+  for (const std::optional<TimeNs>& end : {kill_at_, limit_at_, end_at}) {
     if (end) pause = std::min(pause, *end - now_ns());
   }
   return pause;
@@ -254,11 +262,12 @@ void Supervision::pass_on(const TerminalSignals::Signal& signal) {
   if (!signal.from_terminal || end_ || !app_.shares_terminal_signals()) send(signal.number);
 }
 
+/// A program that dies by a signal would take along what CUPTI has not handed over.
 void Supervision::end_program(int signal) {
   if (ending_) return;
   ending_ = true;
-  kill_at_ = now_ns() + kGrace;
-  send(signal);
+  window_.close();
+  end_with_ = {signal, now_ns() + kHandOver};
 }
 
 void Supervision::kill_program(const char* why) {

@@ -80,6 +80,11 @@ class Supervision {
   TimeNs apply_deadline_ = 0;
   std::optional<AppEnd> end_;  // of the program; what it left behind may still run
   std::optional<int> interrupted_;
+  struct PlannedEnd {
+    int signal = 0;
+    TimeNs at = 0;
+  };
+  std::optional<PlannedEnd> end_with_;  // once collectors have handed over what they know
   std::optional<TimeNs> kill_at_, limit_at_;
   std::array<TimeNs, 2> presses_{};  // of Ctrl-C, the last two
   bool said_may_go_on_ = false;

@@ -296,6 +296,10 @@ class HostWaits(harness.Case):
         waits = dict(self.query("t.wicprof", "SELECT strategy_id, count(*) FROM host_wait GROUP BY strategy_id"))
         self.assertGreater(waits[HYBRID], 10)
         self.assertGreater(waits[None], 10)
+        # The collector has handed over what it knows before the signal ends the program.
+        unrecorded = self.query("t.wicprof", "SELECT value - (SELECT max(end_ns) FROM host_wait) FROM meta "
+                                             "WHERE key = 'ended_ns'")
+        self.assertGreater(unrecorded[0][0], 50_000_000)
 
     def test_ab_keeps_the_side_that_is_named(self):
         result = self.run_cuda("load", "context", "wait", "stream", "9999", "5", "exit", "0",

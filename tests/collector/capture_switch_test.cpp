@@ -40,6 +40,21 @@ TEST(CaptureSwitch, FollowsTheWord) {
   EXPECT_TRUE(following.capture.stop(std::chrono::seconds(60)));
 }
 
+// A program whose end the tool plans has no thread for the word: the flusher looks at it.
+TEST(CaptureSwitch, LooksAtTheWordWithoutAThread) {
+  const auto control = std::make_unique<ControlBlock>();
+  CaptureSwitch capture{control.get()};
+  int state = -1;
+  capture.begin([&](bool on) { state = on ? 1 : 0; });
+  capture.follow();
+  EXPECT_FALSE(capture.running());
+  control->capturing = 0;
+  EXPECT_EQ(state, 1);
+  capture.look();
+  EXPECT_EQ(state, 0);
+  EXPECT_TRUE(capture.stop(std::chrono::seconds(60)));
+}
+
 // Repeated, since the thread may be anywhere between its look at the word and its sleep.
 TEST(CaptureSwitch, StopEndsTheThreadThatSleepsOnTheWord) {
   for (int i = 0; i < 20; ++i) {
