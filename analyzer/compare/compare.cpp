@@ -32,9 +32,6 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 
-/// Fewer iterations make a median that is one of the extremes.
-constexpr std::size_t kFewestInUnit = 3;
-
 Unit unit_of(const Segment& segment, bool means) {
   const std::vector<TimeNs> times = durations(segment.iterations);
   return {*segment.after, segment.begin_ns + (segment.end_ns - segment.begin_ns) / 2, segment.block,
@@ -45,7 +42,7 @@ Unit unit_of(const Segment& segment, bool means) {
 std::vector<Unit> units_of_segments(const std::vector<Segment>& segments, bool means) {
   std::vector<Unit> units;
   for (const Segment& segment : segments) {
-    if (segment.after && segment.iterations.size() >= kFewestInUnit) units.push_back(unit_of(segment, means));
+    if (segment.after && segment.iterations.size() >= kFewestInSegment) units.push_back(unit_of(segment, means));
   }
   return units;
 }
@@ -332,7 +329,7 @@ void conclude(Comparison& comparison) {
   comparison.estimator = estimator_of(comparison, ratio);
   comparison.why = why_of(comparison, ratio);
   comparison.reason = reason_for(comparison, ratio);
-  const Speedup per_time = ratio_per_time(comparison.segments, design, kFewestInUnit);
+  const Speedup per_time = ratio_per_time(comparison.segments, design, kFewestInSegment);
   if (!comparison.means && differ_clearly(ratio.speedup, per_time, comparison.options.tolerance)) {
     comparison.per_time = per_time;
     comparison.reason += per_time_text(comparison);

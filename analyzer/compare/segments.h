@@ -1,6 +1,7 @@
 // A trace, cut where the program changed how it waits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "analyzer/waits/iterations.h"
 
 namespace wicprof::analyzer {
+
+/// Fewer iterations make a median that is one of the extremes.
+inline constexpr std::size_t kFewestInSegment = 3;
 
 /// A time during which the program waits in one way.
 struct Segment {

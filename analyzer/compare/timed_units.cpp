@@ -94,9 +94,6 @@ std::vector<Iterations> find_launches(const TraceModel& model) {
 
 namespace {
 
-/// Fewer make a median that is one of the extremes; as in cli/record/ab_schedule.cpp.
-constexpr std::size_t kFewestOfSegment = 3;
-
 TimeNs total(const Iterations& units) {
   return std::accumulate(units.list.begin(), units.list.end(), TimeNs{0},
                          [](TimeNs sum, const Iteration& one) { return sum + one.duration(); });
@@ -108,7 +105,7 @@ bool fits(const Iterations& units, const std::vector<Segment>& segments) {
   for (const Segment& segment : segments) {
     Segment filled = segment;
     fill(filled, units.list);
-    enough += filled.iterations.size() >= kFewestOfSegment ? 1 : 0;
+    enough += filled.iterations.size() >= kFewestInSegment ? 1 : 0;
   }
   return 2 * enough > segments.size();
 }
@@ -135,7 +132,7 @@ std::vector<Iterations> repeated_ranges(const TraceModel& model, const RangeCoun
                                         const std::vector<Segment>& segments) {
   std::vector<Iterations> all;
   for (const auto& [name, count] : names) {
-    if (count < kFewestOfSegment) continue;
+    if (count < kFewestInSegment) continue;
     // An @ in a name would begin a domain.
     std::vector<Iterations> ranges = find_ranges(model, name.find('@') == name.npos ? name : name + "@");
     if (!ranges.empty() && fits(ranges.front(), segments)) all.push_back(std::move(ranges.front()));
@@ -165,7 +162,7 @@ bool is_call(const TraceModel& model, const Iterations& units) {
 }  // namespace
 
 TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments) {
-  if (!nvtx.empty()) return {find_ranges(model, nvtx), {}};
+  if (!nvtx.empty()) return {find_ranges(model, nvtx), {}, UnitSource::ranges};
   TimedUnits units{find_iterations(model), {}};
   if (!units.candidates.empty() && !is_call(model, units.candidates.front())) return units;
   if (model.host_waits.empty()) return units;
@@ -174,7 +171,7 @@ TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std:
     std::string why =
         fmt::format("the {} is timed{}, since the program has no wait sites of its own and the range repeats", name,
                     name.find('#') == name.npos ? "" : " (# stands for numbers)");
-    return {std::move(ranges), std::move(why)};
+    return {std::move(ranges), std::move(why), UnitSource::ranges};
   }
   std::vector<Iterations> launches = find_launches(model);
   std::erase_if(launches, [&](const Iterations& each) { return !fits(each, segments); });
@@ -185,9 +182,10 @@ TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std:
   if (!launches.empty()) {
     std::string why =
         fmt::format("the time from one of the {} to the next is taken, {}", launches.front().site_name, kNoRange);
-    return {std::move(launches), std::move(why)};
+    return {std::move(launches), std::move(why), UnitSource::launches};
   }
   if (!units.candidates.empty()) {
+    units.source = UnitSource::calls;
     units.why = fmt::format("the time from one wait at {} to the next is taken, {}, and no kernel does either",
                             one_line(units.candidates.front().site_name), kNoRange);
   }

@@ -22,9 +22,13 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
 /// is launched once per step of the program is a better clock than one that is launched many times.
 std::vector<Iterations> find_launches(const TraceModel& model);
 
+/// What shows the program's steps; the earlier is the better clock.
+enum class UnitSource { iterations, ranges, launches, calls };
+
 struct TimedUnits {
   std::vector<Iterations> candidates;  ///< the best first
   std::string why;  ///< what is timed instead of iterations, and why, in one sentence; empty for iterations
+  UnitSource source = UnitSource::iterations;
 };
 
 /// find_ranges() if `nvtx` is not empty, otherwise find_iterations(). Where the program has no wait sites of its own:

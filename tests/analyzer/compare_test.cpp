@@ -448,45 +448,6 @@ TEST(CompareTwo, NamesAnEmptyTrace) {
   EXPECT_NE(comparison.reason.find("empty.wicprof"), std::string::npos);
 }
 
-/// Host threads that wait in a call of CUDA after each of two launches; a toggle of them in the middle.
-TraceModel program_without_sites() {
-  TraceModel model = empty_program();
-  model.sites.clear();
-  store::SiteRow& call = declare_site(model, 1, "cudaStreamSynchronize in step", WordMemory::device, 1);
-  call.side = SiteSide::host;
-  for (std::uint32_t i = 0; i < 40; ++i) {
-    const TimeNs begin = i * kMillisecond;
-    for (const TimeNs at : {begin, begin + 400'000}) {
-      store::KernelRow kernel{};
-      kernel.name = at == begin ? "first" : "second";
-      kernel.start = at;
-      kernel.end = at + 300'000;
-      if (at == begin || i % 2 == 0) model.kernels.push_back(kernel);
-    }
-    store::HostWaitRow wait{};
-    wait.site = 1;
-    wait.call = "cudaStreamSynchronize";
-    wait.iteration = i;
-    wait.begin = begin + 700'000;
-    wait.end = begin + 900'000;
-    model.host_waits.push_back(wait);
-    store::NvtxRow range{};
-    range.kind = NvtxKind::range;
-    range.name = "step";
-    range.start = begin;
-    range.end = begin + 950'000;
-    model.nvtx.push_back(range);
-  }
-  store::InterventionRow toggle{};
-  toggle.side = WaitSide::host;
-  toggle.new_mode = Mode::park;
-  toggle.new_strategy = StrategyId::hybrid;
-  toggle.requested = toggle.effective = 20 * kMillisecond;
-  model.interventions.push_back(toggle);
-  settle(model);
-  return model;
-}
-
 TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
   TraceModel model = program_without_sites();
   Comparison comparison = compare(model);
