@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/measure/numbered_names.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/words/format.h"
 
@@ -18,19 +20,6 @@ namespace wicprof::analyzer {
 
 namespace {
 constexpr std::size_t kLongestName = 60;
-}
-
-std::string without_numbers(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) text += c;
-    if (digit && !text.ends_with('#')) text += '#';
-  }
-  return text;
-}
-
-namespace {
 
 /// `matches` tells by a range's name whether it counts.
 template <class Matches>
@@ -142,15 +131,16 @@ std::vector<Iterations> repeated_ranges(const TraceModel& model, const RangeCoun
   return all;
 }
 
-/// The same by whole names; where none repeats, by names without numbers, unless a range of such a name repeats itself:
-/// "layer 1" and "layer 2" of a step that comes again are different ranges.
+/// The same by whole names; where none repeats, by names without numbers that are one.
 std::vector<Iterations> repeated_ranges(const TraceModel& model, const std::vector<Segment>& segments) {
   const RangeCounts names = count_ranges(model, [](std::string_view name) { return std::string(name); });
   if (std::vector<Iterations> exact = repeated_ranges(model, names, segments); !exact.empty()) return exact;
-  RangeCounts numberless = count_ranges(model, without_numbers);
-  for (const auto& [name, count] : names) {
-    if (const std::string of = without_numbers(name); count > 1 || of == name) numberless.erase(of);
+  NumberedNames numbered;
+  for (const store::NvtxRow& range : model.nvtx) {
+    if (range.kind == NvtxKind::range) numbered.add(std::uint64_t{range.process} << 32 | range.thread, range.name);
   }
+  RangeCounts numberless = count_ranges(model, without_numbers);
+  std::erase_if(numberless, [&](const auto& each) { return !numbered.are_one(each.first); });
   return repeated_ranges(model, numberless, segments);
 }
 

@@ -10,9 +10,6 @@
 
 namespace wicprof::analyzer {
 
-/// The name of a range with each number in it as #: "step 17" is "step #".
-std::string without_numbers(std::string_view name);
-
 /// The ranges of that name, NAME or NAME@DOMAIN ("NAME@": the default domain only), per thread, as iterations numbered
 /// in order of time; most first. Where no range has the name itself, those that have it without_numbers(). Omits marks
 /// and ranges without length.
