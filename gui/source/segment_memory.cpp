@@ -143,7 +143,7 @@ void SegmentMemory::complete(analyzer::Comparison& comparison, BeforeAfter& valu
       if (const auto found = seen->places.find(*place); found != seen->places.end()) {
         comparison.measured_at = found->second.measured_at;
         comparison.timed = found->second.timed;
-        analyzer::fill(segment, found->second.list, comparison.means);
+        analyzer::fill(segment, found->second.list, comparison.typical);
       }
       const TimeNs end = line.end;
       line = seen->line;
