@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/compare/timed_units.h"
+#include "analyzer/measure/numbered_names.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -277,7 +278,7 @@ TEST(Compare, TicksOfTheClockDoNotMakeAnIntervalOfNoWidth) {
 }
 
 // Four of five iterations are as long in both modes, and so are the medians.
-TEST(Compare, UnderAQuotaTheMeansCount) {
+TEST(Compare, UnderAQuotaTheTimePerIterationCounts) {
   TraceModel model = blocks_program(20, 1'000'000, 1'000'000, 0.002, 8, 0.02, 1, 5'000'000);
   EXPECT_NE(compare(model).verdict, Verdict::improvement);
   model.meta["ab_quota_period_ns"] = "100000000";
@@ -285,6 +286,19 @@ TEST(Compare, UnderAQuotaTheMeansCount) {
   EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
   EXPECT_NEAR(comparison.speedup->value, 2, 0.1);
   EXPECT_NEAR(static_cast<double>(*comparison.before.iteration_ns_p50) / 1e6, 2, 0.2);
+}
+
+TEST(Compare, UnderAQuotaTheTimeBetweenRangesCounts) {
+  TraceModel model =
+      program_without_sites(200, [](std::uint32_t i) { return TimeNs{i < 100 ? 2'000'000 : 1'000'000}; });
+  for (store::NvtxRow& range : model.nvtx) range.end = range.start + 900'000;
+  EXPECT_NEAR(compare(model).speedup.value().value, 1, 0.01);
+  model.stats.push_back({"throttled_ns", "", store::StatRow::Severity::info, model.span() / 10});
+  const Comparison comparison = compare(model);
+  EXPECT_NEAR(comparison.speedup.value().value, 2, 0.02);
+  EXPECT_FALSE(comparison.per_time) << "it is the one that counts";
+  EXPECT_TRUE(comparison.estimator.starts_with("the ratio of the times per iteration of one phase each"))
+      << comparison.estimator;
 }
 
 TEST(Compare, WarmUpBeforeTheScheduleDoesNotCount) {
