@@ -367,7 +367,7 @@ int run(const std::string& program, const Words& words) {
       marker(CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
     }
     if (word == "marked") {
-      const std::string name = next();
+      const std::string& name = next();  // CUPTI reads it when it hands over the record
       ++range_id;
       marker(CUPTI_ACTIVITY_FLAG_MARKER_START, name.c_str());
       if (const int status = run(program, block(words, at)); status != 0) return status;

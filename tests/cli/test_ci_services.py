@@ -50,11 +50,13 @@ class Services(harness.Case):
         self.assertEqual(suites.tag, "testsuites")
         suite = suites.find("testsuite")
         self.assertEqual(int(suite.get("failures")), failures)
-        self.assertEqual((suite.get("name"), int(suite.get("errors"))), ("halo (gate.toml)", 0))
+        self.assertEqual((suite.get("name"), int(suite.get("errors"))), ("halo (gate)", 0))
         for case in suite.findall("testcase"):
             self.assertTrue(case.get("name") and case.get("classname"))
         for failure in suite.iter("failure"):
-            self.assertIn("halo", failure.text)  # GitLab shows the text, GitHub's viewers the attribute
+            # GitLab shows the text, viewers for GitHub the attribute.
+            self.assertIn("longer than those of the baseline", failure.text)
+            self.assertEqual(failure.get("message"), failure.text)
 
     def test_github(self):
         steps = yaml.safe_load((EXAMPLES / "github.yml").read_text())["jobs"]["waiting"]["steps"]
