@@ -18,7 +18,7 @@ DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libf
                  libboost-context-dev libprotozero-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libzstd-dev liblz4-dev
 PACKAGES := $(DEMO_PACKAGES) ccache libpng-dev libgtest-dev libgmock-dev libimgui-dev libglfw3-dev libgl-dev \
             libgl1-mesa-dri libegl1 xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted python3 python3-jsonschema \
-            python3-prometheus-client spin clang-format-14 dpkg-dev file mandoc openmpi-bin libopenmpi-dev
+            python3-prometheus-client python3-yaml spin clang-format-14 dpkg-dev file mandoc openmpi-bin libopenmpi-dev
 # Of the sanitizers alone: g++ has no libFuzzer.
 FUZZ_PACKAGES := clang-16 libclang-rt-16-dev
 # Installed where the distribution has them: the browser of the report's tests, which Ubuntu has as a snap only.

@@ -34,7 +34,7 @@ def draw_view(picture, x0, title, cases):
         picture.text(across(tick), TOP + SIDE + 18, f"{tick:g}")
         picture.text(x0 - 8, up(tick) + 4, f"{tick:g}", anchor="end")
     picture.line(across(least), up(least), across(most), up(most), INK, "4 4")
-    picture.text(x0 + SIDE / 2, TOP + SIDE + 38, "predicted: times as fast")
+    picture.text(x0 + SIDE / 2, TOP + SIDE + 38, "predicted speed-up")
     picture.text(x0 - 40, TOP - 8, "measured", anchor="start", size=11)
     for case in cases:
         params = case["params"]

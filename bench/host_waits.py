@@ -141,7 +141,7 @@ def figures(phases):
 
 
 def speed(found, way, over):
-    """How many times as fast as another way, for the hybrid's kernels."""
+    """The speed-up over another way, for the hybrid's kernels."""
     kernel = found["hybrid"]["kernel_us"]
     return (kernel + found[over]["late_us"]) / (kernel + found[way]["late_us"])
 

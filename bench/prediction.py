@@ -131,7 +131,7 @@ def rows_of(files, earlier=()):
         if predicted is None:
             rows.append(row(name, {**params, "open": True}, 0, "no prediction"))
             continue
-        rows.append(row(name, params, predicted["value"], "times as fast, predicted",
+        rows.append(row(name, params, predicted["value"], "predicted speed-up",
                         "what the toggle measured; the ratio is the error", said["prediction_error"]))
     return rows + made_rows(made) + [found for judgement in sets.values() for found in judgement.rows()]
 

@@ -73,11 +73,15 @@ struct ToggleReply {
   std::uint32_t unreached = 0;  ///< parts of processes without room in the session: they may not have heard of it
 };
 
+/// Of a comparison for which nobody names others.
+inline constexpr TimeNs kAbTime = 60 * kSecond;
+inline constexpr double kAbPrecision = 0.01;
+
 /// Compares both modes in the running program, in turn (cli/record/ab_schedule.h).
 struct AbRequest {
   StrategyId strategy = StrategyId::automatic;  ///< of the mode park
-  TimeNs time = 0;                              ///< at most; above 0
-  double precision = 0;                         ///< ends once the interval is this narrow; 0: not before the time
+  TimeNs time = kAbTime;                        ///< at most; above 0
+  double precision = kAbPrecision;              ///< ends once the interval is this narrow; 0: not before the time
   WaitSide side = WaitSide::device;             ///< whose waits change
 };
 

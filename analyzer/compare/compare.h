@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/compare/differences.h"
 #include "analyzer/compare/segments.h"
+#include "analyzer/compare/typical_time.h"
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/measure/unit_ratio.h"
 #include "analyzer/path/predict.h"
@@ -32,8 +32,8 @@ struct Side {
   std::string label;      ///< "poll", or the trace's name
   std::size_t units = 0;  ///< phases or runs that count
   std::size_t iterations = 0;
-  /// The geometric mean of the units' medians, so that before / after is the ratio; without the drift where the method
-  /// takes one out.
+  /// The geometric mean of the units' typical times, so that before / after is the ratio; without the drift where the
+  /// method takes one out.
   std::optional<TimeNs> iteration_ns_p50;
 };
 
@@ -46,7 +46,7 @@ struct Comparison {
   std::vector<Segment> segments;
   Side before, after;
   std::optional<Speedup> speedup;   ///< nothing if a side has too few iterations
-  std::optional<Speedup> per_time;  ///< the same by iterations per time; only where that clearly differs
+  std::optional<Speedup> per_time;  ///< by TypicalTime::per_time; only where that clearly differs
   Verdict verdict = Verdict::inconclusive;
   std::string why;     ///< why the verdict is inconclusive, in a few words: "one run each"; empty for other verdicts
   std::string reason;  ///< the reason for the verdict, in one sentence with figures
@@ -68,31 +68,10 @@ struct Comparison {
   std::string timed;               ///< what is timed instead of iterations at wait sites, and why; empty for these
   std::vector<std::string> notes;  ///< what weakens the answer: losses, interventions at single sites
   bool patched = false;            ///< the trace is one of patched loops, which a comparison needs patched again
-  bool means = false;              ///< each phase's time is the mean of its iterations (means_count())
-  Differences differences;         ///< per site and per edge; empty between many runs
+  TypicalTime typical = TypicalTime::median;  ///< what counts of each segment's iterations
+  Differences differences;                    ///< per site and per edge; empty between many runs
   CompareOptions options;
 };
-
-/// One recorded run, reduced to what a comparison needs, so that many runs fit in memory where their traces would not.
-struct RunSeries {
-  std::string trace;  ///< its name, for people
-  Mode mode = Mode::poll;
-  StrategyId strategy = StrategyId::poll;
-  TimeNs begin_ns = 0, end_ns = 0;
-  std::vector<Iterations> iterations;  ///< most first
-  std::vector<std::string> places;     ///< per entry of `iterations`, its site and device, for people
-  std::string why_none;                ///< why there are no iterations; empty if there are any
-  std::set<std::string> devices;       ///< names of the devices, without the CPU
-  bool gpu = false;                    ///< one of them is a GPU
-  std::string command;                 ///< the program with its arguments
-  TimeNs started_ns = 0;               ///< on a clock that runs of one machine share; 0: unknown
-  std::vector<std::string> notes;
-};
-RunSeries series_of(const TraceModel& model, const CompareOptions& options = {});
-
-/// Between repeated runs. Each run is one unit, so the interval covers the variation between runs.
-Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
-                        std::string before_label, std::string after_label, const CompareOptions& options = {});
 
 /// Around the interventions of one trace, without differences and prediction. `units` are the iterations to be timed;
 /// nullptr: there are none.

@@ -190,28 +190,13 @@ std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::str
   return segments;
 }
 
-bool means_count(const TraceModel& model) {
-  if (!model.meta_value(store::MetaKey::ab_phases).empty())
-    return !model.meta_value(store::MetaKey::ab_quota_period_ns).empty();
-  const TimeNs worth_it = (model.end - model.begin) / 100;
-  return std::any_of(model.stats.begin(), model.stats.end(),
-                     [&](const store::StatRow& row) { return row.name == "throttled_ns" && row.value > worth_it; });
-}
-
-void fill(Segment& segment, const std::vector<Iteration>& iterations, bool means) {
+void fill(Segment& segment, const std::vector<Iteration>& iterations, TypicalTime typical) {
   for (const Iteration& iteration : iterations) {
     if (iteration.begin >= segment.begin_ns && iteration.end <= segment.end_ns) segment.iterations.push_back(iteration);
   }
   if (segment.iterations.empty()) return;
-  const std::vector<TimeNs> times = durations(segment.iterations);
-  segment.iteration_ns_p50 = means ? std::llround(mean(times)) : percentile(times, 50);
-}
-
-std::vector<TimeNs> durations(const std::vector<Iteration>& iterations) {
-  std::vector<TimeNs> list;
-  list.reserve(iterations.size());
-  for (const Iteration& iteration : iterations) list.push_back(iteration.duration());
-  return list;
+  segment.iteration_ns_p50 = typical == TypicalTime::median ? percentile(durations(segment.iterations), 50)
+                                                            : std::llround(typical_time(segment.iterations, typical));
 }
 
 }  // namespace wicprof::analyzer

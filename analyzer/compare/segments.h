@@ -1,15 +1,20 @@
 // A trace, cut where the program changed how it waits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/compare/typical_time.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/iterations.h"
 
 namespace wicprof::analyzer {
+
+/// Fewer iterations make a median that is one of the extremes.
+inline constexpr std::size_t kFewestInSegment = 3;
 
 /// A time during which the program waits in one way.
 struct Segment {
@@ -24,7 +29,7 @@ struct Segment {
   std::vector<std::string> apart = {};
   std::optional<bool> after = {};  ///< the side of the comparison; nothing: neither
   std::vector<Iteration> iterations = {};
-  /// Their mean where means are compared (means_count()). Nothing without iterations.
+  /// Their typical time (fill()). Nothing without iterations.
   std::optional<TimeNs> iteration_ns_p50 = {};
 };
 
@@ -34,14 +39,8 @@ struct Segment {
 /// `notes` what is left out.
 std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::string>& notes);
 
-/// Adds the iterations that are wholly within [segment.begin_ns, segment.end_ns].
-void fill(Segment& segment, const std::vector<Iteration>& iterations, bool means = false);
-
-/// Whether the mean of a segment's iterations says how long they take, in place of the median, which leaves out those
-/// in which a CPU quota stops the program: `run --ab` under a quota, and any recording in which the quota stopped it
-/// for more than 1 % of the time.
-bool means_count(const TraceModel& model);
-
-std::vector<TimeNs> durations(const std::vector<Iteration>& iterations);
+/// Adds the iterations that are wholly within [segment.begin_ns, segment.end_ns], and their typical time: a median is
+/// one of them.
+void fill(Segment& segment, const std::vector<Iteration>& iterations, TypicalTime typical = TypicalTime::median);
 
 }  // namespace wicprof::analyzer

@@ -29,4 +29,10 @@ inline constexpr Spread kCpuPhases{10.73, 298, 195.7, "calibration_busy.vm2.json
 inline constexpr Spread kGpuRuns{7.969, 914.9, 2383, "calibration_gpu.h100x2.json"};
 inline constexpr Spread kGpuPhases{12.34, 1352, 5.464, "calibration_gpu.h200x2.json"};
 
+/// Of a program with or without a GPU.
+constexpr const Spread& spread_of(bool gpu, bool phases) {
+  if (gpu) return phases ? kGpuPhases : kGpuRuns;
+  return phases ? kCpuPhases : kCpuRuns;
+}
+
 }  // namespace wicprof::analyzer::calibration

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/measure/numbered_names.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/words/format.h"
 
@@ -18,19 +20,6 @@ namespace wicprof::analyzer {
 
 namespace {
 constexpr std::size_t kLongestName = 60;
-}
-
-std::string without_numbers(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) text += c;
-    if (digit && !text.ends_with('#')) text += '#';
-  }
-  return text;
-}
-
-namespace {
 
 /// `matches` tells by a range's name whether it counts.
 template <class Matches>
@@ -94,9 +83,6 @@ std::vector<Iterations> find_launches(const TraceModel& model) {
 
 namespace {
 
-/// Fewer make a median that is one of the extremes; as in cli/record/ab_schedule.cpp.
-constexpr std::size_t kFewestOfSegment = 3;
-
 TimeNs total(const Iterations& units) {
   return std::accumulate(units.list.begin(), units.list.end(), TimeNs{0},
                          [](TimeNs sum, const Iteration& one) { return sum + one.duration(); });
@@ -108,7 +94,7 @@ bool fits(const Iterations& units, const std::vector<Segment>& segments) {
   for (const Segment& segment : segments) {
     Segment filled = segment;
     fill(filled, units.list);
-    enough += filled.iterations.size() >= kFewestOfSegment ? 1 : 0;
+    enough += filled.iterations.size() >= kFewestInSegment ? 1 : 0;
   }
   return 2 * enough > segments.size();
 }
@@ -135,7 +121,7 @@ std::vector<Iterations> repeated_ranges(const TraceModel& model, const RangeCoun
                                         const std::vector<Segment>& segments) {
   std::vector<Iterations> all;
   for (const auto& [name, count] : names) {
-    if (count < kFewestOfSegment) continue;
+    if (count < kFewestInSegment) continue;
     // An @ in a name would begin a domain.
     std::vector<Iterations> ranges = find_ranges(model, name.find('@') == name.npos ? name : name + "@");
     if (!ranges.empty() && fits(ranges.front(), segments)) all.push_back(std::move(ranges.front()));
@@ -145,15 +131,16 @@ std::vector<Iterations> repeated_ranges(const TraceModel& model, const RangeCoun
   return all;
 }
 
-/// The same by whole names; where none repeats, by names without numbers, unless a range of such a name repeats itself:
-/// "layer 1" and "layer 2" of a step that comes again are different ranges.
+/// The same by whole names; where none repeats, by names without numbers that are one.
 std::vector<Iterations> repeated_ranges(const TraceModel& model, const std::vector<Segment>& segments) {
   const RangeCounts names = count_ranges(model, [](std::string_view name) { return std::string(name); });
   if (std::vector<Iterations> exact = repeated_ranges(model, names, segments); !exact.empty()) return exact;
-  RangeCounts numberless = count_ranges(model, without_numbers);
-  for (const auto& [name, count] : names) {
-    if (const std::string of = without_numbers(name); count > 1 || of == name) numberless.erase(of);
+  NumberedNames numbered;
+  for (const store::NvtxRow& range : model.nvtx) {
+    if (range.kind == NvtxKind::range) numbered.add(std::uint64_t{range.process} << 32 | range.thread, range.name);
   }
+  RangeCounts numberless = count_ranges(model, without_numbers);
+  std::erase_if(numberless, [&](const auto& each) { return !numbered.are_one(each.first); });
   return repeated_ranges(model, numberless, segments);
 }
 
@@ -165,7 +152,7 @@ bool is_call(const TraceModel& model, const Iterations& units) {
 }  // namespace
 
 TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments) {
-  if (!nvtx.empty()) return {find_ranges(model, nvtx), {}};
+  if (!nvtx.empty()) return {find_ranges(model, nvtx), {}, UnitSource::ranges};
   TimedUnits units{find_iterations(model), {}};
   if (!units.candidates.empty() && !is_call(model, units.candidates.front())) return units;
   if (model.host_waits.empty()) return units;
@@ -174,7 +161,7 @@ TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std:
     std::string why =
         fmt::format("the {} is timed{}, since the program has no wait sites of its own and the range repeats", name,
                     name.find('#') == name.npos ? "" : " (# stands for numbers)");
-    return {std::move(ranges), std::move(why)};
+    return {std::move(ranges), std::move(why), UnitSource::ranges};
   }
   std::vector<Iterations> launches = find_launches(model);
   std::erase_if(launches, [&](const Iterations& each) { return !fits(each, segments); });
@@ -185,9 +172,10 @@ TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std:
   if (!launches.empty()) {
     std::string why =
         fmt::format("the time from one of the {} to the next is taken, {}", launches.front().site_name, kNoRange);
-    return {std::move(launches), std::move(why)};
+    return {std::move(launches), std::move(why), UnitSource::launches};
   }
   if (!units.candidates.empty()) {
+    units.source = UnitSource::calls;
     units.why = fmt::format("the time from one wait at {} to the next is taken, {}, and no kernel does either",
                             one_line(units.candidates.front().site_name), kNoRange);
   }

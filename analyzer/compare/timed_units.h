@@ -10,9 +10,6 @@
 
 namespace wicprof::analyzer {
 
-/// The name of a range with each number in it as #: "step 17" is "step #".
-std::string without_numbers(std::string_view name);
-
 /// The ranges of that name, NAME or NAME@DOMAIN ("NAME@": the default domain only), per thread, as iterations numbered
 /// in order of time; most first. Where no range has the name itself, those that have it without_numbers(). Omits marks
 /// and ranges without length.
@@ -22,9 +19,13 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
 /// is launched once per step of the program is a better clock than one that is launched many times.
 std::vector<Iterations> find_launches(const TraceModel& model);
 
+/// What shows the program's steps; the earlier is the better clock.
+enum class UnitSource { iterations, ranges, launches, calls };
+
 struct TimedUnits {
   std::vector<Iterations> candidates;  ///< the best first
   std::string why;  ///< what is timed instead of iterations, and why, in one sentence; empty for iterations
+  UnitSource source = UnitSource::iterations;
 };
 
 /// find_ranges() if `nvtx` is not empty, otherwise find_iterations(). Where the program has no wait sites of its own:

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/compare/compare.h"
+#include "analyzer/compare/run_series.h"
 
 namespace wicprof::analyzer {
 

@@ -10,7 +10,7 @@
 
 namespace wicprof::analyzer {
 
-/// How many times faster the second side is: median time of the first side / median time of the second.
+/// The median time of the first side / the median time of the second: above 1, the second is shorter.
 struct Speedup {
   double value = 1, low = 1, high = 1;  ///< low and high: a 95 % bootstrap interval
 };

@@ -130,6 +130,11 @@ std::size_t TraceModel::program_processes() const {
 
 bool is_own(const store::ProcessRow& process) { return process.name == "wic-prof"; }
 
+bool TraceModel::has_gpu() const {
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const store::DeviceRow& device) { return device.kind == DeviceKind::cuda; });
+}
+
 std::string TraceModel::site_name(SiteId id) const {
   const store::SiteRow* row = site(id);
   return row != nullptr && !row->name.empty() ? row->name : fmt::format("site {}", id);

@@ -47,6 +47,7 @@ struct TraceModel : store::Lists {
   TimeNs span() const { return end - begin; }
   /// The value of a meta key; empty if the trace does not have the key.
   std::string meta_value(store::MetaKey key) const;
+  bool has_gpu() const;  ///< one of the devices is a GPU
   /// nullptr for an id that was never declared.
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;

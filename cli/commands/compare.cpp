@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/compare/run_series.h"
 #include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"

@@ -15,6 +15,7 @@
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
 #include "cli/metrics/address.h"
+#include "cli/record/ab_options.h"
 #include "cli/record/buffer_size.h"
 #include "cli/record/capture.h"
 #include "cli/record/guarded.h"
@@ -44,11 +45,7 @@ struct RunOptions {
   std::string side;
   std::string schedule;
   bool ab = false;
-  std::string ab_time = "1m";
-  std::string precision = "1%";
-  std::uint64_t seed = 0;  // 0: by the clock
-  bool end = false;
-  bool placebo = false;
+  AbOptions compared;  // without what other options say
   int repeat = 1;
   CaptureOptions capture;
   std::optional<unsigned long long> buffer_mib;
@@ -59,23 +56,12 @@ struct RunOptions {
   std::string gui_script;
 };
 
-Result<> read_ab(const RunOptions& options, const WantedWait& park, RunPlan& plan) {
-  AbPlan ab;
-  const Result<AbTimes> times = read_ab_times(options.ab_time, options.precision);
-  if (!times) return times.error();
-  ab.time = times->time;
-  ab.precision = times->precision;
-  ab.seed = options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns());
-  ab.park = park;
-  const Result<std::optional<WaitSide>> side = compared_side(options.side, park.strategy);
-  if (!side) return side.error();
-  ab.side = *side;
-  ab.end_program = options.end;
-  ab.placebo = options.placebo;
+AbOptions ab_options(const RunOptions& options) {
+  AbOptions ab = options.compared;
+  ab.strategy = options.strategy;
+  ab.side = options.side;
   ab.patched = options.capture.rewrite;
-  plan.ab = ab;
-  plan.phases = {{ab.poll, 0}};
-  return ok();
+  return ab;
 }
 
 Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWords& program) {
@@ -98,7 +84,9 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   if (!side) return side.error();
   plan.side = options.ab && options.side.empty() ? WaitSide::device : *side;
   if (options.ab && options.repeat == 1) {
-    if (const Result<> read = read_ab(options, *park, plan); !read) return read;
+    const Result<AbPlan> modes = read_ab(ab_options(options));
+    if (!modes) return modes.error();
+    plan.compare(*modes);
   } else if (!options.schedule.empty()) {
     Result<std::vector<Phase>> phases = parse_schedule(plan.schedule_text, park->strategy);
     if (!phases) return phases.error();
@@ -172,7 +160,7 @@ void report_end(const RunOutcome& outcome, const LastWords& last_words, const Tr
 /// first run polls where only it can say whose waits park: polling is the program's own way on both sides.
 std::vector<RunPlan> repeated(const RunOptions& options, bool side_is_known) {
   std::vector<RunPlan> plans;
-  std::mt19937_64 random(options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns()));
+  std::mt19937_64 random(options.compared.seed != 0 ? options.compared.seed : static_cast<std::uint64_t>(now_ns()));
   const WantedWait park = *park_wait(options.strategy);
   for (int round = 1; round <= options.repeat; ++round) {
     const auto add = [&](const std::string& part, std::optional<WantedWait> wait) {
@@ -190,7 +178,7 @@ std::vector<RunPlan> repeated(const RunOptions& options, bool side_is_known) {
     for (const bool second : {false, true}) {
       const bool parked = parked_first != second;
       add(fmt::format("{}.{}", parked ? "park" : "poll", round),
-          parked && !options.placebo ? park : WantedWait{Mode::poll, default_strategy(Mode::poll)});
+          parked && !options.compared.placebo ? park : WantedWait{Mode::poll, default_strategy(Mode::poll)});
     }
   }
   return plans;
@@ -294,22 +282,23 @@ void add_comparing_options(CLI::App& verb, RunOptions& options) {
                     "of their ratio is as narrow as --precision or the time of --for is over")
           ->excludes(verb.get_option("--mode"))
           ->excludes(verb.get_option("--schedule"));
-  verb.add_option("--for", options.ab_time, "with --ab: compare at most this long (ms, s, m)")
+  verb.add_option("--for", options.compared.time, "with --ab: compare at most this long (ms, s, m)")
       ->type_name("TIME")
       ->needs(ab)
       ->capture_default_str();
-  verb.add_option("--precision", options.precision,
+  verb.add_option("--precision", options.compared.precision,
                   "with --ab: stop once the interval reaches at most this far to either side; 0%: use all of the time")
       ->type_name("SHARE%")
       ->needs(ab)
       ->capture_default_str();
-  verb.add_option("--seed", options.seed, "with --ab: of the random order; default: by the clock. The trace keeps it")
+  verb.add_option("--seed", options.compared.seed,
+                  "with --ab: of the random order; default: by the clock. The trace keeps it")
       ->type_name("NUMBER")
       ->needs(ab);
-  verb.add_flag("--end", options.end,
+  verb.add_flag("--end", options.compared.end_program,
                 "with --ab: end the program by SIGTERM once the comparison is over; without it the program goes on")
       ->needs(ab);
-  verb.add_flag("--placebo", options.placebo,
+  verb.add_flag("--placebo", options.compared.placebo,
                 "with --ab: poll on both sides, to see what the comparison finds by chance in this program")
       ->needs(ab);
   verb.add_option(

@@ -10,6 +10,7 @@
 #include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
+#include "cli/record/ab_options.h"
 #include "cli/record/wait_options.h"
 #include "cli/sessions/own_session.h"
 #include "cli/sessions/place.h"
@@ -24,8 +25,7 @@ namespace {
 
 struct ToggleOptions {
   std::string mode, strategy, session, site, side;
-  std::string time = "1m";
-  std::string precision = "1%";
+  AbOptions compared;  // of the mode ab, without what other options say
   std::string format = "text";
 };
 
@@ -82,18 +82,18 @@ std::string waits_of(WaitSide side) {
 
 /// Begins a comparison of both modes in the running program.
 int compare_modes(const ToggleOptions& options) {
-  const Result<WantedWait> park = park_wait(options.strategy);
-  if (!park) return fail(park.error());
   if (!options.site.empty()) return fail(bad_input("ab compares the whole program; leave --site out"));
-  const Result<std::optional<WaitSide>> wanted = compared_side(options.side, park->strategy);
-  if (!wanted) return fail(wanted.error());
-  const Result<AbTimes> times = read_ab_times(options.time, options.precision);
-  if (!times) return fail(times.error());
+  AbOptions compared = options.compared;
+  compared.strategy = options.strategy;
+  compared.side = options.side;
+  const Result<AbPlan> plan = read_ab(compared);
+  if (!plan) return fail(plan.error());
   const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
   if (!chosen) return fail(chosen.error());
   const auto& [session, status] = *chosen;
-  const WaitSide side = wanted->value_or(status.ab_side);
-  const Result<> begun = ask_ab(session.socket_path, {park->strategy, times->time, times->precision, side});
+  const WaitSide side = plan->side.value_or(status.ab_side);
+  const StrategyId strategy = plan->park.strategy;
+  const Result<> begun = ask_ab(session.socket_path, {strategy, plan->time, plan->precision, side});
   if (!begun) {
     return fail({begun.error().kind, fmt::format("session '{}': {}", session.name, begun.error().message)});
   }
@@ -101,15 +101,15 @@ int compare_modes(const ToggleOptions& options) {
     return print_answer(
         fmt::format("{}: compares poll with park in turn for at most {}, for {}, then waits as before\n"
                     "the result, also while it runs: wic-prof compare {}\n",
-                    program_of(status), options.time, waits_of(side),
+                    program_of(status), compared.time, waits_of(side),
                     shell_word(path_from(place_of_this_process().folder, status.output))));
   }
   return print_answer(reports::json_document({{"session", session.name},
                                               {"mode", "ab"},
                                               {"side", side_name(side)},
-                                              {"strategy", strategy_name(park->strategy)},
-                                              {"time_ns", times->time},
-                                              {"precision", times->precision},
+                                              {"strategy", strategy_name(strategy)},
+                                              {"time_ns", plan->time},
+                                              {"precision", plan->precision},
                                               {"pid", status.app_pid},
                                               {"app", status.app},
                                               {"trace", status.output}}));
@@ -204,10 +204,10 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
       ->check(CLI::IsMember({"host", "device", "both"}));
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
-  verb.add_option("--for", options->time, "with ab: compare at most this long (ms, s, m)")
+  verb.add_option("--for", options->compared.time, "with ab: compare at most this long (ms, s, m)")
       ->type_name("TIME")
       ->capture_default_str();
-  verb.add_option("--precision", options->precision,
+  verb.add_option("--precision", options->compared.precision,
                   "with ab: stop once the interval reaches at most this far to either side; 0%: use all of the time")
       ->type_name("SHARE%")
       ->capture_default_str();

@@ -16,11 +16,11 @@
 #include "cli/files/input_trace.h"
 #include "cli/files/output_file.h"
 #include "cli/files/output_name.h"
+#include "cli/record/ab_options.h"
 #include "cli/record/capture.h"
 #include "cli/record/run_app.h"
 #include "cli/record/stop_signal.h"
 #include "cli/record/terminal_signals.h"
-#include "cli/record/wait_options.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/process_setup.h"
@@ -90,7 +90,7 @@ Result<RecordedRun> record(const WhyOptions& options, RunPlan plan, const Captur
 RunPlan plan_of(const WhyOptions& options, const ProgramWords& program) {
   RunPlan plan;
   plan.words = program;
-  plan.output = options.output.empty() ? literal_name(base_name(program.front())) + ".%p.wicprof" : options.output;
+  plan.output = options.output.empty() ? usual_trace_name(program.front()) : options.output;
   plan.overwrite = options.overwrite;
   plan.stop_signal = SIGTERM;
   plan.quiet = isatty(STDERR_FILENO) == 0;
@@ -111,24 +111,23 @@ Result<RecordedRun> second_run(const WhyOptions& options, RunPlan plan, const an
                                TerminalSignals& signals) {
   CaptureOptions capture;
   capture.rewrite = trial.patched;
-  AbPlan ab;
-  ab.time = time;
-  ab.precision = kPrecision;
-  ab.seed = static_cast<std::uint64_t>(now_ns());
-  if (trial.strategy) ab.park.strategy = *trial.strategy;
-  ab.side = trial.side;
+  AbOptions ab;
+  const bool all = time == *read_ab_time(options.time);
+  ab.time = all ? options.time : fmt::format("{}ms", std::max<TimeNs>(1, time / kMillisecond));
+  ab.precision = precision_text(kPrecision);
+  if (trial.strategy) ab.strategy = strategy_name(*trial.strategy);
+  ab.side = side_name(trial.side);
   ab.patched = trial.patched;
   ab.end_program = true;
+  const Result<AbPlan> modes = read_ab(ab);
+  if (!modes) return modes.error();
   plan.output = numbered(plan.output, "ab");
-  plan.ab = ab;
-  plan.phases = {{ab.poll, 0}};
+  plan.compare(*modes);
   plan.side = trial.side;
-  const bool all = time == read_ab_times(options.time, "1%")->time;
-  const std::string limit = all ? options.time : fmt::format("{}ms", std::max<TimeNs>(1, time / kMillisecond));
-  if (!plan.quiet) note("the second run lets the program's waits poll and park in turn, for at most " + limit);
+  if (!plan.quiet) note("the second run lets the program's waits poll and park in turn, for at most " + ab.time);
   return record(
       options, std::move(plan), capture,
-      analyzer::trial_options(trial, fmt::format("--ab --for {} --precision {}% --end", limit, kPrecision * 100)),
+      analyzer::trial_options(trial, fmt::format("--ab --for {} --precision {} --end", ab.time, ab.precision)),
       signals);
 }
 
@@ -187,8 +186,8 @@ int why_of_trace(const WhyOptions& options) {
 }
 
 int why_of_program(const WhyOptions& options, const ProgramWords& program) {
-  const Result<AbTimes> times = read_ab_times(options.time, "1%");
-  if (!times) return fail(times.error());
+  const Result<TimeNs> longest = read_ab_time(options.time);
+  if (!longest) return fail(longest.error());
   const RunPlan plan = plan_of(options, program);
   if (plan.output == "-") return fail(bad_input("a trace is a database and cannot go to stdout; name a file with -o"));
   const Result<Output> second_name = prepare_output({numbered(plan.output, "ab"), options.overwrite});
@@ -217,7 +216,7 @@ int why_of_program(const WhyOptions& options, const ProgramWords& program) {
   } else if (trial) {
     const std::optional<analyzer::Interval> took = analyzer::recorded_run(*model);
     // Of a program that ends by itself, the second run is no longer than the first.
-    const TimeNs time = took && !recorded.cut ? std::min(times->time, took->end - took->begin) : times->time;
+    const TimeNs time = took && !recorded.cut ? std::min(*longest, took->end - took->begin) : *longest;
     Result<RecordedRun> run = second_run(options, plan, trial->trial, time, signals);
     if (run) {
       second = *std::move(run);

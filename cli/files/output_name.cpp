@@ -22,6 +22,8 @@ std::string literal_name(const std::string& name) {
 
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
+std::string usual_trace_name(const std::string& program) { return literal_name(base_name(program)) + ".%p.wicprof"; }
+
 std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/compare/segments.h"
 #include "analyzer/measure/statistics.h"
 #include "analyzer/measure/unit_ratio.h"
 #include "analyzer/measure/warm_up.h"
@@ -20,8 +21,6 @@ constexpr std::size_t kPhaseIterations = 4;
 constexpr TimeNs kShortestPhase = 50 * kMillisecond;
 /// What the phase before leaves is then below 10 % of a phase. Not calibrated.
 constexpr TimeNs kQuotaPeriods = 10;
-/// Fewer make a median that is one of the extremes; as in analyzer/compare.
-constexpr std::size_t kFewestIterations = 3;
 /// A phase is at most this share of the time, so that half of the time suffices for the fewest blocks.
 constexpr TimeNs kPhasesInTime = 4 * static_cast<TimeNs>(analyzer::kFewestBlocks);
 /// A phase without the fewest iterations waits for them this many times as long.
@@ -56,7 +55,7 @@ double AbSchedule::time_of(const std::vector<TimeNs>& durations) const {
 }
 
 bool AbSchedule::phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const {
-  if (now - since_ >= longest_phase() && durations.size() >= kFewestIterations) return true;
+  if (now - since_ >= longest_phase() && durations.size() >= analyzer::kFewestInSegment) return true;
   if (now - since_ >= kPhaseTimeoutFactor * longest_phase()) return true;
   return now - since_ >= shortest_phase() && durations.size() >= kPhaseIterations;
 }
@@ -74,7 +73,7 @@ Mode AbSchedule::next_phase() {
 void AbSchedule::close_phase(TimeNs now, const std::vector<TimeNs>& durations) {
   Phase& phase = phases_.back();
   phase.end = now;
-  if (durations.size() >= kFewestIterations) phase.log_time = std::log(std::max(1.0, time_of(durations)));
+  if (durations.size() >= analyzer::kFewestInSegment) phase.log_time = std::log(std::max(1.0, time_of(durations)));
   if (!second_ || phases_.size() < 2) return;
   const Phase& other = phases_[phases_.size() - 2];
   if (phase.log_time == 0 || other.log_time == 0) return;

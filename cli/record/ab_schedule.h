@@ -11,15 +11,16 @@
 #include <vector>
 
 #include "protocol/control.h"
+#include "protocol/control_messages.h"
 #include "protocol/time.h"
 #include "store/format/meta_key.h"
 
 namespace wicprof::cli {
 
 struct AbPlan {
-  TimeNs time = 60 * kSecond;  ///< from the attachment of the program's wic runtime, the warm-up included
+  TimeNs time = kAbTime;  ///< from the attachment of the program's wic runtime, the warm-up included
   /// The half width of the interval that ends the measurement early, as a share of the ratio; 0: never early.
-  double precision = 0.01;
+  double precision = kAbPrecision;
   std::uint64_t seed = 1;
   WantedWait poll{Mode::poll, default_strategy(Mode::poll)};
   WantedWait park{Mode::park, default_strategy(Mode::park)};

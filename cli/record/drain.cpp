@@ -110,7 +110,7 @@ std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
   if (owner == 0) return 0;  // a process that claims the ring now is read from the next round on
   recorder_.set_ring_process(index, owner);
   const auto take = [&](const EventHeader& event) {
-    meter_.see(event);
+    meter_.see(index, event, [&](TextId id) { return recorder_.text(index, id); });
     recorder_.add(index, event);
   };
   const std::size_t records = source.reader.read(take, max_bytes);

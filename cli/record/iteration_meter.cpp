@@ -1,6 +1,8 @@
 #include "cli/record/iteration_meter.h"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
+#include <functional>
 #include <utility>
 
 #include "protocol/events/host_wait.h"
@@ -22,38 +24,52 @@ constexpr std::size_t kInProgress = kLag + 1;
 /// Fewer ranges of one name, or launches of one kernel, may be no step of the program, but a part of its start. Not
 /// calibrated.
 constexpr std::size_t kFewestRepeats = 8;
+/// Of ranges by their whole names, and of all others.
 constexpr std::size_t kMostPlaces = 4096;
-// Keep the places of ranges and of kernels apart from those of sites, of which there are few.
-constexpr std::uint64_t kRanges = std::uint64_t{1} << 63, kLaunches = std::uint64_t{1} << 62;
 
 }  // namespace
 
-void IterationMeter::look_at(const EventHeader& event) {
+std::size_t IterationMeter::HashKey::operator()(const Key& key) const {
+  std::size_t hash = std::hash<std::string>()(key.name);
+  boost::hash_combine(hash, static_cast<std::uint32_t>(key.source));
+  boost::hash_combine(hash, std::uint64_t{key.ring} << 32 | key.id);
+  boost::hash_combine(hash, key.on);
+  return hash;
+}
+
+void IterationMeter::look_at(std::size_t ring, const EventHeader& event) {
   if (event.kind == WaitEvent::kKind) {
     const auto& wait = reinterpret_cast<const WaitEvent&>(event);
-    arrive(std::uint64_t{wait.site} << 32 | wait.device, true, wait.iteration,
+    arrive({Source::declared_site, 0, wait.site, wait.device, {}}, wait.iteration,
            static_cast<std::int64_t>(wait.arrived_ns));
   } else if (event.kind == HostWaitEvent::kKind) {
     const auto& wait = reinterpret_cast<const HostWaitEvent&>(event);
-    if (wait.site != 0) {
-      arrive(std::uint64_t{wait.site} << 32 | 0xffffffffu, wait.call == 0, wait.iteration, wait.begin_ns);
-    }
-  } else if (for_hosts_.load(std::memory_order_relaxed)) {
-    if (event.kind == NvtxEvent::kKind) add_range(reinterpret_cast<const NvtxEvent&>(event));
-    if (event.kind == KernelEvent::kKind) add_launch(reinterpret_cast<const KernelEvent&>(event));
+    const Source source = wait.call == 0 ? Source::declared_site : Source::call;
+    if (wait.site != 0) arrive({source, 0, wait.site, kHostDevice, {}}, wait.iteration, wait.begin_ns);
+  } else if (event.kind == KernelEvent::kKind && for_hosts_.load(std::memory_order_relaxed)) {
+    add_launch(ring, reinterpret_cast<const KernelEvent&>(event));
   }
 }
 
-IterationMeter::Place* IterationMeter::place_of(std::uint64_t key) {
+IterationMeter::Place* IterationMeter::place_of(Key key) {
   const auto found = places_.find(key);
   if (found != places_.end()) return &found->second;
-  return places_.size() < kMostPlaces ? &places_[key] : nullptr;  // names with numbers in them do not repeat
+  // Whole names with numbers in them may never repeat, and leave room for the others.
+  const std::size_t most = key.source == Source::range ? kMostPlaces : 2 * kMostPlaces;
+  return places_.size() < most ? &places_[std::move(key)] : nullptr;
 }
 
-void IterationMeter::add_range(const NvtxEvent& range) {
+void IterationMeter::add_range(std::size_t ring, const NvtxEvent& range, const std::string& name) {
   if (range.kind != NvtxKind::range || range.end_ns <= range.start_ns) return;
+  const auto of_ring = static_cast<std::uint32_t>(ring);
+  const std::string numberless = analyzer::without_numbers(name);
   const std::lock_guard lock(mutex_);
-  Place* const place = place_of(kRanges | std::uint64_t{range.name} << 32 | range.thread);
+  numbered_.add(std::uint64_t{of_ring} << 32 | range.thread, name);
+  add_range(place_of({Source::range, of_ring, 0, range.thread, name}), range);
+  if (numberless != name) add_range(place_of({Source::numbered, of_ring, 0, range.thread, numberless}), range);
+}
+
+void IterationMeter::add_range(Place* place, const NvtxEvent& range) {
   if (place == nullptr) return;
   ++place->seen;
   place->taken += range.end_ns - range.start_ns;
@@ -62,9 +78,9 @@ void IterationMeter::add_range(const NvtxEvent& range) {
     place->durations.push_back(range.end_ns - range.start_ns);
 }
 
-void IterationMeter::add_launch(const KernelEvent& kernel) {
+void IterationMeter::add_launch(std::size_t ring, const KernelEvent& kernel) {
   const std::lock_guard lock(mutex_);
-  Place* const place = place_of(kLaunches | std::uint64_t{kernel.name} << 32 | kernel.device);
+  Place* const place = place_of({Source::launch, static_cast<std::uint32_t>(ring), kernel.name, kernel.device, {}});
   if (place == nullptr) return;
   ++place->seen;
   const std::int64_t length = kernel.start_ns - place->last;
@@ -73,10 +89,9 @@ void IterationMeter::add_launch(const KernelEvent& kernel) {
   place->last = std::max(place->last, kernel.start_ns);
 }
 
-void IterationMeter::arrive(std::uint64_t key, bool declared, std::uint32_t iteration, std::int64_t at) {
+void IterationMeter::arrive(const Key& key, std::uint32_t iteration, std::int64_t at) {
   const std::lock_guard lock(mutex_);
   Place& place = places_[key];
-  place.declared = declared;
   if (place.arrivals.empty() || iteration + kRestart < place.newest) {
     place.arrivals.clear();
     place.newest = iteration;
@@ -102,25 +117,29 @@ void IterationMeter::arrive(std::uint64_t key, bool declared, std::uint32_t iter
   }
 }
 
-bool IterationMeter::better(const Place& a, const Place& b) const {
-  const auto rank = [](const Place& place) {
-    if (place.declared && place.seen > 0) return -1;
-    const bool repeats = place.seen >= kFewestRepeats;
-    if (place.taken > 0) return repeats ? 0 : 3;
-    return place.last > 0 ? (repeats ? 1 : 3) : 2;
-  };
-  if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (a.taken > 0) return a.taken > b.taken;
-  return a.last > 0 ? a.seen < b.seen : a.seen > b.seen;
+std::size_t IterationMeter::rank_of(const Places::value_type& entry) const {
+  const auto& [key, place] = entry;
+  const auto by_source = static_cast<std::size_t>(key.source);
+  constexpr auto kWorst = static_cast<std::size_t>(Source::call) + 1;
+  if (key.source == Source::call) return by_source;
+  if (place.seen == 0) return kWorst;
+  if (key.source == Source::declared_site) return by_source;
+  if (key.source == Source::numbered && !numbered_.are_one(key.name)) return kWorst;
+  return place.seen >= kFewestRepeats ? by_source : kWorst;
+}
+
+bool IterationMeter::better(const Places::value_type& a, const Places::value_type& b) const {
+  const std::size_t rank_a = rank_of(a), rank_b = rank_of(b);
+  if (rank_a != rank_b) return rank_a < rank_b;
+  if (a.second.taken != b.second.taken) return a.second.taken > b.second.taken;
+  return a.first.source == Source::launch ? a.second.seen < b.second.seen : a.second.seen > b.second.seen;
 }
 
 const IterationMeter::Place* IterationMeter::busiest() const {
   if (chosen_ != nullptr) return chosen_;
-  const Place* best = nullptr;
-  for (const auto& [key, place] : places_) {
-    if (best == nullptr || better(place, *best)) best = &place;
-  }
-  return best;
+  const auto best =
+      std::max_element(places_.begin(), places_.end(), [&](const auto& a, const auto& b) { return better(b, a); });
+  return best == places_.end() ? nullptr : &best->second;
 }
 
 std::vector<TimeNs> IterationMeter::peek() const {
@@ -131,7 +150,8 @@ std::vector<TimeNs> IterationMeter::peek() const {
 
 bool IterationMeter::sees_sites() const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(places_.begin(), places_.end(), [](const auto& each) { return each.second.declared; });
+  return std::any_of(places_.begin(), places_.end(),
+                     [](const auto& each) { return each.first.source == Source::declared_site; });
 }
 
 std::vector<TimeNs> IterationMeter::take() {

@@ -80,7 +80,7 @@ Result<> RecordingRun::open_metrics() {
 }
 
 Result<> RecordingRun::open_trace() {
-  const std::string pattern = plan_.output.empty() ? literal_name(held_.app) + ".%p.wicprof" : plan_.output;
+  const std::string pattern = plan_.output.empty() ? usual_trace_name(held_.app) : plan_.output;
   const Result<std::string> whole_name = expand_output_name(pattern, held_.process.pid());
   if (!whole_name) return whole_name.error();
   whole_name_ = *whole_name;

@@ -26,7 +26,7 @@ struct RunPlan {
   std::vector<Phase> phases;                ///< the first applies from the start; empty = the program's own choice
   WaitSide side = WaitSide::both;           ///< which waits the phases are about
   std::string schedule_text;                ///< as the user wrote it; empty without a schedule
-  std::optional<AbPlan> ab;                 ///< compares both modes from the start
+  std::optional<AbPlan> ab;                 ///< compares both modes from the start; see compare()
   std::string name;                         ///< of the session; empty = the program's name
   std::optional<std::size_t> buffer_bytes;  ///< all rings together; empty: as fitting_buffer() says
   CapturePlan capture;
@@ -40,6 +40,12 @@ struct RunPlan {
   bool wait_for_all = false;              ///< record until all processes that the program started have ended
   /// Called once the program and the session are running. Returns a child process that it started, or 0.
   std::function<pid_t(const std::string& session)> started;
+
+  /// Compares both modes, in the program's own way at first.
+  void compare(const AbPlan& modes) {
+    ab = modes;
+    phases = {{modes.poll, 0}};
+  }
 };
 
 struct RunOutcome {

@@ -72,17 +72,4 @@ Result<WantedWait> wanted_wait(const std::string& mode, const std::string& strat
   return WantedWait{Mode::poll, default_strategy(Mode::poll)};
 }
 
-Result<AbTimes> read_ab_times(const std::string& time, const std::string& precision) {
-  const std::optional<TimeNs> read = parse_time(time);
-  if (!read) return bad_input(fmt::format("cannot read --for '{}'; write a time like 30s or 2m", time));
-  const std::size_t digits = precision.ends_with('%') ? precision.size() - 1 : 0;
-  double value = -1;
-  const auto [end, error] = std::from_chars(precision.data(), precision.data() + digits, value);
-  if (digits == 0 || error != std::errc() || end != precision.data() + digits || !(value >= 0 && value < 100)) {
-    return bad_input(
-        fmt::format("cannot read --precision '{}'; write a share like 1%, or 0% to use all of the time", precision));
-  }
-  return AbTimes{*read, value / 100};
-}
-
 }  // namespace wicprof::cli

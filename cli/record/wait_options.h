@@ -1,11 +1,10 @@
-// Options that choose a way of waiting: a mode, a strategy for park, a comparison of both modes.
+// Options that choose a way of waiting: a mode, a side, a strategy for park.
 #pragma once
 
 #include <string>
 
 #include "protocol/control.h"
 #include "protocol/result.h"
-#include "protocol/time.h"
 
 namespace wicprof::cli {
 
@@ -22,14 +21,6 @@ Result<WantedWait> wanted_wait(const std::string& mode, const std::string& strat
 
 /// Park with `strategy`; empty = `auto`. Error: an unknown strategy.
 Result<WantedWait> park_wait(const std::string& strategy);
-
-/// How long a comparison of both modes may take, and how narrow its interval is to become.
-struct AbTimes {
-  TimeNs time = 0;
-  double precision = 0;  ///< a share
-};
-/// "30s" and "1%". Errors: anything else; 100 % and more.
-Result<AbTimes> read_ab_times(const std::string& time, const std::string& precision);
 
 /// "poll, backoff, ..., spin, block, hybrid".
 std::string strategy_list();

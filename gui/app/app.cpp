@@ -475,12 +475,9 @@ void App::compare_modes() {
     notice = "no running program to compare: open one with wic-prof gui --session NAME or wic-prof run --gui";
     return;
   }
-  constexpr TimeNs kTime = 60 * kSecond;  // as wic-prof run --ab without --for and --precision
-  constexpr double kPrecision = 0.01;
   const std::optional<SessionStatus> status = link_->view().status;
   const WaitSide by_waits = status ? status->ab_side : WaitSide::device;
-  const WaitSide side = toggle_side == WaitSide::both ? by_waits : toggle_side;
-  link_->compare_modes({toggle_strategy, kTime, kPrecision, side});
+  link_->compare_modes({.strategy = toggle_strategy, .side = toggle_side == WaitSide::both ? by_waits : toggle_side});
   notice.clear();
 }
 

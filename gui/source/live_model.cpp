@@ -57,11 +57,13 @@ bool LiveModel::longer_than(std::size_t rows) const {
 }
 
 void LiveModel::keep_recent(std::size_t rows) {
-  now_.lists_.for_each([&](auto, auto& list, auto) {
-    list.keep_last(rows, [&](const auto& row) {
-      if constexpr (requires { row.resumed; }) {
+  now_.lists_.for_each([&]<class Table>(store::Type<Table>, auto& list, auto) {
+    using Row = typename Table::Row;
+    list.keep_last(rows, [&](const Row& row) {
+      if constexpr (std::is_same_v<Row, store::WaitRow>) {
         now_.known_from_ = std::max(now_.known_from_, row.resumed);
-      } else if constexpr (std::is_same_v<decltype(row), const store::HostWaitRow&>) {
+      } else if constexpr (std::is_same_v<Row, store::HostWaitRow> || std::is_same_v<Row, store::KernelRow> ||
+                           std::is_same_v<Row, store::NvtxRow>) {
         now_.known_from_ = std::max(now_.known_from_, row.end);
       }
     });

@@ -46,7 +46,7 @@ class LiveMoment {
  public:
   /// A model of the last `rows` rows of each list, or all, ordered by time. O(rows log rows). Any thread.
   analyzer::TraceModel model(std::size_t rows = ~std::size_t{0}) const;
-  /// Waits that ended before this time were dropped; 0: none were.
+  /// Waits, kernels and NVTX ranges that ended before this time were dropped; 0: none were.
   TimeNs known_from() const { return known_from_; }
 
  private:

@@ -77,7 +77,9 @@ inline constexpr Term kTerms[] = {
     // Comparing.
     {"phase", "a time in which the whole program waits in one mode; a comparison counts each phase as one value"},
     {"interval", "the range that holds the true value with 95 % confidence"},
-    {"speed-up", "the median time of an iteration before, over the one after: above 1, the program became faster"},
+    {"speed-up",
+     "the median time of an iteration before, over the one after: above 1, the program became faster; with a speed-up "
+     "of 3 the time is 3 times shorter"},
     {"improvement", "the time became shorter, by more than the tolerance and more than times vary by themselves"},
     {"regression", "the time became longer, by more than the tolerance and more than times vary by themselves"},
     {"no change", "the interval of the change lies within the tolerance"},

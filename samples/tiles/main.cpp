@@ -110,7 +110,7 @@ Result<Outcome> run_network(wic::Runtime& rt, wic::SiteId site, wic::Stream& str
     const auto choice = tuner.choose(shape, names, [&](std::size_t i) { return time(plans[i]); });
     if (!choice) return choice.error();
     plan = plans[static_cast<std::size_t>(std::find(names.begin(), names.end(), choice->plan) - names.begin())];
-    std::printf("tiles: the tuner's choice for %s: %s, %.3f times as fast as stream order\n", shape.c_str(),
+    std::printf("tiles: the tuner's choice for %s: %s, a speed-up of %.3f over stream order\n", shape.c_str(),
                 choice->plan.c_str(), choice->gain());
     if (!options.choices.empty()) {
       if (auto r = tuner.save(options.choices); !r) return r.error();

@@ -42,6 +42,9 @@ class EventIntake {
   /// The held events are lost: no clock reading comes any more.
   void lose_held();
 
+  /// Empty if it is not known.
+  std::string text(std::size_t ring, TextId id) const;
+
   /// The functions with samples in the output.
   const SampledFunctions& sampled_functions() const { return functions_; }
 
@@ -76,7 +79,6 @@ class EventIntake {
   void insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock);
   template <class Event>
   void sum_up(std::size_t ring, const Event& event);
-  std::string text(std::size_t ring, TextId id) const;
 
   TraceOutput* output_;
   DeviceClocks& clocks_;

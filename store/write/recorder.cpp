@@ -186,6 +186,8 @@ void Recorder::add(std::size_t ring, const EventHeader& event) {
   if (!state_->finished && !state_->is_ended) state_->intake.add(ring, event);
 }
 
+std::string Recorder::text(std::size_t ring, TextId id) const { return state_->intake.text(ring, id); }
+
 void Recorder::set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt) {
   state_->ring_losses.set(ring, dropped, corrupt, state_->output->counters());
 }

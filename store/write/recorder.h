@@ -62,6 +62,9 @@ class Recorder {
   /// lost.
   void add(std::size_t ring, const EventHeader& event);
 
+  /// The text with that number in ring number `ring`; empty if it is not known.
+  std::string text(std::size_t ring, TextId id) const;
+
   /// The current drop count of ring number `ring`, a running total.
   void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
 

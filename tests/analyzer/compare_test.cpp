@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/compare/timed_units.h"
+#include "analyzer/measure/numbered_names.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -277,7 +278,7 @@ TEST(Compare, TicksOfTheClockDoNotMakeAnIntervalOfNoWidth) {
 }
 
 // Four of five iterations are as long in both modes, and so are the medians.
-TEST(Compare, UnderAQuotaTheMeansCount) {
+TEST(Compare, UnderAQuotaTheTimePerIterationCounts) {
   TraceModel model = blocks_program(20, 1'000'000, 1'000'000, 0.002, 8, 0.02, 1, 5'000'000);
   EXPECT_NE(compare(model).verdict, Verdict::improvement);
   model.meta["ab_quota_period_ns"] = "100000000";
@@ -285,6 +286,19 @@ TEST(Compare, UnderAQuotaTheMeansCount) {
   EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
   EXPECT_NEAR(comparison.speedup->value, 2, 0.1);
   EXPECT_NEAR(static_cast<double>(*comparison.before.iteration_ns_p50) / 1e6, 2, 0.2);
+}
+
+TEST(Compare, UnderAQuotaTheTimeBetweenRangesCounts) {
+  TraceModel model =
+      program_without_sites(200, [](std::uint32_t i) { return TimeNs{i < 100 ? 2'000'000 : 1'000'000}; });
+  for (store::NvtxRow& range : model.nvtx) range.end = range.start + 900'000;
+  EXPECT_NEAR(compare(model).speedup.value().value, 1, 0.01);
+  model.stats.push_back({"throttled_ns", "", store::StatRow::Severity::info, model.span() / 10});
+  const Comparison comparison = compare(model);
+  EXPECT_NEAR(comparison.speedup.value().value, 2, 0.02);
+  EXPECT_FALSE(comparison.per_time) << "it is the one that counts";
+  EXPECT_TRUE(comparison.estimator.starts_with("the ratio of the times per iteration of one phase each"))
+      << comparison.estimator;
 }
 
 TEST(Compare, WarmUpBeforeTheScheduleDoesNotCount) {
@@ -446,45 +460,6 @@ TEST(CompareTwo, NamesAnEmptyTrace) {
   const Comparison comparison = compare(steady_program("full.wicprof", 1'000'000), empty);
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
   EXPECT_NE(comparison.reason.find("empty.wicprof"), std::string::npos);
-}
-
-/// Host threads that wait in a call of CUDA after each of two launches; a toggle of them in the middle.
-TraceModel program_without_sites() {
-  TraceModel model = empty_program();
-  model.sites.clear();
-  store::SiteRow& call = declare_site(model, 1, "cudaStreamSynchronize in step", WordMemory::device, 1);
-  call.side = SiteSide::host;
-  for (std::uint32_t i = 0; i < 40; ++i) {
-    const TimeNs begin = i * kMillisecond;
-    for (const TimeNs at : {begin, begin + 400'000}) {
-      store::KernelRow kernel{};
-      kernel.name = at == begin ? "first" : "second";
-      kernel.start = at;
-      kernel.end = at + 300'000;
-      if (at == begin || i % 2 == 0) model.kernels.push_back(kernel);
-    }
-    store::HostWaitRow wait{};
-    wait.site = 1;
-    wait.call = "cudaStreamSynchronize";
-    wait.iteration = i;
-    wait.begin = begin + 700'000;
-    wait.end = begin + 900'000;
-    model.host_waits.push_back(wait);
-    store::NvtxRow range{};
-    range.kind = NvtxKind::range;
-    range.name = "step";
-    range.start = begin;
-    range.end = begin + 950'000;
-    model.nvtx.push_back(range);
-  }
-  store::InterventionRow toggle{};
-  toggle.side = WaitSide::host;
-  toggle.new_mode = Mode::park;
-  toggle.new_strategy = StrategyId::hybrid;
-  toggle.requested = toggle.effective = 20 * kMillisecond;
-  model.interventions.push_back(toggle);
-  settle(model);
-  return model;
 }
 
 TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {

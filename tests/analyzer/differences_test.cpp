@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/compare/compare.h"
+#include "analyzer/compare/run_series.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {

@@ -131,7 +131,7 @@ TEST(Prediction, IsRefusedWithAReasonOutsideTheModel) {
 TEST(Prediction, IgnoresTheParkedTimes) {
   TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const double alone = predicted(model).bounds.value().value;
-  // The same program again, parked and five times as fast.
+  // The same program again, parked and five times shorter.
   const TimeNs offset = model.end + 10'000 - model.begin;
   TraceModel parked = shifted(hot_word(WordMemory::pinned_host, 1, 528, 100'000), offset);
   parked.waits.edit_all([&](auto& wait) {

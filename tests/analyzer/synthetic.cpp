@@ -131,6 +131,47 @@ TraceModel phased_program(const Phases& phases) {
   return model;
 }
 
+TraceModel program_without_sites(std::uint32_t steps, const std::function<TimeNs(std::uint32_t)>& period) {
+  TraceModel model = empty_program();
+  model.sites.clear();
+  store::SiteRow& call = declare_site(model, 1, "cudaStreamSynchronize in step", WordMemory::device, 1);
+  call.side = SiteSide::host;
+  TimeNs begin = 0;
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    const TimeNs length = period(i);
+    for (const bool first : {true, false}) {
+      store::KernelRow kernel{};
+      kernel.name = first ? "first" : "second";
+      kernel.start = first ? begin : begin + length * 4 / 10;
+      kernel.end = kernel.start + length * 3 / 10;
+      if (first || i % 2 == 0) model.kernels.push_back(kernel);
+    }
+    store::HostWaitRow wait{};
+    wait.site = 1;
+    wait.call = "cudaStreamSynchronize";
+    wait.iteration = i;
+    wait.begin = begin + length * 7 / 10;
+    wait.end = begin + length * 9 / 10;
+    model.host_waits.push_back(wait);
+    store::NvtxRow range{};
+    range.kind = NvtxKind::range;
+    range.name = "step";
+    range.start = begin;
+    range.end = begin + length * 95 / 100;
+    model.nvtx.push_back(range);
+    begin += length;
+    if (i + 1 != steps / 2) continue;
+    store::InterventionRow toggle{};
+    toggle.side = WaitSide::host;
+    toggle.new_mode = Mode::park;
+    toggle.new_strategy = StrategyId::hybrid;
+    toggle.requested = toggle.effective = begin;
+    model.interventions.push_back(toggle);
+  }
+  settle(model);
+  return model;
+}
+
 TraceModel shifted(TraceModel model, TimeNs by) {
   model.waits.edit_all([&](auto& row) {
     row.arrived += by;

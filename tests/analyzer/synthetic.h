@@ -48,6 +48,13 @@ struct Phases {
 };
 TraceModel phased_program(const Phases& phases);
 
+/// A program without wait sites: each step of `period(step)` is an NVTX range "step", launches the kernel "first",
+/// every other one "second", and then a host thread waits in a call of CUDA. A toggle of host waits before step `steps
+/// / 2`.
+TraceModel program_without_sites(
+    std::uint32_t steps = 40,
+    const std::function<TimeNs(std::uint32_t)>& period = [](auto) { return TimeNs{1'000'000}; });
+
 /// The same trace with all times shifted by `by`.
 TraceModel shifted(TraceModel model, TimeNs by);
 /// The same trace with other numbers for the devices; the CPU keeps its number.

@@ -6,6 +6,7 @@
 //   stream SECONDS           launch a kernel every ms for that time
 //   graphs SECONDS           launch a graph of three kernels every ms for that time
 //   range NAME SECONDS       the same within an NVTX range
+//   marked NAME WORDS... end    what follows, within an NVTX range
 //   in_range NAME WORDS... end  what follows, within an NVTX range, of which CUPTI has only the callbacks
 //   wait WHAT N MS           N times: launch a kernel of so many ms and wait for it, as a runtime that is linked in
 //                            does; WHAT: stream (the default one), per_thread_stream, event, blocking_event
@@ -363,6 +364,13 @@ int run(const std::string& program, const Words& words) {
       ++range_id;
       marker(CUPTI_ACTIVITY_FLAG_MARKER_START, name.c_str());
       stream(std::stod(next()));
+      marker(CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
+    }
+    if (word == "marked") {
+      const std::string& name = next();  // CUPTI reads it when it hands over the record
+      ++range_id;
+      marker(CUPTI_ACTIVITY_FLAG_MARKER_START, name.c_str());
+      if (const int status = run(program, block(words, at)); status != 0) return status;
       marker(CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
     }
     if (word == "wait") {

@@ -286,6 +286,20 @@ class HostWaits(harness.Case):
         if answer["settle"]:
             self.assertTrue(answer["settle"].startswith("wic-prof run --ab --side host "), answer["settle"])
 
+    def test_ab_paces_its_phases_by_numbered_ranges(self):
+        # Steps of about 60 ms with six launches each: phases by launches would end within a step. Some short ones at
+        # the begin show that the ranges repeat before the warm-up ends.
+        steps = [word for number in range(200) for word in
+                 ("marked", f"step {number}", "wait", "stream", *(("6", "10") if number > 20 else ("1", "1")), "end")]
+        result = self.run_cuda("load", "context", *steps, "exit", "0",
+                               options=("--ab", "--side=host", "--for=6s", "--precision=0%", "--end",
+                                        "--trace=cuda,nvtx,host_waits"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        answer = json.loads(self.wic_prof("compare", "t.wicprof", "--format=json").stdout)
+        self.assertEqual(answer["measured_at"], "NVTX range step # on the CPU")
+        *phases, _ = [segment["iterations"] for segment in answer["segments"]]  # the end of the time cuts the last
+        self.assertGreaterEqual(min(phases), 3, phases)
+
     def test_ab_without_a_side_compares_the_waits_that_there_are(self):
         result = self.run_cuda("load", "context", "wait", "stream", "9999", "5", "exit", "0",
                                options=("--ab", "--for=2s", "--precision=0%", "--end"))

@@ -164,7 +164,7 @@ class Planted(unittest.TestCase):
         return figure_problems(self.root)
 
     def test_right_figures(self):
-        for line in ("park is 9.05 times as fast <!-- figure: wait.m.json park ratio %.2f -->",
+        for line in ("park is 9.05 times shorter <!-- figure: wait.m.json park ratio %.2f -->",
                      "| park | 9.05x | <!-- figure: wait.m.json park ratio %.2fx -->",
                      "1.23 GB/s <!-- figure: wait.m.json park value %.2f /1e9 -->",
                      "**132** blocks, one word <!-- figure: wait.m.json park params.blocks -->",
@@ -229,7 +229,7 @@ class Planted(unittest.TestCase):
                 with_block(once.replace("the first 9.05, once", line, 1))
 
     def test_no_marker_at_all(self):
-        self.assert_one(self.figure("it is 9.05 times as fast"), "README.md")
+        self.assert_one(self.figure("it is 9.05 times shorter"), "README.md")
         self.assert_one(self.figure("`<!-- figure: wait.m.json park ratio %.2f -->`"), "README.md")
 
     def test_result_files(self):

@@ -12,6 +12,8 @@
 #include "gui/source/live_model.h"
 #include "gui/source/low_priority.h"
 #include "protocol/events/host_wait.h"
+#include "protocol/events/kernel.h"
+#include "protocol/events/nvtx.h"
 #include "tests/store/support.h"
 
 namespace wicprof::gui {
@@ -103,6 +105,43 @@ TEST(LiveModel, FetchesNewRows) {
   ASSERT_TRUE(fetched);
   EXPECT_FALSE(*fetched) << "no new row";
   EXPECT_TRUE(model.complete());
+}
+
+/// Records 3,000 events in batches of 1,000, so that the first ones can be dropped.
+template <class Event, class Fill>
+TimeNs known_from_after(const Fill& fill) {
+  const store::TempFolder folder;
+  store::RecorderOptions options;
+  options.path = folder / "live.wicprof";
+  Result<store::Recorder> recorder = store::Recorder::create(options);
+  LiveModel model;
+  for (std::int64_t i = 0; i < 3'000; ++i) {
+    auto event = make_event<Event>();
+    fill(event, i);
+    recorder->add(0, event.header);
+    if (i % 1'000 != 999) continue;
+    for (bool fresh = false; !fresh;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      recorder->tick();
+      const Result<store::Reader> reader = store::Reader::open(options.path);
+      fresh = reader && *model.fetch(*reader);
+    }
+  }
+  EXPECT_EQ(model.now().known_from(), 0);
+  model.keep_recent(1'000);
+  return model.now().known_from();
+}
+
+TEST(LiveModel, KnowsFromWhenOnRowsAreLeft) {
+  const auto of_kernels = known_from_after<KernelEvent>([](KernelEvent& event, std::int64_t i) {
+    event.start_ns = 1'000 * i;
+    event.end_ns = 1'000 * i + 500;
+  });
+  const auto of_ranges = known_from_after<NvtxEvent>([](NvtxEvent& event, std::int64_t i) {
+    event.start_ns = 1'000 * i;
+    event.end_ns = 1'000 * i + 500;
+  });
+  for (const TimeNs from : {of_kernels, of_ranges}) EXPECT_EQ(from, 1'999'500);
 }
 
 int niceness_of_this_thread() { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); }

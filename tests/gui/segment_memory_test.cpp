@@ -30,6 +30,10 @@ TraceModel part_of(const TraceModel& whole, TimeNs from, TimeNs now) {
   TraceModel part = whole;
   part.waits.erase_if([&](const auto& row) { return row.resumed <= from || row.resumed > now; });
   part.signals.erase_if([&](const auto& row) { return row.at <= from || row.at > now; });
+  const auto outside = [&](const auto& row) { return row.end <= from || row.end > now; };
+  part.host_waits.erase_if(outside);
+  part.kernels.erase_if(outside);
+  std::erase_if(part.nvtx, outside);
   std::erase_if(part.interventions, [&](const auto& row) { return row.effective > now; });
   analyzer::settle(part);
   return part;
@@ -159,6 +163,32 @@ TEST(SegmentMemory, MeasuresWhereBothSegmentsHaveIterations) {
   EXPECT_NE(answer.values.measured_at.find("other"), std::string::npos) << answer.values.measured_at;
   ASSERT_TRUE(answer.values.speedup);
   EXPECT_NEAR(answer.values.speedup->value, 1, 0.01);
+}
+
+TEST(SegmentMemory, RemembersWhatAComparisonTimes) {
+  TraceModel ranges =
+      synthetic::program_without_sites(600, [](std::uint32_t step) { return step < 300 ? kPolled : kParked; });
+  TraceModel numbered = ranges;
+  for (std::size_t i = 0; i < numbered.nvtx.size(); ++i) numbered.nvtx[i].name = "step " + std::to_string(i);
+  TraceModel launches = ranges;
+  launches.nvtx.clear();
+  TraceModel calls = launches;
+  calls.kernels.clear();
+  for (TraceModel* program : {&ranges, &numbered, &launches, &calls}) {  // from the best clock to the worst
+    analyzer::settle(*program);
+    const analyzer::Comparison whole = analyzer::compare(*program);
+    ASSERT_TRUE(whole.speedup) << whole.reason;
+    SegmentMemory memory;
+    const Answer answer = answer_of(*program, 40 * kMillisecond, 9 * kMillisecond, memory);
+    EXPECT_EQ(answer.comparison.measured_at, whole.measured_at);
+    EXPECT_EQ(answer.comparison.timed, whole.timed);
+    ASSERT_TRUE(answer.values.speedup && answer.values.before && answer.values.after) << whole.measured_at;
+    EXPECT_NEAR(answer.values.speedup->value, 4, 0.01) << whole.measured_at;
+    EXPECT_NEAR(static_cast<double>(answer.values.before->iterations), static_cast<double>(whole.before.iterations), 3);
+    EXPECT_NEAR(static_cast<double>(answer.values.after->iterations), static_cast<double>(whole.after.iterations), 3);
+    // As if no row had been dropped in between: iterations follow each other.
+    EXPECT_FALSE(answer.comparison.per_time) << answer.comparison.reason;
+  }
 }
 
 }  // namespace

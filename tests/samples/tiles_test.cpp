@@ -233,7 +233,7 @@ TEST(TilesProgram, TheTunersChoiceIsShownAndKept) {
   const auto again = run(TILES, arguments);  // measures nothing
   EXPECT_TRUE(again.ok()) << again.output;
   EXPECT_NE(first.output.find("the tuner's choice for"), std::string::npos) << first.output;
-  const auto choice = [](const std::string& output) { return output.substr(0, output.find(" times as fast")); };
+  const auto choice = [](const std::string& output) { return output.substr(0, output.find(" over stream order")); };
   EXPECT_EQ(choice(first.output).substr(0, choice(first.output).rfind(',')),
             choice(again.output).substr(0, choice(again.output).rfind(',')));
   // A choice of plans that the program no longer has is measured again.

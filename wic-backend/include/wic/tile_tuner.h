@@ -25,7 +25,7 @@ struct TunedPlan {
 /// One host thread at a time.
 class TileTuner {
  public:
-  /// A plan must be so many times as fast as the first one to be chosen: about the most by which two measurements of
+  /// A plan needs this speed-up over the first one to be chosen: about the most by which two measurements of
   /// one plan differed (row polling_over_itself of docs/results/tiles.h100.json).
   static constexpr double kClearGain = 1.01;
 
