@@ -119,6 +119,8 @@ consteval std::size_t member_count() {
 
 }  // namespace row_list
 
+inline constexpr std::size_t kBlockRows = 4096;
+
 /// A list of rows as values: reading gives constant copies, of which the compiler makes only the members that are used.
 /// Copies of the list share what is full. One thread at a time changes a list.
 template <class Row, class Table>
@@ -238,6 +240,12 @@ class RowList {
     if (std::exchange(room_, 0) != 0) blocks_.back() = narrowed(*blocks_.back(), (size_ - 1) % kRows + 1);
   }
   void clear() { *this = RowList(); }
+  /// The rows of another list from its block `first` on follow, without a copy. This list ends with a full block.
+  void append_blocks(RowList other, std::size_t first) {
+    other.close();
+    blocks_.insert(blocks_.end(), other.blocks_.begin() + static_cast<std::ptrdiff_t>(first), other.blocks_.end());
+    size_ += other.size_ - first * kRows;
+  }
   /// That the values take.
   std::size_t bytes() const {
     std::size_t bytes = 0;
@@ -318,7 +326,7 @@ class RowList {
   }
 
  private:
-  static constexpr std::size_t kRows = 4096, kFirstRoom = 16;
+  static constexpr std::size_t kRows = kBlockRows, kFirstRoom = 16;
 
   struct Block;
   using Numbers = std::uint64_t;

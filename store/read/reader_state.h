@@ -88,7 +88,9 @@ struct Reader::State {
   /// Reads a large table of a finished trace with two threads, each with its own connection.
   template <class Rows, class Take>
   int read_halves(std::string_view select, const Ids& ids, RowSink<Rows>& rows, Take& take) {
-    const RowId middle = ids.first + (ids.last - ids.first) / 2;
+    // A whole number of blocks of rows, which RowSink::add() then need not copy.
+    constexpr auto kBlock = static_cast<RowId>(kBlockRows);
+    const RowId middle = ids.first + (ids.last - ids.first) / 2 / kBlock * kBlock - 1;
     RowSink<Rows> upper;
     // Deferred where the system refuses a thread: this one then reads the upper half after the lower one.
     std::future<int> reader = std::async(std::launch::async | std::launch::deferred, [&] {

@@ -95,9 +95,19 @@ class RowSink<RowList<Row, Table>> {
     if (window_.size() == 2 * kWindow) flush(kWindow);
     return window_.emplace_back();
   }
+  /// The rows of `other` follow. After a whole number of blocks of rows, only those of the first blocks, which may
+  /// belong before rows of this list, are added one by one.
   void add(RowSink other) {
     other.flush(other.window_.size());
-    for (const Row& row : other.list_) next() = row;
+    const std::size_t rows = other.list_.size();
+    const bool aligned = (list_.size() + window_.size()) % kBlockRows == 0;
+    const std::size_t single = aligned ? std::min(rows, 2 * kWindow) : rows;
+    for (std::size_t i = 0; i < single; ++i) next() = other.list_[i];
+    if (single == rows) return;
+    flush(window_.size());
+    if (!other.in_order_ || sort_key<Table>(other.list_[single]) < last_) in_order_ = false;
+    last_ = other.last_;
+    list_.append_blocks(std::move(other.list_), single / kBlockRows);
   }
   RowList<Row, Table> take() {
     flush(window_.size());
@@ -108,7 +118,7 @@ class RowSink<RowList<Row, Table>> {
   }
 
  private:
-  static constexpr std::size_t kWindow = 16'384;
+  static constexpr std::size_t kWindow = 4 * kBlockRows;
 
   void flush(std::size_t count) {
     sort_rows(window_, sort_key<Table>);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <vector>
@@ -128,17 +129,24 @@ TEST(RowList, RemovesAndSortsRows) {
 }
 
 TEST(RowList, OfRowsOutOfOrderByMoreThanTheWindowIsSorted) {
-  for (const int apart : {3, 50'000}) {
-    RowSink<WaitList> first, second;
-    for (int i = 0; i < 100'000; ++i) {
-      WaitRow& row = (i < 60'000 ? first : second).next();
-      row.id = i;
-      row.arrived = 10 * (i % apart == 0 ? i + 5 * apart : i);
+  for (const int apart : {3, 50'000, 70'000}) {
+    for (const int in_first : {60'000, static_cast<int>(14 * kBlockRows)}) {
+      RowSink<WaitList> first, second;
+      for (int i = 0; i < 100'000; ++i) {
+        WaitRow& row = (i < in_first ? first : second).next();
+        row.id = i;
+        row.arrived = 10 * (i % apart == 0 ? i + 5 * apart : i);
+      }
+      first.add(std::move(second));
+      const WaitList list = first.take();
+      ASSERT_EQ(list.size(), 100'000u);
+      std::vector<bool> seen(list.size());
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        ASSERT_LE(list[i == 0 ? 0 : i - 1].arrived, list[i].arrived);
+        seen.at(static_cast<std::size_t>(list[i].id)) = true;
+      }
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), false), 0);
     }
-    first.add(std::move(second));
-    const WaitList list = first.take();
-    ASSERT_EQ(list.size(), 100'000u);
-    for (std::size_t i = 1; i < list.size(); ++i) ASSERT_LE(list[i - 1].arrived, list[i].arrived);
   }
 }
 
