@@ -164,6 +164,7 @@ StepCount::CoveredCount StepCount::count_ns_while(const StepCount& a, const Step
       TimeNs until = at_[i + 1];
       bool any[] = {false, false};
       for (const int o : {0, 1}) {
+        if (any[0]) continue;  // `either` counts this time already
         const StepCount& other = *others[o];
         std::size_t& n = next[o];
         n = first_after(other.at_, n, from);
