@@ -49,9 +49,10 @@ class Chapters {
   void from_trace() {
     tasks_.add([&] { matching_ = match(model_); });
     tasks_.add([&] {
-      work_.emplace(model_);
-      all_.clocks = clock_bounds(model_, *work_);
-      all_.stream_waits = stream_waits(model_, *work_);
+      const CallIndex calls(model_);
+      work_.emplace(model_, calls);
+      all_.clocks = clock_bounds(model_, calls, *work_);
+      all_.stream_waits = stream_waits(model_, calls, *work_);
       followed_ = followers(model_, *work_);
     });
     tasks_.add([&] {
@@ -88,18 +89,19 @@ class Chapters {
 
   /// From wake edges, device work and the iterations.
   void from_work() {
-    std::vector<Iterations> found = find_iterations(model_, waiters_.emplace(model_));
+    std::vector<Iterations> found;
+    std::optional<WorkIndex> index;
+    tasks_.add([&] { found = find_iterations(model_, waiters_.emplace(model_)); });
+    tasks_.add([&] { index.emplace(model_, *work_); });
+    tasks_.run();
     ground_ = iteration_window(model_, found).value_or(Interval{model_.begin, model_.end});
     if (!found.empty()) all_.iterations = std::move(found.front());
+    tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index, ground_); });
     tasks_.add([&] {
-      all_.path = critical_path(model_, *matching_, *work_, ground_);
-      kernels_.emplace(model_, *waiters_);
+      all_.host_wait_parts = host_wait_parts(model_, *index, ground_);
+      all_.lateness = lateness(model_, *work_, *index, ground_);
     });
-    tasks_.add([&] {
-      const WorkIndex index(model_, *work_);
-      all_.host_wait_parts = host_wait_parts(model_, index, ground_);
-      all_.lateness = lateness(model_, *work_, index, ground_);
-    });
+    tasks_.add([&] { kernels_.emplace(model_, *waiters_); });
     tasks_.run();
     work_.reset();
   }

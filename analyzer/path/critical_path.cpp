@@ -11,8 +11,6 @@
 
 #include "analyzer/measure/sorting.h"
 #include "analyzer/path/blocked_waits.h"
-#include "analyzer/path/work_index.h"
-#include "analyzer/trace/call_index.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/waits/iterations.h"
@@ -34,14 +32,9 @@ struct HostThread {
 
 class Walk {
  public:
-  Walk(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground)
-      : model_(model),
-        names_(model),
-        ground_(ground),
-        calls_(work.calls),
-        work_(work.by_stream),
-        index_(model, work),
-        blocked_(model, matching) {
+  Walk(const TraceModel& model, const Matching& matching, const DeviceWork& work, const WorkIndex& index,
+       Interval ground)
+      : model_(model), names_(model), ground_(ground), work_(work), index_(index), blocked_(model, matching) {
     index_host(matching);
   }
 
@@ -50,7 +43,7 @@ class Walk {
       path_.missing = "the trace holds neither work on a device nor a wait at a wait site";
       return std::move(path_);
     }
-    if (blocked_.empty() && !host_blocked_ && calls_.empty()) {
+    if (blocked_.empty() && !host_blocked_ && !work_.any_calls) {
       path_.missing =
           "the trace does not show who released or launched whom: no recorded signal matches a wait, and it holds no "
           "calls of CUDA";
@@ -93,21 +86,17 @@ class Walk {
   /// Whether the backend requested the work, on a thread that neither waits nor launches anything of the program: it
   /// writes the words that switch the modes, and copies nothing for the program.
   bool is_backend_copy(const WorkItem& item) const {
-    if (item.copy == nullptr || !host_blocked_) return false;
-    const std::optional<std::uint32_t> caller = calls_.thread(item.copy->process, item.copy->correlation);
-    return caller && !programs_threads_.contains(*caller);
+    return item.copy != nullptr && host_blocked_ && item.call && !programs_threads_.contains(item.thread);
   }
 
   void find_programs_threads() {
     for (const auto& [id, thread] : threads_) {
       if (!thread.blocked.empty()) programs_threads_.insert(id);
     }
-    for (const auto& [stream, items] : work_) {
+    for (const auto& [stream, items] : work_.by_stream) {
       for (const WorkItem& item : items) {
-        if (item.kernel == nullptr || is_backend_work(item)) continue;
-        if (const auto caller = calls_.thread(item.kernel->process, item.kernel->correlation)) {
-          programs_threads_.insert(*caller);
-        }
+        if (item.kernel == nullptr || !item.call || programs_threads_.contains(item.thread)) continue;
+        if (!is_backend_work(item)) programs_threads_.insert(item.thread);
       }
     }
   }
@@ -121,7 +110,7 @@ class Walk {
       if (wait.in_call || !later(wait.end)) return;
       wait.host ? on_thread(wait.who, wait.end) : on_block(wait.device, wait.who, wait.end);
     });
-    for (const auto& [stream, items] : work_) {
+    for (const auto& [stream, items] : work_.by_stream) {
       for (const WorkItem& item : items) {
         if (!is_backend_work(item) && !is_backend_copy(item) && later(item.end)) on_work(item, item.end);
       }
@@ -298,17 +287,14 @@ class Walk {
       on_work(*previous, std::min(now_, previous->end));
       return;
     }
-    const std::uint32_t correlation = item.kernel != nullptr ? item.kernel->correlation : item.copy->correlation;
-    const store::ProcessId process = item.kernel != nullptr ? item.kernel->process : item.copy->process;
-    const std::optional<std::uint32_t> caller = calls_.thread(process, correlation);
-    if (!item.call || !caller) {
+    if (!item.call) {
       unknown_launch_ = true;
       where_ = Where::nowhere;
       return;
     }
     const TimeNs called = std::min(now_, item.call->begin);
     add(PathKind::launch, called, now_, item.device, 0, 0);
-    on_thread(*caller, called);
+    on_thread(item.thread, called);
   }
 
   std::string where_of(const PathSegment& segment) const {
@@ -367,9 +353,8 @@ class Walk {
   const TraceModel& model_;
   const ThreadNames names_;
   const Interval ground_;
-  const CallIndex& calls_;
-  const std::map<StreamKey, std::vector<WorkItem>>& work_;
-  const WorkIndex index_;
+  const DeviceWork& work_;
+  const WorkIndex& index_;
   BlockedWaits blocked_;
   std::map<std::uint32_t, HostThread> threads_;  // by thread id
   std::set<std::uint32_t> programs_threads_;     // threads that wait at sites or launch kernels of the program
@@ -406,12 +391,14 @@ std::string_view path_kind_name(PathKind kind) {
 
 CriticalPath critical_path(const TraceModel& model, const Matching& matching) {
   const Interval whole{model.begin, model.end};
-  return critical_path(model, matching, DeviceWork(model),
+  const DeviceWork work(model);
+  return critical_path(model, matching, work, WorkIndex(model, work),
                        iteration_window(model, find_iterations(model)).value_or(whole));
 }
 
-CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground) {
-  return Walk(model, matching, work, ground).run();
+CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work,
+                           const WorkIndex& index, Interval ground) {
+  return Walk(model, matching, work, index, ground).run();
 }
 
 }  // namespace wicprof::analyzer

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/path/work_index.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
 
@@ -57,6 +58,7 @@ struct CriticalPath {
 /// Each step takes a binary search.
 /// The shares and the length are those of the parts within `ground`.
 CriticalPath critical_path(const TraceModel& model, const Matching& matching);
-CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground);
+CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work,
+                           const WorkIndex& index, Interval ground);
 
 }  // namespace wicprof::analyzer

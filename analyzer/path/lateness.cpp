@@ -99,11 +99,8 @@ std::map<ThreadKey, std::vector<Step>> steps_by_thread(const TraceModel& model, 
     if (waiting == waiting_threads.end()) continue;
     for (const WorkItem& item : items) {
       if (!item.call || is_backend_work(item)) continue;
-      const std::uint32_t correlation = item.kernel != nullptr ? item.kernel->correlation : item.copy->correlation;
       // Where one thread waits, others launch for it.
-      const std::uint32_t thread = waiting->second.size() == 1
-                                       ? *waiting->second.begin()
-                                       : work.calls.thread(stream.process, correlation).value_or(0);
+      const std::uint32_t thread = waiting->second.size() == 1 ? *waiting->second.begin() : item.thread;
       launched[{stream.process, thread}].push_back(&item);
     }
   }
@@ -115,13 +112,17 @@ std::map<ThreadKey, std::vector<Step>> steps_by_thread(const TraceModel& model, 
     std::sort(items.begin(), items.end(), [](const auto* a, const auto* b) { return a->call->begin < b->call->begin; });
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->begin < b->begin; });
     auto next = items.begin();
+    std::vector<Step>& steps = all[thread];
+    steps.reserve(std::min(list.size(), items.size()));
+    std::vector<const WorkItem*> between;
     for (std::size_t i = 1; i < list.size(); ++i) {
       const TimeNs begin = list[i - 1]->end;
       while (next != items.end() && (*next)->call->begin < begin) ++next;
-      std::vector<const WorkItem*> between;
+      between.clear();
       for (; next != items.end() && (*next)->call->begin <= list[i]->begin; ++next) between.push_back(*next);
-      if (const auto step = step_of(*list[i], begin, between, index)) all[thread].push_back(*step);
+      if (const auto step = step_of(*list[i], begin, between, index)) steps.push_back(*step);
     }
+    if (steps.empty()) all.erase(thread);
   }
   return all;
 }

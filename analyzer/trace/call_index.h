@@ -14,6 +14,10 @@ namespace wicprof::analyzer {
 struct CallSpan {
   TimeNs begin = 0, end = 0;
 };
+struct IndexedCall {
+  CallSpan span;
+  std::uint32_t thread = 0;
+};
 
 class CallIndex {
  public:
@@ -38,14 +42,9 @@ class CallIndex {
   bool empty() const { return spans_.empty(); }
 
   /// Empty if the call was not recorded.
-  std::optional<CallSpan> find(store::ProcessId process, std::uint32_t correlation) const {
+  std::optional<IndexedCall> find(store::ProcessId process, std::uint32_t correlation) const {
     const std::uint32_t number = numbers_.find(key(process, correlation));
-    return number == FlatIndex::kNone ? std::nullopt : std::optional(spans_[number]);
-  }
-  /// The calling thread; empty if the call was not recorded.
-  std::optional<std::uint32_t> thread(store::ProcessId process, std::uint32_t correlation) const {
-    const std::uint32_t number = numbers_.find(key(process, correlation));
-    return number == FlatIndex::kNone ? std::nullopt : std::optional(threads_[number]);
+    return number == FlatIndex::kNone ? std::nullopt : std::optional(IndexedCall{spans_[number], threads_[number]});
   }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "analyzer/trace/device_work.h"
@@ -94,7 +93,7 @@ using ContextKey = std::pair<store::ProcessId, std::uint32_t>;
 
 struct Recording {
   StreamKey stream;
-  std::optional<CallSpan> call;
+  std::optional<IndexedCall> call;
 };
 
 }  // namespace
@@ -107,11 +106,12 @@ TimeNs ClockWindow::proven_error() const {
 }
 
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window) {
-  return clock_bounds(model, DeviceWork(model), window);
+  const CallIndex calls(model);
+  return clock_bounds(model, calls, DeviceWork(model, calls), window);
 }
 
-std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork& work, TimeNs window) {
-  const CallIndex& calls = work.calls;
+std::vector<ClockBounds> clock_bounds(const TraceModel& model, const CallIndex& calls, const DeviceWork& work,
+                                      TimeNs window) {
   BoundsCollector bounds(model.begin, window);
 
   std::map<StreamKey, RequestedWork> by_stream;
@@ -148,7 +148,7 @@ std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork&
     // CUPTI's record may end before the call returns, and only the return proves that the wait is over.
     const auto call = calls.find(sync.process, sync.correlation);
     if (!call) continue;
-    const TimeNs returned = std::max(sync.end, call->end);
+    const TimeNs returned = std::max(sync.end, call->span.end);
     if (sync.kind == SyncKind::context) {
       waited(by_context, ContextKey{sync.process, sync.context}, sync.start, returned);
     } else if (sync.kind == SyncKind::stream && sync.stream) {
@@ -156,7 +156,7 @@ std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork&
     } else if (sync.kind == SyncKind::event && sync.event_sync) {
       const auto recording = recordings.find({sync.process, *sync.event_sync});
       if (recording == recordings.end() || !recording->second.call) continue;
-      waited(by_stream, recording->second.stream, recording->second.call->begin, returned);
+      waited(by_stream, recording->second.stream, recording->second.call->span.begin, returned);
     }
   }
   return bounds.result();

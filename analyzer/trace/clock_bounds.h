@@ -35,6 +35,7 @@ inline constexpr TimeNs kClockWindow = 1'000'000'000;
 
 /// One element per device with at least one bound, in order of device number. `window`: length of a window in ns.
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window = kClockWindow);
-std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork& work, TimeNs window = kClockWindow);
+std::vector<ClockBounds> clock_bounds(const TraceModel& model, const CallIndex& calls, const DeviceWork& work,
+                                      TimeNs window = kClockWindow);
 
 }  // namespace wicprof::analyzer

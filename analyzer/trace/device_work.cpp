@@ -5,8 +5,7 @@
 
 namespace wicprof::analyzer {
 
-std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls) {
-  std::map<StreamKey, std::vector<WorkItem>> work;
+DeviceWork::DeviceWork(const TraceModel& model, const CallIndex& calls) : any_calls(!calls.empty()) {
   const auto for_each = [&](const auto& visit) {
     const auto of = [&](const auto& rows) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -19,21 +18,27 @@ std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& mode
   };
   std::map<StreamKey, std::size_t> count;
   for_each([&](const StreamKey& key, const auto&, std::size_t) { ++count[key]; });
-  for (const auto& [key, items] : count) work[key].reserve(items);
+  for (const auto& [key, items] : count) by_stream[key].reserve(items);
   for_each([&]<class Row>(const StreamKey& key, const Row& row, std::size_t i) {
-    WorkItem item{row.device, row.start, row.end, calls.find(row.process, row.correlation), nullptr, nullptr};
+    WorkItem item;
+    item.device = row.device;
+    item.start = row.start;
+    item.end = row.end;
+    if (const auto call = calls.find(row.process, row.correlation)) {
+      item.call = call->span;
+      item.thread = call->thread;
+    }
     if constexpr (std::is_same_v<Row, store::KernelRow>) {
       item.kernel = model.kernels.pointer_to(i);
     } else {
       item.copy = model.copies.pointer_to(i);
     }
-    work[key].push_back(item);
+    by_stream[key].push_back(item);
   });
-  for (auto& [key, items] : work) {
+  for (auto& [key, items] : by_stream) {
     const auto earlier = [](const WorkItem& a, const WorkItem& b) { return a.start < b.start; };
     if (!std::is_sorted(items.begin(), items.end(), earlier)) std::stable_sort(items.begin(), items.end(), earlier);
   }
-  return work;
 }
 
 bool is_backend_work(const WorkItem& item) { return item.kernel != nullptr && is_backend_work(*item.kernel); }

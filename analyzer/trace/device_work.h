@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,21 +22,22 @@ struct StreamKey {
 
 struct WorkItem {
   DeviceId device = 0;
+  std::uint32_t thread = 0;  ///< that made the call, if it was recorded
   TimeNs start = 0, end = 0;
   std::optional<CallSpan> call;       ///< the call that requested the work, if it was recorded
   store::KernelList::Pointer kernel;  ///< nullptr for a copy
   store::CopyList::Pointer copy;      ///< nullptr for a kernel
 };
 
-/// The work of each stream, in order of its start, without work that has no times. Points into the model, which must
-/// outlive the result.
-std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls);
-
-/// A trace's calls and the work that they requested, computed once and shared by all analyses. Points into the model.
+/// The work of a trace's devices, computed once and shared by all analyses. Points into the model, which must outlive
+/// it.
 struct DeviceWork {
-  explicit DeviceWork(const TraceModel& model) : calls(model), by_stream(work_by_stream(model, calls)) {}
-  CallIndex calls;
+  explicit DeviceWork(const TraceModel& model) : DeviceWork(model, CallIndex(model)) {}
+  DeviceWork(const TraceModel& model, const CallIndex& calls);
+
+  /// The work of each stream, in order of its start, without work that has no times.
   std::map<StreamKey, std::vector<WorkItem>> by_stream;
+  bool any_calls;  ///< whether the trace holds calls that may request work
 };
 
 /// Whether the WIC backend launched it, to compare clocks; the program does not wait for such work.

@@ -45,14 +45,16 @@ std::optional<Idle> idle_for(const Work& work, const StreamKey& stream, TimeNs w
 
 }  // namespace
 
-StreamWaitTable stream_waits(const TraceModel& model) { return stream_waits(model, DeviceWork(model)); }
+StreamWaitTable stream_waits(const TraceModel& model) {
+  const CallIndex calls(model);
+  return stream_waits(model, calls, DeviceWork(model, calls));
+}
 
-StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_work) {
+StreamWaitTable stream_waits(const TraceModel& model, const CallIndex& calls, const DeviceWork& device_work) {
   StreamWaitTable table;
   const bool any = std::any_of(model.syncs.begin(), model.syncs.end(),
                                [](const auto& sync) { return sync.kind == SyncKind::stream_waits_for_event; });
   if (!any) return table;
-  const CallIndex& calls = device_work.calls;
   const Work& work = device_work.by_stream;
   std::map<std::pair<store::ProcessId, std::uint64_t>, const store::CudaEventRow*> recordings;
   for (const store::CudaEventRow& event : model.cuda_events) {
@@ -75,7 +77,7 @@ StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_w
     const auto recorded = calls.find(event.process, event.correlation);
     const WorkItem* behind = nullptr;
     if (recorded) {
-      behind = last_before(work, signaller, recorded->begin);
+      behind = last_before(work, signaller, recorded->span.begin);
     } else if (event.at) {
       behind = last_before(work, signaller, *event.at);
     }

@@ -31,6 +31,6 @@ struct StreamWaitTable {
 /// Ignores waits for an event of the same stream, which never wait. If CUPTI does not report when the device reached an
 /// event, uses the end of the work before the event.
 StreamWaitTable stream_waits(const TraceModel& model);
-StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_work);
+StreamWaitTable stream_waits(const TraceModel& model, const CallIndex& calls, const DeviceWork& device_work);
 
 }  // namespace wicprof::analyzer
