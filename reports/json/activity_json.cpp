@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzer/ranks/join.h"
+#include "analyzer/ranks/rank_times.h"
 #include "reports/json/pairs_json.h"
 
 namespace wicprof::reports {
@@ -238,6 +239,17 @@ Json lateness_value(const TraceModel& model, const Analysis& analysis) {
 
 std::string hexadecimal(CommunicatorId communicator) { return fmt::format("{:016x}", communicator); }
 
+Json rank_times_value(const analyzer::RankTimes& times) {
+  const bool none = times.column == 0;
+  return {
+      {"begin_ns", none ? Json(nullptr) : Json(times.begin)},
+      {"column_ns", none ? Json(nullptr) : Json(times.column)},
+      {"ranks", array_of(times.ranks, [](const analyzer::RankTimesRow& row) -> Json {
+         return {
+             {"rank", row.rank}, {"pid", row.process}, {"waited_ns", row.waited}, {"waited_for_ns", row.waited_for}};
+       })}};
+}
+
 Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   std::map<store::ProcessId, std::int32_t> rank_of;
   for (const RankCost& cost : mpi.ranks) rank_of[cost.process] = cost.rank;
@@ -264,6 +276,7 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
             {"waited_ns", cost.waited_ns},
             {"most_in", cost.cost_ns == 0 ? Json(nullptr) : Json(mpi_operation_name(cost.operation))}};
   });
+  value["rank_times"] = rank_times_value(analyzer::rank_times(model, mpi));
   value["missing_ranks"] = analyzer::missing_ranks(model);
   value["traces"] = array_of(model.joined, [](const analyzer::JoinedTrace& trace) -> Json {
     return {{"trace", trace.name},

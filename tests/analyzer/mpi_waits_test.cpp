@@ -6,6 +6,7 @@
 #include <random>
 
 #include "analyzer/analysis.h"
+#include "analyzer/ranks/rank_times.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -192,6 +193,39 @@ TEST(MpiWaits, WhoWaitsItselfPassesItOn) {
   // Rank 0 waited for rank 2 from 10 to 110, of which rank 2 waited for rank 1 from 10 to 100.
   EXPECT_EQ(job.cost(1), 90 + 90);
   EXPECT_EQ(job.cost(2), 10 + 5);
+}
+
+TEST(RankTimes, HaveEachWaitInTheColumnsThatItCovers) {
+  Job job(3);
+  job.collective(MpiOperation::barrier, {0, 0, 25}, {}, 100);
+  job.collective(MpiOperation::barrier, {970, 900, 900}, {}, 1000);
+  const RankTimes times = rank_times(job.model, job.waits());
+  EXPECT_EQ(times.begin, 0);
+  EXPECT_EQ(times.column, 10 * kMicrosecond);
+  ASSERT_EQ(times.ranks.size(), 3u);
+  std::vector<std::vector<TimeNs>> waited(3, std::vector<TimeNs>(100)), waited_for = waited;
+  const auto fill = [](std::vector<TimeNs>& row, std::size_t from, std::size_t upto, TimeNs us) {
+    for (std::size_t i = from; i < upto; ++i) row[i] = us * kMicrosecond;
+  };
+  fill(waited[0], 0, 2, 10);
+  fill(waited[0], 2, 3, 5);
+  waited[1] = waited[0];
+  fill(waited_for[2], 0, 2, 20);
+  fill(waited_for[2], 2, 3, 10);
+  fill(waited[1], 90, 97, 10);
+  fill(waited[2], 90, 97, 10);
+  fill(waited_for[0], 90, 97, 20);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(times.ranks[rank].rank, static_cast<std::int32_t>(rank));
+    EXPECT_EQ(times.ranks[rank].waited, waited[rank]) << rank;
+    EXPECT_EQ(times.ranks[rank].waited_for, waited_for[rank]) << rank;
+  }
+}
+
+TEST(RankTimes, AreEmptyWithoutCalls) {
+  const RankTimes times = rank_times(TraceModel{}, MpiWaits{});
+  EXPECT_EQ(times.column, 0);
+  EXPECT_TRUE(times.ranks.empty());
 }
 
 TEST(MpiWaits, TwoJobsWithOneRankTwiceAreNotMixed) {

@@ -145,6 +145,10 @@ class Waits(mpi_case.Case):
         mpi, findings = self.analysis()
         self.assert_late(mpi, 1, 16 * (RANKS - 1))
         self.assertEqual(mpi["ranks"][0]["most_in"], "MPI_Allreduce")
+        waited = {row["rank"]: sum(row["waited_ns"]) for row in mpi["rank_times"]["ranks"]}
+        self.assertEqual(waited, {cost["rank"]: cost["waited_ns"] for cost in mpi["ranks"]})
+        waited_for = {row["rank"]: sum(row["waited_for_ns"]) for row in mpi["rank_times"]["ranks"]}
+        self.assertEqual(max(waited_for, key=waited_for.get), 1)
         self.assertGreaterEqual(len([c for c in mpi["late_collectives"] if c["last_rank"] == 1]), 14)
         self.assertEqual([text["text"].split(":")[0] for text in findings], ["rank 1 came late"])
         self.assertRegex(self.wic_prof("analyze", "t.wicprof").stdout, r"(?s)late_rank.*rank 1 came late.*MPI rank")
