@@ -2,7 +2,9 @@
 # Records the ten applications of samples/ and hot_flag in both modes, a few iterations each, and packs the traces for
 # `wic-prof demo --recorded` and the analyzer's tests. One run of each mode has no verdict, so each application also runs
 # with `wic-prof run --ab`; of that run, whose trace is too large to ship, NAME.ab.json keeps the comparison.
-# bare_poll, which polls without wic's API and has no modes, is recorded once, with PC samples.
+# Programs without wic's API have no modes and are recorded once: bare_poll with PC samples, bare_poll_patched (the same
+# with its loops patched, polled and parked in turn), torch (a PyTorch training loop), and two_ranks (two ranks of MPI
+# without a GPU, one of them late; needs Open MPI).
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: AB_TIME=10s bench/record_traces.sh build samples/traces cuda:0,cuda:1
 # AB_TIME: the longest comparison of each run with --ab (default: 30s). AB_LIMIT: seconds until such a run is given up,
@@ -11,7 +13,8 @@
 # the first device.
 # Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.
 set -u
-[ $# -ge 3 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+source_dir=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(realpath "$1")/bin
 [ -x "$bin/wic-prof" ] || { echo "$bin/wic-prof does not exist; build it with make" >&2; exit 2; }
 mkdir -p "$2" || exit 2
@@ -84,8 +87,17 @@ record() { # APPLICATION MODE
 }
 
 record_without_modes() { # PROGRAM
-  (cd "$work" && PATH=$bin:$PATH timeout 120 \
-    wic-prof run -q -f --trace=cuda,pcsampling -o "$1.wicprof" -- "$1" --iterations 40) || {
+  local options words
+  case $1 in
+    bare_poll) options=--trace=cuda,pcsampling words="bare_poll --iterations 40" ;;
+    bare_poll_patched) options="--rewrite --ab --for 3s --end" words="bare_poll --waiters 8 --iterations 100000" ;;
+    torch) options= words="python3 torch_train.py --busy 5" ;;
+    two_ranks) options= words="mpirun --allow-run-as-root --oversubscribe -n 2 two_ranks late 1 5 allreduce 20" ;;
+  esac
+  [ "$1" != torch ] || cp "$source_dir/bench/collector/torch_train.py" "$work"
+  [ "$1" != two_ranks ] || mpicc -O2 -o "$work/two_ranks" "$source_dir/tests/cli/mpi/app.c" || return 1
+  # shellcheck disable=SC2086
+  (cd "$work" && PATH=$bin:$work:$PATH timeout 120 wic-prof run -q -f $options -o "$1.wicprof" -- $words) || {
     echo "$1: exit status $?" >&2
     return 1
   }
@@ -113,22 +125,23 @@ compare_modes() { # APPLICATION
   }
 }
 
-[ $# -gt 0 ] || set -- c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn hot_flag bare_poll
+without_modes=" bare_poll bare_poll_patched torch two_ranks "
+[ $# -gt 0 ] || set -- c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn hot_flag $without_modes
 for name in "$@"; do
   [ -z "${ONLY_AB:-}" ] || break
-  [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
-  if [ "$name" = bare_poll ]; then
+  if [ "${without_modes#* "$name" }" != "$without_modes" ]; then
     echo "== $name"
     record_without_modes "$name" || { rm -f "$out/$name.wicprof.gz"; failed=1; }
     continue
   fi
+  [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
   for mode in poll park; do
     echo "== $name, mode $mode"
     record "$name" "$mode" || { rm -f "$out/$name.$mode.wicprof.gz"; failed=1; }
   done
 done
 for name in "$@"; do
-  [ "$name" != bare_poll ] && [ -x "$bin/$name" ] || continue
+  [ -x "$bin/$name" ] && [ "${without_modes#* "$name" }" = "$without_modes" ] || continue
   echo "== $name, both modes in turn"
   compare_modes "$name" || { rm -f "$out/$name.ab.json"; failed=1; }
 done

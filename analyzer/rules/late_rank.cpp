@@ -128,9 +128,10 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   }
   Finding finding;
   finding.severity = share < kWarning ? Severity::info : Severity::warning;
-  finding.text = fmt::format("rank {} came late: {} waited {} for it in all, {} each, {} of the time", worst.rank,
+  finding.text = fmt::format("rank {} came late: {} waited {} for it in all, {} each", worst.rank,
                              others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
-                             format_duration(worst.cost_ns), format_duration(each), format_percent(share));
+                             format_duration(worst.cost_ns), format_duration(each));
+  finding.cost = Cost{Cost::Unit::time, std::min(1.0, share)};
   finding.evidence = fmt::format(
       "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "
       "cost most, {} were its; waited for the others:",

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/trace/modes.h"
 #include "analyzer/words/format.h"
 #include "cli/files/exe_path.h"
 #include "cli/files/input_trace.h"
 #include "cli/files/recorded_story.h"
 #include "protocol/shell_words.h"
 #include "reports/parts/table.h"
+#include "reports/parts/verdict.h"
 #include "reports/text/answers.h"
 #include "reports/text/screen.h"
 #include "reports/text/table_text.h"
@@ -36,11 +38,13 @@ using Traces = std::map<std::string, std::string>;
 struct Bundle {
   std::string folder;
   Traces poll, park;
-  Traces single;    // of programs without modes, which wait without the API
+  Traces single;    // of programs that nobody changed
+  Traces about;     // what such a program is, in a sentence
   Traces compared;  // the comparison of both modes in one longer run, where one came with the traces
 };
 
-// File names are NAME.poll.wicprof, NAME.park.wicprof and NAME.wicprof, with or without .gz, and NAME.ab.json.
+// File names are NAME.poll.wicprof, NAME.park.wicprof and NAME.wicprof, with or without .gz, NAME.ab.json, and
+// NAME.txt.
 void add(Bundle& bundle, const fs::path& file) {
   const std::string whole = file.filename().string();
   std::string_view name = whole;
@@ -51,6 +55,10 @@ void add(Bundle& bundle, const fs::path& file) {
   };
   if (without(".ab.json")) {
     bundle.compared[std::string(name)] = file.string();
+    return;
+  }
+  if (without(".txt")) {
+    bundle.about[std::string(name)] = file.string();
     return;
   }
   without(".gz");
@@ -68,7 +76,7 @@ Result<Bundle> bundle() {
   const std::optional<std::string> folder = folder_beside_binary("../share/wic-prof/traces");
   const std::string cure = "; record some with bench/record_traces.sh on a machine with a GPU, or run wic-prof demo";
   if (!folder) return unavailable("no recorded traces came with this wic-prof (share/wic-prof/traces)" + cure);
-  Bundle all{*folder, {}, {}, {}, {}};
+  Bundle all{*folder, {}, {}, {}, {}, {}};
   std::error_code error;
   for (fs::directory_iterator it(*folder, error), end; !error && it != end; it.increment(error)) add(all, it->path());
   if (error) return unavailable("cannot read " + *folder + ": " + error.message());
@@ -129,6 +137,29 @@ std::string verdict_text(const std::optional<MeasuredEffect>& effect, const anal
   return comparison.why.empty() ? verdict : verdict + ": " + comparison.why;
 }
 
+std::string first_line_of(const std::string& file) {
+  std::string line;
+  std::ifstream in(file);
+  std::getline(in, line);
+  return analyzer::one_line(line);
+}
+
+/// What a program without modes is, what its trace says, and the command that goes on from there; each begins a line.
+std::string unchanged_story(const Bundle& traces, const std::string& name, const analyzer::TraceModel& model,
+                            const analyzer::Analysis& analysis, const reports::Screen& screen) {
+  const auto about = traces.about.find(name);
+  std::optional<analyzer::Comparison> comparison;
+  if (analyzer::Modes(model).both()) comparison = analyzer::compare(model);
+  const reports::TraceVerdict verdict = reports::trace_verdict(model, analysis, comparison ? &*comparison : nullptr);
+  std::string text =
+      about == traces.about.end() ? std::string() : reports::paragraph(screen, first_line_of(about->second));
+  text += reports::paragraph(screen, fmt::format("wic-prof's verdict: {}.", verdict.headline));
+  if (!verdict.command.empty()) {
+    text += fmt::format("  {}:\n{}", verdict.command_title(), reports::command_lines(screen, verdict.command));
+  }
+  return text;
+}
+
 /// The applications that show best what parking does, as the analyses say.
 struct Examples {
   std::string matters;         ///< the largest improvement; empty: none
@@ -153,10 +184,6 @@ struct Examples {
 void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names) {
   for (const store::DeviceRow& device : model.devices) names.insert(analyzer::one_line(device.name));
 }
-
-}  // namespace
-
-namespace {
 
 /// The story of an application, and how to see more of it.
 Result<std::string> story_of(const Bundle& traces, const std::string& name, const reports::Screen& screen) {
@@ -202,11 +229,14 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
                     effect ? analyzer::format_duration(effect->park_ns) : iteration_time(comparison.after),
                     effect ? speed_up_text(effect->value) : "-", verdict_text(effect, comparison)});
   }
+  std::string unchanged;
   for (const auto& [name, file] : traces->single) {
     const Result<analyzer::TraceModel> model = load_trace(file);
     if (!model) return model.error();
     const analyzer::Analysis analysis = analyzer::analyze(*model, analyzer::Parties::left_out);
     add_devices(*model, devices);
+    unchanged += fmt::format("Unchanged: {}\n{}  all about it: wic-prof demo --recorded {}\n\n", name,
+                             unchanged_story(*traces, name, *model, analysis, screen), shell_word(name));
     rows.push_back({name, analysis.classification, "-", "-", "-", "-"});
   }
   const reports::Table table = reports::table_of<Row>(
