@@ -33,7 +33,7 @@ class Shipped(harness.Case):
         return result.stdout
 
     def each(self):
-        self.assertGreaterEqual(len(NAMES), 23)
+        self.assertGreaterEqual(len(NAMES), 26)
         for name in NAMES:
             with self.subTest(trace=name):
                 yield self.unpack(name)
@@ -166,7 +166,7 @@ class NextCommands(Shipped):
             for finding in answer["findings"]:
                 self.assertNotIn("wic-prof toggle", finding["remedy"])
                 self.assertNotIn("cudaSetDeviceFlags", finding["remedy"] if finding["rule"] == "host_spin" else "")
-        for name in {name.rsplit(".", 1)[0] for name in NAMES} - {"bare_poll"}:
+        for name in (name.removesuffix(".poll") for name in NAMES if name.endswith(".poll")):
             compare = ["compare", f"{name}.poll.wicprof", f"{name}.park.wicprof"]
             for command in printed_commands(self.answer(*compare)):
                 self.check(command, f"{name}.poll.wicprof", ["wic-prof", *compare])
