@@ -137,6 +137,11 @@ std::string verdict_text(const std::optional<MeasuredEffect>& effect, const anal
   return comparison.why.empty() ? verdict : verdict + ": " + comparison.why;
 }
 
+/// Of a trace with both modes.
+std::optional<analyzer::Comparison> comparison_of(const analyzer::TraceModel& model) {
+  return analyzer::Modes(model).both() ? std::optional(analyzer::compare(model)) : std::nullopt;
+}
+
 std::string first_line_of(const std::string& file) {
   std::string line;
   std::ifstream in(file);
@@ -148,8 +153,7 @@ std::string first_line_of(const std::string& file) {
 std::string unchanged_story(const Bundle& traces, const std::string& name, const analyzer::TraceModel& model,
                             const analyzer::Analysis& analysis, const reports::Screen& screen) {
   const auto about = traces.about.find(name);
-  std::optional<analyzer::Comparison> comparison;
-  if (analyzer::Modes(model).both()) comparison = analyzer::compare(model);
+  const std::optional<analyzer::Comparison> comparison = comparison_of(model);
   const reports::TraceVerdict verdict = reports::trace_verdict(model, analysis, comparison ? &*comparison : nullptr);
   std::string text =
       about == traces.about.end() ? std::string() : reports::paragraph(screen, first_line_of(about->second));
@@ -256,10 +260,11 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     if (!story) return story.error();
     text += fmt::format("{}: {}\n{}", title, name, *story);
   }
-  return text + fmt::format(
-                    "Recorded on {}; the median time of an iteration polled and parked\n\n{}\n"
-                    "wic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
-                    fmt::join(devices, " and "), reports::table_text(table, screen), traces->folder);
+  return text + unchanged +
+         fmt::format(
+             "Recorded on {}; the median time of an iteration polled and parked\n\n{}\n"
+             "wic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
+             fmt::join(devices, " and "), reports::table_text(table, screen), traces->folder);
 }
 
 Result<std::string> recorded_application(const std::string& name, const reports::Screen& screen) {
@@ -268,8 +273,9 @@ Result<std::string> recorded_application(const std::string& name, const reports:
   if (const auto file = traces->single.find(name); file != traces->single.end()) {
     const Result<analyzer::TraceModel> model = load_trace(file->second);
     if (!model) return model.error();
+    const std::optional<analyzer::Comparison> comparison = comparison_of(*model);
     return reports::analysis_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out),
-                                  {screen, false, nullptr, file->second});
+                                  {screen, false, comparison ? &*comparison : nullptr, file->second});
   }
   if (!traces->poll.contains(name)) {
     std::vector<std::string> names;

@@ -63,6 +63,9 @@ class Verdicts(Shipped):
                 self.assertGreaterEqual(verdict["cost"]["amount"], WORTH_NAMING)
                 size = r" \((\d[\d.]* % of the time|\d+\.\d\d CPUs)\)"
                 self.assertRegex(verdict["headline"], size)
+            if trace.startswith("bare_poll_patched"):  # both ways were measured, and that counts more
+                self.assertTrue(verdict["headline"].startswith("no change: park against poll"))
+                continue
             self.assertEqual(sum(sum(f["severity"] == s for f in analysis["findings"])
                                  for s in ("critical", "warning")) > 0, verdict["tone"] in ("bad", "warn"))
 

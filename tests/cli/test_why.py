@@ -70,7 +70,7 @@ class Why(harness.Case):
 class Programs(Why):
     def test_parking_helps(self):
         app = self.hot_flag("--seconds", 30)
-        answer = self.document(*UNSAMPLED, "--for", "2s", "-o", "t.wicprof", "--", *app)
+        answer = self.document(*UNSAMPLED, "--for", "6s", "-o", "t.wicprof", "--", *app)
         self.assertEqual(answer["traces"], ["t.wicprof", "t.ab.wicprof"])
         self.assertEqual(self.traces(), ["t.ab.wicprof", "t.wicprof"])
         compared = self.check_result(answer)
@@ -190,6 +190,9 @@ class Traces(Why):
                     self.assertIn("No wait is known to make the program slow", answer["answer"])
                 elif answer["tried"] is None:
                     self.assertIn("Nothing was tried, since no finding names a remedy", answer["answer"])
+                elif path.name.startswith("bare_poll_patched"):  # it has both ways
+                    self.assertIn("Parking made no difference that counts", answer["answer"])
+                    self.assertIsNone(answer["command"])
                 else:
                     self.assertIn("Nothing was tried, since a trace can only be read", answer["answer"])
                     self.assertTrue(answer["command"].startswith("wic-prof why "), answer["command"])
