@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/communication/classify.h"
@@ -174,15 +175,18 @@ TEST(ClassifyProperty, HalfOfTheRowsGiveTheRightAnswerOrNone) {
 TraceModel with_full_rings(TraceModel model, double part, int times, std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto length = static_cast<TimeNs>(part * static_cast<double>(model.span()) / times);
-  std::size_t lost = 0;
+  std::vector<std::pair<TimeNs, DeviceId>> full;
   for (int i = 0; i < times; ++i) {
-    const TimeNs begin =
-        model.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(model.span() - length));
-    const auto device = static_cast<DeviceId>(random() % 2);
-    const auto swallowed = [&](DeviceId of, TimeNs at) { return of == device && at >= begin && at < begin + length; };
-    lost += model.waits.erase_if([&](const auto& row) { return swallowed(row.device, row.resumed); });
-    lost += model.signals.erase_if([&](const auto& row) { return swallowed(row.device, row.at); });
+    const auto after = static_cast<TimeNs>(random() % static_cast<std::uint64_t>(model.span() - length));
+    full.emplace_back(model.begin + after, static_cast<DeviceId>(random() % 2));
   }
+  const auto swallowed = [&](DeviceId of, TimeNs at) {
+    return std::any_of(full.begin(), full.end(), [&](const auto& each) {
+      return of == each.second && at >= each.first && at < each.first + length;
+    });
+  };
+  std::size_t lost = model.waits.erase_if([&](const auto& row) { return swallowed(row.device, row.resumed); });
+  lost += model.signals.erase_if([&](const auto& row) { return swallowed(row.device, row.at); });
   if (lost > 0)
     model.stats.push_back({"ring_full", "", store::StatRow::Severity::data_loss, static_cast<std::int64_t>(lost)});
   settle(model);
