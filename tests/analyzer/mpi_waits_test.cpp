@@ -245,8 +245,7 @@ TEST(LateRank, NamesTheRankAndWhatItCost) {
   }
   const std::vector<Finding> found = job.findings(20'000);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].text,
-            "rank 2 came late: the other 3 ranks waited 11.9 ms for it in all, 3.98 ms each");
+  EXPECT_EQ(found[0].text, "rank 2 came late: the other 3 ranks waited 11.9 ms for it in all, 3.98 ms each");
   EXPECT_NE(found[0].evidence.find("MPI_Allreduce"), std::string::npos);
   EXPECT_EQ(found[0].severity, Severity::warning);
 }

@@ -216,7 +216,8 @@ class Bundled(harness.Case):
             with self.subTest(name):
                 about, verdict, *command = (line.strip() for line in story.splitlines())
                 self.assertEqual(about, (self.FOLDER / f"{name}.txt").read_text().strip())
-                answer = json.loads(self.wic_prof("analyze", self.files[f"{name}.wicprof.gz"], "--format", "json").stdout)
+                packed = self.files[f"{name}.wicprof.gz"]
+                answer = json.loads(self.wic_prof("analyze", packed, "--format", "json").stdout)
                 self.assertEqual(verdict, f"wic-prof's verdict: {answer['verdict']['headline']}.")
                 self.assertEqual(command[1:], [answer["verdict"]["command"]] if answer["verdict"]["command"] else [])
 
