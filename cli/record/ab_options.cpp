@@ -25,6 +25,7 @@ std::optional<double> share_of(const std::string& text) {
 
 std::string precision_text(double share) { return fmt::format("{}%", share * 100); }
 
+static_assert(kAbTime % (60 * kSecond) == 0);
 std::string AbOptions::usual_time() { return fmt::format("{}m", kAbTime / (60 * kSecond)); }
 std::string AbOptions::usual_precision() { return precision_text(kAbPrecision); }
 

@@ -132,9 +132,7 @@ void Supervision::follow_window() {
   if (!done) return;
   const bool ends_program = window_.over() && plan_.stop_signal.value_or(kNoSignal) != kNoSignal;
   if (!plan_.quiet) tell(ends_program ? "recording ends, and so does the program" : *done);
-  if (!ends_program || ending_) return;
-  ended_as_planned_ = true;
-  end_program(*plan_.stop_signal);
+  if (ends_program) end_as_planned(*plan_.stop_signal);
 }
 
 void Supervision::follow_schedule() {
@@ -156,8 +154,7 @@ void Supervision::follow_ab() {
     tell(*news);
   }
   if (!ab_.ends_program() || ending_ || interrupted_) return;
-  ended_as_planned_ = true;
-  end_program(plan_.stop_signal.value_or(SIGTERM));
+  end_as_planned(plan_.stop_signal.value_or(SIGTERM));
 }
 
 void Supervision::report_trouble() {
@@ -262,10 +259,18 @@ void Supervision::pass_on(const TerminalSignals::Signal& signal) {
   if (!signal.from_terminal || end_ || !app_.shares_terminal_signals()) send(signal.number);
 }
 
-/// A program that dies by a signal would take along what CUPTI has not handed over.
 void Supervision::end_program(int signal) {
   if (ending_) return;
   ending_ = true;
+  kill_at_ = now_ns() + kGrace;
+  send(signal);
+}
+
+/// A program that dies by a signal would take along what CUPTI has not handed over. Where the user or a time limit ends
+/// the program, recording goes on, since what the program does until its end is part of the answer.
+void Supervision::end_as_planned(int signal) {
+  if (ending_) return;
+  ending_ = ended_as_planned_ = true;
   window_.close();
   end_with_ = {signal, now_ns() + kHandOver};
 }

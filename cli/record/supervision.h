@@ -59,6 +59,7 @@ class Supervision {
   bool is_third_press();
   void pass_on(const TerminalSignals::Signal& signal);
   void end_program(int signal);
+  void end_as_planned(int signal);
   void kill_program(const char* why);
   void send(int signal);
   std::vector<pid_t> left_behind();
