@@ -3,7 +3,9 @@
 #   make                  build everything into build/
 #   make demo             the main job on a bundled sample, with report.html; builds and installs only what that needs
 #   make test             all tests
-#   make test-sanitizers  what can race under ThreadSanitizer; memory, analyzer and window under AddressSanitizer; make fuzz
+#   make test-sanitizers  what can race under ThreadSanitizer, what handles memory by hand under AddressSanitizer; make fuzz
+#   make test-analyzer    analyzer, store, import, rewriter and reports under AddressSanitizer: before a release
+#   make test-window      the window under AddressSanitizer: before a release
 #   make fuzz             whatever parses foreign bytes, with inputs made by libFuzzer (clang-16)
 #   make package          a .deb for the recorder, one for the window, and a relocatable .tar.gz, in build/packages
 #   make aarch64          compile for aarch64 (Grace) by a cross compiler; nothing is linked
@@ -30,7 +32,8 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 JOBS := $(shell nproc)
-CONFIGURE = cmake $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --preset
+CACHED = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+CONFIGURE = cmake $(CACHED) --preset
 BUILD = cmake --build -j $(JOBS) --preset
 CTEST = ctest --preset
 
@@ -70,7 +73,7 @@ demo:
 test: build
 	$(CTEST) default -j 2
 
-test-sanitizers: test-thread test-address test-analyzer test-window fuzz
+test-sanitizers: test-thread test-address fuzz
 
 test-thread: packages
 	$(CONFIGURE) thread

@@ -1,8 +1,8 @@
 # wic_compile_whole(<target> <room>...): compiles each of these rooms as one file, which saves reading the same headers for
-# every source. A room qualifies when no two of its sources use one name for different things. The sanitizers' builds
-# compile every source by itself, so that a missing include still shows.
+# every source. A room qualifies when no two of its sources use one name for different things. The preset debug compiles every
+# source by itself, so that a missing include still shows.
 function(wic_compile_whole target)
-  if(WIC_SANITIZE)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
@@ -19,15 +19,13 @@ function(wic_compile_whole target)
 endfunction()
 
 # wic_precompile_own(<target> <header>...): reads these headers of ours, which most sources of the target include, once per
-# target. The sanitizers' builds read them per source, so that a missing include still shows. A compiler cache must not
-# give them to a clone in another folder, where the compiler would take the precompiled headers and those that other
-# headers include for different files; the definition tells it the folders apart.
+# target. The preset debug reads them per source, so that a missing include still shows. So does a build with a compiler
+# cache, which must not give them to a clone in another folder: there the compiler would take the precompiled headers and
+# those that other headers include for different files.
 function(wic_precompile_own target)
-  if(WIC_SANITIZE)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR CMAKE_CXX_COMPILER_LAUNCHER)
     return()
   endif()
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
   target_precompile_headers(${target} PRIVATE ${ARGN})
-  string(MD5 folder ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(${target} PRIVATE WIC_PRECOMPILED_IN=${folder})
 endfunction()
