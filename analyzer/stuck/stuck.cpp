@@ -7,6 +7,7 @@
 
 #include "analyzer/stuck/blocked_calls.h"
 #include "analyzer/stuck/dependencies.h"
+#include "analyzer/stuck/rank_causes.h"
 #include "analyzer/stuck/waited_words.h"
 #include "analyzer/stuck/word_cause.h"
 
@@ -30,8 +31,11 @@ StuckAnswer diagnose(const StuckView& view) {
     if (!all.words[i].is_satisfied()) answer.causes.push_back(cause_of(view, all, i));
   }
   relate_causes(all, answer.causes);
-  std::vector<Cause> calls = explain_calls(view, all);
-  std::move(calls.begin(), calls.end(), std::back_inserter(answer.causes));
+  RanksAnswer ranks = explain_ranks(view, all);
+  for (std::vector<Cause> more : {explain_calls(view, all), std::move(ranks.causes)}) {
+    std::move(more.begin(), more.end(), std::back_inserter(answer.causes));
+  }
+  answer.ranks = std::move(ranks.ranks);
   std::stable_sort(answer.causes.begin(), answer.causes.end(),
                    [](const Cause& a, const Cause& b) { return order_of(a) < order_of(b); });
   answer.words = std::move(all.words);

@@ -70,13 +70,15 @@ struct StuckView {
   std::vector<OfProcess<OpenCall>> calls;
   std::vector<std::optional<std::uint32_t>> call_values;  ///< of `calls`: the awaited word now; empty = not known
   std::vector<OfProcess<OpenKernel>> kernels;
+  std::vector<OfProcess<OpenMpiCall>> mpi_calls;
+  std::vector<OfProcess<OpenCommunicator>> communicators;  ///< those of processes that have ended, too
   std::vector<SeenThread> threads;
   std::vector<SeenProcess> processes;
   std::vector<LastSignal> signals;
   std::vector<SeenCandidate> candidates;
   std::vector<SampledPlace> samples;
   bool sees_calls = false, sees_launches = false;
-  std::uint64_t left_out = 0;  ///< calls, kernels and waits for which the session's tables had no room
+  std::uint64_t left_out = 0;  ///< calls, kernels, waits and communicators for which the session's tables had no room
 };
 
 /// All that waits for one value of one word.
@@ -121,16 +123,17 @@ enum class Confidence { likely, possible, unknown };
 const char* confidence_name(Confidence confidence);
 
 enum class CauseKind {
-  missing_signal,  ///< a word has not got the wanted value
-  late_writer,     ///< one of the writers of a site is behind the others
-  wrong_count,     ///< the wanted count is none that the kernel's blocks can make
-  grid_too_large,  ///< blocks that others wait for have not begun
-  absent_blocks,   ///< blocks that others wait for are elsewhere or have ended
-  absent_rank,     ///< a process that others wait for never came, or has ended
-  mutual_wait,     ///< the waiters wait for each other
-  running_kernel,  ///< a host thread waits for a kernel that does not wait through wic
-  waiting_call,    ///< a host thread waits in a call, and the work behind is not known
-  consequence,     ///< waits because of another cause
+  missing_signal,   ///< a word has not got the wanted value
+  late_writer,      ///< one of the writers of a site is behind the others
+  wrong_count,      ///< the wanted count is none that the kernel's blocks can make
+  grid_too_large,   ///< blocks that others wait for have not begun
+  absent_blocks,    ///< blocks that others wait for are elsewhere or have ended
+  absent_rank,      ///< a process that others wait for never came, has ended, or is elsewhere
+  mismatched_call,  ///< processes have come to one collective of MPI with different calls
+  mutual_wait,      ///< the waiters wait for each other
+  running_kernel,   ///< a host thread waits for a kernel that does not wait through wic
+  waiting_call,     ///< a host thread waits in a call, and the work behind is not known
+  consequence,      ///< waits because of another cause
 };
 const char* cause_name(CauseKind kind);
 
@@ -144,8 +147,19 @@ struct Cause {
   TimeNs since = 0;
 };
 
+/// A process of MPI, with its latest call.
+struct StuckRank {
+  std::uint32_t process = 0;
+  std::int32_t rank = 0, ranks = 0;
+  bool ended = false;
+  std::string call;                 ///< in words; empty: not known
+  TimeNs begin = 0, end = 0;        ///< of the call; end 0: the process is in it
+  std::vector<std::int32_t> needs;  ///< ranks that have to come before the call can end, where it has lasted long
+};
+
 struct StuckAnswer {
   std::vector<WaitedWord> words;
+  std::vector<StuckRank> ranks;
   std::vector<Cause> causes;  ///< the likeliest first; empty: nothing has waited for long
 };
 

@@ -128,6 +128,8 @@ const char* cause_name(CauseKind kind) {
       return "absent_blocks";
     case CauseKind::absent_rank:
       return "absent_rank";
+    case CauseKind::mismatched_call:
+      return "mismatched_call";
     case CauseKind::mutual_wait:
       return "mutual_wait";
     case CauseKind::running_kernel:

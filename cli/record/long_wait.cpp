@@ -40,6 +40,13 @@ std::optional<std::string> LongWait::news(TimeNs now) {
     who = fmt::format("thread {} waits {} {}", call->thread, call->waits_for_word != 0 ? "at" : "in",
                       name_in(call->name));
   }
+  for (const OpenEntry<OpenMpiCall>& entry : work_.mpi_calls) {
+    const std::optional<OpenMpiCall> call = entry.read();
+    const bool within = call && call->begin != 0 && call->end == 0;
+    if (!within || now - call->begin < longest || process_is_gone(entry.pid())) continue;
+    longest = now - call->begin;
+    who = fmt::format("thread {} waits in {}", call->thread, mpi_operation_name(call->operation));
+  }
   if (who.empty()) return std::nullopt;
   said_ = true;
   return fmt::format("{} for {}", who, analyzer::format_duration(longest));

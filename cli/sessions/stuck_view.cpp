@@ -46,11 +46,11 @@ std::optional<std::uint32_t> word_of(std::uint32_t pid, std::uint64_t address) {
 }
 
 template <class Value, std::size_t kCount>
-std::vector<analyzer::OfProcess<Value>> entries(const OpenEntry<Value> (&table)[kCount]) {
+std::vector<analyzer::OfProcess<Value>> entries(const OpenEntry<Value> (&table)[kCount], bool of_ended = false) {
   std::vector<analyzer::OfProcess<Value>> all;
   for (const OpenEntry<Value>& entry : table) {
     const std::uint32_t pid = entry.pid();
-    if (pid == 0 || process_is_gone(pid)) continue;
+    if (pid == 0 || (!of_ended && process_is_gone(pid))) continue;
     std::optional<Value> value = entry.read();
     if (!value) continue;
     // The program can write here by mistake: texts end within their arrays.
@@ -155,13 +155,18 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   view.waits = entries(work.waits);
   view.calls = entries(work.calls);
   std::erase_if(view.calls, [](const auto& call) { return call.value.begin == 0; });
+  view.mpi_calls = entries(work.mpi_calls, true);
+  view.communicators = entries(work.communicators, true);
   view.kernels = entries(work.kernels);
   std::sort(view.kernels.begin(), view.kernels.end(),
             [](const auto& a, const auto& b) { return a.value.launched < b.value.launched; });
   for (auto& kernel : view.kernels) copy_name(kernel.value.name, readable(kernel.value.name));
   view.sees_calls = work.watches_calls.load() != 0;
   view.sees_launches = work.watches_launches.load() != 0;
-  view.left_out = std::uint64_t{work.calls_left_out.load()} + work.kernels_left_out.load() + work.waits_left_out.load();
+  for (const auto* const left_out :
+       {&work.calls_left_out, &work.kernels_left_out, &work.waits_left_out, &work.mpi_left_out}) {
+    view.left_out += left_out->load();
+  }
   for (const auto& [process, call] : view.calls) {
     view.call_values.push_back(call.waits_for_word != 0 ? word_of(process, call.handle) : std::nullopt);
   }

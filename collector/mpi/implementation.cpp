@@ -105,7 +105,36 @@ std::optional<MpiImplementation> MpiImplementation::find() {
         reinterpret_cast<void*>(mpi.translate_), reinterpret_cast<void*>(mpi.free_group_)}) {
     if (function == nullptr) return std::nullopt;
   }
+  if (mpi.handle_bytes == 8) mpi.find_own_types();
   return mpi;
+}
+
+void MpiImplementation::find_own_types() {
+  for (const char* const name :
+       {"ompi_mpi_char",    "ompi_mpi_signed_char",    "ompi_mpi_unsigned_char", "ompi_mpi_byte",
+        "ompi_mpi_short",   "ompi_mpi_unsigned_short", "ompi_mpi_int",           "ompi_mpi_unsigned",
+        "ompi_mpi_long",    "ompi_mpi_unsigned_long",  "ompi_mpi_long_long_int", "ompi_mpi_unsigned_long_long",
+        "ompi_mpi_float",   "ompi_mpi_double",         "ompi_mpi_int8_t",        "ompi_mpi_uint8_t",
+        "ompi_mpi_int16_t", "ompi_mpi_uint16_t",       "ompi_mpi_int32_t",       "ompi_mpi_uint32_t",
+        "ompi_mpi_int64_t", "ompi_mpi_uint64_t",       "ompi_mpi_cxx_bool",      "ompi_mpi_c_bool"}) {
+    void* place = dlsym(RTLD_DEFAULT, name);  // a program's file may hold a copy
+    if (place == nullptr) place = mpi_function(name, nullptr);
+    int size = 0;
+    const auto type = reinterpret_cast<MpiWord>(place);
+    if (place != nullptr && type_size_(type, &size) == 0) own_types_.emplace_back(type, size);
+  }
+}
+
+std::int64_t MpiImplementation::bytes_of_own_type(int count, MpiWord datatype) const {
+  if (count < 0) return -1;
+  if (handle_bytes == 4) {  // MPICH's handle of such a type holds its size
+    const MpiWord type = handle(datatype);
+    return type >> 24 == 0x4c ? std::int64_t{count} * static_cast<std::int64_t>((type >> 8) & 0xff) : -1;
+  }
+  for (const auto& [type, size] : own_types_) {
+    if (type == datatype) return std::int64_t{count} * size;
+  }
+  return -1;
 }
 
 MpiWord MpiImplementation::handle_at(MpiWord address, std::size_t index) const {

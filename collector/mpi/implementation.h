@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace wicprof::collector {
@@ -35,6 +36,8 @@ class MpiImplementation {
   MpiSource source_in(MpiWord statuses, std::size_t index = 0) const;
 
   std::int64_t bytes(int count, MpiWord datatype) const;
+  /// The same before a call, whose arguments may be bad: -1 unless the datatype is one of MPI's own.
+  std::int64_t bytes_of_own_type(int count, MpiWord datatype) const;
   int rank(MpiWord communicator) const;
   bool is_intercommunicator(MpiWord communicator) const;
   /// The ranks in MPI_COMM_WORLD of the communicator's processes, of an intercommunicator the remote ones; below 0:
@@ -47,12 +50,15 @@ class MpiImplementation {
   MpiWord status_ignore = 0, world = 0, no_communicator = 0;
 
  private:
+  void find_own_types();
+
   using OfCommunicator = int (*)(MpiWord, int*);
   using GroupOf = int (*)(MpiWord, MpiWord*);
   OfCommunicator comm_rank_ = nullptr, test_inter_ = nullptr, type_size_ = nullptr, group_size_ = nullptr;
   GroupOf group_ = nullptr, remote_group_ = nullptr;
   int (*translate_)(MpiWord, int, const int*, MpiWord, int*) = nullptr;
   int (*free_group_)(MpiWord*) = nullptr;
+  std::vector<std::pair<MpiWord, int>> own_types_;  // Open MPI's, with their sizes in bytes
 };
 
 }  // namespace wicprof::collector

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/mpi/own_call.h"
 #include "protocol/process.h"
 
 namespace wicprof::collector {
@@ -98,6 +99,7 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
       return recording->sink_.loss(LossSource::cupti, 1,
                                    "no MPI calls recorded: the program's MPI is neither Open MPI nor of MPICH's kind");
     }
+    show_mpi_calls(recording->session_.open_work());
     {
       const std::lock_guard lock(recording->mutex_);
       recording->declare(mpi->world, job(), "MPI_COMM_WORLD");
@@ -110,18 +112,36 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
 }
 
 MpiRecording::Communicator& MpiRecording::declare(MpiWord handle, CommunicatorId id, std::string_view name) {
+  forget(handle);
   Communicator made;
-  made.id = id == 0 ? 1 : id;
   made.inter = mpi_.is_intercommunicator(handle);
   made.world_ranks = mpi_.world_ranks(handle, made.inter);
+  made.shown = {id == 0 ? 1 : id,
+                mpi_.rank(handle),
+                static_cast<std::int32_t>(made.world_ranks.size()),
+                mpi_.rank(mpi_.world),
+                0,
+                {}};
+  copy_name(made.shown.name, name);
+  OpenWork& work = session_.open_work();
+  made.entry =
+      claim_entry(work.communicators, static_cast<std::uint32_t>(getpid()), work.mpi_left_out, process_is_gone);
+  if (made.entry != nullptr) made.entry->write(made.shown);
   auto event = make_event<MpiCommunicatorEvent>();
-  event.communicator = made.id;
+  event.communicator = made.id();
   event.name = sink_.text(name);
-  event.rank = mpi_.rank(handle);
-  event.size = static_cast<std::int32_t>(made.world_ranks.size());
-  event.world_rank = mpi_.rank(mpi_.world);
+  event.rank = made.shown.rank;
+  event.size = made.shown.size;
+  event.world_rank = made.shown.world_rank;
   sink_.write(event);
   return communicators_.insert_or_assign(handle, std::move(made)).first->second;
+}
+
+void MpiRecording::forget(MpiWord handle) {
+  const auto found = communicators_.find(handle);
+  if (found == communicators_.end()) return;
+  if (found->second.entry != nullptr) found->second.entry->give_back();
+  communicators_.erase(found);
 }
 
 MpiRecording::Communicator& MpiRecording::communicator(MpiWord handle) {
@@ -143,7 +163,7 @@ void MpiRecording::made_communicator(MpiOperation operation, MpiWord of, MpiWord
 
 void MpiRecording::forget_communicator(MpiWord handle) {
   const std::lock_guard lock(mutex_);
-  communicators_.erase(handle);
+  forget(handle);
 }
 
 std::uint32_t MpiRecording::next_of(const Stream& stream) {
@@ -160,6 +180,80 @@ std::uint32_t MpiRecording::next_of(const Stream& stream) {
   return 1;
 }
 
+OpenMpiCall MpiRecording::entered(MpiOperation operation, MpiWord handle, int peer, std::int64_t bytes,
+                                  TimeNs at) const {
+  OpenMpiCall call;
+  call.begin = at;
+  call.bytes = bytes;
+  call.operation = operation;
+  const auto found = communicators_.find(handle);
+  if (found == communicators_.end()) return call;
+  call.communicator = found->second.id();
+  call.peer = found->second.world_rank(peer);
+  const bool counts = mpi_kind(operation) == MpiKind::collective && !found->second.inter;
+  if (counts) call.sequence = found->second.shown.collectives + 1;
+  return call;
+}
+
+void MpiRecording::enter_message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
+                                 TimeNs at) {
+  const std::lock_guard lock(mutex_);
+  OpenMpiCall call = entered(operation, communicator, peer, bytes, at);
+  call.tag = tag;
+  enter_mpi_call(call, 0);
+}
+
+void MpiRecording::enter_collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
+                                    TimeNs at) {
+  const std::lock_guard lock(mutex_);
+  enter_mpi_call(entered(operation, communicator, root, bytes, at), 0);
+}
+
+void MpiRecording::enter_sendrecv(MpiWord communicator, int peer, int tag, std::int64_t bytes, int source,
+                                  int source_tag, TimeNs at) {
+  const std::lock_guard lock(mutex_);
+  OpenMpiCall call = entered(MpiOperation::sendrecv, communicator, peer, bytes, at);
+  call.tag = tag;
+  call.requests = 1;
+  const OpenMpiCall received = entered(MpiOperation::recv, communicator, source, -1, at);
+  call.awaited[0] = {received.communicator, at, 0, received.peer, source_tag, MpiOperation::recv, {}};
+  enter_mpi_call(call, 1);
+}
+
+void MpiRecording::enter(MpiOperation operation, TimeNs at) noexcept {
+  OpenMpiCall call;
+  call.begin = at;
+  call.operation = operation;
+  enter_mpi_call(call, 0);
+}
+
+bool MpiRecording::enter_wait(MpiOperation operation, const MpiWord* requests, std::size_t count, TimeNs at) {
+  const std::lock_guard lock(mutex_);
+  OpenMpiCall call;
+  call.begin = at;
+  call.operation = operation;
+  bool needs_status = false;
+  std::size_t awaited = 0;
+  // Sends come last: few of them wait for anybody.
+  for (const bool sends : {false, true}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto found = requests_.find(requests[i]);
+      if (found == requests_.end()) continue;
+      const OpenRequest& open = found->second;
+      if ((mpi_kind(open.operation) == MpiKind::sends) != sends) continue;
+      needs_status = needs_status || open.any;
+      ++call.requests;
+      if (awaited == call.awaited.size()) continue;
+      call.awaited[awaited++] = {open.communicator, open.posted, open.sequence, open.peer, open.tag,
+                                 open.operation,    {}};
+    }
+  }
+  enter_mpi_call(call, awaited);
+  return needs_status;
+}
+
+void MpiRecording::leave(TimeNs at) noexcept { leave_mpi_call(at); }
+
 void MpiRecording::call(MpiOperation operation, MpiSpan span) {
   auto event = make_event<MpiCallEvent>();
   event.begin_ns = span.begin;
@@ -174,17 +268,16 @@ MpiCallEvent MpiRecording::collective_event(MpiOperation operation, MpiWord hand
                                             MpiSpan span) {
   Communicator& of = communicator(handle);
   auto event = make_event<MpiCallEvent>();
-  event.communicator = of.id;
+  event.communicator = of.id();
   event.begin_ns = span.begin;
   event.end_ns = span.end;
   event.bytes = bytes;
   event.thread = own_thread();
   event.peer = event.tag = -1;
   if (!of.inter) {  // whose two groups do different things
-    event.sequence = ++of.collectives;
-    if (root >= 0 && static_cast<std::size_t>(root) < of.world_ranks.size()) {
-      event.peer = of.world_ranks[static_cast<std::size_t>(root)];
-    }
+    event.sequence = ++of.shown.collectives;
+    event.peer = of.world_rank(root);
+    if (of.entry != nullptr) of.entry->write_front(of.shown, offsetof(OpenCommunicator, name));
   }
   event.operation = operation;
   return event;
@@ -207,17 +300,17 @@ MpiCallEvent MpiRecording::message_event(MpiOperation operation, MpiWord handle,
                                          MpiSpan span) {
   const Communicator& of = communicator(handle);
   auto event = make_event<MpiCallEvent>();
-  event.communicator = of.id;
+  event.communicator = of.id();
   event.begin_ns = span.begin;
   event.end_ns = span.end;
   event.bytes = bytes;
   event.thread = own_thread();
   event.peer = event.tag = -1;
   if (peer >= 0 && static_cast<std::size_t>(peer) < of.world_ranks.size()) {
-    event.peer = of.world_ranks[static_cast<std::size_t>(peer)];
+    event.peer = of.world_rank(peer);
     event.tag = tag;
     if (event.peer >= 0 && tag >= 0) {
-      event.sequence = next_of({of.id, event.peer, tag, mpi_kind(operation) == MpiKind::sends});
+      event.sequence = next_of({of.id(), event.peer, tag, mpi_kind(operation) == MpiKind::sends});
     }
   }
   event.operation = operation;
@@ -250,12 +343,6 @@ void MpiRecording::received(MpiWord handle, int source, int tag, std::int64_t by
 
 void MpiRecording::open(MpiWord request, const OpenRequest& made) {
   if (!requests_.emplace(request, made).second) more_[request].push_back(made);
-}
-
-bool MpiRecording::needs_status(MpiWord request) {
-  const std::lock_guard lock(mutex_);
-  const auto found = requests_.find(request);
-  return found != requests_.end() && found->second.any;
 }
 
 void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span) {

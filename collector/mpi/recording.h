@@ -15,6 +15,7 @@
 #include "collector/mpi/implementation.h"
 #include "protocol/event_sink.h"
 #include "protocol/events/mpi.h"
+#include "protocol/open_work.h"
 #include "protocol/session.h"
 #include "protocol/time.h"
 
@@ -40,6 +41,18 @@ class MpiRecording {
 
   const MpiImplementation& mpi() const { return mpi_; }
 
+  // The calling thread is about to make a call, whose arguments may be bad; leave() follows.
+  /// Another process in a message, or a collective's root: its rank in the communicator; below 0: none.
+  void enter_message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes, TimeNs at);
+  void enter_collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root, TimeNs at);
+  void enter_sendrecv(MpiWord communicator, int peer, int tag, std::int64_t bytes, int source, int source_tag,
+                      TimeNs at);
+  void enter(MpiOperation operation, TimeNs at) noexcept;
+  /// A call that waits for requests or looks at them. Whether the sender or the tag of a receive shows only in its
+  /// status.
+  bool enter_wait(MpiOperation operation, const MpiWord* requests, std::size_t count, TimeNs at);
+  static void leave(TimeNs at) noexcept;
+
   void call(MpiOperation operation, MpiSpan span);
   /// `root`: a rank in the communicator; below 0: none.
   void collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root, MpiSpan span);
@@ -53,8 +66,6 @@ class MpiRecording {
   /// The receive of MPI_Sendrecv.
   void received(MpiWord communicator, int source, int tag, std::int64_t bytes, MpiSpan span);
 
-  /// Whether the sender or the tag of a receive show only in its status.
-  bool needs_status(MpiWord request);
   /// `source`: as the status says; nullptr: the request does not need it.
   void completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span);
   /// The program has given the request up.
@@ -66,10 +77,19 @@ class MpiRecording {
 
  private:
   struct Communicator {
-    CommunicatorId id = 0;
-    std::uint32_t collectives = 0;
+    OpenCommunicator shown;
+    OpenEntry<OpenCommunicator>* entry = nullptr;  // where it is shown; nullptr: there was no room
     bool inter = false;
     std::vector<int> world_ranks;  // of those whom messages can name
+
+    CommunicatorId id() const { return shown.communicator; }
+
+    /// The rank in MPI_COMM_WORLD of a process; -1 = none.
+    std::int32_t world_rank(int rank) const {
+      return rank >= 0 && static_cast<std::size_t>(rank) < world_ranks.size()
+                 ? world_ranks[static_cast<std::size_t>(rank)]
+                 : -1;
+    }
   };
   struct OpenRequest {
     MpiOperation operation = MpiOperation::none;
@@ -96,6 +116,9 @@ class MpiRecording {
   // With mutex_ held.
   Communicator& communicator(MpiWord handle);
   Communicator& declare(MpiWord handle, CommunicatorId id, std::string_view name);
+  void forget(MpiWord communicator);
+  /// Of a communicator that is not known, nothing but the peer's absence.
+  OpenMpiCall entered(MpiOperation operation, MpiWord communicator, int peer, std::int64_t bytes, TimeNs at) const;
   std::uint32_t next_of(const Stream& stream);
   MpiCallEvent collective_event(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
                                 MpiSpan span);

@@ -63,7 +63,7 @@ Json to_json(const WaitedWord& word, TimeNs now) {
 
 nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answer) {
   Json causes = Json::array(), words = Json::array(), calls = Json::array(), kernels = Json::array(),
-       threads = Json::array();
+       threads = Json::array(), ranks = Json::array();
   for (const Cause& cause : answer.causes) {
     causes.push_back({{"kind", cause_name(cause.kind)},
                       {"confidence", confidence_name(cause.confidence)},
@@ -82,6 +82,16 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                      {"stream", call.awaited == Awaited::stream ? Json(hex_text(call.stream)) : Json(nullptr)},
                      {"event", call.awaited == Awaited::event ? Json(hex_text(call.handle)) : Json(nullptr)},
                      {"age_ns", view.now - call.begin}});
+  }
+  for (const StuckRank& rank : answer.ranks) {
+    ranks.push_back({{"rank", rank.rank},
+                     {"ranks", rank.ranks},
+                     {"process", rank.process},
+                     {"ended", rank.ended},
+                     {"call", rank.call.empty() ? Json(nullptr) : Json(rank.call)},
+                     {"begin_age_ns", rank.begin == 0 ? Json(nullptr) : Json(view.now - rank.begin)},
+                     {"end_age_ns", rank.end == 0 ? Json(nullptr) : Json(view.now - rank.end)},
+                     {"waits_for", rank.needs}});
   }
   for (const auto& [process, kernel] : view.kernels) {
     kernels.push_back({{"process", process},
@@ -102,6 +112,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
   return {{"causes", causes},
           {"waits", words},
           {"calls", calls},
+          {"mpi_ranks", ranks},
           {"kernels", kernels},
           {"threads", threads},
           {"launches_seen", view.sees_launches},

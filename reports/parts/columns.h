@@ -188,6 +188,9 @@ inline constexpr Column kColumns[] = {
     {"call", "the call of CUDA that a host thread has not left yet"},
     {"on", "the stream, event or device for which the call waits"},
     {"stream", "the stream into which the program has launched the kernel"},
+    {"last call", "the call of MPI that the rank entered last, and what it waits for"},
+    {"since", "how long the rank has been in that call, or how long ago it left the call"},
+    {"waits for ranks", "the ranks that have to come before the call can end, if it has lasted for a second"},
     {"launched before", "how long ago the program launched the kernel"},
     {"state", "what the operating system says of the thread: it runs, or where it sleeps"},
 };

@@ -55,6 +55,14 @@ std::string tables_text(const StuckView& view, const StuckAnswer& answer, const 
   const auto state = [](const SeenThread& t) {
     return t.state == 'R' ? "runs" : t.kernel_place.empty() ? std::string(1, t.state) : "sleeps in " + t.kernel_place;
   };
+  const auto since = [&](const StuckRank& r) {
+    return r.begin == 0 ? "?"
+           : r.end == 0 ? "in it for " + age(view.now, r.begin)
+                        : "left " + age(view.now, r.end) + " ago";
+  };
+  const auto needs = [](const StuckRank& r) {
+    return r.ended ? std::string("has ended") : ranges_of({r.needs.begin(), r.needs.end()});
+  };
   std::vector<Call> calls = view.calls;
   std::erase_if(calls, [](const Call& call) { return call.value.waits_for_word != 0; });
   std::string text;
@@ -81,6 +89,14 @@ std::string tables_text(const StuckView& view, const StuckAnswer& answer, const 
                                      {"thread", 'r', [](const Call& c) { return std::to_string(c.value.thread); }},
                                      {"on", 'l', awaited},
                                      {"for", 'r', [&](const Call& c) { return age(view.now, c.value.begin); }}})},
+           std::pair{
+               "ranks of MPI",
+               table_of<StuckRank>("rank", answer.ranks, kAllRows,
+                                   {{"rank", 'r', [](const StuckRank& r) { return std::to_string(r.rank); }},
+                                    {"process", 'l', [](const StuckRank& r) { return std::to_string(r.process); }},
+                                    {"last call", 'l', [&](const StuckRank& r) { return or_unknown(r.call); }},
+                                    {"since", 'r', since},
+                                    {"waits for ranks", 'l', needs}})},
            std::pair{"kernels whose end is not known",
                      table_of<Kernel>(
                          "kernel", view.kernels, kAllRows,
@@ -110,7 +126,7 @@ std::string stuck_text(const StuckView& view, const StuckAnswer& answer, const S
     text +=
         "\nkernels: not known, since launches are not recorded; wic-prof run --trace=cuda,nvtx,launches shows them\n";
   }
-  if (view.left_out > 0) text += fmt::format("\n{} calls, kernels or waits had no room\n", view.left_out);
+  if (view.left_out > 0) text += fmt::format("\n{} calls, kernels, waits or communicators had no room\n", view.left_out);
   return text;
 }
 

@@ -1,0 +1,45 @@
+// What the processes of MPI jobs wait for now: each call that has lasted long, with the ranks that have to come before
+// it can end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/stuck/stuck.h"
+
+namespace wicprof::analyzer {
+
+/// A process of a job.
+struct SeenRank {
+  std::uint32_t process = 0;
+  bool ended = false;
+  const OpenMpiCall* last = nullptr;  ///< its latest call, perhaps not ended; nullptr: not known
+
+  bool has_left_mpi() const { return last != nullptr && last->operation == MpiOperation::finalize && last->end != 0; }
+};
+
+/// A call that has lasted long, or keeps asking for requests that have.
+struct RankWait {
+  std::int32_t rank = 0;
+  const OpenMpiCall* call = nullptr;
+  TimeNs since = 0;
+  std::vector<std::int32_t> needs;  ///< ranks in MPI_COMM_WORLD, in order
+  bool any = false;                 ///< one of them is enough
+};
+
+/// The processes of one MPI_COMM_WORLD.
+struct MpiJob {
+  std::int32_t size = 0;
+  std::map<std::int32_t, SeenRank> ranks;               ///< those that have come, by rank
+  std::vector<RankWait> waits;                          ///< in order of the ranks
+  std::map<CommunicatorId, std::string> communicators;  ///< their names
+
+  const RankWait* wait_of(std::int32_t rank) const;
+};
+
+/// The view must outlive the jobs.
+std::vector<MpiJob> mpi_jobs(const StuckView& view);
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,349 @@
+#include "analyzer/stuck/rank_causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/stuck/mpi_words.h"
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+
+namespace {
+
+constexpr std::size_t kMostLines = 6;
+
+/// The causes in one job.
+class JobCauses {
+ public:
+  JobCauses(const StuckView& view, const WaitedWords& words, const MpiJob& job)
+      : view_(view), words_(words), job_(job) {}
+
+  std::vector<Cause> run() && {
+    add_mismatches();
+    add_culprits();
+    spread();
+    add_cycles();
+    spread();
+    add_others();
+    return std::move(causes_);
+  }
+
+ private:
+  /// "rank 3 (process 71)"
+  std::string rank_name(std::int32_t rank) const {
+    const auto found = job_.ranks.find(rank);
+    if (found == job_.ranks.end()) return fmt::format("rank {} of {}", rank, job_.size);
+    return fmt::format("rank {} of {} (process {})", rank, job_.size, found->second.process);
+  }
+
+  /// What a rank that does not wait in MPI does now.
+  std::string place_of(std::int32_t rank) const {
+    const auto found = job_.ranks.find(rank);
+    if (found == job_.ranks.end()) return "never came: no process here has called MPI_Init as that rank";
+    const SeenRank& seen = found->second;
+    std::string before;
+    if (seen.last != nullptr) {
+      before = seen.last->end == 0
+                   ? fmt::format("entered {} {} ago", call_name(job_, *seen.last), age(view_.now, seen.last->begin))
+                   : fmt::format("left {} {} ago", call_name(job_, *seen.last), age(view_.now, seen.last->end));
+    }
+    if (seen.has_left_mpi()) return before;
+    if (seen.ended) return "has ended without MPI_Finalize" + (before.empty() ? "" : "; it " + before);
+    std::string text = before.empty() ? "is outside of MPI" : before + " and is outside of MPI since";
+    if (seen.last != nullptr && seen.last->end == 0) text = before;
+    for (const SeenThread& thread : view_.threads) {
+      const bool calls =
+          thread.process == seen.process && thread.thread == (seen.last != nullptr ? seen.last->thread : seen.process);
+      if (!calls) continue;
+      text += fmt::format("; its thread {} {}", thread.thread,
+                          thread.state == 'R'           ? "runs on a CPU"
+                          : thread.state == 'T'         ? "is stopped by a signal or a debugger"
+                          : thread.state == 't'         ? "is stopped by a debugger"
+                          : thread.kernel_place.empty() ? "sleeps"
+                                                        : "sleeps in " + one_line(thread.kernel_place));
+    }
+    return text;
+  }
+
+  /// Lines such as "ranks 0, 2 wait in MPI_Barrier number 3 of MPI_COMM_WORLD for 4 s", one per call.
+  std::vector<std::string> lines_of(const std::vector<const RankWait*>& waits) const {
+    std::map<std::string, std::pair<std::vector<std::int32_t>, TimeNs>> by_call;
+    for (const RankWait* wait : waits) {
+      auto& [ranks, since] = by_call[call_name(job_, *wait->call)];
+      if (ranks.empty() || wait->since < since) since = wait->since;
+      if (ranks.empty() || ranks.back() != wait->rank) ranks.push_back(wait->rank);
+    }
+    std::vector<std::string> lines;
+    for (const auto& [call, of] : by_call) {
+      if (lines.size() == kMostLines) {
+        lines.push_back(fmt::format("and in {} more calls", by_call.size() - kMostLines));
+        break;
+      }
+      lines.push_back(fmt::format("{} wait{} in {} for {}", ranks_text(of.first), of.first.size() == 1 ? "s" : "", call,
+                                  age(view_.now, of.second)));
+    }
+    return lines;
+  }
+
+  static std::vector<std::int32_t> ranks_of(const std::vector<const RankWait*>& waits) {
+    std::set<std::int32_t> ranks;
+    for (const RankWait* wait : waits) ranks.insert(wait->rank);
+    return {ranks.begin(), ranks.end()};
+  }
+
+  void add(CauseKind kind, Confidence confidence, std::string text, const std::vector<const RankWait*>& waits) {
+    Cause cause;
+    cause.kind = kind;
+    cause.confidence = confidence;
+    cause.text = std::move(text);
+    cause.evidence = lines_of(waits);
+    cause.since = waits.front()->since;
+    for (const RankWait* wait : waits) {
+      cause.since = std::min(cause.since, wait->since);
+      explained_.insert(wait);
+    }
+    causes_.push_back(std::move(cause));
+  }
+
+  /// The ranks of a collective by what they pass; several groups: they do not match.
+  template <class Value>
+  bool add_mismatch(const std::vector<const RankWait*>& waits, Value value, std::string_view passes) {
+    std::map<std::string, std::vector<std::int32_t>> groups;
+    for (const RankWait* wait : waits) {
+      const std::optional<std::string> passed = value(*wait->call);
+      if (!passed) return false;
+      groups[*passed].push_back(wait->rank);
+    }
+    if (groups.size() < 2) return false;
+    std::vector<std::pair<std::string, std::vector<std::int32_t>>> order(groups.begin(), groups.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const OpenMpiCall& call = *waits.front()->call;
+    const auto name = job_.communicators.find(call.communicator);
+    std::string text = fmt::format("number {} of {} is not the same call in all ranks: ", call.sequence,
+                                   name == job_.communicators.end() ? "a communicator" : one_line(name->second));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      text += fmt::format("{}{} {} {}",
+                          i == 0                  ? ""
+                          : i + 1 == order.size() ? " and "
+                                                  : ", ",
+                          ranks_text(order[i].second), passes, order[i].first);
+    }
+    add(CauseKind::mismatched_call, Confidence::likely, std::move(text), waits);
+    return true;
+  }
+
+  void add_mismatches() {
+    std::map<std::pair<CommunicatorId, std::uint32_t>, std::vector<const RankWait*>> together;
+    for (const RankWait& wait : job_.waits) {
+      if (wait.call->sequence != 0) together[{wait.call->communicator, wait.call->sequence}].push_back(&wait);
+    }
+    using Passed = std::optional<std::string>;
+    const auto operation = [](const OpenMpiCall& call) { return Passed(mpi_operation_name(call.operation)); };
+    const auto root = [](const OpenMpiCall& call) { return Passed(fmt::format("rank {}", call.peer)); };
+    const auto bytes = [](const OpenMpiCall& call) {
+      return call.bytes < 0 ? std::nullopt : Passed(fmt::format("{} bytes", call.bytes));
+    };
+    for (const auto& [collective, waits] : together) {
+      if (!add_mismatch(waits, operation, "in") && !add_mismatch(waits, root, "with the root")) {
+        add_mismatch(waits, bytes, "with");
+      }
+    }
+  }
+
+  bool waits_in_mpi(std::int32_t rank) const { return job_.wait_of(rank) != nullptr; }
+
+  /// Ranks that others wait for and that do not wait in MPI.
+  void add_culprits() {
+    std::map<std::int32_t, std::vector<const RankWait*>> culprits;
+    std::set<std::int32_t> by_guess;
+    for (const RankWait& wait : job_.waits) {
+      if (explained_.contains(&wait)) continue;
+      std::vector<std::int32_t> elsewhere;
+      for (const std::int32_t rank : wait.needs) {
+        if (!waits_in_mpi(rank)) elsewhere.push_back(rank);
+      }
+      if (wait.any && elsewhere.size() > 1) continue;  // which of them should have come is unknown
+      for (const std::int32_t rank : elsewhere) {
+        culprits[rank].push_back(&wait);
+        if (wait.any) by_guess.insert(rank);
+      }
+    }
+    // Who left MPI first comes first.
+    std::vector<std::pair<TimeNs, std::int32_t>> order;
+    for (const auto& [rank, waits] : culprits) {
+      const auto found = job_.ranks.find(rank);
+      const bool known = found != job_.ranks.end() && found->second.last != nullptr;
+      order.emplace_back(known ? std::max(found->second.last->begin, found->second.last->end) : 0, rank);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [left, rank] : order) {
+      add_culprit(rank, culprits[rank], by_guess.contains(rank) ? Confidence::possible : Confidence::likely);
+    }
+  }
+
+  void add_culprit(std::int32_t rank, const std::vector<const RankWait*>& waits, Confidence confidence) {
+    std::string text =
+        fmt::format("{} keeps {} waiting: it {}", rank_name(rank), ranks_text(ranks_of(waits)), place_of(rank));
+    const OpenMpiCall& call = *waits.front()->call;
+    if (call.sequence != 0) text += fmt::format("; it has not come to {}", collective_name(job_, call));
+    add(CauseKind::absent_rank, confidence, std::move(text), waits);
+    const auto found = job_.ranks.find(rank);
+    if (found == job_.ranks.end() || found->second.ended) return;
+    Cause& cause = causes_.back();
+    const std::uint32_t process = found->second.process;
+    for (const WaitedWord& word : words_.words) {
+      if (word.is_satisfied() || std::count(word.processes.begin(), word.processes.end(), process) == 0) continue;
+      cause.kind = CauseKind::consequence;
+      cause.text += fmt::format("; it waits itself, for {}", word_name(word));
+      return;
+    }
+    for (const auto& [owner, waiting] : view_.calls) {
+      if (owner != process || view_.now - waiting.begin < kLongAfter || waiting.waits_for_word != 0) continue;
+      cause.evidence.push_back(fmt::format("host thread {} of that process has waited in {} for {}", waiting.thread,
+                                           waiting.name, age(view_.now, waiting.begin)));
+    }
+  }
+
+  /// What waits for ranks whose waits are explained follows from those.
+  void spread() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const RankWait& wait : job_.waits) {
+        if (explained_.contains(&wait) || wait.needs.empty()) continue;
+        const auto follows = [&](std::int32_t rank) {
+          const RankWait* const other = job_.wait_of(rank);
+          return other != nullptr && explained_.contains(other);
+        };
+        const bool all = wait.any ? std::all_of(wait.needs.begin(), wait.needs.end(), follows)
+                                  : std::any_of(wait.needs.begin(), wait.needs.end(), follows);
+        if (!all) continue;
+        explained_.insert(&wait);
+        following_.push_back(&wait);
+        changed = true;
+      }
+    }
+  }
+
+  /// The waits that are reached from one, itself among them if it is in a circle. `back`: those that reach it.
+  std::set<const RankWait*> reached(const RankWait& from, bool back) const {
+    const auto leads = [](const RankWait& wait, const RankWait& to) {
+      return std::binary_search(wait.needs.begin(), wait.needs.end(), to.rank);
+    };
+    std::set<const RankWait*> found;
+    std::vector<const RankWait*> open{&from};
+    while (!open.empty()) {
+      const RankWait& at = *open.back();
+      open.pop_back();
+      for (const RankWait& next : job_.waits) {
+        if (explained_.contains(&next) || !(back ? leads(next, at) : leads(at, next))) continue;
+        if (found.insert(&next).second) open.push_back(&next);
+      }
+    }
+    return found;
+  }
+
+  /// Ranks that wait for each other in a circle.
+  void add_cycles() {
+    for (const RankWait& wait : job_.waits) {
+      if (explained_.contains(&wait)) continue;
+      const std::set<const RankWait*> ahead = reached(wait, false);
+      if (!ahead.contains(&wait)) continue;
+      const std::set<const RankWait*> behind = reached(wait, true);
+      std::vector<const RankWait*> circle;
+      for (const RankWait& each : job_.waits) {
+        if (ahead.contains(&each) && behind.contains(&each)) circle.push_back(&each);
+      }
+      add_cycle(circle);
+    }
+  }
+
+  void add_cycle(const std::vector<const RankWait*>& circle) {
+    struct Group {
+      std::vector<std::int32_t> ranks;
+      std::set<std::int32_t> needs;
+    };
+    const std::vector<std::int32_t> all = ranks_of(circle);
+    std::map<std::string, Group> by_call;
+    std::set<CommunicatorId> communicators;
+    bool all_collective = true, guess = false;
+    for (const RankWait* wait : circle) {
+      Group& group = by_call[call_name(job_, *wait->call)];
+      group.ranks.push_back(wait->rank);
+      std::set_intersection(wait->needs.begin(), wait->needs.end(), all.begin(), all.end(),
+                            std::inserter(group.needs, group.needs.end()));
+      communicators.insert(wait->call->communicator);
+      all_collective = all_collective && wait->call->sequence != 0;
+      guess = guess || wait->any;
+    }
+    // The fewest first: they do otherwise than the others.
+    std::vector<std::pair<std::string, Group>> groups(by_call.begin(), by_call.end());
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto& a, const auto& b) { return a.second.ranks.size() < b.second.ranks.size(); });
+    std::string text = all.size() == 1 ? fmt::format("{} waits for itself", rank_name(all.front()))
+                                       : fmt::format("{} wait for each other", ranks_text(all));
+    for (std::size_t i = 0; i < groups.size() && i < kMostLines; ++i) {
+      const auto& [call, group] = groups[i];
+      text += fmt::format("{} {} in {} for {}",
+                          i == 0                   ? ":"
+                          : i + 1 == groups.size() ? ", and"
+                                                   : ",",
+                          ranks_text(group.ranks), call, ranks_text({group.needs.begin(), group.needs.end()}));
+    }
+    if (all_collective && communicators.size() > 1) {
+      text += "; they enter collectives of different communicators in different orders, or some leave one out";
+    }
+    add(CauseKind::mutual_wait, guess ? Confidence::possible : Confidence::likely, std::move(text), circle);
+  }
+
+  void add_others() {
+    if (!following_.empty()) {
+      add(CauseKind::consequence, Confidence::unknown,
+          fmt::format("{} wait{} in MPI for ranks that wait themselves", ranks_text(ranks_of(following_)),
+                      following_.size() == 1 ? "s" : ""),
+          following_);
+    }
+    std::vector<const RankWait*> unknown;
+    for (const RankWait& wait : job_.waits) {
+      if (!explained_.contains(&wait)) unknown.push_back(&wait);
+    }
+    if (unknown.empty()) return;
+    add(CauseKind::waiting_call, Confidence::unknown,
+        fmt::format("{} wait{} in MPI, and for whom is unknown", ranks_text(ranks_of(unknown)),
+                    unknown.size() == 1 ? "s" : ""),
+        unknown);
+  }
+
+  const StuckView& view_;
+  const WaitedWords& words_;
+  const MpiJob& job_;
+  std::vector<Cause> causes_;
+  std::set<const RankWait*> explained_;
+  std::vector<const RankWait*> following_;
+};
+
+}  // namespace
+
+RanksAnswer explain_ranks(const StuckView& view, const WaitedWords& all) {
+  RanksAnswer answer;
+  for (const MpiJob& job : mpi_jobs(view)) {
+    for (Cause& cause : JobCauses(view, all, job).run()) answer.causes.push_back(std::move(cause));
+    for (const auto& [rank, seen] : job.ranks) {
+      const OpenMpiCall none, &last = seen.last == nullptr ? none : *seen.last;
+      const RankWait* const wait = job.wait_of(rank);
+      answer.ranks.push_back({seen.process, rank, job.size, seen.ended,
+                              seen.last == nullptr ? "" : call_name(job, last), last.begin, last.end,
+                              wait == nullptr ? std::vector<std::int32_t>{} : wait->needs});
+    }
+  }
+  return answer;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,67 @@
+"""wic-prof stuck: MPI programs that hang on purpose."""
+
+import mpi_case
+import stuck_case
+
+SECONDS = "90"  # the program's own deadline, should a test fail
+
+
+class MpiStuck(stuck_case.Asks, mpi_case.Case):
+    def scenario(self, implementation, how, kind, check, ranks=4):
+        app = mpi_case.program(implementation, "hang.c")
+        run = self.hang(*mpi_case.launcher(implementation, ranks), app, how, SECONDS)
+        try:
+            self.until_answer(self.is_first(kind, "likely", check))
+            text = self.wic_prof("stuck", "--session=hung")
+            self.assertEqual(text.returncode, 0, text.stderr)
+            self.assertTrue(text.stdout.startswith(kind), text.stdout)
+            self.assertIn("ranks of MPI", text.stdout)
+        finally:
+            self.end(run)
+
+    def says(self, *parts):
+        def check(answer):
+            for part in parts:
+                self.assertRegex(answer["causes"][0]["text"], part)
+        return check
+
+    @mpi_case.of_each_implementation
+    def test_a_rank_that_sleeps(self, implementation):
+        def check(answer):
+            cause = answer["causes"][0]
+            self.assertRegex(cause["text"], r"rank 1 of 4 \(process \d+\) keeps ranks 0, 2, 3 waiting: it left "
+                                            r"MPI_Allreduce number 5 of MPI_COMM_WORLD .* outside of MPI .* sleeps")
+            self.assertIn("it has not come to MPI_Allreduce number 6 of MPI_COMM_WORLD", cause["text"])
+            self.assertEqual(len(cause["evidence"]), 1)
+            self.assertEqual([rank["waits_for"] for rank in answer["mpi_ranks"]], [[1], [], [1], [1]])
+            self.assertEqual([rank["end_age_ns"] is None for rank in answer["mpi_ranks"]], [True, False, True, True])
+            self.assertEqual(len(answer["causes"]), 1)
+        self.scenario(implementation, "late", "absent_rank", check)
+
+    @mpi_case.of_each_implementation
+    def test_other_collectives(self, implementation):
+        self.scenario(implementation, "collectives", "mismatched_call", self.says(
+            r"^number 1 of MPI_Comm_dup \(\w{4}\) is not the same call in all ranks: rank 1 in MPI_Bcast and "
+            "ranks .* in MPI_Barrier"))
+
+    @mpi_case.of_each_implementation
+    def test_communicators_in_opposite_order(self, implementation):
+        self.scenario(implementation, "opposite", "mutual_wait", self.says(
+            r"^ranks 0 to 3 wait for each other: rank 1 in MPI_Barrier number 1 of MPI_Comm_dup \(\w{4}\) for ranks "
+            "0, 2, 3, and ranks 0, 2, 3 in", "different communicators in different orders"))
+
+    @mpi_case.of_each_implementation
+    def test_a_tag_that_nobody_sends(self, implementation):
+        self.scenario(implementation, "tags", "mutual_wait", self.says("^ranks 1, 2 ", "from rank 1 with tag 5"))
+
+    @mpi_case.of_each_implementation
+    def test_a_rank_that_asks_again_and_again(self, implementation):
+        def check(answer):
+            self.assertRegex(answer["causes"][0]["text"], "^rank 1 of 4")
+            self.assertIn("rank 2 waits in MPI_Testall for MPI_Irecv from rank 0 with tag 6, MPI_Irecv from rank 1",
+                          answer["causes"][0]["evidence"][1])
+        self.scenario(implementation, "asks", "absent_rank", check)
+
+
+if __name__ == "__main__":
+    mpi_case.harness.main()
