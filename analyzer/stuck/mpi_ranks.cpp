@@ -167,6 +167,8 @@ MpiJob job_of(const StuckView& view, CommunicatorId world) {
 
 }  // namespace
 
+bool is_world(const OpenCommunicator& communicator) { return communicator.name == kWorld; }
+
 const RankWait* MpiJob::wait_of(std::int32_t rank) const {
   const auto found = std::find_if(waits.begin(), waits.end(), [rank](const RankWait& w) { return w.rank == rank; });
   return found == waits.end() ? nullptr : &*found;
@@ -176,7 +178,7 @@ std::vector<MpiJob> mpi_jobs(const StuckView& view) {
   std::vector<CommunicatorId> worlds;
   for (const auto& [process, communicator] : view.communicators) {
     const bool known = std::count(worlds.begin(), worlds.end(), communicator.communicator) > 0;
-    if (!known && communicator.name == kWorld) worlds.push_back(communicator.communicator);
+    if (!known && is_world(communicator)) worlds.push_back(communicator.communicator);
   }
   std::vector<MpiJob> jobs;
   for (const CommunicatorId world : worlds) jobs.push_back(job_of(view, world));

@@ -64,6 +64,9 @@ struct SampledPlace {
   std::uint32_t line = 0;
 };
 
+/// Whether this is MPI_COMM_WORLD, whose number distinguishes jobs.
+bool is_world(const OpenCommunicator& communicator);
+
 struct StuckView {
   TimeNs now = 0;
   std::vector<OfProcess<OpenWait>> waits;

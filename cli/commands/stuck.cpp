@@ -4,6 +4,9 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/words/format.h"
 #include "cli/commands/command.h"
@@ -26,27 +29,59 @@ struct StuckOptions {
   std::string session, format = "text";
 };
 
-std::string answer_json(const SeenSession& seen, const analyzer::StuckAnswer& answer, const SessionStatus& status) {
+/// What `stuck` looks at: a session, or several that record the ranks of one job.
+struct Looked {
+  SeenSession seen;
+  std::vector<SessionStatus> sessions;
+};
+
+Result<Looked> look_at(const std::vector<SessionInfo>& sessions) {
+  Looked looked;
+  std::vector<SeenSession> all;
+  for (const SessionInfo& session : sessions) {
+    Result<SessionStatus> status = ask_status(session.socket_path);
+    if (!status)
+      return Error{status.error().kind, fmt::format("session '{}': {}", session.name, status.error().message)};
+    Result<SeenSession> seen = look_at_session(session, *status);
+    if (!seen) return seen.error();
+    all.push_back(*std::move(seen));
+    looked.sessions.push_back(*std::move(status));
+  }
+  if (all.size() > 1 && !are_one_job(all)) return choose_session("").error();
+  looked.seen = joined(std::move(all));
+  return looked;
+}
+
+Result<Looked> look(const std::string& name) {
+  const Result<RunningSessions> running = running_sessions();
+  if (name.empty() && running && running->sessions.size() > 1) return look_at(running->sessions);
+  const Result<SessionInfo> session = choose_session(name);
+  if (!session) return session.error();
+  return look_at({*session});
+}
+
+std::string answer_json(const Looked& looked, const analyzer::StuckAnswer& answer) {
+  const SessionStatus& first = looked.sessions.front();
   nlohmann::ordered_json json{
-      {"session", status.name}, {"app", status.app}, {"pid", status.app_pid}, {"trace", status.output}};
-  json.update(reports::stuck_json(seen.view, answer));
-  json["not_seen"] = seen.not_seen;
+      {"session", first.name}, {"app", first.app}, {"pid", first.app_pid}, {"trace", first.output}};
+  nlohmann::ordered_json others = nlohmann::ordered_json::array();
+  for (const SessionStatus& status : looked.sessions) {
+    if (&status != &first) others.push_back(status.name);
+  }
+  json["other_sessions"] = others;
+  json.update(reports::stuck_json(looked.seen.view, answer));
+  json["not_seen"] = looked.seen.not_seen;
   return reports::json_document(json);
 }
 
 int stuck(const StuckOptions& options) {
-  const Result<SessionInfo> session = choose_session(options.session);
-  if (!session) return fail(session.error());
-  const Result<SessionStatus> status = ask_status(session->socket_path);
-  if (!status) {
-    return fail({status.error().kind, fmt::format("session '{}': {}", session->name, status.error().message)});
-  }
-  const Result<SeenSession> seen = look_at_session(*session, *status);
-  if (!seen) return fail(seen.error());
-  const analyzer::StuckAnswer answer = analyzer::diagnose(seen->view);
-  if (options.format == "json") return print_answer(answer_json(*seen, answer, *status));
-  std::string text = reports::stuck_text(seen->view, answer, screen_of(STDOUT_FILENO));
-  for (const std::string& reason : seen->not_seen) text += "\ncould not look: " + analyzer::one_line(reason) + "\n";
+  const Result<Looked> looked = look(options.session);
+  if (!looked) return fail(looked.error());
+  const SeenSession& seen = looked->seen;
+  const analyzer::StuckAnswer answer = analyzer::diagnose(seen.view);
+  if (options.format == "json") return print_answer(answer_json(*looked, answer));
+  std::string text = reports::stuck_text(seen.view, answer, screen_of(STDOUT_FILENO));
+  for (const std::string& reason : seen.not_seen) text += "\ncould not look: " + analyzer::one_line(reason) + "\n";
   return print_answer(text);
 }
 
@@ -55,7 +90,8 @@ int stuck(const StuckOptions& options) {
 template <>
 VerbBody declare<struct StuckVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<StuckOptions>();
-  verb.add_option("--session", options->session, "the session to look at; default: the only one")->type_name("NAME");
+  verb.add_option("--session", options->session, "the session to look at; default: the only one, or all of one MPI job")
+      ->type_name("NAME");
   add_format(verb, options->format);
   add_example(verb, "wic-prof stuck --session halo");
   return [options] { return stuck(*options); };

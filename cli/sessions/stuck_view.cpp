@@ -13,8 +13,10 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "store/read/reader.h"
 
@@ -183,6 +185,46 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   for (const std::uint32_t pid : pids) add_threads(pid, view.threads);
   view.now = now_ns();
   return seen;
+}
+
+bool are_one_job(const std::vector<SeenSession>& sessions) {
+  std::optional<std::set<CommunicatorId>> common;
+  for (const SeenSession& session : sessions) {
+    std::set<CommunicatorId> worlds;
+    for (const auto& [process, communicator] : session.view.communicators) {
+      const bool known = !common || common->contains(communicator.communicator);
+      if (known && analyzer::is_world(communicator)) worlds.insert(communicator.communicator);
+    }
+    common = std::move(worlds);
+  }
+  return common && !common->empty();
+}
+
+SeenSession joined(std::vector<SeenSession> sessions) {
+  SeenSession all;
+  const auto append = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  for (SeenSession& session : sessions) {
+    analyzer::StuckView &to = all.view, &from = session.view;
+    append(all.not_seen, session.not_seen);
+    append(to.waits, from.waits);
+    append(to.calls, from.calls);
+    append(to.call_values, from.call_values);
+    append(to.kernels, from.kernels);
+    append(to.mpi_calls, from.mpi_calls);
+    append(to.communicators, from.communicators);
+    append(to.threads, from.threads);
+    append(to.processes, from.processes);
+    append(to.signals, from.signals);
+    append(to.candidates, from.candidates);
+    append(to.samples, from.samples);
+    to.sees_calls = to.sees_calls || from.sees_calls;
+    to.sees_launches = to.sees_launches || from.sees_launches;
+    to.left_out += from.left_out;
+    to.now = std::max(to.now, from.now);
+  }
+  return all;
 }
 
 }  // namespace wicprof::cli

@@ -10,7 +10,8 @@ import unittest
 
 import harness
 
-IMPLEMENTATIONS = ("openmpi", "mpich")
+RANK_VARIABLES = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}  # of the launchers
+IMPLEMENTATIONS = tuple(RANK_VARIABLES)
 SOURCES = harness.SOURCE / "tests" / "cli" / "mpi"
 FOLDER = tempfile.TemporaryDirectory(prefix="wicprof-mpi-")
 CALLS = (harness.SOURCE / "docs" / "schema.md").read_text().split("### mpi_call")[1].split("###")[0]

@@ -8,12 +8,14 @@ import signal
 class Asks:
     """Of a harness.Case."""
 
+    of_session = ("--session=hung",)
+
     def hang(self, *words, options=()):
         return self.start("run", "-f", "-o", "t.wicprof", "--name", "hung", *options, "--", *words,
                           start_new_session=True)
 
     def answer(self):
-        result = self.wic_prof("stuck", "--session=hung", "--format=json")
+        result = self.wic_prof("stuck", *self.of_session, "--format=json")
         if result.returncode != 0:
             return None
         return json.loads(result.stdout)

@@ -1,5 +1,8 @@
 """wic-prof stuck: MPI programs that hang on purpose."""
 
+import subprocess
+
+import harness
 import mpi_case
 import stuck_case
 
@@ -62,6 +65,30 @@ class MpiStuck(stuck_case.Asks, mpi_case.Case):
                           answer["causes"][0]["evidence"][1])
         self.scenario(implementation, "asks", "absent_rank", check)
 
+    @mpi_case.of_each_implementation
+    def test_a_session_for_each_rank(self, implementation):
+        def check(answer):
+            self.assertRegex(answer["causes"][0]["text"], r"^rank 1 of 3 \(process \d+\) keeps ranks 0, 2 waiting")
+            self.assertEqual((len(answer["other_sessions"]), len(answer["mpi_ranks"])), (2, 3))
+        self.of_session = ()
+        app = mpi_case.program(implementation, "hang.c")
+        run = subprocess.Popen([*mpi_case.launcher(implementation, 3), harness.WICPROF, "run", "-f", "-o",
+                                f"t.%q{{{mpi_case.RANK_VARIABLES[implementation]}}}.wicprof", "--", app, "late",
+                                SECONDS],
+                               cwd=self.work, env=self.env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True)
+        self.started.append(run)
+        try:
+            self.until_answer(self.is_first("absent_rank", "likely", check))
+            with self.subTest("a further program"):
+                other = self.start_app()
+                done = self.wic_prof("stuck")
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("4 sessions are running", done.stderr)
+                self.interrupt(other)
+        finally:
+            self.end(run)
+
 
 if __name__ == "__main__":
-    mpi_case.harness.main()
+    harness.main()

@@ -7,10 +7,9 @@ import subprocess
 
 import harness
 import mpi_case
-from mpi_case import launcher, of_each_implementation, program
+from mpi_case import RANK_VARIABLES, launcher, of_each_implementation, program
 
 RANKS, LATE, LATE_MS, TIMES = 3, 1, 20, 16
-VARIABLES = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 FILES = [f"rank.{rank}.wicprof" for rank in range(RANKS)]
 LENGTHS = ("cpu_ns", "run_delay_ns", "predicted_ns", "median_wait_ns", "look_ns", "clock_error_ns")
 
@@ -42,7 +41,7 @@ class Recorded(Case):
     @of_each_implementation
     def test_late_rank_in_a_trace_for_each_rank(self, implementation):
         done = subprocess.run([*launcher(implementation, RANKS), harness.WICPROF, "run", "-q", "-f", "-o",
-                               f"rank.%q{{{VARIABLES[implementation]}}}.wicprof", "--", program(implementation),
+                               f"rank.%q{{{RANK_VARIABLES[implementation]}}}.wicprof", "--", program(implementation),
                                "late", str(LATE), str(LATE_MS), "allreduce", str(TIMES)],
                               cwd=self.work, env=self.env, text=True, capture_output=True, timeout=harness.TIMEOUT)
         self.assertEqual(done.returncode, 0, done.stderr)
