@@ -45,6 +45,8 @@ class EventIntake {
   /// Empty if it is not known.
   std::string text(std::size_t ring, TextId id) const;
 
+  std::string site_name(std::size_t ring, SiteId id) const { return participants_.site_name(ring, id); }
+
   /// The functions with samples in the output.
   const SampledFunctions& sampled_functions() const { return functions_; }
 

@@ -28,6 +28,12 @@ class Participants {
   DeviceId device(std::size_t ring, DeviceId id) const { return devices_.find(process(ring), id); }
   SiteId site(std::size_t ring, SiteId id) const { return sites_.find(static_cast<std::uint32_t>(ring), id); }
 
+  /// Empty if it was not declared.
+  std::string site_name(std::size_t ring, SiteId id) const {
+    const auto found = sites_.taken.find(site(ring, id));
+    return found == sites_.taken.end() ? std::string() : found->second;
+  }
+
   /// The ring's next producer numbers its sites from the start.
   void forget_ring(std::size_t ring) { sites_.forget(static_cast<std::uint32_t>(ring)); }
 

@@ -34,8 +34,12 @@ struct Recorder::State {
                                              clocks)),
         retention(options.retention) {}
   /// Of an ended segment.
-  State(RecorderOptions of, std::unique_ptr<TraceOutput> ended, SampledFunctions sampled)
-      : options(std::move(of)), output(std::move(ended)), retention({}), functions(std::move(sampled)), is_ended(true) {
+  State(RecorderOptions of, std::unique_ptr<TraceOutput> ended, Retention kept, SampledFunctions sampled)
+      : options(std::move(of)),
+        output(std::move(ended)),
+        retention(std::move(kept)),
+        functions(std::move(sampled)),
+        is_ended(true) {
     output->use_clocks(clocks);
   }
 
@@ -58,10 +62,11 @@ struct Recorder::State {
 };
 
 void Recorder::State::remove_some() {
-  if (output->stopped() || !retention.due(now_ns())) return;
+  const TimeNs now = options.clock();
+  if (output->stopped() || !retention.due(now)) return;
   output->transaction([&](Writer& writer) {
     std::uint64_t removed = 0;
-    const int code = retention.remove_some(writer, now_ns(), removed);
+    const int code = retention.remove_some(writer, now, removed);
     output->count_left_out(removed);
     return code;
   });
@@ -69,7 +74,7 @@ void Recorder::State::remove_some() {
 }
 
 void Recorder::State::expect_times() {
-  if (options.began != 0) intake.expect_times(PlausibleTimes::between(options.began, now_ns()));
+  if (options.began != 0) intake.expect_times(PlausibleTimes::between(options.began, options.clock()));
 }
 
 Result<> Recorder::State::finish(const FinishWatch& watch) {
@@ -80,17 +85,25 @@ Result<> Recorder::State::finish(const FinishWatch& watch) {
   TraceMeta& meta = output->meta();
   if (!output->stopped() && retention.plan().removes()) {
     const std::string* ended = meta.find(MetaKey::ended_ns);
-    const TimeNs end = ended != nullptr ? std::strtoll(ended->c_str(), nullptr, 10) : now_ns();
+    const TimeNs end = ended != nullptr ? std::strtoll(ended->c_str(), nullptr, 10) : options.clock();
     output->transaction([&](Writer& writer) {
       std::uint64_t removed = 0;
       const int code = retention.remove_rest(writer, end, removed);
       output->count_left_out(removed);
       return code;
     });
+    if (retention.plan().keep_last != 0) {
+      TimeNs from = retention.kept_from(end);
+      for (const MetaKey key : {MetaKey::started_ns, MetaKey::capture_from_ns}) {
+        if (const std::string* begin = meta.find(key))
+          from = std::max(from, TimeNs{std::strtoll(begin->c_str(), nullptr, 10)});
+      }
+      meta.set(MetaKey::capture_from_ns, std::to_string(from));
+    }
     if (!retention.plan().ranges.empty()) meta.set(MetaKey::capture_windows, std::to_string(retention.windows()));
   }
   output->derive(watch);
-  if (meta.find(MetaKey::ended_ns) == nullptr) meta.set(MetaKey::ended_ns, std::to_string(now_ns()));
+  if (meta.find(MetaKey::ended_ns) == nullptr) meta.set(MetaKey::ended_ns, std::to_string(options.clock()));
   meta.set(MetaKey::state, "complete");
   return output->close(retention.plan().removes());
 }
@@ -114,8 +127,8 @@ Result<NewFile> make_file(const std::string& path, const RecorderOptions& option
   return Result<NewFile>(std::move(file));
 }
 
-void begin_meta(TraceMeta& meta) {
-  meta.set(MetaKey::started_ns, std::to_string(now_ns()));
+void begin_meta(TraceMeta& meta, TimeNs now) {
+  meta.set(MetaKey::started_ns, std::to_string(now));
   meta.set(MetaKey::started_utc, utc_time());
   meta.set(MetaKey::state, "recording");
 }
@@ -129,7 +142,7 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
   made.made();
   auto state = std::make_unique<State>(options, std::move(file->writer), std::move(file->ballast));
   TraceMeta& meta = state->output->meta();
-  begin_meta(meta);
+  begin_meta(meta, options.clock());
   meta.set(MetaKey::host, host_name());
   meta.set(MetaKey::wic_prof_version, WIC_PROF_VERSION);
   for (const auto& [key, value] : options.meta) meta.set(key, value);
@@ -156,21 +169,21 @@ Result<Recorder> Recorder::State::next_segment(const std::string& path) {
     next->abandon();
     return continued.error();
   }
-  begin_meta(next->meta());
+  begin_meta(next->meta(), options.clock());
   earlier.events += output->events();
   earlier.waits += output->waits();
   earlier.lost += output->counters().lost();
   for (const auto& [stat, lost] : output->counters().losses()) earlier_losses[stat] += lost;
   earlier.unknown += output->unknown();
-  output->meta().set(MetaKey::ended_ns, std::to_string(now_ns()));
+  output->meta().set(MetaKey::ended_ns, std::to_string(options.clock()));
   made.keep();
   std::swap(output, next);  // `next` is the ended segment's from here on
   SampledFunctions sampled = intake.continue_in(*output);
   RecorderOptions ended = options;
   ended.path = next->path();
-  ended.retention = {};
+  Retention kept = std::exchange(retention, Retention(retention.plan()));
   output->commit();
-  return Recorder(std::make_unique<State>(std::move(ended), std::move(next), std::move(sampled)));
+  return Recorder(std::make_unique<State>(std::move(ended), std::move(next), std::move(kept), std::move(sampled)));
 }
 
 Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -188,6 +201,8 @@ void Recorder::add(std::size_t ring, const EventHeader& event) {
 
 std::string Recorder::text(std::size_t ring, TextId id) const { return state_->intake.text(ring, id); }
 
+std::string Recorder::site_name(std::size_t ring, SiteId id) const { return state_->intake.site_name(ring, id); }
+
 void Recorder::set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt) {
   state_->ring_losses.set(ring, dropped, corrupt, state_->output->counters());
 }
@@ -196,7 +211,7 @@ void Recorder::set_ring_process(std::size_t ring, std::uint32_t pid) { state_->i
 
 void Recorder::forget_ring(std::size_t ring) {
   state_->output->forget_ring(ring);
-  state_->retention.forget_producer(ring, now_ns());
+  state_->retention.forget_producer(ring, state_->options.clock());
   state_->ring_losses.forget_ring(ring);
   state_->intake.forget_ring(ring);
 }
@@ -208,7 +223,7 @@ void Recorder::set_stat(Stat stat, const std::string& detail, std::uint64_t valu
 }
 
 void Recorder::tick() {
-  if (state_->finished || !state_->output->commit_if_old(now_ns())) return;
+  if (state_->finished || !state_->output->commit_if_old(state_->options.clock())) return;
   state_->expect_times();
   state_->remove_some();
 }

@@ -31,7 +31,8 @@ struct RecorderOptions {
   TimeNs began = 0;
   /// Asked while another process locks the trace (Writer::Patience). Empty: a lock of five seconds ends the recording.
   std::function<bool(const std::string& holder, TimeNs waited)> patience{};
-  WaitTally* tally = nullptr;  ///< sums up the events of the whole recording; nullptr: nothing does
+  WaitTally* tally = nullptr;              ///< sums up the events of the whole recording; nullptr: nothing does
+  std::function<TimeNs()> clock = now_ns;  ///< replaced by tests
 };
 
 /// What `run` shows while it records.
@@ -65,6 +66,9 @@ class Recorder {
   /// The text with that number in ring number `ring`; empty if it is not known.
   std::string text(std::size_t ring, TextId id) const;
 
+  /// The name of the site with that number in ring number `ring`; empty if it is not known.
+  std::string site_name(std::size_t ring, SiteId id) const;
+
   /// The current drop count of ring number `ring`, a running total.
   void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
 
@@ -84,8 +88,8 @@ class Recorder {
 
   /// Ends the file here and continues in a new one at `path`: a trace by itself, with the same `meta` but a new start,
   /// with the declarations, and with counters that start at 0. Returns the ended file's recorder, which takes no more
-  /// events: describe and finish() it, on any one thread. Error: the new file cannot be made; recording goes on in the
-  /// current one.
+  /// events: describe and finish() it, on any one thread. The retention plan applies to each file by itself. Error: the
+  /// new file cannot be made; recording goes on in the current one.
   Result<Recorder> next_segment(const std::string& path);
 
   /// The size of this file without its log: rows, texts and declarations so far.

@@ -113,6 +113,15 @@ int Retention::put_windows(Writer& writer, const Ids& last) const {
   return code;
 }
 
+// Forgets the oldest sixteenth of what the rows cover if they take too much: returns the ids up to which they go.
+const Retention::Ids* Retention::shorten(Writer& writer) {
+  const auto seconds = static_cast<std::ptrdiff_t>(newest_ids_.size());
+  if (plan_.keep_bytes == 0 || seconds < 2 || writer.used_bytes() <= plan_.keep_bytes) return nullptr;
+  newest_ids_.erase(newest_ids_.begin(), newest_ids_.begin() + 1 + seconds / 16);
+  shortened_to_ = newest_ids_.front().first;
+  return &newest_ids_.front().second;
+}
+
 int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
   next_ = now + kInterval;
   Ids newest{};
@@ -130,8 +139,10 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
     }
     return found;
   };
+  const Ids* const too_many = plan_.keep_last != 0 ? shorten(writer) : nullptr;
+  const Ids* const too_old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr;
   // The newest row of a table always stays: otherwise ids would restart.
-  if (const Ids* old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr; old != nullptr && code == 0) {
+  if (const Ids* old = too_old != nullptr ? too_old : too_many; old != nullptr && code == 0) {
     code = each_table([&](std::size_t i, const std::string& table, const auto&, const auto&) {
       if ((*old)[i] == 0) return 0;
       return writer.remove(
@@ -175,7 +186,7 @@ int Retention::remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed) {
     }
   }
   if (plan_.keep_last != 0 && code == 0) {
-    const std::string from = std::to_string(end - plan_.keep_last);
+    const std::string from = std::to_string(kept_from(end));
     code = each_table([&](std::size_t, const std::string& table, const auto&, const std::string& finish) {
       return writer.remove("DELETE FROM " + table + " WHERE " + finish + " < " + from, removed);
     });

@@ -1,7 +1,8 @@
 // Which rows a trace keeps when only a part of a run is captured: the rows that overlap its time windows.
 //
 //   a fixed window (--delay, --duration)     known in advance: rows outside are not written
-//   the last N seconds (--keep-last)         every second, rows recorded before the window are removed
+//   the last N seconds (--keep-last)         every second, rows recorded before the window are removed, and so are the
+//                                            oldest that do not fit into keep_bytes
 //   NVTX ranges (--capture-range)            a range is known from its begin on: rows recorded some time ago that
 //                                            overlap no known range are removed
 //
@@ -10,6 +11,7 @@
 // Declarations stay (tables without kTime, store/format/column.h).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -36,6 +38,7 @@ struct RetentionPlan {
   TimeNs from = std::numeric_limits<TimeNs>::min();  ///< the fixed window
   TimeNs until = std::numeric_limits<TimeNs>::max();
   TimeNs keep_last = 0;                 ///< 0 = from the start
+  std::uint64_t keep_bytes = 0;         ///< with keep_last: less time, where its rows take more; 0 = no limit
   std::vector<RangeName> ranges;        ///< empty = not by ranges
   TimeNs range_patience = 5 * kSecond;  ///< how late a range may be reported
 
@@ -85,7 +88,7 @@ class Retention {
   void forget_producer(std::size_t producer, TimeNs now);
 
   /// Whether it is time for remove_some().
-  bool due(TimeNs now) const { return plan_.removes() && now >= next_; }
+  bool due(TimeNs now) const { return plan_.removes() && now >= next_ && now <= plan_.until; }
 
   /// Removes rows that are known to be outside by now, in the writer's transaction. Returns SQLite's result code, 0 for
   /// success; adds the number of rows to `removed`.
@@ -93,6 +96,9 @@ class Retention {
 
   /// The last pass: by the rows' own times, with all ranges known. `end`: when recording ended.
   int remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed);
+
+  /// From when on a plan with keep_last keeps rows, if recording ended at `end`.
+  TimeNs kept_from(TimeNs end) const { return std::max(std::min(end, plan_.until) - plan_.keep_last, shortened_to_); }
 
   /// Number of disjoint windows that the ranges cover so far.
   std::size_t windows() const { return merged().size(); }
@@ -114,11 +120,13 @@ class Retention {
   static std::vector<Window> merge(std::vector<Window> all);
   std::vector<Window> merged() const;
   int put_windows(Writer& writer, const Ids& last) const;
+  const Ids* shorten(Writer& writer);
 
   RetentionPlan plan_;
   TimeNs next_ = 0;
-  std::deque<std::pair<TimeNs, Ids>> newest_ids_;  // the newest id of every table, by time
-  Ids decided_ids_{};                              // rows up to these ids were kept or removed by the ranges
+  std::deque<std::pair<TimeNs, Ids>> newest_ids_;             // the newest id of every table, by time
+  TimeNs shortened_to_ = std::numeric_limits<TimeNs>::min();  // rows of before did not fit into keep_bytes
+  Ids decided_ids_{};                                         // rows up to these ids were kept or removed by the ranges
   std::map<std::pair<Range, TimeNs>, int> open_;
   std::vector<Window> windows_;  // of ranges that have ended; merged at merge_at_ windows
   std::size_t merge_at_ = kMergeFrom;

@@ -120,8 +120,10 @@ class Writer {
   /// As Database::set_watch().
   void set_watch(std::function<bool()> goes_on) { database_.set_watch(std::move(goes_on)); }
 
-  std::uint64_t file_bytes() {
-    return static_cast<std::uint64_t>(database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"));
+  std::uint64_t file_bytes() { return bytes_of(database_.integer("PRAGMA page_count")); }
+  /// The same without the pages that removed rows have left.
+  std::uint64_t used_bytes() {
+    return bytes_of(database_.integer("PRAGMA page_count") - database_.integer("PRAGMA freelist_count"));
   }
 
   /// Shrinks a file that is mostly free pages to the size of its rows. Requires that no transaction is open. On failure
@@ -153,6 +155,9 @@ class Writer {
   Fault fault() const { return holder_.empty() ? database_.fault() : Fault::busy; }
 
  private:
+  std::uint64_t bytes_of(std::int64_t pages) {
+    return static_cast<std::uint64_t>(pages * database_.integer("PRAGMA page_size"));
+  }
   template <class Table, class Tables = EventTables>
   struct Index;
   template <class Table, class... Rest>
