@@ -49,6 +49,8 @@ Json to_json(const SessionStatus& s) {
             {"runtime_attached", s.runtime_attached},
             {"sites", s.sites},
             {"stopped", s.stopped},
+            {"dump_failed", s.dump_failed},
+            {"dumps", s.dumps},
             {"ab", s.ab},
             {"ab_running", s.ab_running},
             {"ab_side", side_name(s.ab_side)},
@@ -160,6 +162,8 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   s.runtime_attached = json.at("runtime_attached");
   s.sites = json.at("sites").get<std::vector<std::string>>();
   s.stopped = json.at("stopped");
+  s.dump_failed = json.value("dump_failed", std::string());
+  s.dumps = json.value("dumps", 0u);
   s.ab = json.at("ab");
   s.ab_running = json.at("ab_running");
   s.ab_side = side_from_name(json.value("ab_side", std::string())).value_or(WaitSide::device);
@@ -205,6 +209,15 @@ Result<> read_ab_answer(const std::string& line, const std::string& socket_path)
   return bad_answer(socket_path);
 }
 
+Result<DumpReply> read_dump_answer(const std::string& line, const std::string& socket_path) try {
+  const Result<Json> answer = document_of(line, socket_path);
+  if (!answer) return answer.error();
+  answer->at("trace");  // there must be one
+  return DumpReply{path_in(*answer, "trace"), answer->at("number").get<unsigned>()};
+} catch (const Json::exception&) {
+  return bad_answer(socket_path);
+}
+
 Result<SessionStatus> ask_status(const std::string& socket_path) {
   const Result<std::string> line = ask(socket_path, one_line({{"request", "status"}}), kStatusTimeout);
   return line ? read_status_answer(*line, socket_path) : line.error();
@@ -230,6 +243,11 @@ Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
                                                  {"side", side_name(request.side)}}),
                                        kToggleTimeout);
   return line ? read_ab_answer(*line, socket_path) : line.error();
+}
+
+Result<DumpReply> ask_dump(const std::string& socket_path) {
+  const Result<std::string> line = ask(socket_path, one_line({{"request", "dump"}}), kStatusTimeout);
+  return line ? read_dump_answer(*line, socket_path) : line.error();
 }
 
 std::string answer_request(const ControlHandler& handler, const std::string& line) try {
@@ -261,8 +279,15 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
     const Result<> begun = handler.ab(ab);
     return one_line(begun ? Json{{"ok", true}} : error_answer(begun.error()));
   }
+  if (what == "dump") {
+    const Result<DumpReply> dump = handler.dump();
+    if (!dump) return one_line(error_answer(dump.error()));
+    Json answer{{"ok", true}, {"number", dump->number}};
+    add_path(answer, "trace", dump->trace);
+    return one_line(answer);
+  }
   return one_line(
-      error_answer(bad_input("the request must be one JSON object whose \"request\" is status, toggle or ab")));
+      error_answer(bad_input("the request must be one JSON object whose \"request\" is status, toggle, ab or dump")));
 } catch (const Json::exception& e) {
   return one_line(error_answer(bad_input(std::string("the request cannot be read: ") + e.what())));
 } catch (const std::exception& e) {

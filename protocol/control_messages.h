@@ -31,8 +31,10 @@ struct SessionStatus {
   std::uint64_t lost = 0;
   bool runtime_attached = false;
   std::vector<std::string> sites;
-  std::string stopped;  ///< why nothing more is recorded; empty while all is well
-  std::string ab;       ///< what the comparison of both modes does; empty if none was begun
+  std::string stopped;      ///< why nothing more is recorded; empty while all is well
+  std::string dump_failed;  ///< why the dump that is due is not written yet; empty while all is well
+  unsigned dumps = 0;       ///< that are complete, in their order
+  std::string ab;           ///< what the comparison of both modes does; empty if none was begun
   bool ab_running = false;
   std::uint32_t unrecorded = 0;         ///< producers that found no free ring
   std::uint32_t unreached = 0;          ///< producers that toggles may not reach, those included
@@ -85,22 +87,32 @@ struct AbRequest {
   WaitSide side = WaitSide::device;             ///< whose waits change
 };
 
+/// A trace that is complete once SessionStatus::dumps has come to its number, or the run has ended.
+struct DumpReply {
+  std::string trace;
+  unsigned number = 0;
+};
+
 /// Client side: each asks the session behind the socket and waits for its answer.
 Result<SessionStatus> ask_status(const std::string& socket_path);
 Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request);
 /// Returns once the comparison has begun.
 Result<> ask_ab(const std::string& socket_path, const AbRequest& request);
+/// Asks for the last minutes as a trace (run --trigger).
+Result<DumpReply> ask_dump(const std::string& socket_path);
 
 /// Client side: the answer's line as a value. `socket_path` names the session in errors.
 Result<SessionStatus> read_status_answer(const std::string& line, const std::string& socket_path);
 Result<ToggleReply> read_toggle_answer(const std::string& line, const std::string& socket_path);
 Result<> read_ab_answer(const std::string& line, const std::string& socket_path);
+Result<DumpReply> read_dump_answer(const std::string& line, const std::string& socket_path);
 
 /// Server side: what to do for each request.
 struct ControlHandler {
   std::function<SessionStatus()> status;
   std::function<Result<ToggleReply>(const ToggleRequest&)> toggle;
   std::function<Result<>(const AbRequest&)> ab;
+  std::function<Result<DumpReply>()> dump;
 };
 
 /// One request line -> one answer line. A line that cannot be understood is answered with an error.

@@ -100,10 +100,10 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   if (!capture) return capture.error();
   plan.capture = *std::move(capture);
   if (plan.capture.segments.wanted()) {
-    if (options.ab) return bad_input("--ab compares within one trace; leave --segment out");
-    if (options.repeat > 1) return bad_input("--repeat records one trace per run; leave --segment out");
-    if (options.gui)
-      return bad_input("--gui shows one trace; leave --segment out, and open a segment with wic-prof gui");
+    const std::string out = fmt::format("leave {} out", plan.capture.segments.option());
+    if (options.ab) return bad_input("--ab compares within one trace; " + out);
+    if (options.repeat > 1) return bad_input("--repeat records one trace per run; " + out);
+    if (options.gui) return bad_input("--gui shows one trace; " + out + ", and open one of them with wic-prof gui");
   }
   if (!options.kill.empty()) {
     const Result<int> signal = parse_stop_signal(options.kill);
@@ -342,7 +342,8 @@ void add_trace_options(CLI::App& verb, RunOptions& options) {
       ->type_name("FILE");
   verb.add_flag("-f,--force-overwrite", options.plan.overwrite, "overwrite the trace if it exists");
   verb.add_option("--keep-last", capture.keep_last,
-                  "keep only this much time before the end; the trace stays that short during recording, too")
+                  "keep only this much time before the end, and less where it takes more than half of --max-size; the "
+                  "trace stays that short during recording, too")
       ->type_name("TIME");
   verb.add_option("--segment", capture.segment,
                   "a new trace after each such time (10m; ms, s, m) or size (500M; K, M, G, T): NAME.0001.wicprof, "
@@ -350,9 +351,51 @@ void add_trace_options(CLI::App& verb, RunOptions& options) {
                   "segments that are older")
       ->type_name("TIME|SIZE");
   verb.add_option("--max-size", capture.max_size,
-                  "largest size of the trace (with --segment: of each), such as 500M (K, M, G, T); later events are "
-                  "counted as lost")
+                  "largest size of the trace (with --segment and --trigger: of each), such as 500M (K, M, G, T); "
+                  "later events are counted as lost; default: none, with --trigger 1G")
       ->type_name("SIZE");
+}
+
+void add_dump_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("A program that must not stop: its last minutes, when something happens");
+  CaptureOptions& capture = options.capture;
+  CLI::Option* const trigger =
+      verb.add_option(
+              "--trigger", capture.triggers,
+              "with --keep-last: whenever this rule holds, write the last minutes as a trace, NAME.0001.wicprof, "
+              "NAME.0002.wicprof, ..., and go on. What is left is written when the program or the recording "
+              "ends. Rules: 'wait>20ms', 'wait:SITE>20ms', 'step>3*p99' (of the last 1000 steps), 'step>50ms', "
+              "stuck or 'stuck>30s' (something waits, and nothing has ended for so long), signal:USR1 or "
+              "signal:USR2 (sent to wic-prof), dump (wic-prof dump alone); can be repeated. "
+              "Example: --keep-last 5m --trigger 'step>3*p99' --trigger stuck")
+          ->type_name("RULE")
+          ->needs(verb.get_option("--keep-last"))
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->expected(1);
+  verb.add_option(
+          "--dump-pause", capture.dump_pause,
+          "with --trigger: no dump for so long after one, except by a signal or wic-prof dump; the next one says "
+          "how often a rule held meanwhile")
+      ->type_name("TIME")
+      ->needs(trigger)
+      ->capture_default_str();
+  verb.add_option("--max-dumps", capture.max_dumps,
+                  "with --trigger: keep so many dumps, the newest, beside what is written at the end")
+      ->type_name("N")
+      ->needs(trigger)
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+}
+
+/// The traces of a run in several.
+std::string traces_text(const RunOutcome& outcome, const SegmentPlan& plan) {
+  if (!plan.triggers.wanted()) {
+    return fmt::format("{} segments, from {} to {}; the summary above is of the last one", outcome.segments,
+                       outcome.first_segment, outcome.trace);
+  }
+  if (outcome.segments == 1) return fmt::format("no dump was written; {} has what was left at the end", outcome.trace);
+  return fmt::format("{} before {}, which has what was left at the end; the summary above is of that one",
+                     analyzer::count_of(outcome.segments - 1, "dump"), outcome.trace);
 }
 
 void add_run_options(CLI::App& verb, RunOptions& options) {
@@ -399,6 +442,7 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   add_comparing_options(verb, *options);
   add_recording_options(verb, *options);
   add_trace_options(verb, *options);
+  add_dump_options(verb, *options);
   add_run_options(verb, *options);
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
@@ -431,8 +475,8 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
     if (!options->plan.quiet && !outcome->lost)
       guarded("summarizing the trace", [&] { facts = print_summary(*outcome); });
     if (outcome->segments > 0 && !options->plan.quiet) {
-      note(fmt::format("{} segments, from {} to {}; the summary above is of the last one", outcome->segments,
-                       outcome->first_segment, outcome->trace));
+      note(traces_text(*outcome, options->plan.capture.segments));
+      facts.empty = facts.empty && outcome->segments == 1;
     }
     guarded("reporting the end", [&] { report_end(*outcome, last_words, facts); });
     if (window) window->wait();

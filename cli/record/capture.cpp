@@ -17,7 +17,8 @@ namespace wicprof::cli {
 namespace {
 
 constexpr std::uint64_t kSmallestTrace = std::uint64_t{1} << 20;
-constexpr TimeNs kShortestSegment = 100 * kMillisecond;  // far above what beginning one takes. Not calibrated
+constexpr std::uint64_t kUsualRing = std::uint64_t{1} << 30;  // of --trigger, where nothing limits it. Not calibrated
+constexpr TimeNs kShortestSegment = 100 * kMillisecond;       // far above what beginning one takes. Not calibrated
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> words;
@@ -84,6 +85,25 @@ Result<SegmentPlan> read_segments(const std::string& text) {
   return bad_input(fmt::format("--segment {} is too short; the minimum is 100ms", text));
 }
 
+/// What --trigger adds to the rest, which has been read.
+Result<> read_dumps(const CaptureOptions& options, CapturePlan& plan) {
+  Result<std::vector<TriggerRule>> rules = read_triggers(options.triggers);
+  if (!rules) return rules.error();
+  if (rules->empty()) return ok();
+  if (plan.segments.wanted()) {
+    return bad_input("--segment writes everything, and --trigger only what a rule asks for; leave one out");
+  }
+  if (!options.ranges.empty()) {
+    return bad_input("--trigger writes the last minutes, and --capture-range parts of the whole run; leave one out");
+  }
+  const Result<TimeNs> pause = read_time("--dump-pause", options.dump_pause);
+  if (!pause) return pause.error();
+  plan.segments.triggers = {*std::move(rules), *pause};
+  plan.segments.most = options.max_dumps;
+  if (plan.max_bytes == 0) plan.max_bytes = kUsualRing;
+  return ok();
+}
+
 store::RangeName range_name(const std::string& text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string::npos || at == 0) return {text, std::nullopt};
@@ -148,6 +168,7 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   // In segments, whole segments are removed instead of rows.
   if (plan.segments.wanted()) plan.segments.keep_last = std::exchange(plan.keep_last, 0);
   plan.max_bytes = *max_bytes;
+  if (const Result<> read = read_dumps(options, plan); !read) return read.error();
   for (const std::string& range : options.ranges) {
     if (range.empty()) return bad_input("--capture-range takes the name of an NVTX range, or NAME@DOMAIN");
     plan.ranges.push_back(range_name(range));
@@ -170,6 +191,9 @@ std::map<store::MetaKey, std::string> capture_meta(const CapturePlan& plan) {
   if (plan.segments.length != 0) meta[store::MetaKey::capture_segment_ns] = std::to_string(plan.segments.length);
   if (plan.segments.bytes != 0) meta[store::MetaKey::capture_segment_bytes] = std::to_string(plan.segments.bytes);
   if (plan.segments.wanted()) meta[store::MetaKey::segment] = "1";
+  std::string rules;
+  for (const TriggerRule& rule : plan.segments.triggers.rules) rules += (rules.empty() ? "" : ", ") + rule.text;
+  if (!rules.empty()) meta[store::MetaKey::capture_triggers] = rules;
   std::string ranges;
   for (const store::RangeName& range : plan.ranges) {
     ranges += (ranges.empty() ? "" : ", ") + range.name + (range.domain ? "@" + *range.domain : "");

@@ -1,5 +1,5 @@
-// Which part of a run is recorded: the command line's sources, times, NVTX ranges, --keep-last, size limit and
-// segments.
+// Which part of a run is recorded: the command line's sources, times, NVTX ranges, --keep-last, size limit, segments
+// and triggers.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,9 @@ struct CaptureOptions {
   std::vector<std::string> ranges;  ///< NAME or NAME@DOMAIN
   std::string max_size;
   std::string segment;  ///< a time or a size
+  std::vector<std::string> triggers;
+  std::string dump_pause = "30s";
+  std::size_t max_dumps = 10;
 };
 
 enum class MpiCapture { none, if_linked, always };

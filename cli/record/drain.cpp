@@ -24,11 +24,12 @@ constexpr TimeNs kCloseLooks = kMillisecond;
 }  // namespace
 
 Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
-             IterationMeter& meter, std::function<void()> each_round)
+             IterationMeter& meter, Triggers* triggers, std::function<void()> each_round)
     : session_(session),
       session_path_(session_path),
       recorder_(recorder),
       meter_(meter),
+      triggers_(triggers),
       each_round_(std::move(each_round)) {
   for (std::size_t i = 0; i < session.ring_count(); ++i) {
     rings_.push_back({session.ring(i), RingReader(session.ring(i), session.ring_capacity(i))});
@@ -112,6 +113,7 @@ std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
   const auto take = [&](const EventHeader& event) {
     meter_.see(index, event, [&](TextId id) { return recorder_.text(index, id); });
     recorder_.add(index, event);
+    if (triggers_ != nullptr) triggers_->see(recorder_, index, event);
   };
   const std::size_t records = source.reader.read(take, max_bytes);
   recorder_.set_ring_dropped(index, source.reader.dropped(), source.reader.corrupt());

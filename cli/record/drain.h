@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/record/iteration_meter.h"
+#include "cli/record/triggers.h"
 #include "protocol/result.h"
 #include "protocol/ring.h"
 #include "protocol/session.h"
@@ -20,10 +21,11 @@ namespace wicprof::cli {
 
 class Drain {
  public:
-  /// All arguments must outlive the drain. `own`: wic-prof's own ring (OwnRing), or nullptr. `meter` sees every event.
+  /// All arguments must outlive the drain. `own`: wic-prof's own ring (OwnRing), or nullptr. `meter` and
+  /// `triggers`, which may be nullptr, see every event.
   /// `each_round`: called on the drain's thread between two rounds, may use the recorder; empty = nothing.
   Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
-        IterationMeter& meter, std::function<void()> each_round = {});
+        IterationMeter& meter, Triggers* triggers, std::function<void()> each_round = {});
   ~Drain();
 
   /// Starts the thread. Until finish() returns, only that thread may use the recorder.
@@ -63,6 +65,7 @@ class Drain {
   std::string session_path_;
   store::Recorder& recorder_;
   IterationMeter& meter_;
+  Triggers* const triggers_;
   std::function<void()> each_round_;
   std::size_t used_ = 0;                       // rings that a producer had
   std::vector<Source> rings_;                  // the session's, then wic-prof's own

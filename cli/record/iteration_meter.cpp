@@ -29,6 +29,12 @@ constexpr std::size_t kMostPlaces = 4096;
 
 }  // namespace
 
+std::string IterationMeter::words_of(const Key& key) {
+  if (key.source == Source::range || key.source == Source::numbered) return "range " + key.name;
+  if (key.source == Source::launch) return "from launch to launch of a kernel";
+  return "iteration at wait site " + std::to_string(key.id);
+}
+
 std::size_t IterationMeter::HashKey::operator()(const Key& key) const {
   std::size_t hash = std::hash<std::string>()(key.name);
   boost::hash_combine(hash, static_cast<std::uint32_t>(key.source));
@@ -146,6 +152,25 @@ std::vector<TimeNs> IterationMeter::peek() const {
   const std::lock_guard lock(mutex_);
   const Place* place = busiest();
   return place == nullptr ? std::vector<TimeNs>() : place->durations;
+}
+
+IterationMeter::Latest IterationMeter::next() {
+  const std::lock_guard lock(mutex_);
+  Latest latest;
+  const auto best =
+      std::max_element(places_.begin(), places_.end(), [&](const auto& a, const auto& b) { return better(b, a); });
+  if (best != places_.end() && (last_ == nullptr || far_better(*best, *last_))) last_ = &*best;
+  if (last_ != nullptr) latest = {words_of(last_->first), last_->second.durations};
+  for (auto& [key, each] : places_) each.durations.clear();
+  return latest;
+}
+
+// Places that are about equally good would take turns.
+bool IterationMeter::far_better(const Places::value_type& a, const Places::value_type& b) const {
+  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+  if (a.first.source == Source::launch) return a.second.seen + a.second.seen / 10 < b.second.seen;
+  const auto [taken, seen] = std::pair(b.second.taken, b.second.seen);
+  return a.second.taken > taken + taken / 10 || a.second.seen > seen + seen / 10;
 }
 
 bool IterationMeter::sees_sites() const {

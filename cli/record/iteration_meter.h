@@ -48,6 +48,13 @@ class IterationMeter {
   std::vector<TimeNs> take();
   /// The same without ending the stretch.
   std::vector<TimeNs> peek() const;
+  struct Latest {
+    std::string what;  ///< what shows them; empty: nothing does yet
+    std::vector<TimeNs> durations;
+  };
+  /// The iterations that ended since the last call, also those that were in progress then, at the best place so far.
+  /// Not together with take(). Any thread.
+  Latest next();
   /// Whether a wait at a site that the program declares has ended. Any thread.
   bool sees_sites() const;
 
@@ -62,6 +69,7 @@ class IterationMeter {
     std::string name;        ///< of a range
     bool operator==(const Key&) const = default;
   };
+  static std::string words_of(const Key& key);
   struct HashKey {
     std::size_t operator()(const Key& key) const;
   };
@@ -84,6 +92,7 @@ class IterationMeter {
   void add_launch(std::size_t ring, const KernelEvent& kernel);
   std::size_t rank_of(const Places::value_type& place) const;
   bool better(const Places::value_type& a, const Places::value_type& b) const;
+  bool far_better(const Places::value_type& a, const Places::value_type& b) const;
   const Place* busiest() const;
   bool is_wanted(const Place& place) const { return chosen_ == nullptr || chosen_ == &place; }
 
@@ -91,8 +100,9 @@ class IterationMeter {
   mutable std::mutex mutex_;  // guards what follows
   Places places_;
   analyzer::NumberedNames numbered_;
-  const Place* chosen_ = nullptr;  // an element of places_, which do not move
-  std::int64_t since_ = 0;         // the stretch
+  const Place* chosen_ = nullptr;             // an element of places_, which do not move
+  std::int64_t since_ = 0;                    // the stretch
+  const Places::value_type* last_ = nullptr;  // of next()
 };
 
 }  // namespace wicprof::cli

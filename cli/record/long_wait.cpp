@@ -25,6 +25,12 @@ std::string name_in(const char (&name)[kSize]) {
 std::optional<std::string> LongWait::news(TimeNs now) {
   if (said_ || now < next_look_) return std::nullopt;
   next_look_ = now + std::min(kBetweenLooks, longest_);
+  std::optional<std::string> news = longest(now);
+  said_ = news.has_value();
+  return news;
+}
+
+std::optional<std::string> LongWait::longest(TimeNs now) const {
   TimeNs longest = longest_;
   std::string who;
   for (const OpenEntry<OpenWait>& entry : work_.waits) {
@@ -48,7 +54,6 @@ std::optional<std::string> LongWait::news(TimeNs now) {
     who = fmt::format("thread {} waits in {}", call->thread, mpi_operation_name(call->operation));
   }
   if (who.empty()) return std::nullopt;
-  said_ = true;
   return fmt::format("{} for {}", who, analyzer::format_duration(longest));
 }
 

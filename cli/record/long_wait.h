@@ -23,6 +23,9 @@ class LongWait {
   /// What waits and since when, as a sentence's begin; at most once, since a program that hangs says nothing new.
   std::optional<std::string> news(TimeNs now);
 
+  /// What has waited longest at `now`, and since when, in the same words; nothing: no wait is that long.
+  std::optional<std::string> longest(TimeNs now) const;
+
  private:
   const OpenWork& work_;
   const TimeNs longest_;

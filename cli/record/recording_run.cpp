@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "cli/files/output_name.h"
 #include "cli/record/disassemble.h"
@@ -93,6 +95,7 @@ Result<> RecordingRun::open_trace() {
   started_utc_ = utc_time();
   store::RetentionPlan retention;
   retention.keep_last = plan_.capture.keep_last;
+  retention.keep_bytes = plan_.capture.max_bytes / 2;  // the rest is for indexes and summaries
   retention.ranges = plan_.capture.ranges;
   patience_.emplace(first_trace_, signals_);
   Result<store::Recorder> recorder = store::Recorder::create(
@@ -124,15 +127,20 @@ std::map<store::MetaKey, std::string> RecordingRun::meta() const {
 }
 
 void RecordingRun::prepare_drain() {
-  drain_.emplace(held_.session.map(), held_.session.path(), *recorder_, own_.ring(), meter_, [this] { each_round(); });
+  const SegmentPlan& segments = plan_.capture.segments;
+  if (segments.triggers.wanted()) triggers_.emplace(segments.triggers, held_.session.map().open_work());
+  Triggers* const triggers = triggers_ ? &*triggers_ : nullptr;
+  drain_.emplace(held_.session.map(), held_.session.path(), *recorder_, own_.ring(), meter_, triggers,
+                 [this] { each_round(); });
   if (!in_segments()) return;
   segments_.emplace(
-      plan_.capture.segments, whole_name_,
+      segments, whole_name_, triggers,
       [this](store::Recorder& ending) {
         describe_steal(ending);
         if (const std::optional<Mode> first = drain_->first_mode(); first && segments_->count() == 1) {
           ending.set_meta(store::MetaKey::mode, std::string(mode_name(*first)));
         }
+        return triggers_ ? triggers_->describe(ending, "", now_ns()) : std::string();
       },
       [this](store::Recorder& ended, const store::FinishWatch& watch) {
         if (held_.modules) record_instructions(ended, held_.modules->path());
@@ -141,6 +149,7 @@ void RecordingRun::prepare_drain() {
 }
 
 void RecordingRun::each_round() {
+  if (triggers_) triggers_->look(now_ns());
   if (segments_) segments_->follow(*recorder_, now_ns());
   const TimeNs now = now_ns();
   if (now - root_looked_ > kLookAtRoot) {
@@ -189,9 +198,9 @@ void RecordingRun::publish_metrics(TimeNs now) {
 }
 
 Result<> RecordingRun::open_control() {
-  const ControlHandler handler{[this] { return status(); },
-                               [this](const ToggleRequest& request) { return toggle(request); },
-                               [this](const AbRequest& request) { return begin_ab(request); }};
+  const ControlHandler handler{
+      [this] { return status(); }, [this](const ToggleRequest& request) { return toggle(request); },
+      [this](const AbRequest& request) { return begin_ab(request); }, [this] { return dump(); }};
   Result<ControlServer> server = ControlServer::start(
       held_.session.socket_path(), [handler](const std::string& line) { return answer_request(handler, line); },
       held_.session.memory());
@@ -222,6 +231,10 @@ SessionStatus RecordingRun::status() const {
   s.unrecorded = held_.header().rings_refused.load(std::memory_order_relaxed);
   s.sites = switchboard_.site_names();
   s.stopped = progress.stopped;
+  if (triggers_ && segments_) {
+    s.dump_failed = segments_->why_not_begun();
+    s.dumps = segments_->completed();
+  }
   s.ab = ab_.doing();
   s.ab_running = ab_.running();
   s.ab_side = switchboard_.side_with_waits();
@@ -240,8 +253,10 @@ Result<ToggleReply> RecordingRun::toggle(const ToggleRequest& request) {
 }
 
 Result<> RecordingRun::begin_ab(const AbRequest& request) {
-  if (in_segments())
-    return unavailable("a comparison needs one trace, and this run is recorded in segments (--segment)");
+  if (in_segments()) {
+    return unavailable(fmt::format("a comparison needs one trace, and this run is recorded in several ({})",
+                                   plan_.capture.segments.option()));
+  }
   if (drain_->attached() == 0) {
     return unavailable("this app has no wic runtime (or has not started it yet), so there is nothing to compare");
   }
@@ -256,6 +271,18 @@ Result<> RecordingRun::begin_ab(const AbRequest& request) {
   return ab_.begin(asked);
 }
 
+Result<DumpReply> RecordingRun::dump() {
+  if (!triggers_) {
+    return unavailable(
+        "this run keeps no last minutes that a dump could write; begin it with wic-prof run --keep-last 5m --trigger "
+        "dump");
+  }
+  const unsigned number = segment();
+  const Result<> asked = triggers_->request("dump", "wic-prof dump asked for it", now_ns());
+  if (!asked) return asked.error();
+  return DumpReply{name_of(absolute_name_, number), number};
+}
+
 Result<> RecordingRun::start_program() {
   if (plan_.capture.host)
     sampler_.emplace(held_.session.map(), held_.process.pid(), own_.sink(), [this](pid_t each) { look_at(each); });
@@ -266,6 +293,7 @@ Result<> RecordingRun::start_program() {
     if (plan_.capture.duration != 0)
       recorder_->set_meta(store::MetaKey::capture_until_ns, std::to_string(window_.until()));
   }
+  if (triggers_) triggers_->set_window(window_.from(), window_.until());
   if (segments_) segments_->set_window(window_.from(), window_.until());
   heartbeat_.emplace(held_.control());
   drain_->start();  // until finish(), only the drain uses the recorder
@@ -279,7 +307,9 @@ Result<> RecordingRun::start_program() {
   const std::string name = held_.header().name;
   if (!plan_.quiet) {
     note(fmt::format("session '{}', recording {} (pid {}) to {}{}", name, held_.app, held_.process.pid(), first_trace_,
-                     in_segments() ? " and further segments" : ""));
+                     triggers_       ? ", and to another trace after each dump"
+                     : in_segments() ? " and further segments"
+                                     : ""));
   }
   if (metrics_ && (!plan_.quiet || plan_.metrics->picks_port())) note("metrics at " + metrics_->where());
   if (plan_.started) guarded("showing the run", [&] { helper_ = plan_.started(name); });
@@ -288,7 +318,7 @@ Result<> RecordingRun::start_program() {
 
 RunOutcome RecordingRun::until_end() {
   supervision_.emplace(held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, other_root_,
-                       plan_, helper_);
+                       plan_, triggers_ ? &*triggers_ : nullptr, helper_);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision_->until_end();
   outcome.end = end.value_or(AppEnd{});
@@ -306,6 +336,8 @@ RunOutcome RecordingRun::until_end() {
   outcome.trace = recorder_->path();
   last_way_.ended(outcome.status());
   if (const std::string news = recorder_->progress().news; !news.empty()) warn(news);
+  for (const std::string& news : triggers_ && !plan_.quiet ? triggers_->take_news() : std::vector<std::string>())
+    note(news);
   return outcome;
 }
 
@@ -344,6 +376,14 @@ void RecordingRun::describe_run(RunOutcome& outcome) {
   if (const std::int64_t wake = held_.control().host_wake_ns.load(std::memory_order_relaxed); wake > 0)
     recorder_->set_meta(store::MetaKey::host_wake_ns, std::to_string(wake));
   recorder_->set_meta(store::MetaKey::ended_ns, std::to_string(now_ns()));
+  if (triggers_) {
+    const std::string failure = outcome.failure();
+    triggers_->describe(*recorder_,
+                        outcome.interrupted
+                            ? fmt::format("the run was interrupted ({})", strsignal(*outcome.interrupted))
+                            : "the program " + (failure.empty() ? "ended" : failure),
+                        now_ns());
+  }
   if (!outcome.left_running) recorder_->set_meta(store::MetaKey::app_status, std::to_string(outcome.end.status));
   if (outcome.end.signal) recorder_->set_meta(store::MetaKey::app_signal, std::to_string(*outcome.end.signal));
 }

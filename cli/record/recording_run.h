@@ -73,6 +73,7 @@ class RecordingRun {
   SessionStatus status() const;
   Result<ToggleReply> toggle(const ToggleRequest& request);
   Result<> begin_ab(const AbRequest& request);
+  Result<DumpReply> dump();
 
   Result<> start_program();
   void stop(RunOutcome& outcome);
@@ -108,6 +109,7 @@ class RecordingRun {
   TimeNs quota_followed_ = 0, root_looked_ = 0;
   std::optional<TimeNs> stolen_before_;
   std::optional<QuotaCounts> throttled_before_;
+  std::optional<Triggers> triggers_;  // with --trigger; outlives the segments
   std::optional<Segments> segments_;  // outlives the drain, which calls it
   std::optional<Drain> drain_;
   std::optional<ControlServer> server_;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/words/format.h"
 #include "cli/files/output_name.h"
 #include "cli/record/guarded.h"
 #include "store/format/trace_lock.h"
@@ -80,16 +81,17 @@ Result<> clear_segments(const std::string& trace, bool overwrite) {
   return ok();
 }
 
-Segments::Segments(const SegmentPlan& plan, std::string trace, Describe describe, Complete complete)
+Segments::Segments(const SegmentPlan& plan, std::string trace, Triggers* triggers, Describe describe, Complete complete)
     : plan_(plan),
       trace_(std::move(trace)),
+      triggers_(triggers),
       describe_(std::move(describe)),
       complete_(std::move(complete)),
       thread_([this] { work(); }) {}
 
 void Segments::set_window(TimeNs from, TimeNs until) {
   begin_ = from;
-  next_ = from + (plan_.length != 0 ? plan_.length : kSizeTick);
+  next_ = from + (triggers_ != nullptr ? 0 : plan_.length != 0 ? plan_.length : kSizeTick);
   until_ = until;
 }
 
@@ -107,7 +109,23 @@ unsigned Segments::count() const {
   return count_;
 }
 
+unsigned Segments::completed() const {
+  const std::lock_guard lock(mutex_);
+  return completed_;
+}
+
+std::string Segments::why_not_begun() const {
+  const std::lock_guard lock(mutex_);
+  return why_not_begun_;
+}
+
 bool Segments::due(const store::Recorder& recorder, TimeNs now) {
+  if (triggers_ != nullptr) {
+    // Once there is room again, the next trace goes on.
+    if (const std::string stopped = recorder.progress().stopped; !stopped.empty())
+      triggers_->writing_stopped(stopped, now);
+    return now >= next_ && triggers_->due(now);
+  }
   if (now < next_ || now >= until_) return false;
   if (plan_.length != 0) {
     next_ += (now - next_) / plan_.length * plan_.length + plan_.length;
@@ -125,25 +143,28 @@ void Segments::follow(store::Recorder& recorder, TimeNs now) noexcept {
 
 void Segments::begin_next(store::Recorder& recorder, TimeNs now) {
   const unsigned number = count();
-  describe_(recorder);
+  const std::string why = describe_(recorder);
   Result<store::Recorder> ended = recorder.next_segment(segment_name(trace_, number + 1));
-  if (!ended) {
-    if (!std::exchange(warned_, true)) {
-      warn(fmt::format("the next segment cannot begin: {}; {} grows on", ended.error().message,
-                       segment_name(trace_, number)));
-    }
-    next_ = std::max(next_, now + kRetryTime);
-    return;
-  }
-  warned_ = false;
+  if (!ended) return not_begun(ended.error().message, now);
+  if (triggers_ != nullptr) triggers_->written(now);
   recorder.set_meta(store::MetaKey::segment, std::to_string(number + 1));
   const TimeNs began = std::exchange(begin_, now);
   {
     const std::lock_guard lock(mutex_);
     count_ = number + 1;
-    ended_.push_back({*std::move(ended), number, now, now - began});
+    why_not_begun_.clear();
+    ended_.push_back({*std::move(ended), number, now, now - began, why});
   }
   changed_.notify_all();
+}
+
+void Segments::not_begun(const std::string& why, TimeNs now) {
+  next_ = std::max(next_, now + kRetryTime);
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(why_not_begun_, why).empty()) {
+    warn(fmt::format("the next {} cannot begin: {}; {} grows on", triggers_ != nullptr ? "trace" : "segment", why,
+                     segment_name(trace_, count_)));
+  }
 }
 
 void Segments::work() {
@@ -158,6 +179,7 @@ void Segments::work() {
     lock.lock();
     kept_.push_back({first.number, first.at});
     ended_.pop_front();
+    ++completed_;
     const TimeNs newest = kept_.back().ended;
     lock.unlock();
     remove_old(newest);
@@ -173,20 +195,28 @@ void Segments::complete(Ended& ended) {
     return !give_up_ && ended_.size() <= kMaxBehind && now_ns() < deadline;
   };
   const Result<> completed = complete_(ended.recorder, watch);
+  if (triggers_ != nullptr) triggers_->tell(fmt::format("{} has been written: {}", ended.recorder.path(), ended.why));
   const std::lock_guard lock(mutex_);
   if (!completed && !failure_) failure_ = completed.error();
 }
 
 void Segments::remove_old(TimeNs now) {
-  if (plan_.keep_last == 0) return;
-  std::vector<unsigned> old;
+  const auto is_old = [&] {
+    return !kept_.empty() && ((plan_.keep_last != 0 && kept_.front().ended < now - plan_.keep_last) ||
+                              (plan_.most != 0 && kept_.size() > plan_.most));
+  };
+  std::vector<std::string> old;
   {
     const std::lock_guard lock(mutex_);
-    for (; !kept_.empty() && kept_.front().ended < now - plan_.keep_last; kept_.pop_front()) {
-      old.push_back(kept_.front().number);
+    for (; is_old(); kept_.pop_front()) old.push_back(segment_name(trace_, kept_.front().number));
+  }
+  for (const std::string& path : old) {
+    remove_segment(path);
+    if (triggers_ != nullptr) {
+      triggers_->tell(fmt::format("removed {}, the oldest of more than {} (--max-dumps)", path,
+                                  analyzer::count_of(plan_.most, "dump")));
     }
   }
-  for (const unsigned number : old) remove_segment(segment_name(trace_, number));
 }
 
 Result<> Segments::finish(TimeNs end, const std::function<bool()>& goes_on) {

@@ -42,7 +42,7 @@ TimeNs longest_wait() {
 
 Supervision::Supervision(AppProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
                          TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root,
-                         const RunPlan& plan, pid_t helper)
+                         const RunPlan& plan, Triggers* triggers, pid_t helper)
     : app_(app),
       session_(session),
       switchboard_(switchboard),
@@ -52,6 +52,7 @@ Supervision::Supervision(AppProcess& app, const SessionMap& session, Switchboard
       ab_(ab),
       other_root_(other_root),
       plan_(plan),
+      triggers_(triggers),
       helper_(helper),
       schedule_(plan.phases),
       progress_(!plan.quiet, now_ns()),
@@ -96,6 +97,7 @@ void Supervision::step() {
   follow_ab();
   report_trouble();
   report_long_wait();
+  report_dumps();
   progress_.show(drain_.progress(), switchboard_.wanted());
   if (limit_at_ && now_ns() >= *limit_at_) {
     limit_at_.reset();
@@ -159,8 +161,9 @@ void Supervision::follow_ab() {
 
 void Supervision::report_trouble() {
   if (const std::string news = other_root_.news(); !news.empty()) say(news);
-  if (trouble_reported_) return;
   const store::RecorderProgress progress = drain_.progress();
+  if (progress.stopped.empty()) trouble_reported_ = false;  // also where another trace goes on
+  if (trouble_reported_) return;
   if (progress.news != news_) {
     news_ = progress.news;
     if (!news_.empty()) say(news_);
@@ -179,6 +182,13 @@ void Supervision::report_long_wait() {
   }
 }
 
+void Supervision::report_dumps() {
+  if (triggers_ == nullptr) return;
+  for (const std::string& news : triggers_->take_news()) {
+    if (!plan_.quiet) tell(news);
+  }
+}
+
 void Supervision::say(const std::string& text) {
   progress_.clear();
   warn(text);
@@ -193,6 +203,10 @@ void Supervision::take(const TerminalSignals::Signal& signal) {
   using Use = TerminalSignals::Use;
   // The program's own signals have reached whom they were sent to.
   if (signal.from_program && (signal.use == Use::ends_run || signal.use == Use::for_program)) return;
+  if (const std::string rule = triggers_ != nullptr ? triggers_->rule_of(signal.number) : ""; !rule.empty()) {
+    const Result<> asked = triggers_->request(rule, fmt::format("signal {}", strsignal(signal.number)), now_ns());
+    return asked ? void() : tell(fmt::format("{}: {}", rule, asked.error().message));
+  }
   switch (signal.use) {
     case TerminalSignals::Use::child_changed:
       return;

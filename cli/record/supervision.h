@@ -21,16 +21,18 @@
 #include "cli/record/schedule.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
+#include "cli/record/triggers.h"
 
 namespace wicprof::cli {
 
 /// One thread.
 class Supervision {
  public:
-  /// All arguments must outlive the supervision. `helper`: a child of wic-prof that is not the program's, or 0.
+  /// All arguments must outlive the supervision. `triggers`: nullptr without --trigger. `helper`: a child
+  /// of wic-prof that is not the program's, or 0.
   Supervision(AppProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
               TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan,
-              pid_t helper);
+              Triggers* triggers, pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -50,6 +52,7 @@ class Supervision {
   void follow_ab();
   void report_trouble();
   void report_long_wait();
+  void report_dumps();
   void say(const std::string& text);
   void tell(const std::string& text);
 
@@ -73,6 +76,7 @@ class Supervision {
   AbRun& ab_;
   OtherRoot& other_root_;
   const RunPlan& plan_;
+  Triggers* const triggers_;
   pid_t helper_;
   Schedule schedule_;
   ProgressLine progress_;

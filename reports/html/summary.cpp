@@ -22,6 +22,7 @@ std::string header_part(const TraceModel& model, const Analysis& analysis) {
   const auto fact = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", what, text_of(value));
   };
+  fact("why written", dump_line(model));
   fact("recorded", model.meta_value(store::MetaKey::started_utc));
   fact("host", model.meta_value(store::MetaKey::host));
   fact("trace", model.name);

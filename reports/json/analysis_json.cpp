@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
 #include "reports/json/activity_json.h"
@@ -230,12 +232,32 @@ Json sampling_value(const TraceModel& model, const Stalls& stalls) {
 
 }  // namespace
 
+/// Why a rule of `run --trigger` wrote the trace; null if none did.
+Json dump_value(const TraceModel& model) {
+  using store::MetaKey;
+  const std::string rule = model.meta_value(MetaKey::dump_rule);
+  if (rule.empty()) return nullptr;
+  const auto number = [&](MetaKey key) {
+    const std::string text = model.meta_value(key);
+    return text.empty() ? Json(nullptr) : Json(std::strtoll(text.c_str(), nullptr, 10));
+  };
+  return {{"rule", rule},
+          {"why", model.meta_value(MetaKey::dump_why)},
+          {"at_ns", number(MetaKey::dump_at_ns)},
+          {"value_ns", number(MetaKey::dump_value_ns)},
+          {"limit_ns", number(MetaKey::dump_limit_ns)},
+          {"covers_from_ns", number(MetaKey::capture_from_ns)},
+          {"covers_until_ns", number(MetaKey::ended_ns)},
+          {"suppressed", number(MetaKey::dump_suppressed)}};
+}
+
 Json analysis_value(const TraceModel& model, const Analysis& analysis, const Comparison* comparison) {
   Json value = {{"verdict", verdict_value(trace_verdict(model, analysis, comparison))},
                 {"trace", model.name},
                 {"begin_ns", model.begin},
                 {"end_ns", model.end},
                 {"complete", model.complete},
+                {"dump", dump_value(model)},
                 {"classification", classification_value(analysis.classification)}};
   value["sites"] = Json::array();
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {

@@ -176,6 +176,7 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
   std::string text = "# wic-prof: " + escape_markdown(command_of(model)) + "\n\n";
   text += loss_part(analysis) + verdict_part(trace_verdict(model, analysis, input.comparison));
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
+  if (const std::string dump = dump_line(model); !dump.empty()) text += escape_markdown(dump) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
   text += kernels_part(analysis) + pairs_part(analysis) +

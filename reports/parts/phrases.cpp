@@ -209,6 +209,20 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   return fmt::format("{} in {}{}{}", what, format_duration(model.span()), devices, joined_words(model));
 }
 
+std::string dump_line(const TraceModel& model) {
+  using store::MetaKey;
+  if (model.meta_value(MetaKey::dump_rule).empty()) return {};
+  std::string line =
+      fmt::format("written as a dump: {} ({}), at {}", one_line(model.meta_value(MetaKey::dump_why)),
+                  one_line(model.meta_value(MetaKey::dump_rule)), model.meta_value(MetaKey::dump_at_utc));
+  if (const auto covered = analyzer::recorded_run(model))
+    line += fmt::format("; covers {}", format_duration(covered->end - covered->begin));
+  const std::string suppressed = model.meta_value(MetaKey::dump_suppressed);
+  if (suppressed != "0" && !suppressed.empty())
+    line += fmt::format("; a rule held {} more times since the dump before", suppressed);
+  return line;
+}
+
 std::string trace_words(const TraceModel& model) {
   if (model.joined.empty()) return shell_word(model.name);
   std::string words;

@@ -46,6 +46,9 @@ TimeNs took_effect_after(const store::InterventionRow& row);
 
 /// "12.3 k waits at 2 wait sites, 4 kernels in 6.02 s on NVIDIA H200".
 std::string trace_line(const TraceModel& model, const Analysis& analysis);
+/// "written as a dump: a wait at flag took 31 ms (wait>20ms), at 2026-01-31T23:59:59Z; ...": why and when the trace was
+/// written, and what it covers; empty if no rule of `run --trigger` wrote it.
+std::string dump_line(const TraceModel& model);
 /// The trace's name, or those of the traces that were joined, for a command of a shell.
 std::string trace_words(const TraceModel& model);
 

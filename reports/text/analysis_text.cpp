@@ -64,7 +64,9 @@ std::string verdict_text(const TraceVerdict& verdict, const Screen& screen) {
 
 std::string run_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
   std::string text = shorten(one_line(model.name) + ": " + command_of(model), screen.width) + "\n";
-  return text + paragraph(screen, trace_line(model, analysis));
+  text += paragraph(screen, trace_line(model, analysis));
+  const std::string dump = dump_line(model);
+  return dump.empty() ? text : text + paragraph(screen, dump);
 }
 
 std::string sites_in_words(const TraceModel& model, const Analysis& analysis, const Screen& screen) {

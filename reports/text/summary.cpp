@@ -57,6 +57,7 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis, cons
   std::string text = loss_text(analysis, screen);
   text += shorten(command_of(model), screen.width) + "\n";
   text += paragraph(screen, trace_line(model, analysis));
+  if (const std::string dump = dump_line(model); !dump.empty()) text += paragraph(screen, dump);
   if (!analysis.sites.empty()) text += section(sites_text(model, analysis, kSummarySites, screen));
   text += section(table_text(kernels_table(analysis, kKernels), screen));
   text += section(table_text(host_waits_table(analysis, kHostWaits), screen));

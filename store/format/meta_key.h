@@ -47,6 +47,14 @@ enum class MetaKey : std::uint8_t {
   segment,
   capture_segment_ns,
   capture_segment_bytes,
+  capture_triggers,
+  dump_rule,
+  dump_why,
+  dump_at_ns,
+  dump_at_utc,
+  dump_value_ns,
+  dump_limit_ns,
+  dump_suppressed,
 };
 
 struct MetaKeyText {
@@ -93,8 +101,17 @@ inline constexpr std::array kMetaKeys{
     MetaKeyText{"segment", "number of the segment, from 1"},
     MetaKeyText{"capture_segment_ns", "`--segment` as a time, ns"},
     MetaKeyText{"capture_segment_bytes", "`--segment` as a size, bytes"},
+    MetaKeyText{"capture_triggers", "`--trigger`, all rules"},
+    MetaKeyText{"dump_rule",
+                "of a dump: the rule of `--trigger`, `dump` for a request, `end` for what was left at the end"},
+    MetaKeyText{"dump_why", "what held, in words"},
+    MetaKeyText{"dump_at_ns", "when that was noticed, ns of the trace's clock"},
+    MetaKeyText{"dump_at_utc", "the same as a date"},
+    MetaKeyText{"dump_value_ns", "the length that was over the rule's limit, ns"},
+    MetaKeyText{"dump_limit_ns", "that limit, ns"},
+    MetaKeyText{"dump_suppressed", "times that a rule held since the dump before without a dump of its own"},
 };
-static_assert(kMetaKeys.size() == static_cast<std::size_t>(MetaKey::capture_segment_bytes) + 1);
+static_assert(kMetaKeys.size() == static_cast<std::size_t>(MetaKey::dump_suppressed) + 1);
 
 constexpr std::string_view name_of(MetaKey key) { return kMetaKeys[static_cast<std::size_t>(key)].name; }
 

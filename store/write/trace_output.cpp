@@ -335,7 +335,11 @@ Result<> TraceOutput::continue_from(TraceOutput& earlier) {
   if (mode == static_cast<std::int64_t>(Mode::poll) || mode == static_cast<std::int64_t>(Mode::park)) {
     meta_.set(MetaKey::mode, std::string(mode_name(static_cast<Mode>(mode))));
   }
-  for (const MetaKey ended : {MetaKey::ended_ns, MetaKey::state}) meta_.remove(ended);
+  for (const MetaKey ended :
+       {MetaKey::ended_ns, MetaKey::state, MetaKey::dump_rule, MetaKey::dump_why, MetaKey::dump_at_ns,
+        MetaKey::dump_at_utc, MetaKey::dump_value_ns, MetaKey::dump_limit_ns, MetaKey::dump_suppressed}) {
+    meta_.remove(ended);
+  }
   meta_.mark_all_changed();
   return ok();
 }

@@ -37,6 +37,15 @@ class HowTo(harness.Case):
         os.killpg(program.pid, signal.SIGINT)
         self.finish(program)
 
+    def test_a_server_that_must_not_stop(self):
+        run, read, ask = commands("server.md")
+        process = self.start(*self.words(run, harness.TRACED_APP, "--seconds", str(SECONDS)))
+        self.until(lambda: self.wic_prof(*self.words(ask)).returncode == 0, "a dump")
+        answer = self.wic_prof(*self.words(read))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("written as a dump", answer.stdout)
+        self.interrupt(process)
+
     def test_a_server_under_a_quota(self):
         """In a mount namespace with 64 MiB of /dev/shm, where the session lies, and with a fifth of a CPU."""
         if harness.CUDA_APP is None:

@@ -24,6 +24,7 @@ ControlHandler handler_that_says(const std::string& text) {
     require(request.time > 0 && request.precision >= 0 && request.precision < 1, "an accepted request is in range");
     return request.precision > 0.5 ? Result<>(bad_input(text)) : ok();
   };
+  handler.dump = [text] { return Result<DumpReply>({text, 1}); };
   return handler;
 }
 
@@ -32,6 +33,7 @@ void take_answer(const std::string& line) {
   if (line.find("status") != line.npos) return (void)read_status_answer(line, "/a.sock");
   if (line.find("toggle") != line.npos) return (void)read_toggle_answer(line, "/a.sock");
   (void)read_ab_answer(line, "/a.sock");
+  (void)read_dump_answer(line, "/a.sock");
 }
 
 }  // namespace
@@ -53,6 +55,7 @@ std::vector<std::string> seeds() {
                                R"({"request":"toggle","mode":"park","strategy":"auto","site":"left"})",
                                R"({"request":"toggle","mode":"poll","strategy":"poll"})",
                                R"({"request":"ab","strategy":"auto","time_ns":1000000000,"precision":0.05})",
+                               R"({"request":"dump"})",
                                R"({"ok":false,"kind":"bad_input","message":"no"})",
                                R"({"ok":true})"};
   for (const char* request : {all[0].c_str(), all[1].c_str()}) {

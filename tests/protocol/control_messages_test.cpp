@@ -28,6 +28,8 @@ ControlHandler handler() {
     status.runtime_attached = true;
     status.sites = {"halo", "flag"};
     status.stopped = "full";
+    status.dump_failed = "taken";
+    status.dumps = 3;
     status.unrecorded = 7;
     status.unreached = 8;
     status.started = 123;
@@ -76,6 +78,8 @@ TEST_F(ControlSocketTest, StatusArrivesComplete) {
   EXPECT_EQ(status->runtime_attached, expected.runtime_attached);
   EXPECT_EQ(status->sites, expected.sites);
   EXPECT_EQ(status->stopped, expected.stopped);
+  EXPECT_EQ(status->dump_failed, expected.dump_failed);
+  EXPECT_EQ(status->dumps, expected.dumps);
   EXPECT_EQ(status->unrecorded, expected.unrecorded);
   EXPECT_EQ(status->unreached, expected.unreached);
   EXPECT_EQ(status->started, expected.started);
@@ -149,6 +153,22 @@ TEST(ControlAnswers, WithFieldsOfOtherTypesAreErrors) {
   for (const char* line : {R"({"ok":"yes"})", R"({"ok":false,"message":7})", R"({"ok":7})"}) {
     EXPECT_FALSE(read_ab_answer(line, "a.sock")) << line;
   }
+}
+
+TEST(ControlRequests, ADumpsNameArrivesAsItIs) {
+  ControlHandler with_dump = handler();
+  for (const char* name : {"/a folder/t.0001.wicprof", "/not\xff utf-8/t.0001.wicprof"}) {
+    with_dump.dump = [&] { return Result<DumpReply>({name, 3}); };
+    const Result<DumpReply> dump = read_dump_answer(answer_request(with_dump, R"({"request":"dump"})"), "a.sock");
+    ASSERT_TRUE(dump) << dump.error().message;
+    EXPECT_EQ(dump->trace, name);
+    EXPECT_EQ(dump->number, 3u);
+  }
+  with_dump.dump = [] { return Result<DumpReply>(unavailable("no last minutes")); };
+  const Result<DumpReply> refused = read_dump_answer(answer_request(with_dump, R"({"request":"dump"})"), "a.sock");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "no last minutes");
+  EXPECT_FALSE(read_dump_answer(R"({"ok":true})", "a.sock"));
 }
 
 TEST(ControlRequests, NumbersThatNoIntegerHoldsAreRefused) {

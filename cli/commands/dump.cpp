@@ -1,0 +1,124 @@
+// wic-prof dump: writes the last minutes of a running program as a trace.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analyzer/words/format.h"
+#include "cli/commands/command.h"
+#include "cli/commands/options.h"
+#include "cli/sessions/own_session.h"
+#include "cli/sessions/place.h"
+#include "cli/terminal/messages.h"
+#include "protocol/control_messages.h"
+#include "protocol/open_work.h"
+#include "protocol/shell_words.h"
+#include "reports/parts/json.h"
+#include "store/format/meta_key.h"
+#include "store/read/reader.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{50};
+
+struct DumpOptions {
+  std::vector<std::string> sessions;
+  std::string format = "text";
+};
+
+struct Dump {
+  AnsweringSession from;
+  DumpReply asked;
+  std::int64_t begin = 0, end = 0;  ///< what it covers, ns of its clock
+};
+
+Error about(const AnsweringSession& session, const Error& error) {
+  return {error.kind, fmt::format("session '{}': {}", session.session.name, error.message)};
+}
+
+/// Says what the trace covers. Error: it is not complete.
+Result<> look_into(Dump& dump) {
+  const Result<store::Reader> reader = store::Reader::open(dump.asked.trace);
+  const auto meta = reader ? reader->meta() : Result<std::map<std::string, std::string>>(reader.error());
+  if (!meta) return about(dump.from, meta.error());
+  const auto value = [&](store::MetaKey key) {
+    const auto found = meta->find(std::string(store::name_of(key)));
+    return found == meta->end() ? std::string() : found->second;
+  };
+  if (value(store::MetaKey::state) != "complete")
+    return about(dump.from,
+                 unavailable(dump.asked.trace + " could not be completed; the messages of wic-prof run say why"));
+  dump.begin = std::strtoll(value(store::MetaKey::capture_from_ns).c_str(), nullptr, 10);
+  dump.end = std::strtoll(value(store::MetaKey::ended_ns).c_str(), nullptr, 10);
+  return ok();
+}
+
+Result<> wait_for(Dump& dump) {
+  while (!process_is_gone(static_cast<std::uint32_t>(dump.from.status.tool_pid))) {
+    const Result<SessionStatus> status = ask_status(dump.from.session.socket_path);
+    if (status && status->dumps >= dump.asked.number) break;
+    if (status && !status->dump_failed.empty())
+      return about(dump.from, unavailable("the dump is not written yet: " + status->dump_failed));
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return look_into(dump);
+}
+
+std::string dump_text(const Dump& dump) {
+  const std::string trace = path_from(place_of_this_process().folder, dump.asked.trace);
+  return fmt::format("{}: the last {} of {} (pid {}); next: wic-prof analyze {}\n", analyzer::one_line(trace),
+                     analyzer::format_duration(dump.end - dump.begin), analyzer::one_line(dump.from.status.app),
+                     dump.from.status.app_pid, shell_word(trace));
+}
+
+nlohmann::ordered_json dump_json(const Dump& dump) {
+  return {{"session", dump.from.session.name}, {"app", dump.from.status.app}, {"pid", dump.from.status.app_pid},
+          {"trace", dump.asked.trace},         {"begin_ns", dump.begin},      {"end_ns", dump.end}};
+}
+
+/// Asks all sessions before it waits for any, so that their traces end at the same time.
+int dump(const DumpOptions& options) {
+  std::vector<std::string> names = options.sessions;
+  if (names.empty()) names.emplace_back();
+  std::vector<Dump> dumps;
+  for (const std::string& name : names) {
+    Result<AnsweringSession> session = session_to_change(name, "wic-prof dump");
+    if (!session) return fail(session.error());
+    const Result<DumpReply> asked = ask_dump(session->session.socket_path);
+    if (!asked) return fail(about(*session, asked.error()));
+    dumps.push_back({*std::move(session), *asked});
+  }
+  std::string text;
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (Dump& one : dumps) {
+    if (const Result<> written = wait_for(one); !written) return fail(written.error());
+    text += dump_text(one);
+    json.push_back(dump_json(one));
+  }
+  return print_answer(options.format == "text" ? text : reports::json_document({{"dumps", json}}));
+}
+
+}  // namespace
+
+template <>
+VerbBody declare<struct DumpVerb>(CLI::App& verb, const ProgramWords&) {
+  const auto options = std::make_shared<DumpOptions>();
+  verb.add_option("SESSION,--session", options->sessions,
+                  "the sessions, such as those of all ranks; default: the only one that was started in this folder or "
+                  "this terminal. Each must have begun with run --keep-last and --trigger")
+      ->type_name("NAME");
+  add_format(verb, options->format);
+  add_example(verb, "wic-prof dump server");
+  return [options] { return dump(*options); };
+}
+
+}  // namespace wicprof::cli
