@@ -8,9 +8,9 @@ namespace wicprof::reports {
 
 // In the order of the help text.
 constexpr Format kFormats[] = {
-    {"html", ".html", "one self-contained page", render_as<struct Html>},
-    {"md", ".md", "", render_as<struct Markdown>},
-    {"json", ".json", "", render_as<struct JsonReport>},
+    {"html", ".html", "one self-contained page", render_as<struct Html>, false, true},
+    {"md", ".md", "", render_as<struct Markdown>, false, true},
+    {"json", ".json", "", render_as<struct JsonReport>, false, true},
     {"csv", ".csv", "the wait sites", render_as<struct Csv>},
     {"perfetto", ".perfetto.json", "JSON for ui.perfetto.dev", render_as<struct Perfetto>},
     {"pftrace", ".pftrace", "Perfetto's own format, not text", render_as<struct PerfettoTrace>, true},

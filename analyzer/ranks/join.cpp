@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -99,7 +100,11 @@ class Names {
   Id number(Id wanted, const std::string& name) {
     const auto known = by_name_.find(name);
     if (known != by_name_.end()) return known->second;
+    const Id first = wanted;
+    const auto skip = skip_.find(wanted);
+    if (skip != skip_.end()) wanted = skip->second;
     while (!taken_.insert(wanted).second) wanted = static_cast<Id>(wanted + 1);
+    if (wanted != first) skip_[first] = wanted;
     by_name_.emplace(name, wanted);
     return wanted;
   }
@@ -108,6 +113,7 @@ class Names {
  private:
   std::map<std::string, Id> by_name_;
   std::set<Id> taken_;
+  std::map<Id, Id> skip_;  // no number from the first to the second is free
 };
 
 class Joining {
@@ -128,8 +134,8 @@ class Joining {
  private:
   void add(TraceModel& from, std::size_t number, std::uint32_t clock, const ClockShift& shift) {
     declare(from, number, clock);
-    to_.joined.push_back(
-        {from.name, from.meta_value(store::MetaKey::host), clock, shift.at(from.begin), shift.error(), shift.by_mpi()});
+    to_.joined.push_back({from.name, from.meta_value(store::MetaKey::host), clock, shift.at(from.begin), shift.error(),
+                          shift.by_mpi(), from.is_digest()});
     add_meta(from, shift);
     store::for_each_table<store::ReadTables>([&]<class Table>(store::Type<Table>) { add_rows<Table>(from, shift); });
     for (store::PcTotalRow row : from.pc_totals) {
@@ -142,14 +148,16 @@ class Joining {
     for (store::SassRow& row : from.sass) {
       if (sass_.insert({row.module, row.symbol, row.offset}).second) to_.sass.push_back(std::move(row));
     }
+    for (store::DigestSumRow& row : from.digest_sums) {
+      move(row, shift);
+      to_.digest_sums.push_back(std::move(row));
+    }
     for (store::StatRow& row : from.stats) {
-      const auto known = std::find_if(to_.stats.begin(), to_.stats.end(), [&](const store::StatRow& other) {
-        return std::tie(other.name, other.detail) == std::tie(row.name, row.detail);
-      });
-      if (known == to_.stats.end()) {
+      const auto [known, added] = stats_.try_emplace({row.name, row.detail}, to_.stats.size());
+      if (added) {
         to_.stats.push_back(std::move(row));
       } else {
-        known->value += row.value;
+        to_.stats[known->second].value += row.value;
       }
     }
   }
@@ -203,33 +211,21 @@ class Joining {
   template <class Table>
   void add_rows(TraceModel& from, const ClockShift& shift) {
     auto& rows = to_.*Table::kRows;
-    store::RowId last = 0;
-    if constexpr (!store::has_own_id<Table>()) {
-      for (const auto& row : rows) last = std::max(last, row.id);
-    }
+    store::RowId& last = last_[Table::kName];
+    const store::RowId before = last;
     for (typename Table::Row row : from.*Table::kRows) {
       move(row, shift);
-      if constexpr (store::has_own_id<Table>()) {
-        if (declared(row)) continue;
-      } else {
-        row.id += last;
+      if constexpr (std::is_same_v<typename Table::Row, store::DeviceRow>) {
+        if (!declared_devices_.insert(row.id).second) continue;
+      } else if constexpr (std::is_same_v<typename Table::Row, store::SiteRow>) {
+        if (!declared_sites_.insert(row.id).second) continue;
+      } else if constexpr (!store::has_own_id<Table>()) {
+        row.id += before;
+        last = std::max(last, row.id);
       }
       rows.push_back(std::move(row));
     }
     (from.*Table::kRows).clear();
-  }
-
-  bool declared(const auto& row) const {
-    return std::any_of(to_.devices.begin(), to_.devices.end(), [&](const auto& known) { return same(known, row); }) ||
-           std::any_of(to_.sites.begin(), to_.sites.end(), [&](const auto& known) { return same(known, row); });
-  }
-  template <class Known, class Row>
-  static bool same(const Known& known, const Row& row) {
-    if constexpr (std::is_same_v<Known, Row>) {
-      return known.id == row.id;
-    } else {
-      return false;
-    }
   }
 
   template <class Row>
@@ -278,6 +274,10 @@ class Joining {
   store::ProcessId next_process_ = kFirstFreeProcess;
   Names<DeviceId> devices_;
   Names<SiteId> sites_;
+  std::set<DeviceId> declared_devices_;
+  std::set<SiteId> declared_sites_;
+  std::map<std::pair<std::string, std::string>, std::size_t> stats_;  // their places in to_
+  std::map<std::string_view, store::RowId> last_;                     // by table
   std::set<std::string> hosts_;
   std::set<std::tuple<std::uint64_t, std::string, std::uint64_t>> sass_;
   Numbers numbers_;  // of the trace that is added

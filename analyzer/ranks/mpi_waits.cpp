@@ -46,6 +46,11 @@ MpiFlow mpi_flow(MpiOperation operation) {
   }
 }
 
+bool mpi_begins_only(MpiOperation operation) {
+  return operation == MpiOperation::ibarrier || operation == MpiOperation::ibcast ||
+         operation == MpiOperation::ireduce || operation == MpiOperation::iallreduce;
+}
+
 namespace {
 
 using store::ProcessId;
@@ -68,6 +73,9 @@ struct End {
   TimeNs posted, begin, end;
 };
 
+/// A row's part in sums.
+std::uint32_t weight_of(const auto& row) { return std::max(row.stands_for, 1u); }
+
 /// Rows by key: a sorted list, since a trace can have millions.
 template <class Key, class Value>
 class Sorted {
@@ -89,6 +97,29 @@ class Sorted {
 
 using Members = std::map<std::pair<CommunicatorId, std::int32_t>, ProcessId>;  // by rank in MPI_COMM_WORLD
 using Message = std::tuple<CommunicatorId, std::int32_t, std::int32_t, std::int32_t, std::uint32_t>;
+
+/// Calls visit(operation, calls, total, longest): for each call, or where a digest left some out, for its sums.
+void for_each_mpi_sum(const TraceModel& model, const auto& visit) {
+  std::map<ProcessId, std::uint64_t> left_out;
+  for (const store::DigestSumRow& sum : model.digest_sums) {
+    if (sum.of == store::SumOf::mpi_call) left_out[sum.process] += sum.rows;
+  }
+  if (!left_out.empty()) {
+    for (const store::MpiCallRow& call : model.mpi_calls) {
+      const auto found = left_out.find(call.process);
+      if (found != left_out.end()) --found->second;
+    }
+  }
+  std::erase_if(left_out, [](const auto& process) { return process.second == 0; });
+  for (const store::DigestSumRow& sum : model.digest_sums) {
+    if (sum.of == store::SumOf::mpi_call && left_out.contains(sum.process))
+      visit(static_cast<MpiOperation>(sum.detail), sum.rows, sum.total, sum.longest);
+  }
+  for (const store::MpiCallRow& call : model.mpi_calls) {
+    if (left_out.empty() || !left_out.contains(call.process))
+      visit(call.operation, std::uint64_t{1}, call.end - call.begin, call.end - call.begin);
+  }
+}
 
 class Finder {
  public:
@@ -114,11 +145,13 @@ class Finder {
  private:
   /// A call that waited until `release`, which `late` brought.
   void candidate(MpiWaitKind kind, const store::MpiCallRow& of, ProcessId waiter, std::uint32_t thread,
-                 MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late) {
+                 MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late,
+                 std::uint32_t weight) {
     const TimeNs until = std::min(release, end);
     if (waiter == late || until - begin < std::max(kShortestMpiWait, model_.clock_error(waiter, late))) return;
-    candidates_.emplace_back(std::pair(waiter, thread), MpiWait{kind, operation, of.communicator.value_or(0),
-                                                                of.sequence.value_or(0), begin, until, waiter, late});
+    candidates_.emplace_back(std::pair(waiter, thread),
+                             MpiWait{kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), begin,
+                                     until, waiter, late, weight});
   }
 
   void collectives() {
@@ -134,9 +167,7 @@ class Finder {
       if (mpi_kind(call.operation) != MpiKind::collective || !call.communicator || !call.sequence) continue;
       const auto rank = rank_.find({*call.communicator, call.process});
       Part part{&call, rank == rank_.end() ? -1 : rank->second, call.begin, call.begin, call.end, call.operation};
-      const bool begins_only = call.operation == MpiOperation::ibarrier || call.operation == MpiOperation::ibcast ||
-                               call.operation == MpiOperation::ireduce || call.operation == MpiOperation::iallreduce;
-      if (begins_only) {
+      if (mpi_begins_only(call.operation)) {
         const auto* const row = completed.find({*call.communicator, *call.sequence, call.process});
         part.begin = row == nullptr ? call.end : (*row)->begin;
         part.end = row == nullptr ? call.end : (*row)->end;
@@ -176,13 +207,16 @@ class Finder {
                           *any.sequence,
                           last.call->process,
                           last.entered - parts[parts.size() - 2].entered,
-                          0};
+                          0,
+                          1};
+    // What one rank keeps for itself alone, and another one for many, is one of many.
+    for (const Part& part : parts) summary.weight = std::max(summary.weight, weight_of(*part.call));
     const auto is_root = [&](const Part& part) { return any.peer && world_rank_[part.call->process] == *any.peer; };
     const auto waits_for = [&](const Part& part, const Part& late) {
       if (late.entered - part.begin < std::max<TimeNs>(model_.clock_error(part.call->process, late.call->process), 1))
         return;
       candidate(MpiWaitKind::collective, *part.call, part.call->process, part.call->thread, part.waits_in, part.begin,
-                part.end, late.entered, late.call->process);
+                part.end, late.entered, late.call->process, summary.weight);
       if (late.call == last.call)
         summary.waited_ns += std::max<TimeNs>(std::min(late.entered, part.end) - part.begin, 0);
     };
@@ -190,12 +224,13 @@ class Finder {
     if (flow == MpiFlow::all_to_all) {
       for (const Part& part : parts) waits_for(part, last);
     } else if (flow == MpiFlow::prefix) {
-      for (const Part& part : parts) {
-        const Part* late = nullptr;  // the last of those before it
-        for (const Part& other : parts) {
-          if (other.rank < part.rank) late = &other;
-        }
-        if (late != nullptr) waits_for(part, *late);
+      std::vector<const Part*> by_rank;
+      for (const Part& part : parts) by_rank.push_back(&part);
+      std::stable_sort(by_rank.begin(), by_rank.end(), [](const Part* a, const Part* b) { return a->rank < b->rank; });
+      const Part* late = by_rank.front();  // the last to arrive, and in `parts`, of those before it
+      for (const Part* part : by_rank) {
+        if (part != late) waits_for(*part, *late);
+        late = std::max(late, part);
       }
     } else if (root != parts.end() && flow == MpiFlow::from_root) {
       for (const Part& part : parts) waits_for(part, *root);
@@ -235,14 +270,15 @@ class Finder {
       }
       ++found_.messages;
       const auto& [call, sender] = *send;
+      const std::uint32_t weight = std::max(weight_of(*call), weight_of(row));
       if (sender.posted > end.begin) {
         candidate(MpiWaitKind::late_sender, *call, end.process, end.thread, end.operation, end.begin, end.end,
-                  sender.posted, sender.process);
+                  sender.posted, sender.process, weight);
       }
       // A send that returned before the receive was posted did not wait for it.
       if (end.posted > sender.begin && sender.end >= end.posted) {
         candidate(MpiWaitKind::late_receiver, *call, sender.process, sender.thread, sender.operation, sender.begin,
-                  sender.end, end.posted, end.process);
+                  sender.end, end.posted, end.process, weight);
       }
     };
     for (const store::MpiCallRow& call : model_.mpi_calls) {
@@ -281,14 +317,15 @@ class Finder {
 
   void operations() {
     std::map<MpiOperation, MpiOperationStats> stats;
-    for (const store::MpiCallRow& call : model_.mpi_calls) {
-      MpiOperationStats& of = stats[call.operation];
-      of.operation = call.operation;
-      ++of.calls;
-      of.total_ns += call.end - call.begin;
-      of.max_ns = std::max(of.max_ns, call.end - call.begin);
-    }
-    for (const MpiWait& wait : found_.waits) stats[wait.operation].waited_ns += wait.length();
+    const auto add = [&](MpiOperation operation, std::uint64_t calls, TimeNs total, TimeNs longest) {
+      MpiOperationStats& of = stats[operation];
+      of.operation = operation;
+      of.calls += calls;
+      of.total_ns += total;
+      of.max_ns = std::max(of.max_ns, longest);
+    };
+    for_each_mpi_sum(model_, add);
+    for (const MpiWait& wait : found_.waits) stats[wait.operation].waited_ns += wait.weighted();
     for (const auto& [operation, of] : stats) found_.operations.push_back(of);
     std::stable_sort(found_.operations.begin(), found_.operations.end(),
                      [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
@@ -322,20 +359,20 @@ class Finder {
     for (const MpiWait& wait : found_.waits) {
       std::map<ProcessId, TimeNs> shares;
       charge(wait.late, {wait.begin, wait.end}, 0, shares);
-      costs[wait.waiter].waited_ns += wait.length();
+      costs[wait.waiter].waited_ns += wait.weighted();
       for (const auto& [process, ns] : shares) {
         if (process == wait.waiter) continue;
         RankCost& cost = costs[process];
-        cost.cost_ns += ns;
+        cost.cost_ns += ns * wait.weight;
         cost.largest_ns = std::max(cost.largest_ns, ns);
-        ++cost.times;
-        by_operation[process][wait.operation] += ns;
+        cost.times += wait.weight;
+        by_operation[process][wait.operation] += ns * wait.weight;
         arrivals[{process, wait.communicator, wait.sequence,
-                  wait.kind == MpiWaitKind::collective ? TimeNs{0} : wait.begin}] += ns;
+                  wait.kind == MpiWaitKind::collective ? TimeNs{0} : wait.begin}] += ns * wait.weight;
       }
     }
     for (const MpiCollective& each : found_.collectives) {
-      if (each.waited_ns > 0) ++costs[each.last].collectives;
+      if (each.waited_ns > 0) costs[each.last].collectives += each.weight;
     }
     for (const auto& [key, ns] : arrivals) found_.arrivals.push_back({ns, std::get<0>(key)});
     std::stable_sort(found_.arrivals.begin(), found_.arrivals.end(),
@@ -366,5 +403,17 @@ class Finder {
 }  // namespace
 
 MpiWaits mpi_waits(const TraceModel& model) { return Finder(model).find(); }
+
+std::size_t mpi_processes(const TraceModel& model) {
+  std::set<ProcessId> processes;
+  for (const store::MpiCommunicatorRow& row : model.mpi_communicators) processes.insert(row.process);
+  return processes.size();
+}
+
+std::uint64_t count_mpi_calls(const TraceModel& model) {
+  std::uint64_t count = 0;
+  for_each_mpi_sum(model, [&](MpiOperation, std::uint64_t calls, TimeNs, TimeNs) { count += calls; });
+  return count;
+}
 
 }  // namespace wicprof::analyzer

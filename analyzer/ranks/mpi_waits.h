@@ -13,6 +13,8 @@ namespace wicprof::analyzer {
 /// Who waits for whom in a collective.
 enum class MpiFlow : std::uint8_t { all_to_all, from_root, to_root, prefix };
 MpiFlow mpi_flow(MpiOperation operation);
+/// Whether the call only begins a collective, which a request's completion ends.
+bool mpi_begins_only(MpiOperation operation);
 
 /// No wait is shorter: the clocks of two processes of one machine agree within this. Nor than the error of the
 /// clocks of two machines.
@@ -30,7 +32,9 @@ struct MpiWait {
   std::uint32_t sequence = 0;
   TimeNs begin = 0, end = 0;  ///< from the call's begin to the other's arrival, or to the call's end
   store::ProcessId waiter = 0, late = 0;
+  std::uint32_t weight = 1;  ///< in sums: more than 1 where a digest kept one of so many
   TimeNs length() const { return end - begin; }
+  TimeNs weighted() const { return length() * weight; }
 };
 
 /// The calls of one operation.
@@ -49,10 +53,11 @@ struct MpiCollective {
   store::ProcessId last = 0;  ///< to arrive
   TimeNs late_ns = 0;         ///< how much later than the last but one
   TimeNs waited_ns = 0;       ///< of all others, for the last one
+  std::uint32_t weight = 1;   ///< as a wait's
 };
 
-/// What a rank costs the others. A process that was late since it waited itself passes that part on to whom it waited
-/// for.
+/// What a rank costs the others; sums are weighted. A process that was late since it waited itself passes that part on
+/// to whom it waited for.
 struct RankCost {
   std::int32_t rank = 0;
   store::ProcessId process = 0;
@@ -66,7 +71,7 @@ struct RankCost {
 
 /// The waits for one process in one collective or for one message.
 struct LateArrival {
-  TimeNs cost_ns = 0;
+  TimeNs cost_ns = 0;  ///< weighted
   store::ProcessId late = 0;
 };
 
@@ -81,5 +86,11 @@ struct MpiWaits {
 };
 
 MpiWaits mpi_waits(const TraceModel& model);
+
+/// Calls of MPI by all processes, with those that digests do not have one by one: where the model has fewer rows, waits
+/// are estimates.
+std::uint64_t count_mpi_calls(const TraceModel& model);
+/// The processes of the communicators.
+std::size_t mpi_processes(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

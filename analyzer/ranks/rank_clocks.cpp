@@ -74,11 +74,6 @@ void add_collective(const auto& row, std::int32_t world_rank, std::uint32_t trac
   to.push_back({{*row.communicator, *row.sequence, -1, -1, -1}, trace, begin, end, flow == MpiFlow::all_to_all});
 }
 
-bool only_begins(MpiOperation operation) {
-  return operation == MpiOperation::ibarrier || operation == MpiOperation::ibcast ||
-         operation == MpiOperation::ireduce || operation == MpiOperation::iallreduce;
-}
-
 std::vector<Presence> presences(const std::vector<TraceModel>& traces) {
   std::vector<Presence> all;
   for (std::uint32_t trace = 0; trace < traces.size(); ++trace) {
@@ -101,7 +96,7 @@ std::vector<Presence> presences(const std::vector<TraceModel>& traces) {
     for (const store::MpiCallRow& call : model.mpi_calls) {
       const bool sends = mpi_kind(call.operation) == MpiKind::sends;
       if (call.operation == MpiOperation::irecv) continue;
-      add(call, call.begin, true, sends ? call.operation == MpiOperation::ssend : !only_begins(call.operation));
+      add(call, call.begin, true, sends ? call.operation == MpiOperation::ssend : !mpi_begins_only(call.operation));
     }
     for (const store::MpiRequestRow& row : model.mpi_requests) {
       if (mpi_kind(row.operation) == MpiKind::sends && row.operation != MpiOperation::issend) continue;
@@ -121,21 +116,37 @@ void for_each_meeting(const std::vector<Presence>& all, const auto& visit) {
   }
 }
 
-std::vector<Side> sides_of(std::span<const Presence> meeting, const std::vector<std::uint32_t>& clock) {
-  std::vector<Side> sides;
-  for (const Presence& each : meeting) {
-    const std::uint32_t of = clock[each.trace];
-    auto side = std::find_if(sides.begin(), sides.end(), [&](const Side& known) { return known.clock == of; });
-    if (side == sides.end()) side = sides.insert(side, Side{of, {}, {}});
-    side->add(each);
+/// Groups presences by clock.
+class Sides {
+ public:
+  /// By trace; clocks are numbers below that of traces.
+  explicit Sides(const std::vector<std::uint32_t>& clock) : clock_(clock), place_(clock.size(), kNone) {}
+
+  std::vector<Side> of(std::span<const Presence> meeting) {
+    std::vector<Side> sides;
+    for (const Presence& each : meeting) {
+      const std::uint32_t of = clock_[each.trace];
+      if (place_[of] == kNone) {
+        place_[of] = static_cast<std::uint32_t>(sides.size());
+        sides.push_back(Side{of, {}, {}});
+      }
+      sides[place_[of]].add(each);
+    }
+    for (const Side& side : sides) place_[side.clock] = kNone;
+    return sides;
   }
-  return sides;
-}
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  const std::vector<std::uint32_t>& clock_;
+  std::vector<std::uint32_t> place_;  // of a clock in the list that is made
+};
 
 std::vector<Meeting> meetings_of_clocks(const std::vector<Presence>& all, const std::vector<std::uint32_t>& clock) {
   std::vector<Meeting> meetings;
+  Sides sides(clock);
   for_each_meeting(all, [&](std::span<const Presence> presences) {
-    Meeting meeting{sides_of(presences, clock), {}};
+    Meeting meeting{sides.of(presences), {}};
     if (meeting.sides.size() < 2) return;
     for (const Presence& each : presences) {
       if (!each.meets || !each.begin || !each.end) continue;
@@ -162,21 +173,22 @@ bool contradicts(std::optional<TimeNs> begin, std::optional<TimeNs> end) {
 
 /// By trace. Traces of one machine have one clock, unless the order of their calls contradicts it.
 std::vector<std::uint32_t> clocks_of(const std::vector<TraceModel>& traces, const std::vector<Presence>& all) {
-  std::vector<std::uint32_t> first_of(traces.size());  // the first trace of the same machine
+  std::vector<std::uint32_t> first_of(traces.size());            // the first trace of the same machine
+  using Zero = std::pair<std::optional<TimeNs>, std::uint32_t>;  // of a trace
+  std::map<std::string, std::vector<Zero>> of_host;
   for (std::uint32_t i = 0; i < traces.size(); ++i) {
     const std::optional<TimeNs> zero = zero_of_clock(traces[i]);
-    first_of[i] = i;
-    for (std::uint32_t other = 0; other < i; ++other) {
-      const std::optional<TimeNs> zero_there = zero_of_clock(traces[other]);
-      if (traces[i].meta_value(store::MetaKey::host) != traces[other].meta_value(store::MetaKey::host)) continue;
-      if (zero && zero_there && std::abs(*zero - *zero_there) > kSameBoot) continue;
-      first_of[i] = first_of[other];
-      break;
-    }
+    std::vector<Zero>& others = of_host[traces[i].meta_value(store::MetaKey::host)];
+    const auto other = std::find_if(others.begin(), others.end(), [&](const Zero& there) {
+      return !zero || !there.first || std::abs(*zero - *there.first) <= kSameBoot;
+    });
+    first_of[i] = other == others.end() ? i : first_of[other->second];
+    others.emplace_back(zero, i);
   }
   std::set<std::pair<std::uint32_t, std::uint32_t>> contradict;
+  Sides sides_of(first_of);
   for_each_meeting(all, [&](std::span<const Presence> meeting) {
-    const std::vector<Side> sides = sides_of(meeting, first_of);
+    const std::vector<Side> sides = sides_of.of(meeting);
     if (std::none_of(sides.begin(), sides.end(), [](const Side& side) { return contradicts(side.begin, side.end); }))
       return;
     for (const Presence& one : meeting) {
@@ -186,21 +198,23 @@ std::vector<std::uint32_t> clocks_of(const std::vector<TraceModel>& traces, cons
       }
     }
   });
-  std::vector<std::vector<std::uint32_t>> traces_of;  // by clock
+  struct Clock {
+    std::uint32_t number;
+    std::vector<std::uint32_t> traces;
+  };
+  std::map<std::uint32_t, std::vector<Clock>> clocks_of;  // by the first trace of the machine
+  std::uint32_t count = 0;
   std::vector<std::uint32_t> clock;
   for (std::uint32_t i = 0; i < traces.size(); ++i) {
-    const auto found = std::find_if(traces_of.begin(), traces_of.end(), [&](const std::vector<std::uint32_t>& known) {
-      return first_of[known.front()] == first_of[i] &&
-             std::none_of(known.begin(), known.end(), [&](std::uint32_t other) {
-               return contradict.contains({other, i});
-             });
+    std::vector<Clock>& known = clocks_of[first_of[i]];
+    auto found = std::find_if(known.begin(), known.end(), [&](const Clock& each) {
+      return std::none_of(each.traces.begin(), each.traces.end(), [&](std::uint32_t other) {
+        return contradict.contains({other, i});
+      });
     });
-    clock.push_back(static_cast<std::uint32_t>(found - traces_of.begin()));
-    if (found == traces_of.end()) {
-      traces_of.push_back({i});
-    } else {
-      found->push_back(i);
-    }
+    if (found == known.end()) found = known.insert(found, Clock{count++, {}});
+    found->traces.push_back(i);
+    clock.push_back(found->number);
   }
   return clock;
 }

@@ -12,7 +12,7 @@ void add(const MpiWait& wait, const RankTimes& times, std::vector<TimeNs>& to) {
   for (TimeNs at = wait.begin; at < wait.end;) {
     const TimeNs number = (at - times.begin) / times.column;
     const TimeNs end = std::min(wait.end, times.begin + (number + 1) * times.column);
-    to[static_cast<std::size_t>(number)] += end - at;
+    to[static_cast<std::size_t>(number)] += (end - at) * wait.weight;
     at = end;
   }
 }
@@ -30,6 +30,9 @@ RankTimes rank_times(const TraceModel& model, const MpiWaits& mpi) {
   };
   for (const store::MpiCallRow& call : model.mpi_calls) cover(call);
   for (const MpiWait& wait : mpi.waits) cover(wait);  // a damaged trace may lack the call
+  for (const store::DigestSumRow& sum : model.digest_sums) {
+    if (sum.of == store::SumOf::mpi_call) cover(sum);
+  }
   times.column = std::max<TimeNs>((end - times.begin + RankTimes::kColumns - 1) / RankTimes::kColumns, 1);
   for (const RankCost& cost : mpi.ranks) {
     const std::vector<TimeNs> none(static_cast<std::size_t>(RankTimes::kColumns));

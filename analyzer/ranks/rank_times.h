@@ -12,7 +12,8 @@ namespace wicprof::analyzer {
 struct RankTimesRow {
   std::int32_t rank = 0;
   store::ProcessId process = 0;
-  std::vector<TimeNs> waited;      ///< its waits for others: at most a column's length per thread that calls MPI
+  std::vector<TimeNs>
+      waited;  ///< its waits for others, weighted: else at most a column's length per thread that calls MPI
   std::vector<TimeNs> waited_for;  ///< the waits of others for it, summed; none is passed on to whom it waited for
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -67,11 +68,12 @@ Worst worst_arrivals(const MpiWaits& mpi, store::ProcessId process) {
   return rarest;
 }
 
-/// The longest that a thread of the process was ready to run without a CPU.
-TimeNs without_cpu(const std::vector<ThreadStats>& threads, store::ProcessId process) {
-  TimeNs longest = 0;
-  for (const ThreadStats& thread : threads) {
-    if (thread.process == process) longest = std::max(longest, thread.run_delay_ns.value_or(0));
+/// By process, the longest that a thread of it was ready to run without a CPU.
+std::map<store::ProcessId, TimeNs> without_cpu(const TraceModel& model) {
+  std::map<store::ProcessId, TimeNs> longest;
+  for (const ThreadStats& thread : thread_stats(model)) {
+    TimeNs& of_process = longest[thread.process];
+    of_process = std::max(of_process, thread.run_delay_ns.value_or(0));
   }
   return longest;
 }
@@ -79,11 +81,11 @@ TimeNs without_cpu(const std::vector<ThreadStats>& threads, store::ProcessId pro
 /// Whether the rank was late since it had no CPU, as the other ranks had none: which of them that makes late changes
 /// with the scheduler's turns, and one turn makes a rank late many times.
 bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
-  const std::vector<ThreadStats> threads = thread_stats(input.model);
-  const TimeNs own = without_cpu(threads, worst.process);
+  std::map<store::ProcessId, TimeNs> longest = without_cpu(input.model);
+  const TimeNs own = longest[worst.process];
   std::vector<TimeNs> others;
   for (const RankCost& rank : input.mpi.ranks) {
-    if (rank.process != worst.process) others.push_back(without_cpu(threads, rank.process));
+    if (rank.process != worst.process) others.push_back(longest[rank.process]);
   }
   return 2 * own >= each && own <= 2 * percentile(others, 50);
 }

@@ -89,6 +89,7 @@ struct Rule {
   std::string_view name;
   std::string_view what;  ///< one line for people
   RuleOutcome (*apply)(const RuleInput& input);
+  bool of_digests = false;  ///< whether digests have what the rule needs
 };
 
 /// Applies one rule. Declared only: each rule's file specializes it for the rule's tag, which list.h names.

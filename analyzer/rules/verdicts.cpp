@@ -32,7 +32,12 @@ bool is_command(std::string_view remedy) { return remedy.starts_with("wic-prof "
 RuleVerdicts apply_rules(const RuleInput& input) {
   RuleVerdicts verdicts;
   for (const Rule& rule : kRules) {
-    RuleOutcome outcome = rule.apply(input);
+    RuleOutcome outcome;
+    if (input.model.is_digest() && !rule.of_digests) {
+      outcome.refused = "what it needs is not in the digest; analyze the trace of a rank";
+    } else {
+      outcome = rule.apply(input);
+    }
     if (!outcome.refused.empty()) verdicts.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
     for (Finding& finding : outcome.findings) {
       finding.rule = rule.name;

@@ -1,5 +1,7 @@
 #include "analyzer/trace/damage.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <optional>
 #include <string>
@@ -13,6 +15,8 @@ namespace wicprof::analyzer {
 namespace {
 
 using store::kMaxDistance;
+/// A sum may be so many times as long as a recording.
+constexpr TimeNs kMostThreads = 256;
 
 /// The times and lengths that a row may contain.
 class PlausibleRange {
@@ -47,6 +51,7 @@ std::optional<TimeNs> middle_of(const TraceModel& model) {
   consider(model.syncs, [](const auto& row) { return row.start; });
   consider(model.overheads, [](const auto& row) { return row.start; });
   consider(model.thread_samples, [](const auto& row) { return row.begin; });
+  consider(model.mpi_calls, [](const auto& row) { return row.begin; });
   consider(model.nvtx, [](const auto& row) { return row.start; });
   consider(model.uvm, [](const auto& row) { return row.start; });
   consider(model.pc_intervals, [](const auto& row) { return row.begin; });
@@ -84,6 +89,17 @@ class RowFilter {
          [&](const auto& row) { return p.time(row.at) && p.length(row.median_wait) && p.length(row.look); });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
+    // A length counts as often as its row stands for others.
+    const auto call = [&](const auto& row) {
+      return p.time(row.begin) && p.time(row.end) &&
+             std::abs(row.end - row.begin) <= kMaxDistance / std::max<TimeNs>(1, row.stands_for);
+    };
+    keep("mpi_call", model_.mpi_calls, call);
+    keep("mpi_request", model_.mpi_requests, [=](const auto& row) { return call(row) && p.time(row.posted); });
+    keep("digest_sum", model_.digest_sums, [&](const auto& row) {
+      return p.time(row.begin) && p.time(row.end) && row.total >= 0 && row.total / kMostThreads <= kMaxDistance &&
+             row.longest >= 0 && p.length(row.longest);
+    });
     keep("process", model_.processes, [&](const auto& row) { return p.time(row.seen); });
     tasks_.run();
     for (const Removed& removed : removed_) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <future>
+#include <initializer_list>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -53,6 +54,13 @@ Extent extent_of(const TraceModel& model) {
   for (const auto& signal : model.signals) extent.add(signal.at, signal.at);
   for (const auto& kernel : model.kernels) extent.add(kernel.start, kernel.end);
   for (const auto& copy : model.copies) extent.add(copy.start, copy.end);
+  const auto add_sums = [&](std::initializer_list<store::SumOf> kinds) {
+    for (const store::DigestSumRow& sum : model.digest_sums) {
+      if (std::find(kinds.begin(), kinds.end(), sum.of) != kinds.end()) extent.add(sum.begin, sum.end);
+    }
+  };
+  using store::SumOf;
+  add_sums({SumOf::wait, SumOf::signal, SumOf::kernel, SumOf::copy});
   if (extent.any) return extent;
   // Without activity on a device, the activity of host threads counts.
   for (const auto& wait : model.host_waits) extent.add(wait.begin, wait.end);
@@ -61,6 +69,7 @@ Extent extent_of(const TraceModel& model) {
   for (const auto& interval : model.pc_intervals) extent.add(interval.begin, interval.end);
   // What such a program does is mostly not recorded as events, so the whole run counts.
   for (const auto& sample : model.thread_samples) extent.add(sample.begin, sample.end);
+  add_sums({SumOf::host_wait, SumOf::call, SumOf::nvtx, SumOf::thread_sample});
   if (const std::optional<Interval> run = recorded_run(model)) {
     extent.add(run->begin, run->end);
   } else if (const std::optional<TimeNs> from = recorded_from(model); from && extent.any) {
@@ -243,6 +252,7 @@ Result<TraceModel> load(const store::Reader& reader, std::string name, const Loa
   });
   loading.part(&Reader::sass, model.sass);
   loading.part(&Reader::stats, model.stats);
+  loading.part(&Reader::digest_sums, model.digest_sums);
   loading.part(&Reader::meta, model.meta);
   {
     const std::optional<Reader> other = reader.another();

@@ -24,6 +24,7 @@ struct JoinedTrace {
   TimeNs shift = 0;            ///< added to the trace's times, at its begin
   TimeNs error = 0;            ///< the most that the shifted times are off the clock of the first trace
   bool aligned_by_mpi = true;  ///< else by the time of day
+  bool digest = false;
 };
 
 /// The lists of events are members of store::Lists (`waits`, `signals`, ...: store/format/tables/), each ordered by
@@ -34,6 +35,7 @@ struct TraceModel : store::Lists {
   std::vector<store::PcTotalRow> pc_totals;
   std::vector<store::SassRow> sass;
   std::vector<store::StatRow> stats;
+  std::vector<store::DigestSumRow> digest_sums;          ///< of digests: what they do not have row by row
   std::vector<JoinedTrace> joined;                       ///< empty for one trace
   std::map<store::ProcessId, std::size_t> joined_trace;  ///< of a process, where traces were joined
 
@@ -47,6 +49,9 @@ struct TraceModel : store::Lists {
   TimeNs span() const { return end - begin; }
   /// The value of a meta key; empty if the trace does not have the key.
   std::string meta_value(store::MetaKey key) const;
+  /// Whether this is a digest, or one of the traces that it was joined from is: only rows of MPI, processes, threads
+  /// and counters are sure to be here.
+  bool is_digest() const { return !meta_value(store::MetaKey::digest_of).empty(); }
   bool has_gpu() const;  ///< one of the devices is a GPU
   /// nullptr for an id that was never declared.
   const store::SiteRow* site(SiteId id) const;

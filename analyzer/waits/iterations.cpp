@@ -32,12 +32,17 @@ RunBoundaries boundaries_of(std::vector<Restart> restarts) {
 }
 
 std::optional<Interval> iteration_window(const TraceModel& model, const std::vector<Iterations>& iterations) {
-  if (iterations.empty()) return std::nullopt;
-  Interval window{iterations.front().list.front().begin, iterations.front().list.back().end};
-  for (const Iterations& place : iterations) {
-    window.begin = std::min(window.begin, place.list.front().begin);
-    window.end = std::max(window.end, place.list.back().end);
+  std::optional<Interval> found;
+  const auto cover = [&](TimeNs begin, TimeNs end) {
+    found = Interval{std::min(found.value_or(Interval{begin, end}).begin, begin),
+                     std::max(found.value_or(Interval{begin, end}).end, end)};
+  };
+  for (const Iterations& place : iterations) cover(place.list.front().begin, place.list.back().end);
+  for (const store::DigestSumRow& sum : model.digest_sums) {
+    if (sum.of == store::SumOf::iteration) cover(sum.begin, sum.end);
   }
+  if (!found) return std::nullopt;
+  Interval window = *found;
   for_each_wait(model, [&](const WaitView& wait) {
     if (!wait.in_call) window.end = std::max(window.end, wait.end);
   });

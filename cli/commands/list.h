@@ -18,6 +18,7 @@ inline constexpr Command kCommands[] = {
     {"analyze", "waits, classification and findings of a trace", declare<struct AnalyzeVerb>},
     {"compare", "before and after, inside one trace or between two", declare<struct CompareVerb>},
     {"report", "write a report about a trace", declare<struct ReportVerb>},
+    {"digest", "a small file of a rank's trace, to be analyzed with those of others", declare<struct DigestVerb>},
     {"import", "make a trace of what Nsight Systems or PyTorch recorded", declare<struct ImportVerb>},
     {"gui", "browse traces, live or recorded, and toggle the mode", declare<struct GuiVerb>},
     {"ci", "repeated runs against limits, for build services", declare<struct CiVerb>},

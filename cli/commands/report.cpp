@@ -24,10 +24,11 @@ struct ReportOptions {
   Output output;
 };
 
-bool is_binary(const std::string& name) {
+/// `name` is one of formats().
+const reports::Format& format_of(const std::string& name) {
   const auto formats = reports::formats();
-  return std::any_of(formats.begin(), formats.end(),
-                     [&](const reports::Format& format) { return format.name == name && format.is_binary; });
+  return *std::find_if(formats.begin(), formats.end(),
+                       [&](const reports::Format& format) { return format.name == name; });
 }
 
 std::vector<std::string> format_names() {
@@ -58,12 +59,16 @@ Result<std::vector<analyzer::TraceModel>> models_of(const std::vector<std::strin
     models.push_back(*std::move(job));
     return models;
   }
+  bool digests = false;
   for (const std::string& file : files) {
-    Result<analyzer::TraceModel> model = load_trace(file);
-    if (!model) return model.error();
-    models.push_back(*std::move(model));
+    Result<std::vector<analyzer::TraceModel>> traces = load_traces(file);
+    if (!traces) return traces.error();
+    for (analyzer::TraceModel& model : *traces) {
+      digests = digests || model.is_digest();
+      models.push_back(std::move(model));
+    }
   }
-  if (models.size() == 1 || !analyzer::are_of_one_job(models)) return models;
+  if (models.size() == 1 || (!digests && !analyzer::are_of_one_job(models))) return models;
   Result<analyzer::TraceModel> job = join_job(std::move(models));
   if (!job) return job.error();
   return std::vector{*std::move(job)};
@@ -74,14 +79,17 @@ int report(const ReportOptions& options) {
   if (!output) return fail(output.error());
   const Result<std::string> format = wanted_format(options, output->name);
   if (!format) return fail(format.error());
-  if (output->name == "-" && is_binary(*format) && isatty(STDOUT_FILENO)) {
+  if (output->name == "-" && format_of(*format).is_binary && isatty(STDOUT_FILENO)) {
     return fail(bad_input(fmt::format("{} is no text for a terminal; name a file with -o", *format)));
   }
   const Result<std::vector<analyzer::TraceModel>> models = models_of(options.files);
   if (!models) return fail(models.error());
+  if (const analyzer::TraceModel& model = models->back(); model.is_digest() && !format_of(*format).of_digests)
+    return fail(store::refused_digest(options.files.front(), model.meta_value(store::MetaKey::digest_of)));
   const std::string document =
       reports::render_trace(models->back(), models->size() > 1 ? &models->front() : nullptr, *format);
-  const Result<> written = is_binary(*format) ? write_bytes_to(*output, document) : write_output(*output, document);
+  const Result<> written =
+      format_of(*format).is_binary ? write_bytes_to(*output, document) : write_output(*output, document);
   if (!written) return fail(written.error());
   if (output->name != "-") note("written to " + output->name);
   return kDone;

@@ -26,46 +26,82 @@ bool session_runs(const std::string& name) {
   return sessions && std::any_of(sessions->begin(), sessions->end(), [&](const auto& s) { return s.name == name; });
 }
 
+Result<analyzer::TraceModel> load(const store::Reader& reader, const std::string& path) {
+  return analyzer::load(reader, std::filesystem::path(path).filename().string());
+}
+
 Result<analyzer::TraceModel> load_once(const std::string& path) {
   const Result<store::Reader> reader = store::Reader::open(path);
-  if (!reader) return reader.error();
-  return analyzer::load(*reader, std::filesystem::path(path).filename().string());
+  return reader ? load(*reader, path) : reader.error();
 }
+
+Result<std::vector<analyzer::TraceModel>> load_all_once(const std::string& path) {
+  std::vector<analyzer::TraceModel> models;
+  const Result<> done = store::Reader::each(path, [&](const store::Reader& reader) -> Result<> {
+    Result<analyzer::TraceModel> model = load(reader, path);
+    if (!model) return model.error();
+    // More is to be seen there.
+    if (model->is_digest()) model->name = model->meta_value(store::MetaKey::digest_of);
+    models.push_back(*std::move(model));
+    return ok();
+  });
+  if (!done) return done.error();
+  return models;
+}
+
+/// What was read while somebody cut the index of a growing trace's log may be old, and is read again.
+template <class Load>
+auto load_current(const std::string& path, const Load& load_from) {
+  keep_freed_memory();
+  unsigned lost = store::lost_indexes();
+  auto loaded = load_from(path);
+  for (int i = 0; i < kReadAgain && lost != store::lost_indexes(); ++i) {
+    lost = store::lost_indexes();
+    loaded = load_from(path);
+  }
+  return loaded;
+}
+
+void note_state(const std::string& path, const analyzer::TraceModel& model) {
+  if (model.complete) return;
+  const std::string session = model.meta_value(store::MetaKey::session);
+  if (session_runs(session)) {
+    note(fmt::format("session '{1}' is still recording {0}: the answer covers the events so far", path, session));
+  } else {
+    warn(fmt::format("{} is incomplete: {}", path, model.incomplete_reason));
+  }
+}
+
 }  // namespace
 
 Result<analyzer::TraceModel> load_trace(const std::string& path) {
-  keep_freed_memory();
-  unsigned lost = store::lost_indexes();
-  Result<analyzer::TraceModel> model = load_once(path);
-  // What was read while somebody cut the index of a growing trace's log may be old.
-  for (int i = 0; i < kReadAgain && lost != store::lost_indexes(); ++i) {
-    lost = store::lost_indexes();
-    model = load_once(path);
-  }
-  if (!model) return model.error();
-  if (!model->complete) {
-    const std::string session = model->meta_value(store::MetaKey::session);
-    if (session_runs(session)) {
-      note(fmt::format("session '{1}' is still recording {0}: the answer covers the events so far", path, session));
-    } else {
-      warn(fmt::format("{} is incomplete: {}", path, model->incomplete_reason));
-    }
-  }
+  Result<analyzer::TraceModel> model = load_current(path, load_once);
+  if (model) note_state(path, *model);
   return model;
+}
+
+Result<std::vector<analyzer::TraceModel>> load_traces(const std::string& path) {
+  Result<std::vector<analyzer::TraceModel>> models = load_current(path, load_all_once);
+  if (!models) return models;
+  for (const analyzer::TraceModel& model : *models) note_state(path, model);
+  return models;
 }
 
 Result<std::vector<analyzer::TraceModel>> load_readable(const std::vector<std::string>& paths) {
   std::vector<analyzer::TraceModel> models;
   std::optional<Error> first;
   for (const std::string& path : paths) {
-    Result<analyzer::TraceModel> model = load_trace(path);
-    if (!model) {
-      if (paths.size() > 1) warn(fmt::format("left out: {}", model.error().message));
-      if (!first) first = model.error();
+    Result<std::vector<analyzer::TraceModel>> traces = load_traces(path);
+    if (!traces) {
+      if (paths.size() > 1) warn(fmt::format("left out: {}", traces.error().message));
+      if (!first) first = traces.error();
       continue;
     }
-    if (paths.size() > 1) model->name = path;  // the files of several machines may have one name
-    models.push_back(*std::move(model));
+    for (analyzer::TraceModel& model : *traces) {
+      // The files of several machines may have one name.
+      if (paths.size() > 1 && !model.is_digest()) model.name = path;
+      models.push_back(std::move(model));
+    }
   }
   if (models.empty()) return *first;
   return models;

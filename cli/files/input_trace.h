@@ -9,8 +9,11 @@
 
 namespace wicprof::cli {
 
-/// Notes on stderr if the trace is still being recorded, or was never finished.
+/// Notes on stderr if the trace is still being recorded, or was never finished. Error also for a digest, which lacks
+/// what a trace has.
 Result<analyzer::TraceModel> load_trace(const std::string& path);
+/// All traces of a file: one, or those of a digest.
+Result<std::vector<analyzer::TraceModel>> load_traces(const std::string& path);
 
 /// The traces of one job as one model. A trace that cannot be read is named on stderr, and the others are loaded.
 /// Errors: none can be read; analyzer::join()'s.

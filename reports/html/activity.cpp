@@ -26,9 +26,7 @@ std::string kernels_part(const TraceModel& model, const Analysis& analysis) {
 }
 
 std::string host_part(const TraceModel& model, const Analysis& analysis) {
-  const std::string table = table_html(host_waits_table(analysis, kMaxListedRows)) +
-                            table_html(mpi_calls_table(analysis, kMaxListedRows)) +
-                            table_html(mpi_ranks_table(model, analysis, kMaxListedRows));
+  const std::string table = table_html(host_waits_table(analysis, kMaxListedRows));
   return table.empty() ? table : section("host-waits", "Host waits", table, analyze_command(model));
 }
 

@@ -32,6 +32,12 @@ std::vector<DrawingRule> make_drawing_rules() {
                                  {{"dash-1"}, "stroke-dasharray", "7 4"},
                                  {{"dash-2"}, "stroke-dasharray", "2 3"},
                                  {{"dash-3"}, "stroke-dasharray", "9 3 2 3"}};
+  rules.push_back({{"heat"}, "fill", "--poll"});
+  for (std::size_t level = 1; level <= kHeatLevels; ++level) {
+    rules.push_back({{fmt::format("heat-{}", level)},
+                     "fill-opacity",
+                     fmt::format("{:.2f}", static_cast<double>(level) / static_cast<double>(kHeatLevels))});
+  }
   // A class names the colour of an area, or of a line where the class "mid" is there, too.
   std::map<std::string, std::string> colours{{"faint", "--faint"}};
   for (const StateLook& look : kStateLooks) colours[std::string(look.token)] = fmt::format("--{}", look.token);

@@ -2,10 +2,14 @@
 // stay where a web server's policy forbids styles.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace wicprof::reports::html {
+
+/// Of heat maps: the classes "heat heat-1" to "heat heat-8".
+inline constexpr std::size_t kHeatLevels = 8;
 
 /// "svg .grid { stroke: var(--line); }" and so on.
 std::string drawing_css();

@@ -86,6 +86,7 @@ std::string command_line(std::string_view command) {
 }
 
 std::string analyze_command(const TraceModel& model, std::string_view options) {
+  if (model.joined.size() > kNamedTraces) return {};
   return fmt::format("wic-prof analyze {}{}{}", trace_words(model), options.empty() ? "" : " ", options);
 }
 

@@ -57,7 +57,7 @@ std::string remark(std::string_view text);
 /// A command to copy.
 std::string command_line(std::string_view command);
 
-/// "wic-prof analyze hot.wicprof", quoted for a shell where necessary.
+/// "wic-prof analyze hot.wicprof", quoted for a shell where necessary; empty for more traces than a command names.
 std::string analyze_command(const TraceModel& model, std::string_view options = {});
 
 }  // namespace wicprof::reports::html

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxSiteLanes = 6;
 constexpr std::size_t kLanesPerSite = 6;  // SMs, evenly chosen from all of the site's
 constexpr std::size_t kMaxStreams = 8;
 constexpr std::size_t kMaxThreads = 4;
-constexpr std::size_t kMaxListedRows = 3;  // of nested calls or ranges
+constexpr std::size_t kMaxNestedRows = 3;  // of nested calls or ranges
 constexpr std::size_t kLabelWidth = 80;
 
 /// Numbers the texts; equal texts share a number.
@@ -212,7 +212,7 @@ class Gatherer {
     add_all(calls, "CPU threads: calls");
   }
 
-  /// Stretches that overlap get further rows, at most kMaxListedRows.
+  /// Stretches that overlap get further rows, at most kMaxNestedRows.
   void add_rows(const std::string& group, const std::string& name, std::vector<Stretch> stretches, bool on_paper) {
     std::stable_sort(stretches.begin(), stretches.end(),
                      [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
@@ -221,7 +221,7 @@ class Gatherer {
     for (const Stretch& stretch : stretches) {
       std::size_t row = 0;
       while (row < ends.size() && ends[row] > stretch.when.begin) ++row;
-      if (row == kMaxListedRows) row = kMaxListedRows - 1;
+      if (row == kMaxNestedRows) row = kMaxNestedRows - 1;
       if (row == rows.size()) {
         rows.push_back({.group = group, .name = name, .on_paper = on_paper && row == 0});
         ends.push_back(0);

@@ -49,10 +49,11 @@ std::string head(const std::string& title) {
 
 /// Links to the parts that the body has.
 std::string contents(const std::string& body) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kParts{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kParts{{
       {"comparison", "Before and after"},
       {"communication", "Communication"},
       {"findings", "Findings"},
+      {"ranks", "Ranks"},
       {"timeline", "Timeline"},
       {"sites", "Wait sites"},
       {"parties", "Who waited for whom"},
@@ -81,10 +82,15 @@ std::string render_as<struct Html>(const ReportInput& input) {
   const Analysis& analysis = input.analysis;
   std::string body;
   if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
-  body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline_part(input) +
-          sites_part(model, analysis) + parties_part(model, analysis) + models_part(model, analysis) +
-          figures_part(model) + kernels_part(model, analysis) + pairs_part(model, analysis) +
-          program_counters_part(model, analysis) + host_part(model, analysis) + interventions_part(model);
+  if (model.is_digest()) {
+    body += findings_part(model, analysis) + ranks_part(model, analysis);
+  } else {
+    body += classification_part(model, analysis.classification) + findings_part(model, analysis) +
+            ranks_part(model, analysis) + timeline_part(input) + sites_part(model, analysis) +
+            parties_part(model, analysis) + models_part(model, analysis) + figures_part(model) +
+            kernels_part(model, analysis) + pairs_part(model, analysis) + program_counters_part(model, analysis) +
+            host_part(model, analysis) + interventions_part(model);
+  }
   const std::string title =
       model.meta_value(store::MetaKey::app).empty() ? model.name : model.meta_value(store::MetaKey::app);
   return head(title) + "<body>\n<main>\n" + with_attributes(summary_part(input) + contents(body) + body) +

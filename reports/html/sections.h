@@ -25,6 +25,8 @@ std::string kernels_part(const TraceModel& model, const Analysis& analysis);
 std::string pairs_part(const TraceModel& model, const Analysis& analysis);
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis);
 std::string host_part(const TraceModel& model, const Analysis& analysis);
+/// The ranks of an MPI program: when they waited for each other, and what that cost.
+std::string ranks_part(const TraceModel& model, const Analysis& analysis);
 std::string interventions_part(const TraceModel& model);
 
 }  // namespace wicprof::reports::html

@@ -24,7 +24,7 @@ std::string header_part(const TraceModel& model, const Analysis& analysis) {
   };
   fact("why written", dump_line(model));
   fact("recorded", model.meta_value(store::MetaKey::started_utc));
-  fact("host", model.meta_value(store::MetaKey::host));
+  fact("host", shorten(model.meta_value(store::MetaKey::host), kNameWidth));
   fact("trace", model.name);
   fact("mode", model.meta_value(store::MetaKey::mode));
   fact("schedule", model.meta_value(store::MetaKey::schedule));
@@ -88,6 +88,13 @@ std::string findings_tile(const Analysis& analysis) {
                  fmt::format("{} for information", number_of(Severity::info)));
 }
 
+std::string ranks_tile(const Analysis& analysis) {
+  if (analysis.mpi.ranks.empty()) return {};
+  const RankCost& worst = analysis.mpi.ranks.front();
+  return tile_to("ranks", "waited for most", fmt::format("rank {}", worst.rank),
+                 fmt::format("{} in all", format_duration(worst.cost_ns)));
+}
+
 std::string parking_tile(const ReportInput& input) {
   if (const Comparison* c = input.comparison; c != nullptr && c->speedup) {
     const std::string question = fmt::format("after: {}", text_of(c->after.label));
@@ -111,10 +118,12 @@ std::string parking_tile(const ReportInput& input) {
 
 std::string summary_part(const ReportInput& input) {
   const Analysis& analysis = input.analysis;
+  const std::string tiles = input.model.is_digest() ? ranks_tile(analysis)
+                                                    : parking_tile(input) + waiting_tile(analysis) +
+                                                          communication_tile(analysis.classification);
   return header_part(input.model, analysis) + loss_part(analysis) +
          verdict_part(trace_verdict(input.model, analysis, input.comparison)) + "<div class=\"tiles summary\">\n" +
-         parking_tile(input) + waiting_tile(analysis) + communication_tile(analysis.classification) +
-         findings_tile(analysis) + "</div>\n";
+         tiles + findings_tile(analysis) + "</div>\n";
 }
 
 }  // namespace wicprof::reports::html

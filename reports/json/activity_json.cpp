@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "analyzer/ranks/digest_totals.h"
 #include "analyzer/ranks/join.h"
 #include "analyzer/ranks/rank_times.h"
 #include "reports/json/pairs_json.h"
@@ -254,7 +259,7 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   std::map<store::ProcessId, std::int32_t> rank_of;
   for (const RankCost& cost : mpi.ranks) rank_of[cost.process] = cost.rank;
   const auto rank = [&](store::ProcessId process) { return rank_of.at(process); };
-  Json value = {{"calls", model.mpi_calls.size()},
+  Json value = {{"calls", analyzer::count_mpi_calls(model)},
                 {"messages", mpi.messages},
                 {"unmatched", mpi.unmatched},
                 {"collectives", mpi.collectives.size()},
@@ -314,7 +319,46 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   return value;
 }
 
+Json digest_value(const TraceModel& model, const MpiWaits& mpi, const std::vector<std::string_view>& missing) {
+  std::map<store::ProcessId, std::int32_t> rank_of;
+  for (const RankCost& cost : mpi.ranks) rank_of[cost.process] = cost.rank;
+  const auto digests =
+      std::count_if(model.joined.begin(), model.joined.end(), [](const auto& each) { return each.digest; });
+  const auto rank = [&](store::ProcessId process) {
+    const auto known = rank_of.find(process);
+    return known == rank_of.end() ? Json(nullptr) : Json(known->second);
+  };
+  return {{"digests", model.joined.empty() ? 1 : digests},
+          {"mpi_calls", analyzer::count_mpi_calls(model)},
+          {"kept_mpi_calls", model.mpi_calls.size()},
+          {"not_in_digest", missing},
+          {"sums", array_of(analyzer::digest_totals(model), [&](const analyzer::DigestTotal& total) -> Json {
+             return {{"of", analyzer::sum_of_name(total.of)},
+                     {"name", total.name.empty() ? Json(nullptr) : Json(total.name)},
+                     {"count", total.rows},
+                     {"total_ns", total.total_ns},
+                     {"rank_p50_ns", total.p50_ns},
+                     {"rank_max_ns", total.max_ns},
+                     {"max_rank", rank(total.most)}};
+           })}};
+}
+
 }  // namespace
+
+void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) {
+  value["digest"] = nullptr;
+  if (!model.is_digest()) return;
+  static constexpr std::string_view kMissing[] = {
+      "classification",  "sites",         "choices",      "pc_sampling",
+      "stalls",          "polling_loops", "wait_model",   "interference",
+      "overlap",         "critical_path", "prediction",   "kernels",
+      "graphs",          "host_waits",    "lateness",     "dependent_kernels",
+      "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
+      "clocks",          "parties"};
+  const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
+  for (const std::string_view key : missing) value[std::string(key)] = nullptr;
+  value["digest"] = digest_value(model, analysis.mpi, missing);
+}
 
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["processes"] = processes_value(model);

@@ -9,4 +9,7 @@ namespace wicprof::reports {
 /// and own_cost to the answer.
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value);
 
+/// Adds `digest`: null for traces. Of digests, what they lack becomes null. After everything else.
+void add_digest(const TraceModel& model, const Analysis& analysis, Json& value);
+
 }  // namespace wicprof::reports

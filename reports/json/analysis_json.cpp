@@ -285,6 +285,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis, const Com
   add_models(model, analysis, value);
   add_activity(model, analysis, value);
   add_parties(analysis, value);
+  add_digest(model, analysis, value);
   return value;
 }
 

@@ -71,6 +71,9 @@ std::string render_as<struct JsonReport>(const ReportInput& input) {
                                    {"max_ns", call.max_ns},
                                    {"cpu_ns", call.cpu_ns ? Json(*call.cpu_ns) : Json(nullptr)}});
   }
+  if (input.model.is_digest()) {
+    for (const char* const missing : {"devices", "interventions", "host_waits"}) value[missing] = nullptr;
+  }
   return json_document(value);
 }
 

@@ -178,7 +178,16 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (const std::string dump = dump_line(model); !dump.empty()) text += escape_markdown(dump) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
-  text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
+  for (const std::string& sentence : digest_sentences(model)) text += escape_markdown(sentence) + "\n\n";
+  const std::string ranks = titled("## Ranks", table_part(mpi_ranks_table(model, analysis, kAllRows)) +
+                                                   table_part(mpi_calls_table(analysis, kAllRows)) +
+                                                   table_part(digest_totals_table(model, analysis, kAllRows)));
+  if (model.is_digest()) {
+    text += findings_part(analysis) + ranks;
+    text.erase(text.find_last_not_of('\n') + 1);
+    return text + "\n";
+  }
+  text += sites_part(model, analysis) + findings_part(analysis) + ranks + classification_part(analysis.classification);
   text += kernels_part(analysis) + pairs_part(analysis) +
           titled("## Kernels beside a holder of SMs", table_part(crowded_table(analysis, kMaxPairs))) +
           program_counters_part(model, analysis) +

@@ -142,6 +142,13 @@ inline constexpr Column kColumns[] = {
     {"times last", "collectives in which this rank came last and others waited"},
     {"waited itself", "time that this rank waited for others"},
     {"most in", "the call in which others waited longest for this rank"},
+    {"when the others waited for it",
+     "the time of the run from left to right: a digit for each part of it, and a dot where nobody waited for this "
+     "rank"},
+    {"summed up", "what digests have sums of, and no rows"},
+    {"rank p50", "the median over the ranks of this total"},
+    {"rank max", "the largest total of a rank"},
+    {"at rank", "the rank with the largest total"},
     {"local rank", "the number of the process on its machine"},
     {"command", "the command line"},
     {"and", "the other side"},

@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/ranks/digest_totals.h"
 #include "analyzer/trace/thread_names.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
@@ -104,6 +109,27 @@ Table mpi_ranks_table(const TraceModel& model, const Analysis& analysis, std::si
                       [&](const Row& r) { return cell::name(model.joined[model.joined_trace.at(r.process)].name); }});
   }
   return table_of<Row>("rank", analysis.mpi.ranks, most, fields);
+}
+
+Table digest_totals_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {
+  using Row = analyzer::DigestTotal;
+  std::map<store::ProcessId, std::int32_t> rank_of;
+  for (const RankCost& cost : analysis.mpi.ranks) rank_of[cost.process] = cost.rank;
+  const auto what = [](const Row& t) {
+    const std::string_view kind = analyzer::sum_of_name(t.of);
+    return t.name.empty() ? Cell(kind) : cell::name(fmt::format("{} {}", kind, function_name(one_line(t.name))));
+  };
+  const auto rank = [&](const Row& t) {
+    const auto known = rank_of.find(t.most);
+    return known == rank_of.end() ? Cell("-") : Cell(std::to_string(known->second));
+  };
+  return table_of<Row>("sum", analyzer::digest_totals(model), most,
+                       {{"summed up", 'w', what},
+                        {"times", 'r', [](const Row& t) { return cell::count(t.rows); }},
+                        {"total", 'r', [](const Row& t) { return cell::duration(t.total_ns); }},
+                        {"rank p50", 'r', [](const Row& t) { return cell::duration(t.p50_ns); }},
+                        {"rank max", 'r', [](const Row& t) { return cell::duration(t.max_ns); }},
+                        {"at rank", 'r', rank}});
 }
 
 Table polling_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {

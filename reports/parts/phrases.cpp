@@ -199,11 +199,12 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   std::string what;
   if (!analysis.sites.empty())
     what = fmt::format("{} at {}, ", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"));
-  if (!model.mpi_calls.empty()) {
-    what += fmt::format("{} of MPI by {}, ", count_of(model.mpi_calls.size(), "call"),
-                        count_of(analysis.mpi.ranks.size(), "rank"));
-  }
+  if (const std::uint64_t calls = analyzer::count_mpi_calls(model); calls > 0)
+    what += fmt::format("{} of MPI by {}, ", count_of(calls, "call"), count_of(analysis.mpi.ranks.size(), "rank"));
   const std::size_t kernels = analyzer::count_program_kernels(model);
+  if (model.is_digest()) {
+    return fmt::format("{}from digests of {}{}", what, format_duration(model.span()), joined_words(model));
+  }
   what +=
       analysis.sites.empty() && kernels == 0 ? "neither kernels nor waits through wic" : count_of(kernels, "kernel");
   return fmt::format("{} in {}{}{}", what, format_duration(model.span()), devices, joined_words(model));
@@ -221,6 +222,22 @@ std::string dump_line(const TraceModel& model) {
   if (suppressed != "0" && !suppressed.empty())
     line += fmt::format("; a rule held {} more times since the dump before", suppressed);
   return line;
+}
+
+std::vector<std::string> digest_sentences(const TraceModel& model) {
+  if (!model.is_digest()) return {};
+  std::vector<std::string> sentences{
+      "Not in the digest: wait sites, kernels, copies, host waits and other calls one by one, the critical path, "
+      "predictions, and what only other rules find. wic-prof analyze of a rank's trace shows them."};
+  const std::uint64_t calls = analyzer::count_mpi_calls(model);
+  if (model.mpi_calls.size() < calls) {
+    sentences.push_back(fmt::format(
+        "The digests keep {} of {} of MPI: the longest steps between two collectives of all ranks, and steps drawn by "
+        "chance, each of which counts for those that it stands for. What ranks waited and cost the others is estimated "
+        "from these; the number of calls and their total time are exact.",
+        format_count(model.mpi_calls.size()), count_of(calls, "call")));
+  }
+  return sentences;
 }
 
 std::string trace_words(const TraceModel& model) {
@@ -251,6 +268,7 @@ std::string share_legend() {
 
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
   if (!analysis.sites.empty()) return {};
+  if (model.is_digest()) return "no wait sites: they are not in the digest";
   if (const std::string unseen = analyzer::unseen_kernel_waits(model); model.sites.empty() && !unseen.empty()) {
     return fmt::format("no wait sites: {}, and the imported files have no call of CUDA that waits; {} records both",
                        unseen, analyzer::run_command_or_form(model, analyzer::kRecordsKernelWaits));

@@ -49,6 +49,11 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis);
 /// "written as a dump: a wait at flag took 31 ms (wait>20ms), at 2026-01-31T23:59:59Z; ...": why and when the trace was
 /// written, and what it covers; empty if no rule of `run --trigger` wrote it.
 std::string dump_line(const TraceModel& model);
+/// What digests lack, and what they left out; empty for traces.
+std::vector<std::string> digest_sentences(const TraceModel& model);
+
+/// Of more traces, no command names all.
+inline constexpr std::size_t kNamedTraces = 8;
 /// The trace's name, or those of the traces that were joined, for a command of a shell.
 std::string trace_words(const TraceModel& model);
 

@@ -23,6 +23,7 @@ struct Format {
   std::string_view what;    ///< a remark for the help text; may be empty
   std::string (*render)(const ReportInput& input);
   bool is_binary = false;
+  bool of_digests = false;  ///< whether it shows what digests have
 };
 
 /// Renders the whole report as one document; text ends with a newline. Declared only: each format's file specializes

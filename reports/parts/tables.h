@@ -44,6 +44,8 @@ Table processes_table(const TraceModel& model, std::size_t most);
 /// The calls of MPI, and what each rank cost the others; without rows if there are none.
 Table mpi_calls_table(const Analysis& analysis, std::size_t most);
 Table mpi_ranks_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
+/// What digests have sums of, by kind; without rows for traces.
+Table digest_totals_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 Table polling_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 Table stream_waits_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 

@@ -174,6 +174,15 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
     take_command(model, analysis, verdict);
     return verdict;
   }
+  if (model.is_digest()) {
+    const auto refused = std::find_if(analysis.refusals.begin(), analysis.refusals.end(),
+                                      [](const Refusal& refusal) { return refusal.rule == "late_rank"; });
+    const bool looked = refused == analysis.refusals.end();
+    verdict.tone = looked ? Tone::good : Tone::open;
+    verdict.headline = looked ? "no rank kept the others waiting much" : "which ranks were late is not known";
+    verdict.detail = looked ? "Other problems do not show in digests." : fmt::format("{}.", one_line(refused->reason));
+    return verdict;
+  }
   if (nothing_recorded(model, analysis)) {
     verdict.headline = "nothing to judge";
     verdict.detail =

@@ -14,6 +14,7 @@
 #include "reports/text/findings_text.h"
 #include "reports/text/model_text.h"
 #include "reports/text/program_counters.h"
+#include "reports/text/ranks_text.h"
 #include "reports/text/screen.h"
 #include "reports/text/sections.h"
 #include "reports/text/table_text.h"
@@ -26,6 +27,7 @@ constexpr std::size_t kWorst = 3;
 // What the short answer names.
 constexpr std::size_t kNamedSites = 5;
 constexpr std::size_t kNamedRows = 3;
+constexpr std::size_t kMatrixRanks = 16;
 /// Below a hundredth of the critical path, a step is left out.
 constexpr double kWorthNaming = 0.01;
 
@@ -146,6 +148,33 @@ std::string communication_in_words(const Classification& c, const Screen& screen
       2, 2);
 }
 
+/// How to see more.
+std::string more_text(const TraceModel& model, const Analysis& analysis, const AnalysisView& view) {
+  const Screen& screen = view.screen;
+  const std::string unseen = analysis.refusals.empty() ? std::string()
+                                                       : fmt::format(", and why {} could not look",
+                                                                     count_of(analysis.refusals.size(), "rule"));
+  if (model.is_digest() || model.joined.size() > kNamedTraces)
+    return paragraph(screen, fmt::format("All tables{}: the same command with --verbose", unseen), 0);
+  return paragraph(screen, fmt::format("All tables, the evidence{}:", unseen), 0) +
+         command_lines(screen,
+                       "wic-prof analyze --verbose " + (view.file.empty() ? trace_words(model) : shell_word(view.file)),
+                       2);
+}
+
+/// Of digests, what they show: who waited for whom.
+std::string text_of_digests(const TraceModel& model, const Analysis& analysis, const AnalysisView& view) {
+  const Screen& screen = view.screen;
+  std::string text =
+      section(view.verbose ? findings_text(analysis, screen) : worst_findings_text(analysis, kWorst, screen));
+  text += "\n" + run_text(model, analysis, screen);
+  text += section(table_text(mpi_calls_table(analysis, kRows), screen));
+  text += section(table_text(mpi_ranks_table(model, analysis, view.verbose ? kAllRows : kMatrixRanks), screen));
+  text += section(rank_matrix_text(model, analysis, view.verbose ? kAllRows : kMatrixRanks, screen));
+  text += section(digest_text(model, analysis, kRows, screen));
+  return view.verbose ? text : text + "\n" + more_text(model, analysis, view);
+}
+
 std::string short_text(const TraceModel& model, const Analysis& analysis, const AnalysisView& view) {
   const Screen& screen = view.screen;
   std::string text = section(worst_findings_text(analysis, kWorst, screen));
@@ -155,16 +184,10 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += lateness_in_words(model, analysis, screen);
   text += section(table_text(mpi_ranks_table(model, analysis, kNamedSites), screen));
+  text += section(rank_matrix_text(model, analysis, kMatrixRanks, screen));
   if (analysis.sites.empty() && analysis.kernels.empty() && analysis.mpi.ranks.empty())
     text += section(table_text(threads_table(model, analysis, kNamedSites), screen));
-  const std::string unseen = analysis.refusals.empty() ? std::string()
-                                                       : fmt::format(", and why {} could not look",
-                                                                     count_of(analysis.refusals.size(), "rule"));
-  text += "\n" + paragraph(screen, fmt::format("All tables, the evidence{}:", unseen), 0);
-  return text +
-         command_lines(screen,
-                       "wic-prof analyze --verbose " + (view.file.empty() ? trace_words(model) : shell_word(view.file)),
-                       2);
+  return text + "\n" + more_text(model, analysis, view);
 }
 
 std::string whole_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
@@ -185,6 +208,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(lateness_text(model, analysis, kRows, screen));
   text += section(table_text(threads_table(model, analysis, kRows), screen));
   text += section(activity_text(model, analysis, kRows, screen));
+  text += section(rank_matrix_text(model, analysis, kAllRows, screen));
   text += section(program_counters_text(model, analysis, kFunctions, screen));
   return text;
 }
@@ -193,7 +217,9 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
 
 std::string analysis_text(const TraceModel& model, const Analysis& analysis, const AnalysisView& view) {
   return loss_text(analysis, view.screen) + verdict_text(trace_verdict(model, analysis, view.comparison), view.screen) +
-         (view.verbose ? whole_text(model, analysis, view.screen) : short_text(model, analysis, view));
+         (model.is_digest() ? text_of_digests(model, analysis, view)
+          : view.verbose    ? whole_text(model, analysis, view.screen)
+                            : short_text(model, analysis, view));
 }
 
 }  // namespace wicprof::reports

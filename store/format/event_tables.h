@@ -173,4 +173,8 @@ constexpr std::int64_t newest(const std::tuple<Tables...>*) {
 /// lacks is empty, and a column that it lacks is NULL.
 inline constexpr std::int64_t kSchemaVersion = event_tables::newest(static_cast<const EventTables*>(nullptr));
 
+/// The version that has the table `digest_sum` (store/format/rows.h).
+inline constexpr std::int64_t kDigestsSince = 10;
+static_assert(kDigestsSince <= kSchemaVersion);
+
 }  // namespace wicprof::store

@@ -55,6 +55,7 @@ enum class MetaKey : std::uint8_t {
   dump_value_ns,
   dump_limit_ns,
   dump_suppressed,
+  digest_of,
 };
 
 struct MetaKeyText {
@@ -110,8 +111,9 @@ inline constexpr std::array kMetaKeys{
     MetaKeyText{"dump_value_ns", "the length that was over the rule's limit, ns"},
     MetaKeyText{"dump_limit_ns", "that limit, ns"},
     MetaKeyText{"dump_suppressed", "times that a rule held since the dump before without a dump of its own"},
+    MetaKeyText{"digest_of", "of a digest: the trace's file"},
 };
-static_assert(kMetaKeys.size() == static_cast<std::size_t>(MetaKey::dump_suppressed) + 1);
+static_assert(kMetaKeys.size() == static_cast<std::size_t>(MetaKey::digest_of) + 1);
 
 constexpr std::string_view name_of(MetaKey key) { return kMetaKeys[static_cast<std::size_t>(key)].name; }
 

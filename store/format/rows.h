@@ -45,4 +45,29 @@ struct StatRow {
   std::int64_t value;
 };
 
+/// What a digest sums up.
+enum class SumOf : std::uint8_t {
+  mpi_call,
+  wait,
+  signal,
+  host_wait,
+  kernel,
+  copy,
+  call,
+  nvtx,
+  thread_sample,
+  iteration
+};
+
+/// Of a digest: rows of one process that the digest does not have one by one.
+struct DigestSumRow {
+  SumOf of = SumOf::mpi_call;
+  std::uint32_t detail = 0;  ///< of MPI calls: the operation; of host waits: what was awaited; else 0
+  std::string name;          ///< of the site, call or kernel; empty: of all, or of those that have no sum of their own
+  std::uint64_t rows = 0;
+  TimeNs begin = 0, end = 0;  ///< from the first begin to the last end
+  TimeNs total = 0, longest = 0;
+  ProcessId process = 0;
+};
+
 }  // namespace wicprof::store

@@ -30,7 +30,11 @@ std::string create_tables_sql() {
       "severity INTEGER NOT NULL, value INTEGER NOT NULL) STRICT;\n"
       "CREATE TABLE sass (id INTEGER PRIMARY KEY, module INTEGER NOT NULL, symbol_id INTEGER NOT NULL, "
       "pc_offset INTEGER NOT NULL, text_id INTEGER NOT NULL, target_offset INTEGER, file_id INTEGER, line INTEGER) "
-      "STRICT;\n";
+      "STRICT;\n"
+      "CREATE TABLE digest_sum (id INTEGER PRIMARY KEY, process_id INTEGER, sum_of INTEGER NOT NULL, detail INTEGER "
+      "NOT "
+      "NULL, name_id INTEGER, row_count INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, total_ns "
+      "INTEGER NOT NULL, longest_ns INTEGER NOT NULL) STRICT;\n";
   for_each_table<EventTables>([&]<class Table>(Type<Table>) { append_table<Table>(sql); });
   return sql;
 }

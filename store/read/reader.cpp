@@ -12,17 +12,44 @@
 
 namespace wicprof::store {
 
+Error refused_digest(const std::string& path, const std::string& trace) {
+  return bad_input(path + " is a digest, which has only the calls of MPI; name the trace that it was made of, " +
+                   trace + ", or read the digest with wic-prof analyze or report");
+}
+
 Result<Reader> Reader::open(const std::string& path) {
-  if (is_packed(path)) {
-    Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
-    if (!unpacked) return unpacked.error();
-    if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
-    Result<Reader> reader = open(unpacked->path());
-    if (!reader) return renamed_to(path, unpacked->path(), reader.error());
-    reader->state_->packed = path;
-    reader->state_->unpacked = *std::move(unpacked);
-    return reader;
+  std::optional<Reader> only;
+  const Result<> opened = each(path, [&](Reader reader) -> Result<> {
+    if (const std::string& trace = reader.state_->digest_of; !trace.empty()) return refused_digest(path, trace);
+    if (only) return bad_input(path + " holds several traces; unpack it, and name one");
+    only = std::move(reader);
+    return ok();
+  });
+  if (!opened) return opened.error();
+  return *std::move(only);
+}
+
+Result<> Reader::each(const std::string& path, const std::function<Result<>(Reader)>& visit) {
+  if (!is_packed(path)) {
+    Result<Reader> reader = open_unpacked(path);
+    return reader ? visit(*std::move(reader)) : reader.error();
   }
+  Result<PackedTraces> traces = PackedTraces::open(path);
+  if (!traces) return traces.error();
+  while (traces->more()) {
+    Result<std::optional<UnpackedTrace>> unpacked = traces->next();
+    if (!unpacked) return unpacked.error();
+    if (is_packed((*unpacked)->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
+    Result<Reader> reader = open_unpacked((*unpacked)->path());
+    if (!reader) return renamed_to(path, (*unpacked)->path(), reader.error());
+    reader->state_->packed = path;
+    reader->state_->unpacked = **std::move(unpacked);
+    if (Result<> visited = visit(*std::move(reader)); !visited) return visited;
+  }
+  return ok();
+}
+
+Result<Reader> Reader::open_unpacked(const std::string& path) {
   if (Result<> checked = check_trace(path); !checked) return checked.error();
   if (has_wal_file(path)) {
     fold_abandoned_log(path);
@@ -34,12 +61,14 @@ Result<Reader> Reader::open(const std::string& path) {
   Reader reader(std::move(state));
   Result<std::map<std::string, std::string>> meta = reader.meta();
   if (!meta) return meta.error();
+  reader.state_->digest_of = (*meta)[std::string(name_of(MetaKey::digest_of))];
   reader.state_->complete = (*meta)[std::string(name_of(MetaKey::state))] == "complete" && !has_wal_file(path);
   return reader;
 }
 
 std::optional<Reader> Reader::another() const {
-  if (!state_->complete) return std::nullopt;
+  // A digest is small: another connection would cost more than it saves.
+  if (!state_->complete || !state_->digest_of.empty()) return std::nullopt;
   auto state = std::make_unique<State>(state_->path);
   state->packed = state_->packed;
   state->complete = true;

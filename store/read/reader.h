@@ -30,20 +30,26 @@ struct NamedRows {
 /// The state of a trace whose log is missing (trace_file.h, lacks_log()).
 inline constexpr char kWithoutLog[] = "without log";
 
+/// For what needs more than the digest in a file has. `trace`: of which it is the digest.
+Error refused_digest(const std::string& path, const std::string& trace);
+
 /// One thread at a time. A trace that is still being recorded is open only during each call, so that its recorder can
 /// complete it. A trace whose recorder was killed is repaired at opening, if its folder is writable. The call that
 /// meets damage fails and names the file. Every list is ordered by time, then by id.
 class Reader {
  public:
   /// Also opens traces packed with gzip. Errors (which name file and remedy): no such file, not a trace, truncated, an
-  /// unsupported version.
+  /// unsupported version, a digest.
   static Result<Reader> open(const std::string& path);
+  /// Opens the traces of a file one after the other: one, or those of a digest. Errors: open()'s but for digests, and
+  /// those of `visit`, which end the visits.
+  static Result<> each(const std::string& path, const std::function<Result<>(Reader)>& visit);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   ~Reader();
 
   /// A reader of the same trace for another thread; must not outlive this one. Nothing for a trace that may still
-  /// change.
+  /// change, nor for a digest.
   std::optional<Reader> another() const;
 
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording", "complete" or
@@ -73,6 +79,8 @@ class Reader {
   /// Ordered by module, function and offset.
   Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;
+  /// Empty for a trace that is no digest.
+  Result<std::vector<DigestSumRow>> digest_sums() const;
   /// Finds kernels, calls and NVTX ranges by name, and waits and signals by their site's name: the first `most` rows,
   /// and their total. Calls `wanted` once per name.
   using NameFilter = std::function<bool(RowKind kind, std::string_view name)>;
@@ -83,6 +91,7 @@ class Reader {
  private:
   struct State;
   explicit Reader(std::unique_ptr<State> state);
+  static Result<Reader> open_unpacked(const std::string& path);
   std::unique_ptr<State> state_;
 };
 

@@ -169,6 +169,7 @@ struct Reader::State {
   std::optional<UnpackedTrace> unpacked;  // destroyed after the database, which must be closed first
   std::string path;
   Database database;
+  std::string digest_of;  // the trace of which this is a digest; empty if it is none
   bool complete = false;
   bool without_log = false;
   std::optional<RowRange> range;

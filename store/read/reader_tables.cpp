@@ -94,4 +94,14 @@ Result<std::vector<StatRow>> Reader::stats() const {
       0, [](RowReader& row, StatRow& to) { row >> to.name >> to.detail >> to.severity >> to.value; });
 }
 
+Result<std::vector<DigestSumRow>> Reader::digest_sums() const {
+  if (state_->version() < kDigestsSince) return std::vector<DigestSumRow>();
+  return state_->list<std::vector<DigestSumRow>>(
+      "SELECT t.process_id, t.sum_of, t.detail, n.value, t.row_count, t.begin_ns, t.end_ns, t.total_ns, t.longest_ns "
+      "FROM digest_sum t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
+      0, [](RowReader& row, DigestSumRow& to) {
+        row >> to.process >> to.of >> to.detail >> to.name >> to.rows >> to.begin >> to.end >> to.total >> to.longest;
+      });
+}
+
 }  // namespace wicprof::store

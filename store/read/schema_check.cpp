@@ -25,7 +25,7 @@ std::string in_sql(std::string_view name) {
 }
 
 bool is_ours(std::string_view table) {
-  bool ours = table == "meta" || table == "string" || table == "stat" || table == "sass";
+  bool ours = table == "meta" || table == "string" || table == "stat" || table == "sass" || table == "digest_sum";
   for (const std::string_view summary : {"lane", "lane_block", "lane_extent", "row_kind", "long_row"})
     ours = ours || table == summary;
   for_each_table<EventTables>([&]<class Table>(Type<Table>) { ours = ours || table == Table::kName; });

@@ -143,6 +143,9 @@ int Database::open(const std::string& path, OpenMode mode) {
   close();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   switch (mode) {
+    case OpenMode::memory:
+      flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY;
+      break;
     case OpenMode::create:
       flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
       break;
@@ -270,6 +273,14 @@ std::string Database::text(std::string_view sql) {
   int code = 0;
   Statement statement = prepare(sql, code);
   return statement && statement.next(code) ? std::string(statement.text(0)) : std::string();
+}
+
+std::string Database::bytes() {
+  sqlite3_int64 size = 0;
+  unsigned char* const bytes = sqlite3_serialize(database_, "main", &size, 0);
+  std::string copy(reinterpret_cast<const char*>(bytes), bytes == nullptr ? 0 : static_cast<std::size_t>(size));
+  sqlite3_free(bytes);
+  return copy;
 }
 
 std::int64_t Database::changes() const { return sqlite3_changes64(database_); }

@@ -72,6 +72,7 @@ class Values {
 };
 
 enum class OpenMode {
+  memory,  ///< read and write, without a file; the path means nothing
   create,  ///< read and write; creates the file if missing
   read_write,
   read_only,
@@ -127,6 +128,9 @@ class Database {
   /// The first column of the first row; `otherwise` without a row or on failure.
   std::int64_t integer(std::string_view sql, std::int64_t otherwise = 0);
   std::string text(std::string_view sql);
+
+  /// The database as the bytes of a file; empty without memory for them.
+  std::string bytes();
 
   /// Rows changed by the last INSERT, UPDATE or DELETE.
   std::int64_t changes() const;

@@ -15,6 +15,7 @@ struct MpiCallRow {
   std::uint32_t thread = 0;
   TimeNs begin = 0, end = 0;
   ProcessId process = 0;
+  std::uint32_t stands_for = 0;  ///< of a digest: so many like it, of which only this one was kept; 0 = itself alone
 };
 
 struct MpiCallTable {
@@ -38,6 +39,7 @@ struct MpiCallTable {
       column::known("thread", &Event::thread, &Row::thread),
       column::known("begin_ns", &Event::begin_ns, &Row::begin),
       column::known("end_ns", &Event::end_ns, &Row::end),
+      column::filled_in_later("stands_for", &Row::stands_for).since_version(10),
   };
 };
 
@@ -51,6 +53,7 @@ struct MpiRequestRow {
   std::uint32_t thread = 0;
   TimeNs posted = 0, begin = 0, end = 0;  ///< begin, end: of the completing call
   ProcessId process = 0;
+  std::uint32_t stands_for = 0;  ///< as in MpiCallRow
 };
 
 struct MpiRequestTable {
@@ -76,6 +79,7 @@ struct MpiRequestTable {
       column::known("posted_ns", &Event::posted_ns, &Row::posted),
       column::known("begin_ns", &Event::begin_ns, &Row::begin),
       column::known("end_ns", &Event::end_ns, &Row::end),
+      column::filled_in_later("stands_for", &Row::stands_for).since_version(10),
   };
 };
 
