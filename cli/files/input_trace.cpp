@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/measure/tasks.h"
 #include "analyzer/ranks/join.h"
 #include "analyzer/words/format.h"
 #include "cli/files/process_memory.h"
@@ -88,16 +89,24 @@ Result<std::vector<analyzer::TraceModel>> load_traces(const std::string& path) {
 }
 
 Result<std::vector<analyzer::TraceModel>> load_readable(const std::vector<std::string>& paths) {
+  using Traces = Result<std::vector<analyzer::TraceModel>>;
+  std::vector<std::optional<Traces>> loaded(paths.size());
+  analyzer::Tasks tasks;  // most of the time for many digests is spent in opening files
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    tasks.add([&, i] { loaded[i].emplace(load_current(paths[i], load_all_once)); });
+  tasks.run();
   std::vector<analyzer::TraceModel> models;
   std::optional<Error> first;
-  for (const std::string& path : paths) {
-    Result<std::vector<analyzer::TraceModel>> traces = load_traces(path);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string& path = paths[i];
+    Traces& traces = *loaded[i];
     if (!traces) {
       if (paths.size() > 1) warn(fmt::format("left out: {}", traces.error().message));
       if (!first) first = traces.error();
       continue;
     }
     for (analyzer::TraceModel& model : *traces) {
+      note_state(path, model);
       // The files of several machines may have one name.
       if (paths.size() > 1 && !model.is_digest()) model.name = path;
       models.push_back(std::move(model));
