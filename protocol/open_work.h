@@ -1,6 +1,6 @@
 // What a program has begun and not ended, in the session's shared memory: calls in which host threads wait, launched
-// kernels, waits of warps that last, and calls of MPI. A trace has a row only when something has ended; `wic-prof stuck` reads this
-// while the program hangs.
+// kernels, waits of warps that last, and calls of MPI. A trace has a row only when something has ended; `wic-prof
+// stuck` reads this while the program hangs.
 //
 // Every entry belongs to the process that has claimed it. One thread at a time writes an entry (for a call: the thread
 // itself); any process may read: a reader copies the entry and keeps the copy if `version` was even and did not change.

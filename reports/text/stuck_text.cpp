@@ -126,7 +126,8 @@ std::string stuck_text(const StuckView& view, const StuckAnswer& answer, const S
     text +=
         "\nkernels: not known, since launches are not recorded; wic-prof run --trace=cuda,nvtx,launches shows them\n";
   }
-  if (view.left_out > 0) text += fmt::format("\n{} calls, kernels, waits or communicators had no room\n", view.left_out);
+  if (view.left_out > 0)
+    text += fmt::format("\n{} calls, kernels, waits or communicators had no room\n", view.left_out);
   return text;
 }
 
