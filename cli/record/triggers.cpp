@@ -1,16 +1,12 @@
 #include "cli/record/triggers.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
 #include <utility>
 
 #include "analyzer/words/format.h"
 #include "cli/record/long_wait.h"
-#include "cli/record/schedule.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/kernel.h"
@@ -32,46 +28,6 @@ constexpr TimeNs kReported = kSecond;
 /// The usual steps are the last so many; fewer than the least have no percentile that means much. Not calibrated.
 constexpr std::size_t kUsualSteps = 1000, kFewestSteps = 100;
 
-bool read_wait(std::string_view head, std::string_view limit, TriggerRule& rule) {
-  if (head.starts_with("wait:")) rule.site = head.substr(5);
-  if (head != "wait" && rule.site.empty()) return false;
-  rule.kind = RuleKind::wait;
-  rule.time = parse_time(limit, true).value_or(0);
-  return rule.time > 0;
-}
-
-bool read_step(std::string_view limit, TriggerRule& rule) {
-  rule.kind = RuleKind::step;
-  rule.time = parse_time(limit, true).value_or(0);
-  if (rule.time > 0) return true;
-  const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), rule.factor);
-  const std::string_view rest(end, static_cast<std::size_t>(limit.data() + limit.size() - end));
-  return error == std::errc() && rest == "*p99" && rule.factor > 0 && rule.factor < 1e6;
-}
-
-std::optional<TriggerRule> read_trigger(const std::string& text) {
-  TriggerRule rule;
-  rule.text = text;
-  const std::size_t over = text.rfind('>');
-  const std::string_view all = text, head = all.substr(0, over);
-  const std::string_view limit = over == text.npos ? std::string_view() : all.substr(over + 1);
-  bool known = false;
-  if (head == "stuck") {
-    rule.kind = RuleKind::stuck;
-    rule.time = over == text.npos ? LongWait::kLong : parse_time(limit, true).value_or(0);
-    known = rule.time > 0;
-  } else if (over != text.npos) {
-    known = head == "step" ? read_step(limit, rule) : read_wait(head, limit, rule);
-  } else if (text == "signal:USR1" || text == "signal:USR2") {
-    rule.kind = RuleKind::signal;
-    rule.signal = text.ends_with('1') ? SIGUSR1 : SIGUSR2;
-    known = true;
-  } else {
-    known = text == "dump";
-  }
-  return known ? std::optional(std::move(rule)) : std::nullopt;
-}
-
 TimeNs percentile_99(std::vector<TimeNs> lengths) {
   const auto at = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);
   std::nth_element(lengths.begin(), at, lengths.end());
@@ -79,22 +35,6 @@ TimeNs percentile_99(std::vector<TimeNs> lengths) {
 }
 
 }  // namespace
-
-std::string trigger_grammar() {
-  return "'wait>TIME' or 'wait:SITE>TIME', 'step>N*p99' or 'step>TIME', stuck or 'stuck>TIME', signal:USR1 or "
-         "signal:USR2, dump; in quotes, since a shell takes > for itself. Example: --trigger 'wait>20ms'";
-}
-
-Result<std::vector<TriggerRule>> read_triggers(const std::vector<std::string>& texts) {
-  std::vector<TriggerRule> rules;
-  for (const std::string& text : texts) {
-    std::optional<TriggerRule> rule = read_trigger(text);
-    if (!rule)
-      return bad_input(fmt::format("--trigger does not know the rule '{}'; it takes {}", text, trigger_grammar()));
-    rules.push_back(*std::move(rule));
-  }
-  return rules;
-}
 
 Triggers::Triggers(const TriggerPlan& plan, const OpenWork& work) : plan_(plan), work_(work) {
   for (const TriggerRule& rule : plan_.rules) {

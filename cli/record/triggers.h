@@ -1,4 +1,4 @@
-// What makes a run with --trigger write the last minutes as a trace: the rules, and whether one of them holds.
+// Whether a rule of --trigger holds, which makes a run write the last minutes as a trace.
 #pragma once
 
 #include <cstddef>
@@ -10,35 +10,13 @@
 #include <vector>
 
 #include "cli/record/iteration_meter.h"
+#include "cli/record/trigger_rules.h"
 #include "protocol/open_work.h"
 #include "protocol/result.h"
 #include "protocol/time.h"
 #include "store/write/recorder.h"
 
 namespace wicprof::cli {
-
-struct TriggerRule {
-  enum class Kind { wait, step, stuck, signal, dump };
-  Kind kind = Kind::dump;
-  std::string text;   ///< as the user wrote it
-  std::string site;   ///< of wait; empty = any
-  TimeNs time = 0;    ///< of wait, step and stuck; 0: `factor` applies
-  double factor = 0;  ///< of step: over so many times the usual 99th percentile
-  int signal = 0;
-};
-
-struct TriggerPlan {
-  std::vector<TriggerRule> rules;
-  TimeNs pause = 0;  ///< after a dump, rules about the program write none for this long
-
-  bool wanted() const { return !rules.empty(); }
-};
-
-/// What a rule looks like, with an example: for help and errors.
-std::string trigger_grammar();
-
-/// Error: the first text that is no rule, with the grammar.
-Result<std::vector<TriggerRule>> read_triggers(const std::vector<std::string>& texts);
 
 /// Decides when a dump is due, and says in it why. At most one is due at a time: what holds meanwhile counts as
 /// suppressed, as does what holds within the pause after a dump.
