@@ -3,9 +3,9 @@
 
     rank_digests.py BUILD -o FILE [--ranks 4096] [--steps 700] [--hour-steps 360000] [--folder /tmp]
 
-The traces are made (bench/made_ranks.py), with one late rank, which the answer must name. `digest_hour`: a rank's trace of
-an hour's calls, three calls and a kernel per step. `digest_rank`: the median over the ranks of the large job. `merge`:
-`wic-prof analyze` of all digests, with its largest resident memory.
+The traces are made (bench/made_ranks.py), with one late rank, which the answer must name. `digest_hour`: a rank's trace
+of an hour's calls, three calls and a kernel per step. `digest_rank`: the median over the ranks of the large job.
+`merge`: `wic-prof analyze` of all digests, with its largest resident memory.
 """
 
 import argparse

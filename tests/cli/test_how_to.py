@@ -11,6 +11,7 @@ import subprocess
 import unittest
 
 import harness
+import mpi_case
 from control_group import Group
 
 STUCK_APP = os.environ["WICPROF_STUCK_APP"]
@@ -31,9 +32,20 @@ class HowTo(harness.Case):
         return [word for given in command[1:] for word in (program if given == "./your_app" else [given])]
 
     def test_a_program_that_hangs(self):
-        run, ask = commands("hang.md")
+        run, ask, *_ = commands("hang.md")
         program = self.start(*self.words(run, STUCK_APP, "missing_signal", "simt:1", SECONDS), start_new_session=True)
         self.until(lambda: self.wic_prof(*self.words(ask)).stdout.startswith("missing_signal (likely)"), "the cause")
+        os.killpg(program.pid, signal.SIGINT)
+        self.finish(program)
+
+    def test_an_mpi_job_that_hangs(self):
+        *_, run, ask = commands("hang.md")
+        words = self.words(run, mpi_case.program("openmpi", "hang.c"), "late", SECONDS)
+        at = words.index("mpirun")
+        words[at:at + 1] = mpi_case.launcher("openmpi", 4)[:-2]  # without -n 4, which the page has
+        program = self.start(*words, start_new_session=True)
+        self.until(lambda: self.wic_prof(*self.words(ask)).stdout.startswith("absent_rank (likely): rank 1 of 4"),
+                   "the cause")
         os.killpg(program.pid, signal.SIGINT)
         self.finish(program)
 
