@@ -181,7 +181,11 @@ std::vector<MpiJob> mpi_jobs(const StuckView& view) {
     if (!known && is_world(communicator)) worlds.push_back(communicator.communicator);
   }
   std::vector<MpiJob> jobs;
-  for (const CommunicatorId world : worlds) jobs.push_back(job_of(view, world));
+  for (const CommunicatorId world : worlds) {
+    MpiJob job = job_of(view, world);
+    const auto lives = [](const auto& rank) { return !rank.second.ended; };
+    if (std::any_of(job.ranks.begin(), job.ranks.end(), lives)) jobs.push_back(std::move(job));
+  }
   return jobs;
 }
 

@@ -39,7 +39,7 @@ struct MpiJob {
   const RankWait* wait_of(std::int32_t rank) const;
 };
 
-/// The view must outlive the jobs.
+/// Without those that have ended. The view must outlive the jobs.
 std::vector<MpiJob> mpi_jobs(const StuckView& view);
 
 }  // namespace wicprof::analyzer

@@ -50,7 +50,8 @@ Result<DigestPart> digest_part(const analyzer::TraceModel& model) {
     Result<std::string> bytes = store::pack({digest, digest.meta, digest.stats, digest.digest_sums});
     if (!bytes) return bytes.error();
     const std::size_t limit = kMostBytes * analyzer::mpi_processes(digest) * analyzer::begun_hours(digest);
-    if (bytes->size() > limit && !model.is_digest()) {
+    // What is not calls has limits of its own, and is kept.
+    if (bytes->size() > limit && calls > 0 && !model.is_digest()) {
       calls = static_cast<std::uint64_t>(kMargin * static_cast<double>(calls) * static_cast<double>(limit) /
                                          static_cast<double>(bytes->size()));
       continue;

@@ -29,6 +29,8 @@ namespace wicprof::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{50};
+/// A wic-prof that writes a dump answers meanwhile; one that was stopped does not. Not calibrated.
+constexpr TimeNs kPatience = 10 * kSecond;
 
 struct DumpOptions {
   std::vector<std::string> sessions;
@@ -63,8 +65,14 @@ Result<> look_into(Dump& dump) {
 }
 
 Result<> wait_for(Dump& dump) {
+  TimeNs answered = now_ns();
   while (!process_is_gone(static_cast<std::uint32_t>(dump.from.status.tool_pid))) {
     const Result<SessionStatus> status = ask_status(dump.from.session.socket_path);
+    if (status) {
+      answered = now_ns();
+    } else if (now_ns() - answered > kPatience) {
+      return about(dump.from, status.error());
+    }
     if (status && status->dumps >= dump.asked.number) break;
     if (status && !status->dump_failed.empty())
       return about(dump.from, unavailable("the dump is not written yet: " + status->dump_failed));

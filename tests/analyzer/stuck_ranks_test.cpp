@@ -74,6 +74,15 @@ TEST(StuckRanks, ARankThatHasEnded) {
   EXPECT_TRUE(says(answer.causes[0], "rank 1 of 3 (process 101) keeps ranks 0, 2 waiting: it has ended without"));
 }
 
+TEST(StuckRanks, AJobThatHasEndedIsNotShown) {
+  Job job(2);
+  job.rank_outside(0).rank_outside(1);
+  EXPECT_EQ(diagnose(job.view).ranks.size(), 2u);
+  job.ended(0);
+  job.ended(1);
+  EXPECT_TRUE(diagnose(job.view).ranks.empty());
+}
+
 TEST(StuckRanks, ARankThatNeverCame) {
   Job job(3);
   job.rank(0, call_of(MpiOperation::allreduce, 4)).rank(2, call_of(MpiOperation::allreduce, 4));
