@@ -5,31 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/ranks/clock_shift.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
-
-/// What is added to the times of one clock.
-class ClockShift {
- public:
-  struct Knot {
-    TimeNs at, shift;  ///< at: on the clock itself
-  };
-
-  ClockShift() = default;
-  ClockShift(std::vector<Knot> knots, TimeNs error, bool by_mpi);
-
-  /// Linear between knots, and constant before the first and after the last one. Keeps the order of times.
-  TimeNs at(TimeNs time) const;
-  TimeNs error() const { return error_; }
-  /// By calls of MPI; else by the time of day at the traces' begins.
-  bool by_mpi() const { return by_mpi_; }
-
- private:
-  std::vector<Knot> knots_;
-  TimeNs error_ = 0;
-  bool by_mpi_ = true;
-};
 
 struct RankClocks {
   std::vector<std::uint32_t> clock;  ///< by trace; traces of one machine have one
