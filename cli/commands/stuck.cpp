@@ -35,29 +35,36 @@ struct Looked {
   std::vector<SessionStatus> sessions;
 };
 
-Result<Looked> look_at(const std::vector<SessionInfo>& sessions) {
-  Looked looked;
-  std::vector<SeenSession> all;
-  for (const SessionInfo& session : sessions) {
-    Result<SessionStatus> status = ask_status(session.socket_path);
-    if (!status)
-      return Error{status.error().kind, fmt::format("session '{}': {}", session.name, status.error().message)};
-    Result<SeenSession> seen = look_at_session(session, *status);
-    if (!seen) return seen.error();
-    all.push_back(*std::move(seen));
-    looked.sessions.push_back(*std::move(status));
-  }
-  if (all.size() > 1 && !are_one_job(all)) return choose_session("").error();
-  looked.seen = joined(std::move(all));
-  return looked;
+Result<SeenSession> look_at(const SessionInfo& session, std::vector<SessionStatus>& statuses) {
+  Result<SessionStatus> status = ask_status(session.socket_path);
+  Result<SeenSession> seen = status ? look_at_session(session, *status) : Result<SeenSession>(status.error());
+  if (!seen) return Error{seen.error().kind, fmt::format("session '{}': {}", session.name, seen.error().message)};
+  statuses.push_back(*std::move(status));
+  return seen;
 }
 
 Result<Looked> look(const std::string& name) {
   const Result<RunningSessions> running = running_sessions();
-  if (name.empty() && running && running->sessions.size() > 1) return look_at(running->sessions);
-  const Result<SessionInfo> session = choose_session(name);
-  if (!session) return session.error();
-  return look_at({*session});
+  const bool is_job = name.empty() && running && running->sessions.size() > 1 && are_one_job(running->sessions);
+  const Result<SessionInfo> one = is_job ? running->sessions.front() : choose_session(name);
+  if (!one) return one.error();
+  Looked looked;
+  std::vector<SeenSession> all;
+  std::vector<std::string> not_seen;
+  for (const SessionInfo& session : is_job ? running->sessions : std::vector<SessionInfo>{*one}) {
+    Result<SeenSession> seen = look_at(session, looked.sessions);
+    if (seen) {
+      all.push_back(*std::move(seen));
+    } else if (is_job) {
+      not_seen.push_back(seen.error().message);
+    } else {
+      return seen.error();
+    }
+  }
+  if (all.empty()) return unavailable(not_seen.front());
+  looked.seen = joined(std::move(all));
+  looked.seen.not_seen.insert(looked.seen.not_seen.end(), not_seen.begin(), not_seen.end());
+  return looked;
 }
 
 std::string answer_json(const Looked& looked, const analyzer::StuckAnswer& answer) {

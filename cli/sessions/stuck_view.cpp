@@ -187,11 +187,13 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   return seen;
 }
 
-bool are_one_job(const std::vector<SeenSession>& sessions) {
+bool are_one_job(const std::vector<SessionInfo>& sessions) {
   std::optional<std::set<CommunicatorId>> common;
-  for (const SeenSession& session : sessions) {
+  for (const SessionInfo& session : sessions) {
+    const Result<SessionMap> map = SessionMap::attach(session.path);
+    if (!map) return false;
     std::set<CommunicatorId> worlds;
-    for (const auto& [process, communicator] : session.view.communicators) {
+    for (const auto& [process, communicator] : entries(map->open_work().communicators, true)) {
       const bool known = !common || common->contains(communicator.communicator);
       if (known && analyzer::is_world(communicator)) worlds.insert(communicator.communicator);
     }
