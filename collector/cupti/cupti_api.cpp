@@ -86,7 +86,6 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.optional("cuptiActivitySetAttribute", api.activity_set_attribute);
   functions.optional("cuptiActivityConfigureUnifiedMemoryCounter", api.activity_configure_unified_memory_counter);
   functions.optional("cuptiActivityEnableAllSyncRecords", api.activity_enable_all_sync_records);
-  functions.optional("cuptiActivityEnableCudaEventDeviceTimestamps", api.activity_enable_cuda_event_device_timestamps);
   functions.required("cuptiSetThreadIdType", api.set_thread_id_type);
   functions.optional("cuptiGetDeviceId", api.get_device_id);
   functions.optional("cuptiGetContextId", api.get_context_id);

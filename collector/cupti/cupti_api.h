@@ -39,7 +39,6 @@ struct CuptiApi {
   decltype(&cuptiActivitySetAttribute) activity_set_attribute = nullptr;
   decltype(&cuptiActivityConfigureUnifiedMemoryCounter) activity_configure_unified_memory_counter = nullptr;
   decltype(&cuptiActivityEnableAllSyncRecords) activity_enable_all_sync_records = nullptr;
-  decltype(&cuptiActivityEnableCudaEventDeviceTimestamps) activity_enable_cuda_event_device_timestamps = nullptr;
 
   decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kPath = "/proc/thread-self/schedstat";
 
-std::atomic<int> open_files{0};  // of all threads
+std::atomic<int> open_files{0};            // of all threads
+std::atomic<std::uint32_t> all_threads{0};  // that have asked
 
 /// How many descriptors the process's table has room for; 0: unknown. The kernel enlarges the table when a higher
 /// number is asked for, and a call that does so in a program of several threads waits for all CPUs (RCU): for
@@ -103,7 +104,17 @@ ssize_t RunDelay::read_file(char* text, std::size_t bytes) {
   return read;
 }
 
+bool RunDelay::skips() {
+  if (reads_ == kLater) return false;
+  if (reads_++ == 0) {
+    const std::uint32_t before = all_threads.fetch_add(1, std::memory_order_relaxed);
+    skips_first_ = before >= kFirstThreads && before % kOneOf != 0;
+  }
+  return skips_first_ && reads_ < kLater;
+}
+
 TimeNs RunDelay::read(const Switches& switches) {
+  if (skips()) return -1;
   if (read_before_ && switches == seen_) return value_;
   seen_ = switches;
   value_ = -1;

@@ -1,34 +1,56 @@
 // Launches of CUDA graphs as a whole, one event per launch. While CUPTI records them so, it omits the kernels and
 // copies in them, so a launch counts as work of its device like a kernel. CUPTI looks at each node at each launch as
-// soon as it has a subscriber, and takes about half as long where this kind is enabled (docs/design/collector.md): so
-// it is, unless somebody wants the nodes.
+// soon as it has a subscriber, and takes about half as long where this kind is enabled; but then it also looks at each
+// launch of a kernel (docs/design/collector.md). So it is enabled when the program is about to make its first graph,
+// unless somebody wants the nodes.
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <mutex>
 #include <string>
 
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
+#include "collector/waits/open_captures.h"
 
 namespace wicprof::collector {
 
 namespace {
 
+/// No graph comes about but by cuGraphCreate and by captures.
+bool makes_graph(CUpti_CallbackId id) {
+  return id == CUPTI_DRIVER_TRACE_CBID_cuGraphCreate ||
+         std::ranges::find(kCaptureCalls, id) != std::end(kCaptureCalls);
+}
+
 class Graphs final : public Source {
  public:
   explicit Graphs(bool wanted) : Source("graphs", {CUPTI_ACTIVITY_KIND_GRAPH_TRACE}), wanted_(wanted) {}
 
-  // Before the first context, once and for all: a program with graphs died within CUPTI when this kind was enabled
-  // while it ran (CUDA 13.0).
-  Result<> enable(const Cupti& cupti) override {
-    if (!enabled_ && has_context_) return ok();  // their kernels are recorded one by one, as with `nodes`
-    if (!enabled_) {
-      if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
-    }
-    enabled_ = true;
-    records_ = wanted_;
+  Result<> prepare(const Cupti& cupti) override {
+    api_ = &cupti.api;
+    const auto watch = [&](CUpti_CallbackId id) {
+      cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    };
+    watch(CUPTI_DRIVER_TRACE_CBID_cuGraphCreate);
+    for (const CUpti_CallbackId id : kCaptureCalls) watch(id);
     return ok();
   }
+  Result<> enable(const Cupti&) override { return records_ = wanted_, ok(); }
   void disable(const Cupti&) override { records_ = false; }
-  Result<> context_created(const Cupti&) override { return has_context_ = true, ok(); }
+
+  bool wants_callbacks() const override { return true; }
+
+  // Before the first graph, once and for all: a program died within CUPTI when this kind was enabled while it had a
+  // graph (CUDA 13.0).
+  void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink&) override {
+    if (enabled_.load(std::memory_order_acquire) || domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+    if (data.callbackSite != CUPTI_API_ENTER || !makes_graph(id)) return;
+    const std::lock_guard lock(mutex_);  // another thread's first graph waits until launches are recorded as a whole
+    if (enabled_) return;
+    api_->activity_enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    enabled_.store(true, std::memory_order_release);
+  }
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto event = translate(reinterpret_cast<const GraphRecord&>(any));
@@ -41,7 +63,9 @@ class Graphs final : public Source {
 
  private:
   const bool wanted_;
-  std::atomic<bool> has_context_{false}, enabled_{false}, records_{false};
+  const CuptiApi* api_ = nullptr;
+  std::mutex mutex_;
+  std::atomic<bool> enabled_{false}, records_{false};
 };
 
 }  // namespace

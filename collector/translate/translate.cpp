@@ -230,7 +230,7 @@ std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layo
   return event;
 }
 
-std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts, TimeNs now) {
+std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts) {
   if (layouts.event_sync && !usable_device(record.deviceId)) return std::nullopt;
   CudaEventEvent event = make_event<CudaEventEvent>();
   event.device = kHostDevice;
@@ -241,8 +241,6 @@ std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Lay
   if (layouts.event_sync) {
     event.device = device_of(record.deviceId);
     event.event_sync = event_sync(record.cudaEventSyncId);
-    if (record.deviceTimestamp <= static_cast<std::uint64_t>(now))
-      event.at_ns = static_cast<std::int64_t>(record.deviceTimestamp);
   }
   return event;
 }

@@ -40,8 +40,7 @@ std::optional<DeviceEvent> translate(const DeviceRecord& record, const DeviceTex
                                      const DeviceAttributes& more);
 
 std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layouts);
-/// `now`: the translation omits a device time later than this, because such a time is from another clock.
-std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts, TimeNs now);
+std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts);
 std::optional<GraphEvent> translate(const GraphRecord& record);
 /// The launch as one kernel without blocks: it keeps its device busy like kernels.
 KernelEvent as_work(const GraphEvent& launch, TextId name);

@@ -50,7 +50,7 @@ bool is_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 }
 std::atomic<int> flushes{0}, forced_flushes{0};
 std::atomic<bool> has_context{false}, in_resource_callback{false};
-bool subscribed = false, counters_configured = false, event_times = false, all_syncs = true, zeroed = false;
+bool subscribed = false, counters_configured = false, all_syncs = true, zeroed = false;
 
 struct Buffer {
   std::uint8_t* data = nullptr;
@@ -155,7 +155,7 @@ constexpr FakeCuptiControls kControls = {
     [] { return flushes.load(); },
     [] { return forced_flushes.load(); },
     [] { return clock_callback != nullptr ? clock_callback() : 0; },
-    [] { return event_times && !all_syncs; },
+    [] { return !all_syncs; },
     [](CUpti_CallbackId id, const void* params, const void* result) {
       if (callback == nullptr || !is_enabled(CUPTI_CB_DOMAIN_NVTX, id)) return;
       const CUpti_NvtxData data{nullptr, params, result};
@@ -257,10 +257,6 @@ CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemo
     }
   }
   counters_configured = true;
-  return CUPTI_SUCCESS;
-}
-CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable) {
-  event_times = enable != 0;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable) {

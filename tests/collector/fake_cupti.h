@@ -27,7 +27,7 @@ struct FakeCuptiControls {
   int (*flushes)();         ///< number of completed cuptiActivityFlushAll(0)
   int (*forced_flushes)();  ///< like flushes(), with the forced flag
   std::uint64_t (*now)();   ///< the registered clock's time; 0 without a clock
-  bool (*events_set_up)();  ///< device times of events are on, and records of unfinished queries are off
+  bool (*queries_left_out)();  ///< no records of unfinished queries
   void (*nvtx)(CUpti_CallbackId id, const void* params, const void* result);  ///< a callback of the domain NVTX
   bool (*subscribed)();                                               ///< the collector holds the only subscription
   bool (*enabled)(CUpti_CallbackDomain domain, CUpti_CallbackId id);  ///< its callbacks arrive

@@ -55,10 +55,29 @@ TEST(RunDelay, GrowsWhileAnotherThreadHasTheCpu) {
   EXPECT_TRUE(grew);
 }
 
-/// The file is kept open from the second time on.
-TimeNs read_twice(RunDelay& delay) {
-  delay.read({});
-  return delay.read({1, 0});
+/// The file is kept open from the second time on that the thread reads it, which may be kLater.
+TimeNs read_often(RunDelay& delay) {
+  for (std::uint64_t i = 0; i < RunDelay::kLater; ++i) delay.read({i, 0});
+  return delay.read({RunDelay::kLater, 0});
+}
+
+// Opening the file takes as long as all else that a new thread costs.
+TEST(RunDelay, MostThreadsOfManyBeginLater) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
+  std::uint32_t at_once = 0, later = 0;
+  constexpr std::uint32_t kThreads = RunDelay::kFirstThreads + 20 * RunDelay::kOneOf;
+  for (std::uint32_t i = 0; i < kThreads; ++i) {
+    std::thread([&] {
+      RunDelay delay;
+      const bool first = delay.read({}) >= 0;
+      at_once += first;
+      for (std::uint64_t k = 1; !first && k + 1 < RunDelay::kLater; ++k) EXPECT_EQ(delay.read({k, 0}), -1);
+      later += !first && delay.read({RunDelay::kLater, 0}) >= 0;
+    }).join();
+  }
+  EXPECT_GE(at_once, 20u);
+  EXPECT_LE(at_once, RunDelay::kFirstThreads + 21);
+  EXPECT_EQ(at_once + later, kThreads);
 }
 
 // A thread that waits keeps a descriptor of the user's process: 1,024 are all that many programs have.
@@ -76,7 +95,7 @@ TEST(RunDelay, ManyThreadsKeepFewFiles) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       RunDelay delay;
-      known += read_twice(delay) >= 0 ? 1 : 0;
+      known += read_often(delay) >= 0 ? 1 : 0;
       all_read.arrive_and_wait();
       may_end.arrive_and_wait();
     });
@@ -90,7 +109,7 @@ TEST(RunDelay, ManyThreadsKeepFewFiles) {
   // The descriptors of ended threads are free for others.
   std::thread([&] {
     RunDelay delay;
-    read_twice(delay);
+    read_often(delay);
     EXPECT_EQ(files() - before, 1);
   }).join();
 }
@@ -112,7 +131,7 @@ TEST(RunDelay, LeavesTheTableOfDescriptorsAsLargeAsItIs) {
   const int before = size_of_table();
   std::thread([&] {
     RunDelay delay;
-    read_twice(delay);
+    read_often(delay);
     bool kept = false;
     for (int file = kLowest; file < before; ++file) kept = kept || fcntl(file, F_GETFD) >= 0;
     EXPECT_TRUE(kept);
@@ -125,7 +144,7 @@ TEST(RunDelay, DoesNotCloseAReusedDescriptor) {
   int theirs = -1;
   std::thread([&] {
     RunDelay delay;
-    read_twice(delay);
+    read_often(delay);
     for (int file = kLowest; file < 512 && theirs < 0; ++file) {
       if (close(file) == 0) theirs = dup2(STDERR_FILENO, file);  // the program now owns our former number
     }

@@ -1,4 +1,5 @@
 #include "collector/sources/list.h"
+#include "collector/waits/open_captures.h"
 
 #include <gtest/gtest.h>
 
@@ -131,9 +132,9 @@ CuptiApi api_with(decltype(&cuptiGetCallbackName) get_callback_name) {
 
 int graphs_enabled = 0, graphs_disabled = 0;
 
-/// How often a program with these words has whole launches of graphs enabled; `running`: if recording begins while the
-/// program runs.
-int whole_graphs(const std::vector<std::string>& words, bool running = false) {
+/// How often a program with these words has whole launches of graphs enabled, until it is about to make its first graph
+/// and afterwards.
+std::pair<int, int> whole_graphs(const std::vector<std::string>& words, CUpti_CallbackId makes = kCaptureCalls[0]) {
   graphs_enabled = graphs_disabled = 0;
   CuptiApi api = api_with(no_name);
   api.activity_enable = [](CUpti_ActivityKind kind) {
@@ -145,24 +146,39 @@ int whole_graphs(const std::vector<std::string>& words, bool running = false) {
     return CUPTI_SUCCESS;
   };
   const Selection selection = select_sources(words, of_process());
-  for (int window = 0; window < 2; ++window) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  CUpti_CallbackData data{};
+  const auto call = [&](CUpti_ApiCallbackSite site, CUpti_CallbackId id) {
+    data.callbackSite = site;
     for (const auto& source : selection.sources) {
-      if (running) static_cast<void>(source->context_created({api, nullptr}));
-      static_cast<void>(source->enable({api, nullptr}));
+      if (source->wants_callbacks() && source->name() == "graphs")
+        source->callback(CUPTI_CB_DOMAIN_DRIVER_API, id, data, sink);
     }
+  };
+  for (const auto& source : selection.sources) static_cast<void>(source->prepare({api, nullptr}));
+  for (const auto& source : selection.sources) static_cast<void>(source->enable({api, nullptr}));
+  call(CUPTI_API_ENTER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+  call(CUPTI_API_EXIT, makes);
+  const int before = graphs_enabled;
+  for (int time = 0; time < 2; ++time) {
+    call(CUPTI_API_ENTER, makes);
     for (const auto& source : selection.sources) source->disable({api, nullptr});
   }
   EXPECT_EQ(graphs_disabled, 0);
-  return graphs_enabled;
+  return {before, graphs_enabled};
 }
 
-// CUPTI may end a program with graphs in which that changes while it runs.
-TEST(Sources, GraphsAreRecordedAsAWholeFromTheStartUnlessTheirNodesAreWanted) {
-  EXPECT_EQ(whole_graphs({"cuda"}), 1);
-  EXPECT_EQ(whole_graphs({"graphs", "kernels"}), 1);
-  EXPECT_EQ(whole_graphs({"cuda", "nodes"}), 0);
-  EXPECT_EQ(whole_graphs({"kernels"}), 0);
-  EXPECT_EQ(whole_graphs({"cuda"}, true), 0);
+// CUPTI may end a program with graphs in which that changes while it runs. In one without graphs it would make each
+// launch of a kernel slower.
+TEST(Sources, GraphsAreRecordedAsAWholeFromTheFirstOnUnlessTheirNodesAreWanted) {
+  constexpr std::pair kFromTheFirstOn{0, 1}, kNever{0, 0};
+  EXPECT_EQ(whole_graphs({"cuda"}), kFromTheFirstOn);
+  EXPECT_EQ(whole_graphs({"cuda"}, CUPTI_DRIVER_TRACE_CBID_cuGraphCreate), kFromTheFirstOn);
+  EXPECT_EQ(whole_graphs({"graphs", "kernels"}), kFromTheFirstOn);
+  EXPECT_EQ(whole_graphs({"host_waits"}), kFromTheFirstOn);
+  EXPECT_EQ(whole_graphs({"cuda", "nodes"}), kNever);
+  EXPECT_EQ(whole_graphs({"kernels"}), kNever);
 }
 
 TEST(Sources, LaunchesOfGraphsAreRecordedWhileRecordingIsOn) {

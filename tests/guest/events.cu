@@ -204,6 +204,26 @@ void from_eight_threads() {
   for (std::thread& each : all) each.join();
   IS(failed.load(), 0);
 }
+// An event that asks the device for the time slows all launches while it lies behind a kernel that runs.
+void launches_beside_events_of_held_streams() {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the launches must not share a queue with a kernel that is held
+  prepare();
+  const Word word;
+  for (int i = 0; i < 8; ++i) {
+    const cudaStream_t one = stream();
+    hold(one, word);
+    OK(cudaEventRecord(event(), one));
+  }
+  const cudaStream_t mine = stream();
+  for (int i = 0; i < 1000; ++i) busy_kernel<<<1, 1, 0, mine>>>(0);
+  {
+    const Timed timed("5000 launches", 2);
+    for (int i = 0; i < 5000; ++i) busy_kernel<<<1, 1, 0, mine>>>(0);
+  }
+  OK(cudaGetLastError());
+  word.set();
+  OK(cudaDeviceSynchronize());
+}
 void flags_that_are_none() {
   cudaEvent_t made = nullptr;
   IS(cudaEventCreateWithFlags(&made, 0x100), cudaErrorInvalidValue);
@@ -242,6 +262,7 @@ QUESTIONS({
     {"event_of_another_process", event_of_another_process, 0, false, 0},
     {"in_the_middle", in_the_middle},
     {"from_eight_threads", from_eight_threads},
+    {"launches_beside_events_of_held_streams", launches_beside_events_of_held_streams, 0, true, 0},
     {"flags_that_are_none", flags_that_are_none},
     {"recorded_with_the_flag_external", recorded_with_the_flag_external},
 })

@@ -32,6 +32,40 @@ void launched_and_waited_for() {
   }
   OK(cudaGraphExecDestroy(graph));
 }
+// wic-prof changes what it records when the first graph is made.
+void first_one_beside_a_held_kernel() {
+  prepare();
+  const Word word, timed_out;
+  const cudaStream_t held = stream(), one = stream();
+  hold(held, word, 1, &timed_out);
+  const cudaGraphExec_t graph = captured(one, 3, 0.1);
+  OK(cudaGraphLaunch(graph, one));
+  OK(cudaStreamSynchronize(one));
+  word.set();
+  OK(cudaStreamSynchronize(held));
+  IS(*timed_out.at, 0u);
+}
+void first_ones_of_four_threads_beside_launches() {
+  prepare();
+  std::atomic<bool> stop{false};
+  std::thread launching([&] {
+    const cudaStream_t one = stream();
+    while (!stop) busy(one, 0);
+    OK(cudaStreamSynchronize(one));
+  });
+  std::vector<std::thread> all;
+  for (int i = 0; i < 4; ++i) {
+    all.emplace_back([] {
+      const cudaStream_t one = stream();
+      const cudaGraphExec_t graph = captured(one, 10, 0);
+      for (int k = 0; k < 20; ++k) OK(cudaGraphLaunch(graph, one));
+      OK(cudaStreamSynchronize(one));
+    });
+  }
+  for (std::thread& each : all) each.join();
+  stop = true;
+  launching.join();
+}
 void many_small_graphs() {
   const cudaStream_t one = stream();
   const cudaGraphExec_t graph = captured(one, 3, 0);
@@ -180,6 +214,8 @@ void unjoined_capture() {
 #define Q(name) \
   { #name, name }
 QUESTIONS({{"launched_and_waited_for", launched_and_waited_for, 0, true},
+           Q(first_one_beside_a_held_kernel),
+           Q(first_ones_of_four_threads_beside_launches),
            {"many_small_graphs", many_small_graphs, 0, true},
            Q(destroyed_while_it_runs),
            Q(a_loop_of_the_gpu),

@@ -60,7 +60,6 @@ def recorded(trace):
                 " (SELECT * FROM cuda_event e WHERE e.event_sync = s.event_sync)"),
             "stream_waits": count(database, "SELECT count(*) FROM sync WHERE event IS NOT NULL AND stream IS NOT NULL"),
             "events": count(database, "SELECT count(*) FROM cuda_event"),
-            "events_with_time": count(database, "SELECT count(*) FROM cuda_event WHERE at_ns > 0"),
             "losses": [row[0] for row in database.execute(
                 "SELECT d.value FROM stat t LEFT JOIN string d ON d.id = t.detail_id WHERE t.severity = 1")],
         }
@@ -91,8 +90,7 @@ def main():
                     good = good and case.get("torch_kernels", 0) > 0
                 elif trace_words in ("(default)", "syncs"):
                     own = case.get("wic_prof", {})
-                    record = all(own.get(name) for name in ("event_waits_with_their_event", "stream_waits",
-                                                            "events_with_time"))
+                    record = all(own.get(name) for name in ("event_waits_with_their_event", "stream_waits"))
                     good = good and (record or bool(own.get("losses")))
                 case["holds"] = good
                 passes = passes and good
