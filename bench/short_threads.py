@@ -4,11 +4,11 @@
     short_threads.py BUILD -o FILE [--threads 1000000] [--without-gpu PROGRAM CUPTI]
 
 On a GPU (BUILD/bin/guest_threads: a copy and a wait per thread), or with the tests' driver (the program and the CUPTI
-of tests/guest/run.py --without-gpu: a wait per thread). Ways: bare; recorded; waits (host waits alone); hybrid (recorded
-and parked); on a GPU cupti, too (CUPTI's records of copies and empty callbacks at the same calls, without wic-prof). Two
-rows per way: grown_WAY compares how much resident memory of the program's own grew after the first eighth of the threads
-with the bound, 1 MiB more than bare; time_WAY compares the time per thread with the bare program's: of the threads alone
-on a GPU, else of the program from its start to its end. Prints PASS or FAIL.
+of tests/guest/run.py --without-gpu: a wait per thread). Ways: bare; recorded; waits (host waits alone); hybrid
+(recorded and parked); on a GPU cupti, too (CUPTI's records of copies and empty callbacks at the same calls, without
+wic-prof). Two rows per way: grown_WAY compares how much resident memory of the program's own grew after the first
+eighth of the threads with the bound, 1 MiB more than bare; time_WAY compares the time per thread with the bare
+program's: of the threads alone on a GPU, else of the program from its start to its end. Prints PASS or FAIL.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import result_file  # noqa: E402
 
 WAYS = {"bare": None, "recorded": [], "waits": ["--trace=host_waits"],
         "hybrid": ["--mode=park", "--side=host", "--strategy=hybrid"]}
-CUPTI_ALONE = {"EMPTY_CALLBACKS": "both,copies", "EMPTY_ACTIVITIES": "copies"}  # tests/collector/gpu/empty_callbacks.cpp
+CUPTI_ALONE = {"EMPTY_CALLBACKS": "both,copies", "EMPTY_ACTIVITIES": "copies"}  # as empty_callbacks.cpp says
 UNBOUNDED = ("bare", "cupti")
 MOST_KB = 1024
 MOST_TIME = 2  # of bare

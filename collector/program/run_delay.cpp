@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kPath = "/proc/thread-self/schedstat";
 
-std::atomic<int> open_files{0};            // of all threads
+std::atomic<int> open_files{0};             // of all threads
 std::atomic<std::uint32_t> all_threads{0};  // that have asked
 
 /// How many descriptors the process's table has room for; 0: unknown. The kernel enlarges the table when a higher

@@ -35,8 +35,8 @@ class RunDelay {
   RunDelay& operator=(const RunDelay&) = delete;
   ~RunDelay();
 
-  /// The delay since the thread began; -1 if the system does not report it, or not yet read. `switches`: the current counts. A thread
-  /// without a switch since the last call has not been delayed, so read() then skips the file.
+  /// The delay since the thread began; -1 if the system does not report it, or not yet read. `switches`: the current
+  /// counts. A thread without a switch since the last call has not been delayed, so read() then skips the file.
   TimeNs read(const Switches& switches);
 
  private:

@@ -11,7 +11,7 @@ class Events final : public Source {
   Events() : Source("events", {CUPTI_ACTIVITY_KIND_CUDA_EVENT}) {}
 
   // Without the times of the device, which CUPTI could add since CUDA 12.8: while an event that asks the device for the
-  // time lies behind a kernel that runs, all launches of the program take longer (10 in place of 7.5 us on an H100).
+  // time lies behind a kernel that runs, all launches of the program take longer.
   Result<> enable(const Cupti& cupti) override {
     layouts_ = layouts_of(cupti.api.version);
     return Source::enable(cupti);

@@ -19,8 +19,7 @@ namespace {
 
 /// No graph comes about but by cuGraphCreate and by captures.
 bool makes_graph(CUpti_CallbackId id) {
-  return id == CUPTI_DRIVER_TRACE_CBID_cuGraphCreate ||
-         std::ranges::find(kCaptureCalls, id) != std::end(kCaptureCalls);
+  return id == CUPTI_DRIVER_TRACE_CBID_cuGraphCreate || std::ranges::find(kCaptureCalls, id) != std::end(kCaptureCalls);
 }
 
 class Graphs final : public Source {

@@ -24,9 +24,9 @@ struct FakeCuptiControls {
   /// Of a call of the driver that returned `result`.
   void (*leave_returning)(CUpti_CallbackId id, std::uint32_t correlation, const void* params, CUresult result);
   void (*context_created)();
-  int (*flushes)();         ///< number of completed cuptiActivityFlushAll(0)
-  int (*forced_flushes)();  ///< like flushes(), with the forced flag
-  std::uint64_t (*now)();   ///< the registered clock's time; 0 without a clock
+  int (*flushes)();            ///< number of completed cuptiActivityFlushAll(0)
+  int (*forced_flushes)();     ///< like flushes(), with the forced flag
+  std::uint64_t (*now)();      ///< the registered clock's time; 0 without a clock
   bool (*queries_left_out)();  ///< no records of unfinished queries
   void (*nvtx)(CUpti_CallbackId id, const void* params, const void* result);  ///< a callback of the domain NVTX
   bool (*subscribed)();                                               ///< the collector holds the only subscription
