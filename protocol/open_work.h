@@ -110,13 +110,11 @@ class OpenEntry {
 
   /// For the holder. One thread at a time.
   void write(const Value& value) {
-    std::array<std::uint64_t, kWords> words{};
-    std::memcpy(words.data(), &value, sizeof value);
-    write_words(words.data(), 0, kWords);
+    write_front(value, sizeof value);
   }
   /// Writes the first bytes alone, up to the end of the member at `offset`.
   void write_front(const Value& value, std::size_t bytes) {
-    std::array<std::uint64_t, kWords> words{};
+    std::array<std::uint64_t, kWords> words;
     std::memcpy(words.data(), &value, bytes);
     write_words(words.data(), 0, bytes / sizeof(std::uint64_t));
   }

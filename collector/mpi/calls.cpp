@@ -28,6 +28,22 @@ class Within {
   Within& operator=(const Within&) = delete;
 };
 
+/// Makes the call, which began then and is shown; then `note(recording, span)` where it succeeded.
+template <class Call, class Note>
+int recorded_since(TimeNs begin, MpiRecording& recording, Call&& call, Note&& note) {
+  const Within within;
+  const int result = call();
+  const TimeNs end = now_ns();
+  recording.leave(end);
+  if (result != 0) return result;
+  try {
+    note(recording, MpiSpan{begin, end});
+  } catch (...) {  // out of memory: the program continues unrecorded
+    MpiRecording::end();
+  }
+  return result;
+}
+
 /// Tells `enter(recording, time)`, makes the call; then `note(recording, span)` where it succeeded.
 template <class Enter, class Call, class Note>
 int recorded(Enter&& enter, Call&& call, Note&& note) {
@@ -36,25 +52,14 @@ int recorded(Enter&& enter, Call&& call, Note&& note) {
   const Within within;
   const TimeNs begin = now_ns();
   enter(*recording, begin);
-  const int result = call();
-  const TimeNs end = now_ns();
-  recording->leave(end);
-  if (result != 0) return result;
-  try {
-    note(*recording, MpiSpan{begin, end});
-  } catch (...) {  // out of memory: the program continues unrecorded
-    MpiRecording::end();
-  }
-  return result;
+  return recorded_since(begin, *recording, call, note);
 }
 
 /// Of a call that has no other process to wait for.
 auto entering(Op operation) {
   return [operation](MpiRecording& to, TimeNs at) { to.enter(operation, at); };
 }
-/// Where the call has been shown already.
-constexpr auto entered_before = [](MpiRecording&, TimeNs) {};
-constexpr auto entered_unseen = entered_before;
+constexpr auto entered_unseen = [](MpiRecording&, TimeNs) {};
 
 /// Where a call that may not want a status writes one: ours, in place of none, if the recording needs it.
 class Statuses {
@@ -83,11 +88,13 @@ class Requests {
     if (size > few_.size()) many_.resize(size);
     handles_ = many_.empty() ? few_.data() : many_.data();
     for (std::size_t i = 0; i < size; ++i) handles_[i] = recording.mpi().handle_at(requests, i);
-    needs_status_ = recording.enter_wait(by, handles_, size, now_ns());
+    needs_status_ = recording.enter_wait(by, handles_, size, begin_);
   }
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
+  /// When the call began.
+  TimeNs begin() const { return begin_; }
   bool needs_status() const { return needs_status_; }
   /// The request at `index`, whose status is the one at `status`.
   void completed(Op by, int index, Word statuses, int status, MpiSpan span) const {
@@ -100,6 +107,7 @@ class Requests {
 
  private:
   MpiRecording& recording_;
+  const TimeNs begin_ = now_ns();
   std::array<Word, 16> few_;
   std::vector<Word> many_;
   Word* handles_;
@@ -122,8 +130,8 @@ int completing(Op operation, int count, Word requests, Word statuses, std::size_
     MpiRecording::end();
     return call(statuses);
   }
-  return recorded(
-      entered_before, [&] { return call(seen->used()); },
+  return recorded_since(
+      all->begin(), *recording, [&] { return call(seen->used()); },
       [&](MpiRecording& to, MpiSpan span) {
         if (note(*all, seen->used(), span)) to.call(operation, span);
       });

@@ -38,7 +38,7 @@ void show_mpi_calls(OpenWork& work) {
   if (pthread_key_create(&at_thread_end, give_back) == 0) shown_in = &work;
 }
 
-void enter_mpi_call(OpenMpiCall call, std::size_t awaited) noexcept {
+void enter_mpi_call(OpenMpiCall& call, std::size_t awaited) noexcept {
   Entry* const entry = shown_in == nullptr ? nullptr : own_entry();
   if (entry == nullptr) return;
   call.thread = own_thread;

@@ -206,7 +206,8 @@ void MpiRecording::enter_message(MpiOperation operation, MpiWord communicator, i
 void MpiRecording::enter_collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
                                     TimeNs at) {
   const std::lock_guard lock(mutex_);
-  enter_mpi_call(entered(operation, communicator, root, bytes, at), 0);
+  OpenMpiCall call = entered(operation, communicator, root, bytes, at);
+  enter_mpi_call(call, 0);
 }
 
 void MpiRecording::enter_sendrecv(MpiWord communicator, int peer, int tag, std::int64_t bytes, int source,

@@ -1,7 +1,11 @@
 // The WIC paper's figures for this program, and why others cannot be drawn.
 #include <fmt/format.h>
 
+#include <span>
+#include <vector>
+
 #include "analyzer/figures/list.h"
+#include "analyzer/measure/tasks.h"
 #include "reports/html/elements.h"
 #include "reports/html/figure_svg.h"
 #include "reports/html/sections.h"
@@ -10,9 +14,15 @@ namespace wicprof::reports::html {
 
 std::string figures_part(const TraceModel& model) {
   const FigureInput input = figure_input({&model});
+  const std::span<const FigureInfo> all = figures();
+  std::vector<Figure> made(all.size());
+  Tasks tasks;
+  for (std::size_t i = 0; i < all.size(); ++i) tasks.add([&, i] { made[i] = make_figure(all[i].number, input); });
+  tasks.run();
   std::string drawn, missing;
-  for (const FigureInfo& info : figures()) {
-    const Figure figure = make_figure(info.number, input);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const FigureInfo& info = all[i];
+    const Figure& figure = made[i];
     if (!figure.missing.empty()) {
       missing += fmt::format("<li>Figure {}: {}. Could not look: {}.</li>\n", info.number, text_of(figure.title),
                              text_of(figure.missing));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -83,10 +84,9 @@ std::vector<Key> busiest(const std::map<Key, std::vector<Stretch>>& all, std::si
 }
 
 /// At most kLanesPerSite keys, evenly chosen.
-template <class Key, class Value>
-std::vector<Key> evenly_chosen(const std::map<Key, Value>& map) {
-  std::vector<Key> all;
-  for (const auto& entry : map) all.push_back(entry.first);
+template <class Key>
+std::vector<Key> evenly_chosen(const std::set<Key>& keys) {
+  const std::vector<Key> all(keys.begin(), keys.end());
   if (all.size() <= kLanesPerSite) return all;
   std::vector<Key> chosen;
   for (std::size_t i = 0; i < kLanesPerSite; ++i) chosen.push_back(all[i * (all.size() - 1) / (kLanesPerSite - 1)]);
@@ -128,16 +128,22 @@ class Gatherer {
     if (!signals.stretches.empty()) signal_lanes_[site.site] = lanes_.list.size();
     add(std::move(signals));
 
-    std::map<Place, Lane> by_place;
-    std::map<DeviceId, bool> devices;
+    std::set<Place> places;
+    std::set<DeviceId> devices;
+    for (const store::WaitRow& wait : model_.waits) {
+      if (wait.site != site.site) continue;
+      places.insert({wait.device, wait.sm});
+      devices.insert(wait.device);
+    }
+    std::map<Place, Lane> chosen;  // a lane for each SM would hold every wait
+    for (const Place& place : evenly_chosen(places)) chosen[place];
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.site != site.site) continue;
-      add_wait(by_place[{wait.device, wait.sm}], states_, i, wait);
-      devices[wait.device] = true;
+      if (const auto at = chosen.find({wait.device, wait.sm}); at != chosen.end())
+        add_wait(at->second, states_, i, wait);
     }
-    for (const Place& place : evenly_chosen(by_place)) {
-      Lane& lane = by_place[place];
+    for (auto& [place, lane] : chosen) {
       const auto [device, sm] = place;
       lane.group = site.name;
       lane.name =

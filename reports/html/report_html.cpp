@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
+#include <numeric>
 #include <utility>
 
+#include "analyzer/measure/tasks.h"
 #include "analyzer/words/format.h"
 #include "reports/html/assets.h"
 #include "reports/html/colours.h"
@@ -73,6 +76,22 @@ std::string contents(const std::string& body) {
   return fmt::format("<nav aria-label=\"Contents\">\n{}</nav>\n", links);
 }
 
+/// The page's parts, made on all cores and joined in the order of add().
+class Parts {
+ public:
+  void add(std::function<std::string()> make) { makers_.push_back(std::move(make)); }
+  std::string text() const {
+    std::vector<std::string> made(makers_.size());
+    Tasks tasks;
+    for (std::size_t i = 0; i < makers_.size(); ++i) tasks.add([&, i] { made[i] = makers_[i](); });
+    tasks.run();
+    return std::accumulate(made.begin(), made.end(), std::string());
+  }
+
+ private:
+  std::vector<std::function<std::string()>> makers_;
+};
+
 }  // namespace
 
 template <>
@@ -80,17 +99,24 @@ std::string render_as<struct Html>(const ReportInput& input) {
   using namespace html;
   const TraceModel& model = input.model;
   const Analysis& analysis = input.analysis;
-  std::string body;
-  if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
-  if (model.is_digest()) {
-    body += findings_part(model, analysis) + ranks_part(model, analysis);
-  } else {
-    body += classification_part(model, analysis.classification) + findings_part(model, analysis) +
-            ranks_part(model, analysis) + timeline_part(input) + sites_part(model, analysis) +
-            parties_part(model, analysis) + models_part(model, analysis) + figures_part(model) +
-            kernels_part(model, analysis) + pairs_part(model, analysis) + program_counters_part(model, analysis) +
-            host_part(model, analysis) + interventions_part(model);
+  Parts parts;
+  if (input.comparison != nullptr) parts.add([&] { return comparison_part(model, *input.comparison); });
+  if (!model.is_digest()) parts.add([&] { return classification_part(model, analysis.classification); });
+  parts.add([&] { return findings_part(model, analysis); });
+  parts.add([&] { return ranks_part(model, analysis); });
+  if (!model.is_digest()) {
+    parts.add([&] { return timeline_part(input); });
+    parts.add([&] { return sites_part(model, analysis); });
+    parts.add([&] { return parties_part(model, analysis); });
+    parts.add([&] { return models_part(model, analysis); });
+    parts.add([&] { return figures_part(model); });
+    parts.add([&] { return kernels_part(model, analysis); });
+    parts.add([&] { return pairs_part(model, analysis); });
+    parts.add([&] { return program_counters_part(model, analysis); });
+    parts.add([&] { return host_part(model, analysis); });
+    parts.add([&] { return interventions_part(model); });
   }
+  const std::string body = parts.text();
   const std::string title =
       model.meta_value(store::MetaKey::app).empty() ? model.name : model.meta_value(store::MetaKey::app);
   return head(title) + "<body>\n<main>\n" + with_attributes(summary_part(input) + contents(body) + body) +
