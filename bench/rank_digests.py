@@ -87,7 +87,8 @@ def main():
         params = {**params, "kept_calls": said["digest"]["kept_mpi_calls"]}
         rows.append(row("merge", params, seconds, "s", MERGE_SECONDS))
         rows.append(row("merge_memory", params, memory, "bytes", MERGE_BYTES))
-    command = " ".join(["rank_digests.py", "BUILD", *sys.argv[2:]])
+    command = (f"python3 bench/rank_digests.py BUILD -o FILE --ranks {options.ranks} --steps {options.steps}"
+               f" --hour-steps {options.hour_steps}")
     return result_file.write(options, "rank_digests", command, rows)
 
 
