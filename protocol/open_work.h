@@ -109,9 +109,7 @@ class OpenEntry {
   std::uint32_t pid() const { return pid_.load(std::memory_order_acquire); }
 
   /// For the holder. One thread at a time.
-  void write(const Value& value) {
-    write_front(value, sizeof value);
-  }
+  void write(const Value& value) { write_front(value, sizeof value); }
   /// Writes the first bytes alone, up to the end of the member at `offset`.
   void write_front(const Value& value, std::size_t bytes) {
     std::array<std::uint64_t, kWords> words;
