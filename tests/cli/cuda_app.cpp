@@ -116,6 +116,8 @@ void graph() {
 }
 
 void graphs(double seconds) {
+  cupti->enter(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphCreate, ++correlation);
+  cupti->leave(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphCreate, correlation);
   const std::uint64_t end = now() + static_cast<std::uint64_t>(seconds * 1e9);
   while (now() < end) {
     graph();
