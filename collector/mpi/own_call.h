@@ -10,7 +10,7 @@ namespace wicprof::collector {
 /// Before the others, once per process. `work` is never unmapped.
 void show_mpi_calls(OpenWork& work);
 
-/// The calling thread enters a call, whose first `awaited` requests are known; Adds the thread to `call`.
+/// The calling thread enters a call, whose first `awaited` requests are known. Adds the thread to `call`.
 void enter_mpi_call(OpenMpiCall& call, std::size_t awaited) noexcept;
 void leave_mpi_call(TimeNs at) noexcept;
 

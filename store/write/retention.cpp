@@ -25,12 +25,14 @@ int each_table(Fn&& fn) {
   return code;
 }
 
-// SQL that is true for a row that overlaps no window of capture_window; the windows are disjoint. Unknown times count
-// as inside.
-std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end) {
-  return table + "." + begin + " IS NOT NULL AND " + table + "." + end +
-         " IS NOT NULL AND NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." +
-         end + " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0)";
+// SQL that is true for a row that overlaps no window of capture_window; the windows are disjoint. `keeps_unknown`: a
+// row whose times are unknown counts as inside.
+std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end,
+                         bool keeps_unknown) {
+  return "iif(" + table + "." + begin + " IS NULL OR " + table + "." + end + " IS NULL, " +
+         (keeps_unknown ? "0" : "1") +
+         ", NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." + end +
+         " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0))";
 }
 
 }  // namespace
@@ -91,6 +93,14 @@ std::vector<Retention::Window> Retention::merged() const {
   return merge(std::move(all));
 }
 
+// Whether what came from `begin` to `end` may be of a window: it may come late by as much as a range.
+bool Retention::near_window(TimeNs begin, TimeNs end) const {
+  const std::vector<Window> all = merged();
+  return std::any_of(all.begin(), all.end(), [&](const Window& window) {
+    return window.first <= end && window.second >= begin - plan_.range_patience;
+  });
+}
+
 // Writes the windows that can overlap rows after decided_ids_ and up to `last` to the database.
 int Retention::put_windows(Writer& writer, const Ids& last) const {
   TimeNs first = std::numeric_limits<TimeNs>::max();
@@ -131,34 +141,36 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
   });
   newest_ids_.emplace_back(now, newest);
 
-  // The ids recorded by that time; nullptr for times before the first entry.
-  const auto by = [&](TimeNs time) -> const Ids* {
-    const Ids* found = nullptr;
-    for (const auto& [at, ids] : newest_ids_) {
-      if (at <= time) found = &ids;
+  // The last entry by that time; nullptr for times before the first.
+  const auto by = [&](TimeNs time) -> const std::pair<TimeNs, Ids>* {
+    const std::pair<TimeNs, Ids>* found = nullptr;
+    for (const auto& entry : newest_ids_) {
+      if (entry.first <= time) found = &entry;
     }
     return found;
   };
   const Ids* const too_many = plan_.keep_last != 0 ? shorten(writer) : nullptr;
-  const Ids* const too_old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr;
+  const auto* const too_old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr;
   // The newest row of a table always stays: otherwise ids would restart.
-  if (const Ids* old = too_old != nullptr ? too_old : too_many; old != nullptr && code == 0) {
+  if (const Ids* old = too_old != nullptr ? &too_old->second : too_many; old != nullptr && code == 0) {
     code = each_table([&](std::size_t i, const std::string& table, const auto&, const auto&) {
       if ((*old)[i] == 0) return 0;
       return writer.remove(
           "DELETE FROM " + table + " WHERE id <= " + std::to_string(std::min((*old)[i], newest[i] - 1)), removed);
     });
   }
-  if (const Ids* old = !plan_.ranges.empty() ? by(now - plan_.range_patience) : nullptr; old != nullptr && code == 0) {
+  if (const auto* old = !plan_.ranges.empty() ? by(now - plan_.range_patience) : nullptr; old != nullptr && code == 0) {
+    const bool keeps_unknown = near_window(decided_at_, old->first);
+    decided_at_ = old->first;
     code = put_windows(writer, newest);
     if (code == 0) {
       code = each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& end) {
-        const std::int64_t last = std::min((*old)[i], newest[i] - 1);
+        const std::int64_t last = std::min(old->second[i], newest[i] - 1);
         if (last <= decided_ids_[i]) return 0;
-        const int done =
-            writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(decided_ids_[i]) +
-                              " AND id <= " + std::to_string(last) + " AND " + in_no_window(table, begin, end),
-                          removed);
+        const int done = writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(decided_ids_[i]) +
+                                           " AND id <= " + std::to_string(last) + " AND " +
+                                           in_no_window(table, begin, end, keeps_unknown),
+                                       removed);
         decided_ids_[i] = last;
         return done;
       });
@@ -180,7 +192,7 @@ int Retention::remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed) {
       code =
           each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& finish) {
             return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(decided_ids_[i]) + " AND " +
-                                     in_no_window(table, begin, finish),
+                                     in_no_window(table, begin, finish, true),
                                  removed);
           });
     }

@@ -119,6 +119,7 @@ class Retention {
   void add_window(TimeNs start, TimeNs end);
   static std::vector<Window> merge(std::vector<Window> all);
   std::vector<Window> merged() const;
+  bool near_window(TimeNs begin, TimeNs end) const;
   int put_windows(Writer& writer, const Ids& last) const;
   const Ids* shorten(Writer& writer);
 
@@ -127,6 +128,7 @@ class Retention {
   std::deque<std::pair<TimeNs, Ids>> newest_ids_;             // the newest id of every table, by time
   TimeNs shortened_to_ = std::numeric_limits<TimeNs>::min();  // rows of before did not fit into keep_bytes
   Ids decided_ids_{};                                         // rows up to these ids were kept or removed by the ranges
+  TimeNs decided_at_ = 0;                                     // when these were the newest
   std::map<std::pair<Range, TimeNs>, int> open_;
   std::vector<Window> windows_;  // of ranges that have ended; merged at merge_at_ windows
   std::size_t merge_at_ = kMergeFrom;

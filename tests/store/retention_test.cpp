@@ -264,6 +264,31 @@ TEST_F(SecondBySecond, IdsContinueAfterAPause) {
   EXPECT_EQ(writer->integer("SELECT max(id) FROM call"), 11);
 }
 
+// A recording of ranges would grow by each event of CUDA, whose times are unknown.
+TEST_F(SecondBySecond, RowsWithoutTimeGoWhereNoRangeIsNear) {
+  RetentionPlan plan;
+  plan.ranges = {{"step", std::nullopt}};
+  plan.range_patience = 2 * kSecond;
+  open(plan);
+  const auto pass = [&](int seconds) {
+    for (int s = 0; s < seconds; ++s) {
+      ASSERT_EQ(writer->run("INSERT INTO cuda_event (process_id, device_id, event, context, stream, correlation) "
+                            "VALUES (1, 1, 1, 1, 1, 1)"),
+                0);
+      second();
+    }
+  };
+  const auto events = [&] { return writer->integer("SELECT count(*) FROM cuda_event"); };
+  pass(20);
+  EXPECT_LE(events(), 4);
+  retention->range_opened(0, 1, "step", "", now);
+  pass(3);
+  retention->range_ended(0, 1, "step", "", now - 3 * kSecond, now);
+  pass(20);
+  EXPECT_GE(events(), 3);  // of the range
+  EXPECT_LE(events(), 3 + 4 + 4);
+}
+
 TEST_F(SecondBySecond, WaitsForLateRanges) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
