@@ -21,9 +21,9 @@ struct Switches {
 /// /proc/thread-self/schedstat open once the thread has read it, as far as kMaxFiles allows for all threads together;
 /// other threads open the file for each read.
 ///
-/// To open that file and to forget it at the thread's end takes the system as long as all else that a new thread costs.
-/// So, of a program that makes a thread for each request, only the first kFirstThreads threads and one of kOneOf later
-/// ones read the file from the first time on. The others begin with their read kLater.
+/// To open that file, the system makes entries of /proc for the thread, and discards them at the thread's end. So, of a
+/// program that makes a thread for each request, only the first kFirstThreads threads and one of kOneOf later ones read
+/// the file from the first time on. The others begin with their read kLater.
 class RunDelay {
  public:
   /// Leaves the user's process its descriptors: 1,024 are the usual limit. Not calibrated.

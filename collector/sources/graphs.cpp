@@ -42,12 +42,15 @@ class Graphs final : public Source {
 
   // Before the first graph, once and for all: a program died within CUPTI when this kind was enabled while it had a
   // graph (CUDA 13.0).
-  void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data, EventSink&) override {
+  void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
+                EventSink& sink) override {
     if (enabled_.load(std::memory_order_acquire) || domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
     if (data.callbackSite != CUPTI_API_ENTER || !makes_graph(id)) return;
     const std::lock_guard lock(mutex_);  // another thread's first graph waits until launches are recorded as a whole
     if (enabled_) return;
-    api_->activity_enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    if (api_->activity_enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != CUPTI_SUCCESS)
+      sink.loss(LossSource::cupti, 1,
+                "CUPTI refuses records of graphs as a whole: their kernels are recorded one by one");
     enabled_.store(true, std::memory_order_release);
   }
 

@@ -61,7 +61,7 @@ TimeNs read_often(RunDelay& delay) {
   return delay.read({RunDelay::kLater, 0});
 }
 
-// Opening the file takes as long as all else that a new thread costs.
+// Opening the file makes the system add entries to /proc for each thread.
 TEST(RunDelay, MostThreadsOfManyBeginLater) {
   if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
   std::uint32_t at_once = 0, later = 0;
