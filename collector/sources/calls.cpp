@@ -30,17 +30,6 @@ constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
 };
 
-// Launches by the runtime: the call of the driver within has the same correlation and nearly the same times, all
-// launches have it, and a record of each of both costs the launching thread twice.
-constexpr CUpti_CallbackId kLaunchesOfRuntime[] = {
-    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
-    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060,
-    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000,
-};
-
 // What the collector calls itself (collector/waits/parking.cpp, collector/sources/rewrite.cpp), apart from calls that
 // are not recorded at all.
 constexpr CUpti_CallbackId kOwnDriverCalls[] = {
@@ -94,7 +83,6 @@ class Calls final : public Source {
     }
     if (api_->activity_enable_runtime_api != nullptr) {
       for (const CUpti_CallbackId id : kQuietRuntimeCalls) api_->activity_enable_runtime_api(id, 0);
-      for (const CUpti_CallbackId id : kLaunchesOfRuntime) api_->activity_enable_runtime_api(id, 0);
     }
     return ok();
   }
