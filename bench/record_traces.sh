@@ -8,12 +8,13 @@
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: AB_TIME=10s bench/record_traces.sh build samples/traces cuda:0,cuda:1
 # AB_TIME: the longest comparison of each run with --ab (default: 30s). AB_LIMIT: seconds until such a run is given up,
-# its completing included (default: 180). ONLY_AB=1: only the runs with --ab.
+# its completing included (default: 180). ONLY_AB=1: only the runs with --ab;
+# NO_AB=1: all but these.
 # DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
 # the first device.
 # Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.
 set -u
-[ $# -ge 3 ] || { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(realpath "$1")/bin
 [ -x "$bin/wic-prof" ] || { echo "$bin/wic-prof does not exist; build it with make" >&2; exit 2; }
@@ -49,7 +50,7 @@ size_of() {
     simt:*) ;;
     */c_cg) echo " --size 32" ;;
     */c_fe) echo " --size 20" ;;
-    */g_bfs) echo " --size 16384" ;;
+    */g_bfs) echo " --size 8192" ;;
     */g_bs) echo " --size 524288 --blocks 8" ;;
     */g_c2d) echo " --size 4096" ;;
     */g_stn) echo " --size 192 --tiles 2" ;;
@@ -141,6 +142,7 @@ for name in "$@"; do
   done
 done
 for name in "$@"; do
+  [ -z "${NO_AB:-}" ] || break
   [ -x "$bin/$name" ] && [ "${without_modes#* "$name" }" = "$without_modes" ] || continue
   echo "== $name, both modes in turn"
   compare_modes "$name" || { rm -f "$out/$name.ab.json"; failed=1; }

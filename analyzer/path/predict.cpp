@@ -352,7 +352,8 @@ class Predictor {
     if (!refused.empty()) {
       result_.reason = refused;
     } else if (!any) {
-      result_.reason = "no waiter inside a kernel polled";
+      result_.reason =
+          model_.waits.empty() ? "no wait inside a kernel was recorded" : "no waiter inside a kernel polled";
     } else {
       result_.bounds = gain_of(all_saved_);
       if (!certain(*result_.bounds)) {

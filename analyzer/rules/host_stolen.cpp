@@ -7,7 +7,7 @@ template <>
 RuleOutcome apply<struct HostStolen>(const RuleInput& input) {
   return late_outcome(
       input, LateCause::stolen,
-      "host threads launched or went on late, probably since the machine's host had taken their CPUs",
+      "host threads launched or went on late, perhaps since the machine's host had taken their CPUs",
       [](Finding& finding) {
         finding.evidence += "; steal_ns is as long, but does not say when";
         finding.remedy =

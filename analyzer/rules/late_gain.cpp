@@ -47,7 +47,8 @@ RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_vi
   if (sum == nullptr) return outcome;
   Finding finding;
   finding.cost = input.time_cost(sum->at_once_ns);
-  finding.severity = Severity::warning;
+  // What is as uncertain as it is long is a possibility, not a finding to act on.
+  finding.severity = 2 * sum->error_ns > sum->late_ns ? Severity::info : Severity::warning;
   finding.text =
       fmt::format("{}: {} in {}", text, format_duration(sum->late_ns), count_of(input.lateness.steps, "step"));
   finding.evidence = late_evidence(input, *sum);

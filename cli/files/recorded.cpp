@@ -260,11 +260,14 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     if (!story) return story.error();
     text += fmt::format("{}: {}\n{}", title, name, *story);
   }
-  return text + unchanged +
+  const std::string heading = fmt::format(
+      "Traces recorded on {}. The columns poll and park show the median time of an iteration, from the longer "
+      "run with both modes where the program had one.",
+      fmt::join(devices, " and "));
+  return text + unchanged + reports::paragraph(screen, heading, 0) +
          fmt::format(
-             "Recorded on {}; the median time of an iteration polled and parked\n\n{}\n"
-             "wic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
-             fmt::join(devices, " and "), reports::table_text(table, screen), traces->folder);
+             "\n{}\nwic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
+             reports::table_text(table, screen), traces->folder);
 }
 
 Result<std::string> recorded_application(const std::string& name, const reports::Screen& screen) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/machine_code/kernel_polling.h"
 #include "analyzer/trace/imported.h"
 #include "analyzer/trace/run_command.h"
@@ -31,10 +33,12 @@ NothingToShow no_tracks() {
 std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
                                        bool large) {
   if (large || !model.waits.empty()) return std::nullopt;
-  if (!model.sites.empty())
+  const auto declared =
+      std::ranges::count_if(model.sites, [](const store::SiteRow& site) { return site.side != SiteSide::host; });
+  if (declared > 0)
     return NothingToShow{
         fmt::format("No SM has a strip: the program declared {}, but no wait inside a kernel was recorded.",
-                    analyzer::count_of(model.sites.size(), "wait site")),
+                    analyzer::count_of(static_cast<std::uint64_t>(declared), "wait site")),
         run_command_or_form(model, "")};
   if (model.kernels.empty()) return std::nullopt;
   if (const std::string unseen = analyzer::unseen_kernel_waits(model); !unseen.empty())

@@ -55,7 +55,7 @@ std::string rule_with_cost(const Finding& finding) {
 }
 
 std::string name_at(std::string_view name, std::string_view place) {
-  return place.empty() ? std::string(name) : fmt::format("{} ({})", name, place);
+  return name.find(place) != std::string_view::npos ? std::string(name) : fmt::format("{} ({})", name, place);
 }
 
 analyzer::ChangeRange predicted_change(const Gain& gain) {

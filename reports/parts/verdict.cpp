@@ -110,7 +110,7 @@ TraceVerdict measured_verdict(const Comparison& comparison) {
       verdict.headline = fmt::format("no change: {}, iterations are {}", sides, change);
       break;
     case Verdict::inconclusive:
-      verdict.tone = Tone::warn;
+      verdict.tone = Tone::open;
       verdict.headline = fmt::format("inconclusive, {}: {}", sides, comparison.why);
       break;
   }

@@ -77,7 +77,11 @@ TEST(Lateness, FindingsSayWhatToDoAndWhatItGains) {
   ASSERT_NE(found, nullptr);
   EXPECT_NE(found->evidence.find("launches and waits were late"), std::string::npos) << found->evidence;
 
-  EXPECT_NE(finding(analyze(run_of(Injected::steal, true).model), "host_stolen"), nullptr);
+  // Nobody knows when the host took the time, so that this is a possibility.
+  const Analysis stolen = analyze(run_of(Injected::steal, true).model);
+  found = finding(stolen, "host_stolen");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::info);
 }
 
 TEST(Lateness, SumsOfSitesAddUp) {

@@ -70,14 +70,15 @@ class Verdicts(Shipped):
                                  for s in ("critical", "warning")) > 0, verdict["tone"] in ("bad", "warn"))
 
     def test_no_verdict_rests_on_a_trifle(self):
-        # 78 us of CPU time in a program of 677 ms.
+        # Less than a millisecond of CPU time in a program of 800 ms.
         analysis = json.loads(self.answer("analyze", self.unpack("c_h3d.poll"), "--format", "json"))
         self.assertTrue(analysis["verdict"]["headline"].startswith("no problem found"), analysis["verdict"])
         text = self.answer("analyze", "c_h3d.poll.wicprof")
-        self.assertIn("host_spin", text.split("Also seen")[1])
+        self.assertIn("[info] host_spin", text)
+        self.assertNotIn("[warning]", text)
 
     def test_the_start_is_not_late(self):
-        # The program of 677 ms computed for 633 ms before its iterations.
+        # The program computed for most of its time before its iterations.
         analysis = json.loads(self.answer("analyze", self.unpack("c_h3d.poll"), "--format", "json"))
         late = sum(cause["late_ns"] for cause in analysis["lateness"]["causes"])
         iterations = analysis["classification"]["period"]["count"] * analysis["classification"]["period"]["ns"]
@@ -92,7 +93,8 @@ class Verdicts(Shipped):
             markdown = self.answer("report", trace, "--format", "md").replace("\\", "")
             self.assertEqual(markdown.split("\n")[2], f"**Verdict: {headline}**")
             page = self.answer("report", trace, "--format", "html")
-            self.assertLess(page.index(f"<b>{html.escape(headline)}</b>"), page.index('class="tiles summary"'))
+            shown = html.unescape(page)
+            self.assertLess(shown.index(f"<b>{headline}</b>"), shown.index('class="tiles summary"'))
             self.check_counts(page)
 
     def check_counts(self, page):

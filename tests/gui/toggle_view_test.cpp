@@ -180,6 +180,9 @@ TEST(Nothing, EachReasonHasACommand) {
   plain.kernels.emplace_back();
   ASSERT_TRUE(no_strips(plain, {}, false));
   EXPECT_NE(no_strips(plain, {}, false)->command.find("pcsampling"), std::string::npos);
+  plain.sites.push_back({1, "cudaStreamSynchronize in step", {}, {}, 0});
+  plain.sites.back().side = SiteSide::host;
+  EXPECT_NE(no_strips(plain, {}, false)->command.find("pcsampling"), std::string::npos) << "a call is no declared site";
   EXPECT_FALSE(no_strips(plain, {}, true)) << "a large trace has waits that the model lacks";
   EXPECT_EQ(no_findings(analysis, path).command, "wic-prof analyze 'a b.wicprof'");
 }
