@@ -15,17 +15,27 @@ namespace {
 
 // Calls not recorded: lookups, and reads and changes of the calling thread's state. No thread ever waits in them, and a
 // program makes thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, with a
-// tool attached each launch looks up its kernel's name, and a library such as the WIC backend pushes and pops its
-// context around each visit).
+// tool attached each launch looks up its kernel's name, a library such as the WIC backend pushes and pops its context
+// around each visit, and a training step of PyTorch asks some 500 times for its device).
 constexpr CUpti_CallbackId kQuietDriverCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
-    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2, CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent,    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent,     CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
+    CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
 };
 constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
     CUPTI_RUNTIME_TRACE_CBID___cudaPushCallConfiguration_v13000,
     CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
 };
