@@ -283,6 +283,7 @@ void FiguresPanel::draw(App& app, const Ui& ui) {
     card("waiting", ui.px(kEmpty), [&] {
       heading(ui, "Waiting warps");
       faint(ui, "the trace has no waits inside kernels");
+      legend(ui, ui.drawn_last);
     });
   }
   for (const PaperFigure& one : shown)

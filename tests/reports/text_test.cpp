@@ -5,6 +5,7 @@
 
 #include "analyzer/analysis.h"
 #include "reports/parts/columns.h"
+#include "reports/parts/phrases.h"
 #include "reports/parts/verdict.h"
 #include "reports/text/answers.h"
 #include "tests/analyzer/program.h"
@@ -84,6 +85,19 @@ TEST(Verdict, SaysWhatWasMeasuredBeforeWhatRulesSay) {
   empty.sites.clear();
   settle(empty);
   EXPECT_EQ(trace_verdict(empty, analyze(empty)).tone, Tone::open);
+}
+
+TEST(Verdict, AnInconclusiveMeasurementIsNoProblem) {
+  const TraceModel model = rich_program();
+  Comparison comparison = compare(model);
+  comparison.verdict = analyzer::Verdict::inconclusive;
+  EXPECT_EQ(trace_verdict(model, analyze(model), &comparison).tone, Tone::open);
+}
+
+TEST(Phrases, APlaceStandsOnce) {
+  EXPECT_EQ(name_at("cudaMemcpy in step", "app.cu:7"), "cudaMemcpy in step (app.cu:7)");
+  EXPECT_EQ(name_at("cudaMemcpy in app+0x9dfd", "app+0x9dfd"), "cudaMemcpy in app+0x9dfd");
+  EXPECT_EQ(name_at("cudaMemcpy", ""), "cudaMemcpy");
 }
 
 TEST(Columns, EachHasAMeaning) {
