@@ -413,7 +413,7 @@ class ShippedTraces(gui_harness.Case):
                                   "type wait_for_word", "frames 16", "enter", "frames 4", "dump found",
                                   options=("--light",))
         self.assertRegex(found["selected"]["facts"]["polls"],
-                         r"^9\d.\d % of its samples, at bare_poll.cu:58 \(2\d.\d % in the loop, 7\d.\d % at the barrier")
+                         r"^9\d.\d % of its samples, at bare_poll.cu:58 \(2\d.\d % in the loop, 7\d.\d % at the barr")
         rows = read_png(self.work / "t.png")[2]
         across = slice(*(3 * int(drawn["items"]["timeline"][0] + part * drawn["items"]["timeline"][2])
                          for part in (0.1, 0.9)))
