@@ -8,8 +8,8 @@
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: AB_TIME=10s bench/record_traces.sh build samples/traces cuda:0,cuda:1
 # AB_TIME: the longest comparison of each run with --ab (default: 30s). AB_LIMIT: seconds until such a run is given up,
-# its completing included (default: 180). ONLY_AB=1: only the runs with --ab;
-# NO_AB=1: all but these.
+# its completing included (default: 180). ONLY_AB=1: only the runs with --ab.
+# NO_AB=1: all runs but these.
 # DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
 # the first device.
 # Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.

@@ -36,8 +36,9 @@ inline constexpr std::array kHostWord{
 /// by this factor.
 inline constexpr double kHostWordSpread = 1.27;
 /// Launches, returns to the host and host work between kernels take up to this many times as long while pollers congest
-/// the host's memory: on the critical path of hot_flag, polled over parked. Launches 3.16 in the shipped traces of an
-/// H100; other recordings had 1.59 to 3.95 as their most. Why is not known, so that only the upper end counts with it.
+/// the host's memory: on the critical path of hot_flag, polled over parked. Launches take 3.16 times as long in the
+/// shipped traces of an H100; the constant leaves room for other machines. Why is not known, so that only the upper end
+/// counts with it. Not calibrated.
 inline constexpr double kHostSlowed = 4;
 /// Both ends of every interval lie this factor beyond what bounds the work. Not calibrated. With many toggles, cases
 /// without gain were measured at up to 1.06 times the prediction (flag_handoff in prediction_long.h200.json); with two,

@@ -16,7 +16,7 @@ namespace {
 // Calls not recorded: lookups, and reads and changes of the calling thread's state. No thread ever waits in them, and a
 // program makes thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, with a
 // tool attached each launch looks up its kernel's name, a library such as the WIC backend pushes and pops its context
-// around each visit, and a training step of PyTorch asks some 500 times for its device).
+// around each visit, and a training step of PyTorch asks for its device hundreds of times).
 constexpr CUpti_CallbackId kQuietDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
@@ -73,7 +73,6 @@ constexpr CUpti_CallbackId kOwnDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2,
     CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
     CUPTI_DRIVER_TRACE_CBID_cuStreamGetCtx,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2,
