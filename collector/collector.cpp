@@ -1,6 +1,7 @@
 #include "collector/collector.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 #include "collector/program/own_thread.h"
 #include "collector/program/unnoticed.h"
 #include "collector/sources/list.h"
+#include "collector/waits/driver_api.h"
 #include "collector/waits/range_names.h"
 #include "protocol/time.h"
 
@@ -29,14 +31,45 @@ thread_local bool on_own_thread = false;
 
 std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
 
+// A collector that stays for now is about to give CUPTI back, at the exit of the next call that has a callback.
+struct Farewell {
+  std::atomic<const CuptiApi*> api{nullptr};
+  CUpti_SubscriberHandle subscriber = nullptr;
+  std::atomic<bool> done{false};
+  CUptiResult result = CUPTI_SUCCESS;
+};
+Farewell farewell;
+
+// How long to wait for such a call: of ours first, which comes at once, then of the program.
+constexpr TimeNs kFarewell = 2 * kSecond;
+constexpr std::chrono::milliseconds kLook{1};  // between two looks at what the program's threads still do
+
 }  // namespace
 
 Collector* Collector::instance_ = nullptr;
+Gate<Collector> Collector::gate_;
 
 Collector::Collector(const CuptiApi& api, EventSink& sink, RingHeader* ring, const Environment& environment,
-                     const ControlBlock* control)
-    : api_(api), sink_(sink), pages_(ring), environment_(environment), capture_(control) {
-  instance_ = this;
+                     const ControlBlock* control, Stay stay)
+    : api_(api), sink_(sink), pages_(ring), environment_(environment), stay_(stay), capture_(control) {
+  if (stay_ == Stay::for_good) {
+    instance_ = this;
+  } else {
+    gate_.open(*this);
+  }
+}
+
+/// Calls work(collector) for the collector that records. False: none does.
+template <class Work>
+bool Collector::visit(Work&& work) {
+  if (instance_ != nullptr) {
+    instance_->guard([&] { work(*instance_); });
+    return true;
+  }
+  const Gate<Collector>::Visit visit(gate_);
+  if (visit.object() == nullptr) return false;
+  visit.object()->guard([&] { work(*visit.object()); });
+  return true;
 }
 
 Result<> Collector::start(std::vector<std::unique_ptr<Source>> sources) {
@@ -44,20 +77,32 @@ Result<> Collector::start(std::vector<std::unique_ptr<Source>> sources) {
   for (const auto& source : sources_) {
     if (source->wants_callbacks()) called_.push_back(source.get());
   }
-  if (Result<> done = subscribe(); !done) return done;
-  Result<> done = set_up();
-  if (!done) api_.unsubscribe(subscriber_);
+  Result<> done = subscribe();
+  const bool subscribed = static_cast<bool>(done);
+  if (subscribed) done = set_up();
+  if (done) return done;
+  if (stay_ == Stay::for_now) {
+    leave_callbacks();
+    if (subscribed) (void)give_back_cupti();
+  } else if (subscribed) {
+    api_.unsubscribe(subscriber_);
+  }
   return done;
 }
 
+/// Of Stay::for_now: returns once no thread is in a callback, and none will be.
+void Collector::leave_callbacks() {
+  gate_.close();
+  while (!gate_.is_left()) std::this_thread::sleep_for(kLook);
+}
+
 Result<> Collector::subscribe() {
-  const auto callback = [](void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  const auto callback = [](void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     const Unnoticed unnoticed;
-    Collector& collector = *static_cast<Collector*>(self);
-    collector.guard([&] { collector.on_callback(domain, id, data); });
+    if (!visit([&](Collector& collector) { collector.on_callback(domain, id, data); })) on_api_exit(domain, data);
   };
   if (api_.subscribe_v2 == nullptr) {
-    return cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, this));
+    return cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, nullptr));
   }
   char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
   CUpti_SubscriberParams params{};
@@ -65,7 +110,7 @@ Result<> Collector::subscribe() {
   params.subscriberName = "wic-prof";
   params.oldSubscriberName = other;
   params.oldSubscriberSize = sizeof other;
-  const CUptiResult result = api_.subscribe_v2(&subscriber_, callback, this, &params);
+  const CUptiResult result = api_.subscribe_v2(&subscriber_, callback, nullptr, &params);
   other[sizeof other - 1] = '\0';
   const bool refused = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && other[0] != '\0';
   return cupti_call(
@@ -77,11 +122,11 @@ Result<> Collector::set_up() {
     const Unnoticed unnoticed;
     *buffer = nullptr;
     *bytes = *max_records = 0;
-    instance_->guard([&] { instance_->on_buffer_requested(buffer, bytes, max_records); });
+    visit([&](Collector& collector) { collector.on_buffer_requested(buffer, bytes, max_records); });
   };
   const auto completed = [](CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
     const Unnoticed unnoticed;
-    instance_->guard([&] { instance_->on_buffer_completed(buffer, valid_bytes); });
+    if (!visit([&](Collector& collector) { collector.on_buffer_completed(buffer, valid_bytes); })) std::free(buffer);
   };
 
   // Registered before any kind is enabled, so that all records use our clock.
@@ -115,6 +160,11 @@ Result<> Collector::set_up() {
            {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020}}) {
     done = cupti_call(api_, "cuptiEnableCallback", api_.enable_callback(1, subscriber_, domain, id));
     if (!done) sink_.loss(LossSource::cupti, 1, done.error().message);
+  }
+  if (stay_ == Stay::for_now) {  // the program's contexts were there before
+    has_context_.store(true, std::memory_order_release);
+    capture_.follow();
+    start_flusher();
   }
   return ok();
 }
@@ -210,6 +260,10 @@ void Collector::stop() {
   } else {
     sink_.loss(LossSource::cupti, 1, "CUPTI did not hand over its last records before the program's exit");
   }
+  read_the_rest();
+}
+
+void Collector::read_the_rest() {
   std::unique_lock lock(reader_mutex_, std::try_to_lock);
   while (!lock && now_ns() < exit_by_.load(std::memory_order_relaxed)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -225,6 +279,78 @@ void Collector::stop() {
   for (const auto& source : sources_) source->finish(sink_);
   sink_.send_held(ring_timeout());
   switch_off();
+}
+
+std::string Collector::detach() {
+  on_own_thread = true;
+  // From here on, until the gate is closed, callbacks still come: they end what has begun.
+  while (!capture_.stop(kExitTimeout)) {
+  }
+  const TimeNs let_go_by = now_ns() + std::chrono::nanoseconds(kExitTimeout).count();
+  bool let_go = false;
+  while (!let_go && now_ns() < let_go_by) {
+    let_go = true;
+    for (const auto& source : sources_) let_go = source->lets_go() && let_go;
+    if (!let_go) std::this_thread::sleep_for(kLook);
+  }
+  while (!flusher_.stop(kExitTimeout)) {
+  }
+  exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitTimeout).count(), std::memory_order_relaxed);
+  if (!off()) {
+    const Cupti cupti{api_, subscriber_};
+    // But for graphs: how they are recorded must not change while there are some (collector/sources/graphs.cpp).
+    for (const auto& source : sources_) source->disable(cupti);
+  }
+  for (const CUpti_CallbackDomain domain :
+       {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_NVTX})
+    api_.enable_domain(0, subscriber_, domain);
+  api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  leave_callbacks();
+  if (!off()) read_the_rest();
+  const Result<> given_back = give_back_cupti();
+  return given_back ? "" : given_back.error().message;
+}
+
+/// CUPTI wants to be given back at the exit of a call of CUDA. A call of ours, which does nothing, spares the program's
+/// threads the work, and comes also where they make no calls.
+Result<> Collector::give_back_cupti() {
+  if (api_.finalize == nullptr) {
+    api_.unsubscribe(subscriber_);
+    return unavailable("this CUPTI cannot be given back (it has no cuptiFinalize), and stays loaded");
+  }
+  farewell.subscriber = subscriber_;
+  farewell.done.store(false);
+  farewell.api.store(&api_);
+  const auto own_call = CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent;
+  api_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, own_call);
+  CUcontext current = nullptr;
+  if (const auto call = DriverApi::loaded().current_context; call != nullptr) call(&current);
+  if (!farewell.done.load()) {
+    for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API})
+      api_.enable_domain(1, subscriber_, domain);
+    for (const TimeNs end = now_ns() + kFarewell; !farewell.done.load() && now_ns() < end;)
+      std::this_thread::sleep_for(kLook);
+  }
+  if (farewell.api.exchange(nullptr) != nullptr) {  // nobody has come, and nobody will
+    for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API})
+      api_.enable_domain(0, subscriber_, domain);
+    api_.unsubscribe(subscriber_);
+    return unavailable(
+        "the program has made no call of CUDA at whose end CUPTI could be given back: CUPTI stays loaded");
+  }
+  while (!farewell.done.load()) std::this_thread::sleep_for(kLook);
+  return cupti_call(api_, "cuptiFinalize", farewell.result);
+}
+
+void Collector::on_api_exit(CUpti_CallbackDomain domain, const void* data) {
+  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+  if (static_cast<const CUpti_CallbackData*>(data)->callbackSite != CUPTI_API_EXIT) return;
+  if (farewell.api.load(std::memory_order_relaxed) == nullptr) return;
+  const CuptiApi* const api = farewell.api.exchange(nullptr);
+  if (api == nullptr) return;
+  api->unsubscribe(farewell.subscriber);
+  farewell.result = api->finalize();
+  farewell.done.store(true);
 }
 
 void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {

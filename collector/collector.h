@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "collector/capture_switch.h"
@@ -18,20 +19,29 @@
 #include "collector/cupti/cupti_api.h"
 #include "collector/flusher.h"
 #include "collector/program/environment.h"
+#include "collector/program/gate.h"
 #include "collector/sources/source.h"
 #include "protocol/event_sink.h"
 #include "protocol/ring_pages.h"
 
 namespace wicprof::collector {
 
-/// One per process, and never destroyed: CUPTI and the program's threads may call it until the process ends.
+/// One at a time in a process. Destroyed after detach() alone: else CUPTI and the program's threads may call it until
+/// the process ends.
 class Collector {
  public:
+  /// How long it stays.
+  enum class Stay {
+    for_good,  ///< begun within cuInit(), and until the process ends
+    for_now    ///< begun at any time later, and until detach()
+  };
+
   /// `ring`: the sink's. `control`: the session's, which says when to record.
   Collector(const CuptiApi& api, EventSink& sink, RingHeader* ring, const Environment& environment,
-            const ControlBlock* control);
+            const ControlBlock* control, Stay stay = Stay::for_good);
 
-  /// Called within cuInit(). After an error nothing is recorded, and another tool can subscribe to CUPTI. A source that
+  /// Called within cuInit(), or on a thread of ours later. After an error nothing is recorded, and another tool can
+  /// subscribe to CUPTI. A source that
   /// cannot be enabled becomes a loss event, and the other sources record. `sources`: at least one; without sources
   /// CUPTI is not needed, and stays free for the program's own profiler.
   Result<> start(std::vector<std::unique_ptr<Source>> sources);
@@ -39,11 +49,23 @@ class Collector {
   /// At exit: flushes CUPTI's remaining records, closes open ranges, and ignores all later callbacks.
   void stop();
 
+  /// Of Stay::for_now: does what stop() does, and gives CUPTI back. Returns once no thread of the program is in a
+  /// callback, and no thread of ours runs, however long that takes. On a thread of ours. Returns what stays in the
+  /// program; empty: nothing does.
+  std::string detach();
+
   /// Ignores all later callbacks. Takes no lock and makes no system call: for the child of a fork, which must not write
   /// to its parent's ring.
   void switch_off() { off_.store(true, std::memory_order_relaxed); }
 
  private:
+  template <class Work>
+  static bool visit(Work&& work);
+  static void on_api_exit(CUpti_CallbackDomain domain, const void* data);
+  Result<> give_back_cupti();
+  void leave_callbacks();
+  void read_the_rest();
+
   void on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
   void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes);
@@ -75,13 +97,15 @@ class Collector {
   void start_flusher();
   bool off() const { return off_.load(std::memory_order_relaxed); }
 
-  // CUPTI passes no user pointer to its buffer callbacks.
+  // CUPTI passes no user pointer to its buffer callbacks. Of Stay::for_good; the other one is behind a gate.
   static Collector* instance_;
+  static Gate<Collector> gate_;
 
   const CuptiApi& api_;
   EventSink& sink_;
   RingPages pages_;
   Environment environment_;
+  const Stay stay_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<Source*> called_;  // those that want callbacks

@@ -5,11 +5,14 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "collector/attachment.h"
 #include "collector/collector.h"
+#include "collector/dormant.h"
 #include "collector/program/notice.h"
 #include "collector/sources/list.h"
 #include "collector/waits/waits_of_process.h"
@@ -51,9 +54,16 @@ void at_exit() noexcept {
 
 void in_child() noexcept { state().collector->switch_off(); }
 
+/// A call may come while the program is within cuInit() still, which CUPTI must not come before.
+void wait_for_driver() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  const auto init = driver == nullptr ? nullptr : reinterpret_cast<CUresult (*)(unsigned)>(dlsym(driver, "cuInit"));
+  if (init != nullptr) init(0);
+}
+
 void start() {
   const Environment environment = read_environment();
-  if (environment.session.empty()) return;
+  if (environment.session.empty()) return wait_to_be_woken();
   Result<SessionMap> session = SessionMap::attach(environment.session);
   if (!session) return;  // no ring to report to
   State& s = state();
@@ -99,6 +109,20 @@ void start_once() noexcept {
   } catch (...) {
     // For example out of memory: the program continues unrecorded.
     if (state().collector) state().collector->switch_off();
+  }
+}
+
+void record_request(const WakeRequest& request) noexcept {
+  try {
+    static std::once_flag prepared;
+    std::call_once(prepared, [] {
+      wait_for_driver();
+      pthread_atfork(nullptr, nullptr, attached_in_child);
+      std::atexit(attached_at_exit);
+    });
+    record_attached(request, read_environment(), state().waits, shared_cupti);
+  } catch (...) {
+    // For example out of memory: the program continues unrecorded.
   }
 }
 

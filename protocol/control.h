@@ -79,6 +79,21 @@ struct MemberControl {
 };
 inline constexpr std::uint32_t kMaxMembers = 512;  ///< processes of a session
 
+/// How far a library is that `wic-prof attach` has woken.
+enum class AttachState : std::uint32_t {
+  asleep,     ///< it has not answered yet
+  recording,  ///< until AttachControl::leave
+  failed,     ///< it records nothing, for the reason in `text`, and has given everything back
+  left        ///< it has given everything back, but for what `text` names
+};
+
+/// Unused in a session of `wic-prof run`.
+struct AttachControl {
+  alignas(64) std::atomic<std::uint32_t> leave;  ///< a futex, written by the tool. 1: give everything back
+  std::atomic<AttachState> state;                ///< written by the program
+  char text[512];                                ///< before the state; ends with NUL
+};
+
 struct ControlBlock {
   // Written by the tool.
   alignas(64) std::atomic<std::uint32_t> sequence;  ///< a futex: incremented after every change of what is wanted
@@ -96,6 +111,7 @@ struct ControlBlock {
   std::atomic<std::uint32_t> site_count;                ///< sites 1..site_count may have names
   std::atomic<std::int64_t> host_wake_ns;  ///< from the end of a sleep until the thread runs, as measured there
 
+  AttachControl attach;
   MemberControl members[kMaxMembers];
   alignas(64) SiteControl sites[kMaxSites];
 };

@@ -18,6 +18,7 @@
 #include <optional>
 #include <utility>
 
+#include "protocol/dormant.h"
 #include "protocol/mapping_guard.h"
 #include "protocol/session_memory.h"
 
@@ -390,8 +391,9 @@ Result<std::vector<SessionInfo>> list_sessions() {
   if (dir == nullptr) return unavailable("cannot read " + *directory + ": " + std::strerror(errno));
   while (const dirent* entry = readdir(dir)) {
     const std::string file = entry->d_name;
-    if (file.size() <= kSuffix.size() || !file.ends_with(kSuffix)) continue;
     const std::string path = *directory + "/" + file;
+    if (file.ends_with(kDormantSuffix) && is_dormant_file_stale(path)) unlink(path.c_str());
+    if (file.size() <= kSuffix.size() || !file.ends_with(kSuffix)) continue;
     if (is_stale(path)) {
       remove_session(path);
       continue;

@@ -27,7 +27,7 @@
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 12;
+inline constexpr std::uint32_t kSessionVersion = 13;
 
 /// So many rings of one size, in the order in which they are claimed.
 struct RingClass {
@@ -164,7 +164,8 @@ struct SessionInfo {
   std::string socket_path;
 };
 
-/// The running sessions, sorted by name. Removes the files of tools that died.
+/// The running sessions, sorted by name. Removes the files of tools that died, and of dormant programs (dormant.h) that
+/// have ended.
 Result<std::vector<SessionInfo>> list_sessions();
 
 }  // namespace wicprof

@@ -45,10 +45,10 @@ void ShortSlices::begin() {
   needed_.store(true, std::memory_order_relaxed);
 }
 
-void ShortSlices::end() {
+void ShortSlices::end(pid_t thread) {
   if (getpid() != process_) return;
   const std::lock_guard lock(mutex_);
-  short_.erase(own_id());
+  short_.erase(thread);
 }
 
 void ShortSlices::mend() {

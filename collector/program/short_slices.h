@@ -18,7 +18,7 @@ class ShortSlices {
  public:
   /// The calling thread is about to shorten its own slice, or has restored it, or ends.
   void begin();
-  void end();
+  void end(pid_t thread);
 
   /// Restores the slices of this process's other threads, and of each child process once, with its children: a child
   /// that shortens slices itself begins later. Costs a load while no slice is short.

@@ -72,8 +72,9 @@ void TimeSlice::shorten() {
   const auto slice = static_cast<TimeNs>(own.runtime);
   if (slice != usual && slice != kShort) return;  // a new thread has the slice of the one that started it
   own.runtime = static_cast<std::uint64_t>(kShort);
+  thread_ = static_cast<pid_t>(syscall(SYS_gettid));
   of_process_.begin();
-  if (!set(own) || time_slice() != kShort) return of_process_.end();
+  if (!set(own) || time_slice() != kShort) return of_process_.end(thread_);
   short_ = true;
   refused_ = false;
 }
@@ -82,11 +83,11 @@ void TimeSlice::restore() {
   if (!short_) return;
   short_ = false;
   restore_short_slice();
-  of_process_.end();
+  of_process_.end(thread_);
 }
 
 TimeSlice::~TimeSlice() {
-  if (short_) of_process_.end();
+  if (short_) of_process_.end(thread_);
 }
 
 }  // namespace wicprof::collector

@@ -42,6 +42,7 @@ class TimeSlice {
  private:
   ShortSlices& of_process_;
   bool short_ = false, refused_ = false;
+  pid_t thread_ = 0;  // that has a short one
 };
 
 /// What a thread has; 0 is the calling one. 0: the system has no slices, or another policy is in force.

@@ -129,6 +129,11 @@ class HostWaits final : public Source {
     });
   }
 
+  bool lets_go() override {
+    control_.let_go();
+    return !parker_.holds_calls();
+  }
+
   void finish(EventSink& sink) override {
     sites_.name_places(sink);
     observer_.finish(sink);

@@ -13,6 +13,7 @@ struct Parts {
   WaitsOfProcess& waits;
   ControlBlock* control;
   OpenWork* work;
+  bool late;
 };
 
 struct Entry {
@@ -27,7 +28,7 @@ std::unique_ptr<Source> plain(const Parts&) {
   return kMake();
 }
 std::unique_ptr<Source> kernels_of(const Parts& parts) { return make_kernels(parts.waits.open_kernels); }
-std::unique_ptr<Source> graphs_of(const Parts&) { return make_graphs(); }
+std::unique_ptr<Source> graphs_of(const Parts& parts) { return make_graphs(true, parts.late); }
 std::unique_ptr<Source> calls_of(const Parts& parts) { return make_calls(parts.waits.own_calls); }
 std::unique_ptr<Source> host_waits_of(const Parts& parts) {
   return make_host_waits(parts.waits, parts.control, parts.work);
@@ -80,9 +81,9 @@ bool requests(const std::vector<std::string>& words, const Entry& entry) {
 }  // namespace
 
 Selection select_sources(const std::vector<std::string>& words, WaitsOfProcess& waits, ControlBlock* control,
-                         OpenWork* work) {
+                         OpenWork* work, bool late) {
   Selection selection;
-  const Parts parts{waits, control, work};
+  const Parts parts{waits, control, work, late};
   const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
                                       [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
   for (const Entry& entry : kSources) {
@@ -95,7 +96,7 @@ Selection select_sources(const std::vector<std::string>& words, WaitsOfProcess& 
                        [&](const Entry& entry) { return entry.make == make && requests(words, entry); });
   };
   if (!selection.sources.empty() && !requested(graphs_of) && !requested(kernels_of) && !requested(plain<make_copies>))
-    selection.sources.push_back(make_graphs(false));
+    selection.sources.push_back(make_graphs(false, late));
   for (const std::string& word : words) {
     const bool known =
         std::any_of(std::begin(kSources), std::end(kSources), [&](const Entry& entry) { return names(word, entry); });

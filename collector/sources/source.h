@@ -67,6 +67,10 @@ class Source {
   /// Called every Environment::flush_ms after the first context, on the collector's own thread.
   virtual void tick(EventBatch& batch);
 
+  /// The collector is about to leave a program that goes on: nothing here acts on a call of the program that begins
+  /// from now on. False: a call on which it has acted has not returned yet; ask again. On a thread of the collector's.
+  virtual bool lets_go() { return true; }
+
   /// The last call: writes what is still open.
   virtual void finish(EventSink& sink);
 

@@ -68,8 +68,13 @@ void HostControl::begin_once(EventSink& sink) {
 
 void HostControl::stop() {
   const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  if (member_) member_->leave();
+  if (!stopped_.exchange(true) && member_) member_->leave();
+}
+
+void HostControl::let_go() {
+  if (stopped_ || control_ == nullptr) return;
+  stop();
+  look_anew();
 }
 
 Applier::Site HostControl::site(std::size_t index) const {
@@ -79,7 +84,11 @@ Applier::Site HostControl::site(std::size_t index) const {
 
 void HostControl::recorder_gone(bool gone) {
   recorder_gone_ = gone;
-  // Threads that sleep in a call's place look anew, also one that is about to sleep.
+  look_anew();
+}
+
+/// Threads that sleep in a call's place look anew, also one that is about to sleep.
+void HostControl::look_anew() {
   control_->sequence.fetch_add(1, std::memory_order_release);
   futex_wake_all(control_->sequence);
 }

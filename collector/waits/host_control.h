@@ -35,8 +35,10 @@ class HostControl final : Applier {
     if (!begun_.load(std::memory_order_acquire)) begin_once(sink);
   }
 
-  /// Ends the thread and all waiting of ours. Call once, at the program's end.
+  /// Ends the thread and all waiting of ours. Further calls do nothing.
   void stop();
+  /// The same, and at once: threads that sleep in a call's place go on.
+  void let_go();
 
   /// How to wait at a site now: `poll` is the program's own way.
   StrategyId wanted(std::uint32_t session_number) const {
@@ -75,6 +77,7 @@ class HostControl final : Applier {
   }
 
   void begin_once(EventSink& sink);
+  void look_anew();
   bool own_way() const {
     return stopped_.load(std::memory_order_relaxed) || recorder_gone_.load(std::memory_order_relaxed);
   }

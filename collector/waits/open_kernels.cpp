@@ -10,6 +10,14 @@ void OpenKernels::attach(OpenWork* work) {
   if (work_ != nullptr) work_->watches_launches.store(1, std::memory_order_relaxed);
 }
 
+void OpenKernels::detach() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [correlation, open] : by_correlation_) open.entry->give_back();
+  by_correlation_.clear();
+  any_.store(false, std::memory_order_relaxed);
+  work_ = nullptr;
+}
+
 void OpenKernels::launched(const OpenKernel& kernel) {
   const std::lock_guard lock(mutex_);
   if (work_ == nullptr) return;

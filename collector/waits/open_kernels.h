@@ -20,6 +20,8 @@ class OpenKernels {
 
   /// `work`: the session's; nullptr: none, and nothing is kept.
   void attach(OpenWork* work);
+  /// Gives all entries back: the session's memory is about to go.
+  void detach();
   void launched(const OpenKernel& kernel);
   /// The kernel of that launch has ended at that time.
   void ended(std::uint32_t correlation, TimeNs at) {

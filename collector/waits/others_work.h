@@ -53,6 +53,9 @@ class OthersWork {
   /// Whether nobody has begun work lately while another thread waited for all, as far as is known.
   bool quiet() const { return now_ns() >= noisy_until_.load(std::memory_order_relaxed); }
 
+  /// Whether a call in whose place wic-prof has waited has not returned yet, as far as callbacks tell.
+  bool any() const { return count_.load() != 0; }
+
   /// The calling thread's wait, until its call has returned.
   class Wait {
    public:

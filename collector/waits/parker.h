@@ -59,6 +59,8 @@ class Parker {
   void on_watching(std::function<void(bool)> records, std::function<void(bool)> launches);
   /// Every 100 ms or so. One thread.
   void tick();
+  /// Whether a call in whose place wic-prof has waited has not returned yet, as far as callbacks tell.
+  bool holds_calls() const { return others_.any(); }
 
  private:
   /// Has the call wait for nothing.

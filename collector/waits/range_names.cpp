@@ -47,10 +47,11 @@ struct OpenRanges {
     }
   }
 };
-OpenRanges& open_ranges() {
+PerThread<OpenRanges>& ranges_of_threads() {
   static auto* const of_threads = new PerThread<OpenRanges>;  // never destroyed, as its threads may outlive it
-  return of_threads->here();
+  return *of_threads;
 }
+OpenRanges& open_ranges() { return ranges_of_threads().here(); }
 
 struct Registered {
   std::mutex mutex;
@@ -95,6 +96,10 @@ const std::array<CUpti_CallbackId, RangeNames::kCallbacks>& RangeNames::callback
       CUPTI_CBID_NVTX_nvtxDomainRangePop, CUPTI_CBID_NVTX_nvtxDomainRegisterStringA,
   };
   return kIds;
+}
+
+void RangeNames::forget() {
+  if (any_.exchange(false)) ranges_of_threads().forget([](OpenRanges&) {});
 }
 
 void RangeNames::callback(CUpti_CallbackId id, const CUpti_NvtxData& data) {

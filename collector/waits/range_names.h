@@ -31,6 +31,9 @@ class RangeNames {
   static constexpr std::size_t kCallbacks = 6;
   static const std::array<CUpti_CallbackId, kCallbacks>& callbacks();
 
+  /// Forgets the ranges in which threads are: their ends will not be seen. No callback may come meanwhile.
+  static void forget();
+
   /// A callback of the domain CUPTI_CB_DOMAIN_NVTX.
   static void callback(CUpti_CallbackId id, const CUpti_NvtxData& data);
 

@@ -3,6 +3,7 @@
 
 #include "collector/program/per_thread.h"
 #include "collector/program/short_slices.h"
+#include "collector/program/time_slice.h"
 #include "collector/waits/driver_api.h"
 #include "collector/waits/open_kernels.h"
 #include "collector/waits/own_calls.h"
@@ -21,6 +22,14 @@ struct WaitsOfProcess {
   OpenKernels open_kernels;
   ShortWaitsOfThreads short_waits;
   PerThread<WaitingThread> threads{short_waits, own_calls, short_slices};
+
+  /// Frees what belongs to a session, before its memory goes. No thread may be in a callback.
+  void forget() {
+    threads.forget([](WaitingThread& thread) {
+      if (thread.time_slice.is_short()) restore_short_slice(static_cast<pid_t>(thread.id));
+    });
+    open_kernels.detach();
+  }
 };
 
 }  // namespace wicprof::collector

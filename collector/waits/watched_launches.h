@@ -39,6 +39,12 @@ class LaunchCallbacks {
     if ((before == 0) != (users_ == 0)) enable(users_ != 0);
   }
 
+  /// The subscription has ended, and with it all callbacks.
+  static void forget() {
+    const std::lock_guard lock(mutex_);
+    users_ = 0;
+  }
+
  private:
   static inline std::mutex mutex_;
   static inline std::uint8_t users_ = 0;

@@ -24,10 +24,16 @@ std::atomic<void*> asked_of{nullptr};
 std::atomic<int> capture_status{0};
 std::atomic<int> stream_policy{0};
 
+/// CUPTI may be loaded later than the driver.
+const FakeCuptiControls* controls_now() {
+  if (cupti == nullptr) find_fake_cupti();
+  return cupti;
+}
+
 /// `make` makes the call with the parameters that the callback leaves.
 template <class Params, class Make>
 CUresult call(CUpti_CallbackId id, Params params, Make make) {
-  const FakeCuptiControls* const controls = cupti;
+  const FakeCuptiControls* const controls = controls_now();
   if (controls == nullptr) return make(params);
   const std::uint32_t own = ++correlation;
   controls->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, id, own, &params);
@@ -161,7 +167,10 @@ CUresult cuCtxDestroy(CUcontext context) {
   return call(CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2, cuCtxDestroy_v2_params{context},
               [](auto& p) { return fake_gpu::destroy_context(p.ctx); });
 }
-CUresult cuCtxGetCurrent(CUcontext* context) { return *context = fake_gpu::current_context(), CUDA_SUCCESS; }
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  return call(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, cuCtxGetCurrent_params{context},
+              [](auto& p) { return *p.pctx = fake_gpu::current_context(), CUDA_SUCCESS; });
+}
 CUresult cuCtxSetCurrent(CUcontext context) { return fake_gpu::set_current(context), CUDA_SUCCESS; }
 CUresult cuCtxPushCurrent(CUcontext context) { return fake_gpu::push(context); }
 CUresult cuCtxPopCurrent(CUcontext* context) { return fake_gpu::pop(context); }
