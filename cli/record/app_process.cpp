@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "cli/terminal/process_setup.h"
@@ -131,17 +130,5 @@ std::optional<AppEnd> AppProcess::ended() {
   if (WIFSIGNALED(status)) return AppEnd{128 + WTERMSIG(status), WTERMSIG(status)};
   return AppEnd{WEXITSTATUS(status), std::nullopt};
 }
-
-bool AppProcess::handles(int signal) const {
-  std::ifstream status(fmt::format("/proc/{}/status", pid_));
-  const std::string key = "SigCgt:\t";
-  for (std::string line; std::getline(status, line);) {
-    if (!line.starts_with(key)) continue;
-    return (std::strtoull(line.c_str() + key.size(), nullptr, 16) >> (signal - 1) & 1) != 0;
-  }
-  return false;
-}
-
-bool AppProcess::shares_terminal_signals() const { return getpgid(pid_) == getpgrp(); }
 
 }  // namespace wicprof::cli

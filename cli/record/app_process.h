@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/record/recorded_process.h"
 #include "cli/record/terminal_signals.h"
 #include "protocol/result.h"
 
@@ -20,33 +21,21 @@ struct AppProgram {
   int output = -1;                       ///< file descriptor for its stdout and stderr; below 0: it inherits wic-prof's
 };
 
-struct AppEnd {
-  int status = 0;               ///< as a shell reports it: the exit status, or 128 + the signal
-  std::optional<int> signal{};  ///< the signal that killed it; empty = it exited
-};
-
-class AppProcess {
+class AppProcess final : public RecordedProcess {
  public:
   /// Forks. Call while this process has only one thread. Errors: no pipe or no process to be had.
   static Result<AppProcess> hold(const AppProgram& program);
   AppProcess(AppProcess&& other) noexcept;
   AppProcess& operator=(AppProcess&&) = delete;
   /// Ends and reaps a child that was never started; a started one keeps running.
-  ~AppProcess();
+  ~AppProcess() override;
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const override { return pid_; }
 
   /// Starts the program. Error: the system cannot run the file.
-  Result<> start();
+  Result<> start() override;
 
-  /// How the program ended; empty while it runs. Does not block. Call again only while it runs.
-  std::optional<AppEnd> ended();
-
-  /// Whether the program handles this signal itself instead of leaving it to the system.
-  bool handles(int signal) const;
-
-  /// Whether the terminal's signals reach the program without wic-prof: both are in one process group.
-  bool shares_terminal_signals() const;
+  std::optional<AppEnd> ended() override;
 
  private:
   AppProcess() = default;

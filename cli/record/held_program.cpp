@@ -6,12 +6,15 @@
 
 #include "cli/files/output_file.h"
 #include "cli/files/output_name.h"
+#include "cli/record/app_process.h"
+#include "cli/record/attached_process.h"
 #include "cli/record/buffer_size.h"
 #include "cli/record/cgroup.h"
 #include "cli/record/find_program.h"
 #include "cli/record/loadable.h"
 #include "cli/record/sender.h"
 #include "cli/terminal/messages.h"
+#include "protocol/process.h"
 
 namespace wicprof::cli {
 
@@ -78,7 +81,21 @@ Result<HeldProgram> HeldProgram::hold(const RunPlan& plan, TerminalSignals& sign
   signals.know_program(
       [app = app->pid(), path = session->path()](pid_t sender) { return is_of_program(sender, app, path); });
   return HeldProgram{base_name(*program), *std::move(session), std::move(modules), std::move(environment),
-                     *std::move(app)};
+                     std::make_unique<AppProcess>(*std::move(app))};
+}
+
+Result<HeldProgram> HeldProgram::attach(const RunPlan& plan, LastWay& last_way) {
+  Result<DormantProgram> dormant = DormantProgram::find(*plan.attach);
+  if (!dormant) return dormant.error();
+  const std::string app = executable_name_of(static_cast<std::uint32_t>(*plan.attach));
+  Result<SessionOwner> session = create_session(plan, app);
+  if (!session) return session.error();
+  last_way.session(session->path());
+  session->map().header().app_pid = dormant->pid();
+  HeldProgram held{app, *std::move(session), std::nullopt, {}, nullptr};
+  held.process = std::make_unique<AttachedProcess>(
+      *std::move(dormant), WakeRequest{held.session.path(), plan.capture.collector}, held.control());
+  return held;
 }
 
 }  // namespace wicprof::cli

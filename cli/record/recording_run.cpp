@@ -45,8 +45,8 @@ RecordingRun::RecordingRun(const RunPlan& plan, TerminalSignals& signals, LastWa
       switchboard_(held.session.map()),
       window_(held.control(), plan.capture),
       other_root_(std::move(held.environment.files), own_.sink()),
-      ab_(switchboard_, meter_, held.process.pid()),
-      quota_(held.process.pid()) {
+      ab_(switchboard_, meter_, held.process->pid()),
+      quota_(held.process->pid()) {
   if (!plan.phases.empty()) switchboard_.start_with(plan.phases.front().wait, plan.side);
 }
 
@@ -83,7 +83,7 @@ Result<> RecordingRun::open_metrics() {
 
 Result<> RecordingRun::open_trace() {
   const std::string pattern = plan_.output.empty() ? usual_trace_name(held_.app) : plan_.output;
-  const Result<std::string> whole_name = expand_output_name(pattern, held_.process.pid());
+  const Result<std::string> whole_name = expand_output_name(pattern, held_.process->pid());
   if (!whole_name) return whole_name.error();
   whole_name_ = *whole_name;
   if (in_segments()) {
@@ -116,13 +116,14 @@ std::map<store::MetaKey, std::string> RecordingRun::meta() const {
   meta.insert({{store::MetaKey::app, held_.app},
                {store::MetaKey::command, shell_command(plan_.words)},
                {store::MetaKey::session, held_.header().name},
-               {store::MetaKey::pid, std::to_string(held_.process.pid())},
+               {store::MetaKey::pid, std::to_string(held_.process->pid())},
                {store::MetaKey::host, host_name()},
                {store::MetaKey::started_ns, std::to_string(started_)},
                {store::MetaKey::started_utc, started_utc_},
                {store::MetaKey::mode, std::string(mode_name(switchboard_.wanted().mode))},
                {store::MetaKey::schedule, plan_.schedule_text},
                {store::MetaKey::wic_prof_version, WICPROF_VERSION}});
+  if (plan_.attach) meta.insert({store::MetaKey::attached, "1"});
   return meta;
 }
 
@@ -154,7 +155,7 @@ void RecordingRun::each_round() {
   const TimeNs now = now_ns();
   if (now - root_looked_ > kLookAtRoot) {
     root_looked_ = now;
-    look_at(held_.process.pid());
+    look_at(held_.process->pid());
   }
   if (metrics_ && metrics_->is_due(now)) publish_metrics(now);
   if (plan_.capture.host && now - quota_followed_ > kFollowQuota) {
@@ -164,6 +165,7 @@ void RecordingRun::each_round() {
 }
 
 void RecordingRun::look_at(pid_t process) {
+  if (plan_.attach) return;  // its processes have not been given a session
   other_root_.look(process);
   out_of_session_.look(process);
 }
@@ -216,7 +218,7 @@ SessionStatus RecordingRun::status() const {
   s.name = held_.header().name;
   s.app = held_.app;
   s.output = name_of(absolute_name_, segment());
-  s.app_pid = held_.process.pid();
+  s.app_pid = held_.process->pid();
   s.tool_pid = getpid();
   s.mode = wanted.mode;
   s.strategy = wanted.strategy;
@@ -285,7 +287,7 @@ Result<DumpReply> RecordingRun::dump() {
 
 Result<> RecordingRun::start_program() {
   if (plan_.capture.host)
-    sampler_.emplace(held_.session.map(), held_.process.pid(), own_.sink(), [this](pid_t each) { look_at(each); });
+    sampler_.emplace(held_.session.map(), held_.process->pid(), own_.sink(), [this](pid_t each) { look_at(each); });
   window_.start(now_ns());
   if (plan_.capture.timed()) {
     recorder_->set_capture_window(window_.from(), window_.until());
@@ -297,16 +299,16 @@ Result<> RecordingRun::start_program() {
   if (segments_) segments_->set_window(window_.from(), window_.until());
   heartbeat_.emplace(held_.control());
   drain_->start();  // until finish(), only the drain uses the recorder
-  if (const Result<> begun = held_.process.start(); !begun) {
+  if (const Result<> begun = held_.process->start(); !begun) {
     sampler_.reset();
     drain_->finish();
     return begun;
   }
-  last_way_.started(held_.process.pid());
+  last_way_.started(held_.process->pid());
   unstarted_.program_started();
   const std::string name = held_.header().name;
   if (!plan_.quiet) {
-    note(fmt::format("session '{}', recording {} (pid {}) to {}{}", name, held_.app, held_.process.pid(), first_trace_,
+    note(fmt::format("session '{}', recording {} (pid {}) to {}{}", name, held_.app, held_.process->pid(), first_trace_,
                      triggers_       ? ", and to another trace after each dump"
                      : in_segments() ? " and further segments"
                                      : ""));
@@ -317,7 +319,7 @@ Result<> RecordingRun::start_program() {
 }
 
 RunOutcome RecordingRun::until_end() {
-  supervision_.emplace(held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, other_root_,
+  supervision_.emplace(*held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, other_root_,
                        plan_, triggers_ ? &*triggers_ : nullptr, helper_);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision_->until_end();
@@ -326,6 +328,7 @@ RunOutcome RecordingRun::until_end() {
   outcome.interrupted = supervision_->interrupted();
   outcome.timed_out = supervision_->timed_out();
   outcome.ended_as_planned = supervision_->ended_as_planned();
+  if (outcome.left_running) outcome.stays = held_.process->leave();  // while the drain reads
   stop(outcome);
   guarded("describing the run in the trace", [&] { describe_run(outcome); });
   if (held_.modules)
@@ -384,7 +387,8 @@ void RecordingRun::describe_run(RunOutcome& outcome) {
                             : "the program " + (failure.empty() ? "ended" : failure),
                         now_ns());
   }
-  if (!outcome.left_running) recorder_->set_meta(store::MetaKey::app_status, std::to_string(outcome.end.status));
+  if (!outcome.left_running && !plan_.attach)
+    recorder_->set_meta(store::MetaKey::app_status, std::to_string(outcome.end.status));
   if (outcome.end.signal) recorder_->set_meta(store::MetaKey::app_signal, std::to_string(*outcome.end.signal));
 }
 

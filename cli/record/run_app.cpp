@@ -58,7 +58,8 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
     if (const Result<std::vector<pid_t>> listed = child_processes(); !listed) return listed.error();
   }
   const Subreaper subreaper(plan.wait_for_all);
-  Result<HeldProgram> held = HeldProgram::hold(plan, signals, *last_way);
+  Result<HeldProgram> held =
+      plan.attach ? HeldProgram::attach(plan, *last_way) : HeldProgram::hold(plan, signals, *last_way);
   if (!held) return held.error();
   RecordingRun run(plan, signals, *last_way, *held);
   if (const Result<> begun = run.begin(); !begun) return begun.error();

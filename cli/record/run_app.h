@@ -11,8 +11,8 @@
 
 #include "cli/metrics/address.h"
 #include "cli/record/ab_schedule.h"
-#include "cli/record/app_process.h"
 #include "cli/record/capture.h"
+#include "cli/record/recorded_process.h"
 #include "cli/record/schedule.h"
 #include "cli/record/terminal_signals.h"
 #include "protocol/result.h"
@@ -38,6 +38,8 @@ struct RunPlan {
   std::optional<int> stop_signal;
   std::optional<MetricsAddress> metrics;  ///< where the run's metrics are served; empty: nowhere
   bool wait_for_all = false;              ///< record until all processes that the program started have ended
+  std::optional<pid_t> attach;  ///< this process, which runs already, instead of `words`; it goes on afterwards
+  TimeNs attach_time = 0;       ///< for so long; 0 = until the recording is interrupted, or the program ends
   /// Called once the program and the session are running. Returns a child process that it started, or 0.
   std::function<pid_t(const std::string& session)> started;
 
@@ -57,6 +59,7 @@ struct RunOutcome {
   bool timed_out = false;            ///< the program reached its time limit
   bool ended_as_planned = false;     ///< it was ended because the comparison or --duration was over
   bool left_running = false;         ///< it goes on without a recording; `end` says nothing
+  std::string stays;                 ///< of wic-prof in a program that goes on; empty: nothing, as far as is known
   bool attached = false;             ///< the program started a wic runtime, which takes changes of mode
   bool compared = false;             ///< both modes were compared: the trace has phases
   WaitSide side = WaitSide::device;  ///< whose waits a comparison of this program is about unless somebody names a side
@@ -73,8 +76,9 @@ struct RunOutcome {
   int status() const;
 };
 
-/// Starts the program, records it until it ends, and finishes the trace. On an error the program was not started and
-/// no files are left behind. Afterwards `signals`, whose thread runs, still end the process with the program's status.
+/// Starts the program, or attaches to it, records it until it ends, and finishes the trace. On an error the program was
+/// not started, or goes on as before, and no files are left behind. Afterwards `signals`, whose thread runs, still end
+/// the process with the program's status.
 Result<RunOutcome> run_app(const RunPlan& plan, TerminalSignals& signals);
 
 /// The same with signals of its own.

@@ -40,7 +40,7 @@ TimeNs longest_wait() {
 
 }  // namespace
 
-Supervision::Supervision(AppProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
+Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
                          TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root,
                          const RunPlan& plan, Triggers* triggers, pid_t helper)
     : app_(app),
@@ -58,6 +58,7 @@ Supervision::Supervision(AppProcess& app, const SessionMap& session, Switchboard
       progress_(!plan.quiet, now_ns()),
       long_wait_(session.open_work(), longest_wait()) {
   if (plan.time_limit > 0) limit_at_ = now_ns() + plan.time_limit;
+  if (plan.attach_time > 0) limit_at_ = now_ns() + plan.attach_time;
 }
 
 std::optional<AppEnd> Supervision::until_end() noexcept {
@@ -76,6 +77,10 @@ std::optional<AppEnd> Supervision::until_end() noexcept {
 }
 
 bool Supervision::over() {
+  if (!end_ && !left_running_ && app_.has_left()) {
+    left_running_ = true;
+    say("the program is not recorded any more: wic-prof was stopped, or had no CPU for long, and its library has left");
+  }
   if (!end_) {
     end_ = app_.ended();
     if (end_) ab_.program_ended(now_ns());
@@ -101,6 +106,8 @@ void Supervision::step() {
   progress_.show(drain_.progress(), switchboard_.wanted());
   if (limit_at_ && now_ns() >= *limit_at_) {
     limit_at_.reset();
+    left_running_ = plan_.attach.has_value();
+    if (left_running_) return;
     timed_out_ = true;
     say("the program has reached its time limit; ending it");
     end_program(SIGTERM);
@@ -225,6 +232,7 @@ void Supervision::take(const TerminalSignals::Signal& signal) {
 
 void Supervision::stop_both(const TerminalSignals::Signal& signal) {
   progress_.clear();
+  if (plan_.attach) return signals_.stop_here();  // the program is not ours to stop
   const bool reached = signal.from_terminal || signal.from_program;
   const bool alone = !reached || end_ || !app_.shares_terminal_signals();
   // In a session of its own, a program that does not handle SIGTSTP ignores it.
@@ -237,6 +245,7 @@ void Supervision::interrupt(const TerminalSignals::Signal& signal) {
   if (plan_.stop_signal == kNoSignal) {
     interrupted_ = signal.number;
     left_running_ = true;
+    if (plan_.attach && plan_.quiet) return;
     return tell(fmt::format("{}: recording ends; the program goes on", strsignal(signal.number)));
   }
   if (ending_) {
@@ -270,6 +279,7 @@ bool Supervision::is_third_press() {
 
 /// Unless the terminal has sent it to the program, too.
 void Supervision::pass_on(const TerminalSignals::Signal& signal) {
+  if (plan_.attach) return;  // nobody took wic-prof for it
   if (!signal.from_terminal || end_ || !app_.shares_terminal_signals()) send(signal.number);
 }
 

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "cli/record/ab_run.h"
-#include "cli/record/app_process.h"
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
 #include "cli/record/long_wait.h"
 #include "cli/record/other_root.h"
 #include "cli/record/progress.h"
+#include "cli/record/recorded_process.h"
 #include "cli/record/run_app.h"
 #include "cli/record/schedule.h"
 #include "cli/record/switchboard.h"
@@ -30,7 +30,7 @@ class Supervision {
  public:
   /// All arguments must outlive the supervision. `triggers`: nullptr without --trigger. `helper`: a child
   /// of wic-prof that is not the program's, or 0.
-  Supervision(AppProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
+  Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
               TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan,
               Triggers* triggers, pid_t helper);
 
@@ -67,7 +67,7 @@ class Supervision {
   void send(int signal);
   std::vector<pid_t> left_behind();
 
-  AppProcess& app_;
+  RecordedProcess& app_;
   const SessionMap& session_;
   Switchboard& switchboard_;
   const Drain& drain_;
