@@ -23,6 +23,10 @@
 //   asked_of NUMBER          exit with status 97 unless wic-prof's last question was about the stream or context with
 //                            that handle
 //   unasked WORDS... end     take these actions; exit with status 96 if wic-prof asks the driver meanwhile
+//   checked FILE             launch a kernel and wait for it, in turn, until the file exists; exit with status 98 if a
+//                            call fails or returns before the kernel has ended, and with 89 after a minute
+//   until FILE               do nothing until the file exists
+//   close_all                close all descriptors but the first three
 //   flush                    wait until all events are flushed
 //   fork WORDS... end        a child takes these actions; the program waits for it
 //   chain N WORDS...         take these actions N times, each time after an exec of itself
@@ -46,6 +50,7 @@
 #include <vector>
 
 #include "collector/cupti/records.h"
+#include "tests/cli/fake_gpu.h"
 #include "tests/collector/fake_cupti.h"
 
 namespace {
@@ -318,6 +323,33 @@ void wait_until(const std::string& file) {
   device.join();
 }
 
+/// A step of a program that checks what it gets.
+bool step_is_right(CUstream stream) {
+  volatile unsigned done = 0;
+  fake_gpu::Kernel kernel{20'000, nullptr, &done};
+  void* parameters[] = {&kernel};
+  static const auto launch_kernel = driver<decltype(&cuLaunchKernel)>("cuLaunchKernel");
+  static const auto wait = driver<decltype(&cuStreamSynchronize)>("cuStreamSynchronize");
+  const CUresult launched = launch_kernel(nullptr, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr);
+  return launched == CUDA_SUCCESS && wait(stream) == CUDA_SUCCESS && done == 1;
+}
+
+bool exists(const std::string& file) { return access(file.c_str(), F_OK) == 0; }
+
+void checked(const std::string& file) {
+  CUstream stream = nullptr;
+  if (driver<decltype(&cuStreamCreate)>("cuStreamCreate")(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+    std::_Exit(98);
+  for (const std::uint64_t end = now() + 60'000'000'000; !exists(file);) {
+    if (now() > end) std::_Exit(89);
+    if (!step_is_right(stream)) std::_Exit(98);
+  }
+}
+
+void until(const std::string& file) {
+  for (int i = 0; i < 60'000 && !exists(file); ++i) usleep(1000);
+}
+
 int asked() { return driver<int (*)()>("fake_cuda_queries")(); }
 
 void flush() {
@@ -407,6 +439,11 @@ int run(const std::string& program, const Words& words) {
       std::vector<std::thread> all;
       for (int i = 0; i < count; ++i) all.emplace_back([&] { run(program, inner); });
       for (std::thread& one : all) one.join();
+    }
+    if (word == "checked") checked(next());
+    if (word == "until") until(next());
+    if (word == "close_all") {
+      for (int file = 3; file < 1024; ++file) close(file);
     }
     if (word == "flush") flush();
     if (word == "fork") {

@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
@@ -37,6 +38,8 @@ WAYS = {
     "spin": [*PARKED, "--strategy=spin"],
     "toggled": ["--schedule=" + ",".join(["poll:5ms,park:5ms"] * 600), "--side=host"],
     "rewrite": ["--rewrite"],
+    "dormant": None,
+    "attached": None,
 }
 # What wic-prof itself may leave in the program beyond what it had when the question began: its threads that start with
 # the first wait, their descriptors, and what CUPTI allocates on the GPU.
@@ -81,6 +84,16 @@ def end_session(session):
             pass
 
 
+def attach_again(build, process, folder):
+    """Attaches to the program and leaves it, over and over, until it ends."""
+    while process.poll() is None:
+        subprocess.run([str(build / "bin/wic-prof"), "attach", str(process.pid), "-q", "-f", "-o",
+                        str(folder / "trace/t.wicprof"), "--for=20ms", "--buffer-size=4"], cwd=folder / "work",
+                       env={**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.005)  # it has not used CUDA yet
+
+
 def run(build, question, way, longest=LONGEST):
     began = time.monotonic()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="guest-"))
@@ -91,9 +104,14 @@ def run(build, question, way, longest=LONGEST):
         words = [str(build / "bin/wic-prof"), "run", "-q", "-f", "-o", str(folder / "trace/t.wicprof"), *WAYS[way],
                  "--", *words]
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}
+    if way in ("dormant", "attached"):
+        environment["CUDA_INJECTION64_PATH"] = str(build / "lib/libwicprof_inject.so")
     process = subprocess.Popen(words, cwd=folder / "work", env=environment, text=True, errors="replace",
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True)
+    attaching = threading.Thread(target=attach_again, args=(build, process, folder))
+    if way == "attached":
+        attaching.start()
     try:
         text, errors = process.communicate(timeout=longest)
         status = process.returncode if process.returncode >= 0 else 128 - process.returncode
@@ -101,6 +119,8 @@ def run(build, question, way, longest=LONGEST):
         end_session(process.pid)
         text, errors = process.communicate()
         status = "no end"
+    if way == "attached":
+        attaching.join()
     shutil.rmtree(folder, ignore_errors=True)
     return Answer(status, text, errors, time.monotonic() - began)
 

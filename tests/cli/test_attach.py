@@ -1,0 +1,351 @@
+"""wic-prof attach: a program that runs already is recorded, and left as it was, any number of times."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+
+LIBRARY = pathlib.Path(harness.WICPROF).parent.parent / "lib/libwicprof_inject.so"
+QUICK = ("--buffer-size", "2", "-q", "--trace", "cuda", "-f", "-o", "t.wicprof")
+
+
+@unittest.skipIf(harness.CUDA_APP is None, "built without CUPTI's headers")
+class Attach(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.end = self.work / "end"
+        self.addCleanup(self.wic_prof, "sessions")  # removes what killed programs have left
+
+    def tearDown(self):
+        self.end.touch()
+        for process in self.started:
+            process.wait(timeout=harness.TIMEOUT)
+        self.wic_prof("sessions")
+        super().tearDown()
+
+    def program(self, *words, fake="", library=LIBRARY, env=None, **popen):
+        """Starts a program with the dormant library, and returns once that can be woken."""
+        variables = {**self.env, "WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_TEST_CUPTI": fake,
+                     "WICPROF_FLUSH_MS": "10", **(env or {})}
+        if library:
+            variables["CUDA_INJECTION64_PATH"] = str(library)
+        process = subprocess.Popen([harness.CUDA_APP, *map(str, words)], env=variables, text=True, cwd=self.work,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+        self.started.append(process)
+        if library and "load" in words:
+            self.until(lambda: "wicprof-dormant" in self.threads(process), "the dormant library")
+        return process
+
+    def busy(self, threads=3, **options):
+        return self.program("load", "context", "threads", threads, "checked", self.end, "end", "say", "right",
+                            **options)
+
+    @staticmethod
+    def threads(process):
+        names = []
+        for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
+            try:
+                names.append((task / "comm").read_text().strip())
+            except OSError:
+                pass  # it has ended
+        return sorted(names)
+
+    @staticmethod
+    def held(process):
+        """The descriptors of a program, and what it has mapped of sessions."""
+        maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+        return (sorted(os.readlink(fd) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()),
+                sorted(line.split("/", 1)[1] for line in maps.splitlines() if ".session" in line or ".dormant" in line))
+
+    def ends_well(self, process):
+        self.end.touch()
+        out, err = process.communicate(timeout=harness.TIMEOUT)
+        self.assertEqual((process.returncode, out, err), (0, "right\n", ""))
+
+    def attach(self, process, *options, status=0):
+        result = self.wic_prof("attach", process.pid, *options)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def attached(self, process, *options):
+        """Starts to attach, and returns once the program is recorded."""
+        tool = self.start("attach", process.pid, "-f", "-o", "t.wicprof", *options)
+        self.until(lambda: "wicprof-flush" in self.threads(process), "a recording")
+        self.until(lambda: any(s["answers"] for s in self.sessions()), "the session")
+        return tool
+
+    def kernels(self):
+        return self.number("t.wicprof", "SELECT count(*) FROM kernel")
+
+
+class Recording(Attach):
+    def test_a_dormant_library_is_one_thread_and_one_page(self):
+        bare = self.program("load", "context", "until", self.end, library=None)
+        dormant = self.program("load", "context", "until", self.end)
+        threads = self.threads(dormant)
+        threads.remove("wicprof-dormant")
+        self.until(lambda: len(self.threads(bare)) == len(threads), "the same threads")
+        (files, maps), (files_bare, _) = self.held(dormant), self.held(bare)
+        self.assertEqual(len(files), len(files_bare))
+        self.assertEqual(len(maps), 1)
+        page = self.runtime / "wic-prof" / pathlib.Path(maps[0]).name
+        self.assertEqual(page.stat().st_mode & 0o777, 0o600)
+        self.end.touch()
+        self.assertEqual(dormant.communicate(timeout=harness.TIMEOUT), ("", ""))
+        self.assertEqual(self.session_files(), [])
+
+    def test_records_and_leaves_the_program_as_it_was(self):
+        program = self.busy()
+        before = self.threads(program), self.held(program)
+        result = self.attach(program, "-o", "t.wicprof", "--for", "300ms")
+        self.assertIn(f"process {program.pid} goes on without wic-prof", result.stderr)
+        self.assertGreater(self.kernels(), 10)
+        self.assertGreater(self.number("t.wicprof", "SELECT count(*) FROM host_wait"), 10)
+        meta = self.meta("t.wicprof")
+        self.assertEqual((meta["attached"], meta["state"], meta["pid"], meta["app"]),
+                         ("1", "complete", str(program.pid), "cuda_app"))
+        self.assertNotIn("app_status", meta)
+        self.assertEqual(self.losses(), [])
+        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.ends_well(program)
+
+    def test_fifty_times_under_load(self):
+        program = self.busy()
+        before = self.threads(program), self.held(program)
+        rooms = []
+        for i in range(50):
+            self.attach(program, "--for", "20ms", *QUICK)
+            self.assertGreater(self.kernels(), 0)
+            status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
+            rooms.append(int(status.split("RssAnon:")[1].split()[0]))
+        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.assertLess(rooms[-1] - rooms[9], 2048, rooms)  # KiB; the allocator keeps some of it
+        self.ends_well(program)
+
+    def test_by_name_until_ctrl_c(self):
+        program = self.busy()
+        tool = self.start("attach", "cuda_app", "-o", "t.wicprof")
+        self.until(lambda: "wicprof-flush" in self.threads(program), "a recording")
+        result = self.interrupt(tool)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("the program goes on", result.stderr)
+        self.assertEqual(self.meta("t.wicprof")["state"], "complete")
+        self.ends_well(program)
+
+    def test_as_the_page_says(self):
+        text = (harness.SOURCE / "docs/how-to/attach.md").read_text()
+        commands = [line.split() for line in text.splitlines() if line.startswith("wic-prof attach ")]
+        self.assertEqual(len(commands), 2)
+        self.assertIn("export CUDA_INJECTION64_PATH=/opt/wic-prof/lib/" + LIBRARY.name, text)
+        program = self.busy()
+        words = [{"4242": program.pid, "30s": "200ms"}.get(word, word) for word in commands[0][1:]]
+        result = self.wic_prof(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(self.number("server.wicprof", "SELECT count(*) FROM kernel"), 0)
+        words = [program.pid if word == "4242" else word.strip("'") for word in commands[1][1:]]
+        result = self.wic_prof(*words, "--for", "200ms", "-f")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.ends_well(program)
+
+    def test_until_the_programs_end(self):
+        program = self.busy()
+        tool = self.attached(program)
+        self.ends_well(program)
+        result = self.finish(tool)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("has ended", result.stderr)
+        self.assertGreater(self.kernels(), 0)
+        self.assertEqual(self.losses(), [])
+
+    def test_parked_threads_go_on(self):
+        program = self.busy()
+        for _ in range(5):
+            tool = self.attached(program)
+            for mode in ("park", "poll", "park"):
+                strategy = ("--strategy", "block") if mode == "park" else ()
+                toggled = self.wic_prof("toggle", mode, "--side", "host", "--session", "cuda_app", *strategy)
+                self.assertEqual(toggled.returncode, 0, toggled.stderr)
+            self.assertEqual(self.interrupt(tool).returncode, 0)
+        self.ends_well(program)
+
+    def test_the_last_minutes(self):
+        program = self.busy()
+        tool = self.attached(program, "--keep-last", "1m", "--trigger", "dump")
+        self.assertEqual(self.wic_prof("dump").returncode, 0)
+        self.until(lambda: (self.work / "t.0001.wicprof").exists(), "a dump")
+        self.assertEqual(self.interrupt(tool).returncode, 0)
+        self.ends_well(program)
+
+
+class Accidents(Attach):
+    leaves_stale_session = True
+
+    def test_killed_while_attached(self):
+        program = self.busy()
+        before = self.threads(program), self.held(program)
+        for _ in range(3):
+            tool = self.attached(program)
+            tool.kill()
+            tool.wait()
+        self.attach(program, "--for", "100ms", *QUICK)  # at once
+        self.assertGreater(self.kernels(), 0)
+        tool = self.attached(program)
+        tool.kill()
+        tool.wait()
+        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.ends_well(program)
+
+    def test_stopped_while_attached(self):
+        program = self.busy()
+        tool = self.attached(program)
+        tool.send_signal(signal.SIGSTOP)
+        self.until(lambda: "wicprof-flush" not in self.threads(program), "the end of the recording")
+        tool.send_signal(signal.SIGCONT)
+        result = self.finish(tool)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("not recorded any more", result.stderr)
+        self.ends_well(program)
+
+    def test_a_program_without_calls(self):
+        program = self.program("load", "context", "until", self.end, "say", "right")
+        self.attach(program, "--for", "50ms", *QUICK)
+        self.ends_well(program)
+
+    def test_a_program_without_any_exit_keeps_cupti(self):
+        program = self.program("load", "context", "until", self.end, "say", "right", fake="no_own_exit")
+        begin = time.monotonic()
+        result = self.attach(program, "--for", "50ms", *QUICK)
+        self.assertIn("CUPTI stays loaded", result.stderr)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.attach(program, "--for", "50ms", *QUICK)
+        self.ends_well(program)
+
+    def test_a_call_of_the_program_gives_cupti_back(self):
+        program = self.busy(fake="no_own_exit")
+        for _ in range(3):
+            self.assertEqual(self.attach(program, "--for", "50ms", *QUICK).stderr, "")
+        self.ends_well(program)
+
+    def test_a_program_that_closes_all_descriptors(self):
+        program = self.program("load", "close_all", "context", "checked", self.end, "say", "right")
+        for _ in range(2):
+            self.attach(program, "--for", "50ms", *QUICK)
+            self.assertGreater(self.kernels(), 0)
+        self.ends_well(program)
+
+    def test_children(self):
+        other = self.work / "other"
+        program = self.program("load", "context", "fork", "until", other, "end", "fork", "kernels", "2", "end", "checked",
+                               self.end, "say", "right")
+        self.until(lambda: self.children(program), "a child")
+        child = self.children(program)[0]
+        self.assert_refused(self.wic_prof("attach", child), 3, "child of a process")
+        tool = self.attached(program)
+        other.touch()
+        time.sleep(0.2)
+        self.assertEqual(self.interrupt(tool).returncode, 0)
+        self.assertGreater(self.kernels(), 0)
+        self.ends_well(program)
+
+    @staticmethod
+    def children(process):
+        return pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+    def test_without_a_thread_the_program_stays_bare(self):
+        program = self.program("load", "context", "until", self.end, "say", "right", library=None,
+                               env={"CUDA_INJECTION64_PATH": str(LIBRARY),
+                                    "LD_PRELOAD": os.environ["WICPROF_REFUSE_THREADS"],
+                                    "WICPROF_TEST_CALLER": "libwicprof_inject", "WICPROF_TEST_REFUSE": "all",
+                                    "WICPROF_TEST_THREADS": str(self.work / "asked")})
+        self.until(lambda: str(LIBRARY) in pathlib.Path(f"/proc/{program.pid}/maps").read_text(), "the library")
+        time.sleep(0.1)
+        self.assertEqual([name for name in self.session_files() if "dormant" in name], [])
+        self.assert_refused(self.wic_prof("attach", program.pid), 3, "cannot be woken")
+        self.ends_well(program)
+
+
+class Refusals(Attach):
+    def refused(self, status, *words, named, options=()):
+        self.assert_refused(self.wic_prof("attach", named, "-o", "t.wicprof", *options), status, *words)
+        self.assertEqual(self.traces(), [])
+
+    def test_whom(self):
+        self.refused(2, "no process 4194303", named=4194303)
+        self.refused(2, "no process 'nobody'", named="nobody")
+        program = self.program("until", self.end, library=None)
+        self.refused(3, "CUDA_INJECTION64_PATH=", str(LIBRARY), "wic-prof run", named=program.pid)
+        waiting = self.program("until", self.end)
+        self.until(lambda: pathlib.Path(f"/proc/{waiting.pid}/comm").read_text() == "cuda_app\n", "the program")
+        self.refused(3, "not used CUDA yet", named=waiting.pid)
+        several = [self.busy(1), self.busy(1)]
+        self.refused(2, "several processes", str(several[0].pid), str(several[1].pid), named="cuda_app")
+
+    def test_a_program_of_run(self):
+        self.start_app(run_options=("-o", "run.wicprof"))
+        pid = self.sessions()[0]["pid"]
+        self.assert_refused(self.wic_prof("attach", pid), 3, "wic-prof run")
+        self.interrupt(self.started[0])
+
+    def test_two_at_once(self):
+        program = self.busy()
+        tool = self.attached(program)
+        self.assert_refused(self.wic_prof("attach", program.pid, "-o", "other.wicprof"), 3, "attached already")
+        self.assertEqual(self.interrupt(tool).returncode, 0)
+        self.attach(program, "--for", "50ms", *QUICK)
+        self.ends_well(program)
+
+    def test_cupti_in_use(self):
+        program = self.busy(fake="fail=cuptiSubscribe other=CUPTI_for_torch")
+        before = self.threads(program), self.held(program)
+        for _ in range(2):
+            self.refused(3, "in use by 'CUPTI_for_torch'", named=program.pid)
+        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.ends_well(program)
+
+    def test_what(self):
+        program = self.busy(1)
+        self.refused(2, "pcsampling", "wic-prof run", named=program.pid, options=("--trace", "cuda,pcsampling"))
+        self.refused(2, "mpi", "wic-prof run", named=program.pid, options=("--trace", "mpi"))
+        self.refused(2, "--for", "soon", named=program.pid, options=("--for", "soon"))
+        self.ends_well(program)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root starts programs of other users")
+    def test_another_users_program(self):
+        program = subprocess.Popen(["sleep", "60"], user=65534)
+        self.started.append(program)
+        self.addCleanup(program.kill)
+        self.refused(3, "belongs to user 65534", "as its user", named=program.pid)
+        program.kill()
+        program.wait()
+
+    def test_a_program_in_another_container(self):
+        words = ["unshare", "--pid", "--fork", "--map-root-user", "--", "sleep", "60"]
+        outside = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        self.started.append(outside)
+        inside = []
+
+        def found():
+            inside[:] = self.children_of(outside.pid)
+            return inside or outside.poll() is not None
+        self.until(found, "a namespace")
+        if outside.poll() is not None:
+            self.skipTest("no namespaces here")
+        self.until(lambda: pathlib.Path(f"/proc/{inside[0]}/comm").read_text() == "sleep\n", "the program")
+        self.refused(3, "another container", named=inside[0])
+        os.kill(int(inside[0]), signal.SIGKILL)
+        outside.wait()
+
+    @staticmethod
+    def children_of(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        except OSError:
+            return []
+
+
+if __name__ == "__main__":
+    harness.main()
