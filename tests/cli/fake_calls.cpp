@@ -24,16 +24,10 @@ std::atomic<void*> asked_of{nullptr};
 std::atomic<int> capture_status{0};
 std::atomic<int> stream_policy{0};
 
-/// CUPTI may be loaded later than the driver.
-const FakeCuptiControls* controls_now() {
-  if (cupti == nullptr) find_fake_cupti();
-  return cupti;
-}
-
 /// `make` makes the call with the parameters that the callback leaves.
 template <class Params, class Make>
 CUresult call(CUpti_CallbackId id, Params params, Make make) {
-  const FakeCuptiControls* const controls = controls_now();
+  const FakeCuptiControls* const controls = cupti;
   if (controls == nullptr) return make(params);
   const std::uint32_t own = ++correlation;
   controls->enter_with(CUPTI_CB_DOMAIN_DRIVER_API, id, own, &params);
@@ -70,6 +64,9 @@ void find_fake_cupti() {
 }
 
 extern "C" {
+
+// For the test's CUPTI, which may be loaded later than the driver.
+void fake_cuda_has_cupti(const FakeCuptiControls* controls) { cupti = controls; }
 
 // For the program under test.
 void fake_cuda_busy_until(long long time) { fake_gpu::busy_until(false, time); }

@@ -1,5 +1,6 @@
 #include "tests/collector/fake_cupti.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -71,6 +72,10 @@ std::string option(const char* key) {
   const auto end = text.find(' ', begin);
   return begin < text.size() && text[begin] == '=' ? text.substr(begin + 1, end - begin - 1) : "yes";
 }
+
+/// The test's driver calls this CUPTI from now on, as the driver does once CUPTI is in use. Programs that call it
+/// themselves have no such driver.
+void tell_driver();
 
 CUptiResult unless_failing(const char* function) {
   if (option("fail") != function) return CUPTI_SUCCESS;
@@ -175,6 +180,12 @@ constexpr FakeCuptiControls kControls = {
     [] { return given_back.load(); },
 };
 
+void tell_driver() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  const auto tell = driver == nullptr ? nullptr : dlsym(driver, "fake_cuda_has_cupti");
+  if (tell != nullptr) reinterpret_cast<void (*)(const FakeCuptiControls*)>(tell)(&kControls);
+}
+
 }  // namespace
 
 extern "C" {
@@ -191,6 +202,7 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 }
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc function, void* data) {
   *subscriber = nullptr;
+  tell_driver();
   callback = function;
   callback_data = data;
   return unless_failing("cuptiSubscribe");
