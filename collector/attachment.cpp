@@ -25,6 +25,7 @@ namespace wicprof::collector {
 
 namespace {
 
+constexpr TimeNs kSilence = 3 * kSecond;          // of a tool that exists, after which it counts as stopped for good
 constexpr std::chrono::seconds kExitPatience{2};  // of the program's exit with an end in progress
 
 struct Attachment {
@@ -68,10 +69,21 @@ std::string begin(Attachment& attachment, const WakeRequest& request, const Envi
   return started ? "" : started.error().message;
 }
 
-void wait_for_end(const ControlBlock& control) {
+/// Until the tool wants no more, has ended, or has been stopped for long.
+void wait_for_end(const SessionMap& session) {
+  const ControlBlock& control = session.control();
+  const auto tool = static_cast<std::uint32_t>(session.header().tool_pid.load());
   RecorderWatch recorder;
-  while (control.attach.leave.load(std::memory_order_acquire) == 0 && !recorder.gone(control, now_ns()))
+  TimeNs heard = now_ns();
+  while (control.attach.leave.load(std::memory_order_acquire) == 0) {
+    const TimeNs now = now_ns();
+    if (!recorder.gone(control, now)) {
+      heard = now;
+    } else if (process_is_gone(tool) || now - heard >= kSilence) {
+      return;
+    }
     futex_wait(control.attach.leave, 0, RecorderWatch::kInterval);
+  }
 }
 
 }  // namespace
@@ -87,7 +99,7 @@ std::pair<AttachState, std::string> record(Attachment& attachment, const WakeReq
   if (problem.empty()) {
     lock.unlock();
     answer(attachment, AttachState::recording, "");
-    wait_for_end(attachment.session.control());
+    wait_for_end(attachment.session);
     lock.lock();
   }
   while (program_ends) {  // which is over soon: all stays as it is until then

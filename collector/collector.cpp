@@ -1,5 +1,7 @@
 #include "collector/collector.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -35,6 +37,8 @@ std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns())
 struct Farewell {
   std::atomic<const CuptiApi*> api{nullptr};
   CUpti_SubscriberHandle subscriber = nullptr;
+  pthread_t thread{};               // the collector's own
+  std::atomic<bool> by_any{false};  // also at the exit of a call of another thread
   std::atomic<bool> done{false};
   CUptiResult result = CUPTI_SUCCESS;
 };
@@ -319,6 +323,8 @@ Result<> Collector::give_back_cupti() {
     return unavailable("this CUPTI cannot be given back (it has no cuptiFinalize), and stays loaded");
   }
   farewell.subscriber = subscriber_;
+  farewell.thread = pthread_self();
+  farewell.by_any.store(false);
   farewell.done.store(false);
   farewell.api.store(&api_);
   const auto own_call = CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent;
@@ -326,6 +332,7 @@ Result<> Collector::give_back_cupti() {
   CUcontext current = nullptr;
   if (const auto call = DriverApi::loaded().current_context; call != nullptr) call(&current);
   if (!farewell.done.load()) {
+    farewell.by_any.store(true);
     for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API})
       api_.enable_domain(1, subscriber_, domain);
     for (const TimeNs end = now_ns() + kFarewell; !farewell.done.load() && now_ns() < end;)
@@ -345,7 +352,8 @@ Result<> Collector::give_back_cupti() {
 void Collector::on_api_exit(CUpti_CallbackDomain domain, const void* data) {
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
   if (static_cast<const CUpti_CallbackData*>(data)->callbackSite != CUPTI_API_EXIT) return;
-  if (farewell.api.load(std::memory_order_relaxed) == nullptr) return;
+  if (farewell.api.load() == nullptr) return;
+  if (!farewell.by_any.load() && pthread_equal(farewell.thread, pthread_self()) == 0) return;
   const CuptiApi* const api = farewell.api.exchange(nullptr);
   if (api == nullptr) return;
   api->unsubscribe(farewell.subscriber);

@@ -221,7 +221,6 @@ class Accidents(Attach):
         result = self.attach(program, "--for", "50ms", *QUICK)
         self.assertIn("CUPTI stays loaded", result.stderr)
         self.assertLess(time.monotonic() - begin, 20)
-        self.attach(program, "--for", "50ms", *QUICK)
         self.ends_well(program)
 
     def test_a_call_of_the_program_gives_cupti_back(self):

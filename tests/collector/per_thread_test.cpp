@@ -4,7 +4,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace wicprof::collector {
 namespace {
@@ -66,6 +68,39 @@ TEST(PerThread, IsMadeAgainForWhoeverComesLater) {
   EXPECT_EQ(seen, 0);
   EXPECT_EQ(alive, before);
   pthread_key_delete(later);
+}
+
+// While threads use theirs, end, and begin: each use is behind `in_use`, as callbacks are behind a gate.
+TEST(PerThread, ForgetsTheStatesOfAllThreads) {
+  const int before = alive;
+  std::mutex in_use;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        std::thread([&] {
+          const std::lock_guard lock(in_use);
+          EXPECT_EQ(states().here().value++, 0);
+        }).join();
+        const std::lock_guard lock(in_use);
+        ++states().here().value;
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::lock_guard lock(in_use);
+    states().here().value = 7;
+    int seen = 0;
+    states().forget([&](Counted& state) { seen += state.value == 7; });
+    EXPECT_GE(seen, 1);
+    EXPECT_EQ(states().if_made(), nullptr);
+    EXPECT_EQ(states().here().value, 0);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  states().forget([](Counted&) {});
+  EXPECT_LE(alive, before);
 }
 
 }  // namespace
