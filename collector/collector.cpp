@@ -302,7 +302,6 @@ std::string Collector::detach() {
   exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitTimeout).count(), std::memory_order_relaxed);
   if (!off()) {
     const Cupti cupti{api_, subscriber_};
-    // But for graphs: how they are recorded must not change while there are some (collector/sources/graphs.cpp).
     for (const auto& source : sources_) source->disable(cupti);
   }
   for (const CUpti_CallbackDomain domain :

@@ -24,14 +24,10 @@ bool makes_graph(CUpti_CallbackId id) {
 
 class Graphs final : public Source {
  public:
-  Graphs(bool wanted, bool late) : Source("graphs", {CUPTI_ACTIVITY_KIND_GRAPH_TRACE}), wanted_(wanted), late_(late) {}
+  explicit Graphs(bool wanted) : Source("graphs", {CUPTI_ACTIVITY_KIND_GRAPH_TRACE}), wanted_(wanted) {}
 
   Result<> prepare(const Cupti& cupti) override {
     api_ = &cupti.api;
-    if (late_) {  // before any other kind: from the first record on, graphs are recorded one way
-      enabled_.store(true, std::memory_order_release);
-      return cupti_call(cupti.api, "cuptiActivityEnable(graphs)", api_->activity_enable(kinds().front()));
-    }
     const auto watch = [&](CUpti_CallbackId id) {
       cupti.api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     };
@@ -68,7 +64,7 @@ class Graphs final : public Source {
   }
 
  private:
-  const bool wanted_, late_;
+  const bool wanted_;
   const CuptiApi* api_ = nullptr;
   std::mutex mutex_;
   std::atomic<bool> enabled_{false}, records_{false};
@@ -76,6 +72,6 @@ class Graphs final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_graphs(bool wanted, bool late) { return std::make_unique<Graphs>(wanted, late); }
+std::unique_ptr<Source> make_graphs(bool wanted) { return std::make_unique<Graphs>(wanted); }
 
 }  // namespace wicprof::collector

@@ -13,7 +13,6 @@ struct Parts {
   WaitsOfProcess& waits;
   ControlBlock* control;
   OpenWork* work;
-  bool late;
 };
 
 struct Entry {
@@ -28,7 +27,7 @@ std::unique_ptr<Source> plain(const Parts&) {
   return kMake();
 }
 std::unique_ptr<Source> kernels_of(const Parts& parts) { return make_kernels(parts.waits.open_kernels); }
-std::unique_ptr<Source> graphs_of(const Parts& parts) { return make_graphs(true, parts.late); }
+std::unique_ptr<Source> graphs_of(const Parts&) { return make_graphs(); }
 std::unique_ptr<Source> calls_of(const Parts& parts) { return make_calls(parts.waits.own_calls); }
 std::unique_ptr<Source> host_waits_of(const Parts& parts) {
   return make_host_waits(parts.waits, parts.control, parts.work);
@@ -70,8 +69,8 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 
 // `syncs` needs `events`: a wait for an event names the event, and only the event's record has the stream on which the
 // event was recorded. Since CUDA 12.9, CUPTI delivers these records only where their own kind is enabled.
-bool requests(const std::vector<std::string>& words, const Entry& entry) {
-  if (entry.make == graphs_of && contains(words, kNodes)) return false;
+bool requests(const std::vector<std::string>& words, const Entry& entry, bool late) {
+  if (entry.make == graphs_of && (late || contains(words, kNodes))) return false;
   const bool of_graphs = entry.make == kernels_of || entry.make == plain<make_copies>;
   return std::any_of(words.begin(), words.end(), [&](const auto& word) {
     return names(word, entry) || (word == "syncs" && entry.make == plain<make_events>) || (word == kNodes && of_graphs);
@@ -83,20 +82,21 @@ bool requests(const std::vector<std::string>& words, const Entry& entry) {
 Selection select_sources(const std::vector<std::string>& words, WaitsOfProcess& waits, ControlBlock* control,
                          OpenWork* work, bool late) {
   Selection selection;
-  const Parts parts{waits, control, work, late};
-  const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
-                                      [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
+  const Parts parts{waits, control, work};
+  const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources), [&](const Entry& entry) {
+    return entry.on_devices && requests(words, entry, late);
+  });
   for (const Entry& entry : kSources) {
     if (entry.make == nullptr) continue;
-    if (requests(words, entry) || (on_devices && entry.make == plain<make_devices>))
+    if (requests(words, entry, late) || (on_devices && entry.make == plain<make_devices>))
       selection.sources.push_back(entry.make(parts));
   }
   const auto requested = [&](std::unique_ptr<Source> (*make)(const Parts&)) {
     return std::any_of(std::begin(kSources), std::end(kSources),
-                       [&](const Entry& entry) { return entry.make == make && requests(words, entry); });
+                       [&](const Entry& entry) { return entry.make == make && requests(words, entry, late); });
   };
-  if (!selection.sources.empty() && !requested(graphs_of) && !requested(kernels_of) && !requested(plain<make_copies>))
-    selection.sources.push_back(make_graphs(false, late));
+  const bool of_graphs = requested(graphs_of) || requested(kernels_of) || requested(plain<make_copies>);
+  if (!selection.sources.empty() && !of_graphs && !late) selection.sources.push_back(make_graphs(false));
   for (const std::string& word : words) {
     const bool known =
         std::any_of(std::begin(kSources), std::end(kSources), [&](const Entry& entry) { return names(word, entry); });

@@ -21,7 +21,7 @@ struct Selection {
 /// `words`: names of sources, "none", "cuda" for all sources that the list marks as part of it, or "nodes" for the
 /// kernels and copies of CUDA graphs, whose launches are recorded as a whole otherwise.
 /// `waits`: outlives the sources. `control` and `work`: the session's; nullptr: none. `late`: the program has used CUDA
-/// before.
+/// before: no source of graphs, since a program that has one dies within CUPTI once launches are recorded as a whole.
 Selection select_sources(const std::vector<std::string>& words, WaitsOfProcess& waits, ControlBlock* control = nullptr,
                          OpenWork* work = nullptr, bool late = false);
 
@@ -40,8 +40,8 @@ std::unique_ptr<Source> make_events();
 std::unique_ptr<Source> make_overhead();
 std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
-/// `wanted`: false: records nothing, and makes launches of graphs cost less. `late`: the program may have graphs.
-std::unique_ptr<Source> make_graphs(bool wanted = true, bool late = false);
+/// `wanted`: false: records nothing, and makes launches of graphs cost less.
+std::unique_ptr<Source> make_graphs(bool wanted = true);
 std::unique_ptr<Source> make_pc_sampling();
 /// `driver`: of a test; nullptr: that of the process.
 std::unique_ptr<Source> make_rewrite(OwnCalls& own_calls, ControlBlock* control = nullptr, OpenWork* work = nullptr,

@@ -54,6 +54,10 @@ TEST(Sources, AreSelectedOnceByNameAndUnknownWordsAreReported) {
   EXPECT_EQ(names(select_sources({"nodes"}, of_process())), (std::vector<std::string>{"devices", "kernels", "copies"}));
   EXPECT_EQ(names(select_sources({"nvtx", "calls"}, of_process())),
             (std::vector<std::string>{"calls", "nvtx", "graphs"}));
+  // Of a program that has used CUDA before, and may have graphs.
+  EXPECT_EQ(names(select_sources({"kernels", "graphs"}, of_process(), nullptr, nullptr, true)),
+            (std::vector<std::string>{"devices", "kernels"}));
+  EXPECT_EQ(names(select_sources({"calls"}, of_process(), nullptr, nullptr, true)), std::vector<std::string>{"calls"});
   EXPECT_EQ(names(select_sources({"syncs"}, of_process())),
             (std::vector<std::string>{"devices", "syncs", "events", "graphs"}));
   EXPECT_TRUE(select_sources({"host"}, of_process()).sources.empty());  // recorded by the tool
