@@ -41,8 +41,11 @@ class Attach(harness.Case):
         return process
 
     def busy(self, threads=3, **options):
-        return self.program("load", "context", "threads", threads, "checked", self.end, "end", "say", "right",
-                            **options)
+        program = self.program("load", "context", "threads", threads, "checked", self.end, "end", "say", "right",
+                               **options)
+        # Its first one, those that are at work, and that of the test's GPU.
+        self.until(lambda: self.threads(program).count("cuda_app") == threads + 2, "the program's threads")
+        return program
 
     @staticmethod
     def threads(process):
@@ -60,6 +63,12 @@ class Attach(harness.Case):
         maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
         return (sorted(os.readlink(fd) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()),
                 sorted(line.split("/", 1)[1] for line in maps.splitlines() if ".session" in line or ".dormant" in line))
+
+    def all_given_back(self, process, before):
+        end = time.monotonic() + harness.TIMEOUT
+        while (self.threads(process), self.held(process)) != before and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual((self.threads(process), self.held(process)), before)
 
     def ends_well(self, process):
         self.end.touch()
@@ -110,7 +119,7 @@ class Recording(Attach):
                          ("1", "complete", str(program.pid), "cuda_app"))
         self.assertNotIn("app_status", meta)
         self.assertEqual(self.losses(), [])
-        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.all_given_back(program, before)
         self.ends_well(program)
 
     def test_fifty_times_under_load(self):
@@ -122,7 +131,7 @@ class Recording(Attach):
             self.assertGreater(self.kernels(), 0)
             status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
             rooms.append(int(status.split("RssAnon:")[1].split()[0]))
-        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.all_given_back(program, before)
         self.assertLess(rooms[-1] - rooms[9], 2048, rooms)  # KiB; the allocator keeps some of it
         self.ends_well(program)
 
@@ -196,7 +205,7 @@ class Accidents(Attach):
         tool = self.attached(program)
         tool.kill()
         tool.wait()
-        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.all_given_back(program, before)
         self.ends_well(program)
 
     def test_stopped_while_attached(self):
@@ -302,7 +311,7 @@ class Refusals(Attach):
         before = self.threads(program), self.held(program)
         for _ in range(2):
             self.refused(3, "in use by 'CUPTI_for_torch'", named=program.pid)
-        self.until(lambda: (self.threads(program), self.held(program)) == before, "all given back")
+        self.all_given_back(program, before)
         self.ends_well(program)
 
     def test_what(self):
