@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -99,6 +100,18 @@ void start() {
   std::atexit(at_exit);
 }
 
+/// The CUPTI that the program has loaded itself, as PyTorch does: a second one in a process would be in its way. Empty:
+/// none.
+std::string cupti_of_program() {
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
+    void* const loaded = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    if (loaded == nullptr) continue;
+    dlclose(loaded);  // counts references only
+    return name;
+  }
+  return {};
+}
+
 }  // namespace
 
 void start_once() noexcept {
@@ -120,7 +133,9 @@ void record_request(const WakeRequest& request) noexcept {
       pthread_atfork(nullptr, nullptr, attached_in_child);
       std::atexit(attached_at_exit);
     });
-    record_attached(request, read_environment(), state().waits, shared_cupti);
+    Environment environment = read_environment();
+    if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = cupti_of_program();
+    record_attached(request, environment, state().waits, shared_cupti);
   } catch (...) {
     // For example out of memory: the program continues unrecorded.
   }

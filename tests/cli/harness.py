@@ -16,8 +16,8 @@ CUDA_APP = os.environ.get("WICPROF_CUDA_APP")  # None: built without CUPTI's hea
 FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
 FAKE_LIBCUDA = os.environ.get("WICPROF_FAKE_LIBCUDA")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
-VERBS = ["run", "attach", "why", "sessions", "toggle", "dump", "stuck", "analyze", "compare", "report", "digest", "import", "gui",
-         "ci", "rewrite", "explain", "doctor", "demo", "help"]
+VERBS = ["run", "attach", "why", "sessions", "toggle", "dump", "stuck", "analyze", "compare", "report", "digest",
+         "import", "gui", "ci", "rewrite", "explain", "doctor", "demo", "help"]
 TIMEOUT = 60  # seconds; only a hang takes this long
 
 

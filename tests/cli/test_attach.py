@@ -247,8 +247,8 @@ class Accidents(Attach):
 
     def test_children(self):
         other = self.work / "other"
-        program = self.program("load", "context", "fork", "until", other, "end", "fork", "kernels", "2", "end", "checked",
-                               self.end, "say", "right")
+        program = self.program("load", "context", "fork", "until", other, "end", "fork", "kernels", "2", "end",
+                               "checked", self.end, "say", "right")
         self.until(lambda: self.children(program), "a child")
         child = self.children(program)[0]
         self.assert_refused(self.wic_prof("attach", child), 3, "child of a process")
