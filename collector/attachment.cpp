@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "collector/collector.h"
 #include "collector/sources/list.h"
@@ -86,14 +85,9 @@ void wait_for_end(const SessionMap& session) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-/// Returns what to answer.
-std::pair<AttachState, std::string> record(Attachment& attachment, const WakeRequest& request,
-                                           const Environment& environment, WaitsOfProcess& waits,
-                                           const Result<CuptiApi>& (*cupti)(const Environment&)) {
+/// Returns why nothing was recorded; empty: it was.
+std::string record(Attachment& attachment, const WakeRequest& request, const Environment& environment,
+                   WaitsOfProcess& waits, const Result<CuptiApi>& (*cupti)(const Environment&)) {
   std::unique_lock lock(turn);
   const std::string problem = begin(attachment, request, environment, waits, cupti);
   if (problem.empty()) {
@@ -107,15 +101,14 @@ std::pair<AttachState, std::string> record(Attachment& attachment, const WakeReq
     std::this_thread::sleep_for(kExitPatience);
     lock.lock();
   }
-  std::string stays;
-  if (problem.empty() && attachment.collector) stays = attachment.collector->detach();
+  if (problem.empty() && attachment.collector) attachment.collector->detach();
   current.store(nullptr);
   waits.forget();
   RangeNames::forget();
   LaunchCallbacks::forget();
   attachment.collector.reset();
   attachment.sink.reset();
-  return problem.empty() ? std::pair(AttachState::left, stays) : std::pair(AttachState::failed, problem);
+  return problem;
 }
 
 }  // namespace
@@ -127,8 +120,8 @@ void record_attached(const WakeRequest& request, const Environment& environment,
   auto attachment = std::make_unique<Attachment>();
   attachment->session = *std::move(session);
   try {
-    const auto [state, text] = record(*attachment, request, environment, waits, cupti);
-    answer(*attachment, state, text);
+    const std::string problem = record(*attachment, request, environment, waits, cupti);
+    answer(*attachment, problem.empty() ? AttachState::left : AttachState::failed, problem);
   } catch (const std::exception&) {  // no memory: what callbacks may use stays
     if (attachment->collector) attachment->collector->switch_off();
     (void)attachment.release();

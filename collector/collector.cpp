@@ -1,7 +1,5 @@
 #include "collector/collector.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -14,7 +12,6 @@
 #include "collector/program/own_thread.h"
 #include "collector/program/unnoticed.h"
 #include "collector/sources/list.h"
-#include "collector/waits/driver_api.h"
 #include "collector/waits/range_names.h"
 #include "protocol/time.h"
 
@@ -33,19 +30,6 @@ thread_local bool on_own_thread = false;
 
 std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
 
-// A collector that stays for now is about to give CUPTI back, at the exit of the next call that has a callback.
-struct Farewell {
-  std::atomic<const CuptiApi*> api{nullptr};
-  CUpti_SubscriberHandle subscriber = nullptr;
-  pthread_t thread{};               // the collector's own
-  std::atomic<bool> by_any{false};  // also at the exit of a call of another thread
-  std::atomic<bool> done{false};
-  CUptiResult result = CUPTI_SUCCESS;
-};
-Farewell farewell;
-
-// How long to wait for such a call: of ours first, which comes at once, then of the program.
-constexpr TimeNs kFarewell = 2 * kSecond;
 constexpr std::chrono::milliseconds kLook{1};  // between two looks at what the program's threads still do
 
 }  // namespace
@@ -85,12 +69,8 @@ Result<> Collector::start(std::vector<std::unique_ptr<Source>> sources) {
   const bool subscribed = static_cast<bool>(done);
   if (subscribed) done = set_up();
   if (done) return done;
-  if (stay_ == Stay::for_now) {
-    leave_callbacks();
-    if (subscribed) (void)give_back_cupti();
-  } else if (subscribed) {
-    api_.unsubscribe(subscriber_);
-  }
+  if (subscribed) api_.unsubscribe(subscriber_);
+  if (stay_ == Stay::for_now) leave_callbacks();
   return done;
 }
 
@@ -103,7 +83,7 @@ void Collector::leave_callbacks() {
 Result<> Collector::subscribe() {
   const auto callback = [](void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     const Unnoticed unnoticed;
-    if (!visit([&](Collector& collector) { collector.on_callback(domain, id, data); })) on_api_exit(domain, data);
+    visit([&](Collector& collector) { collector.on_callback(domain, id, data); });
   };
   if (api_.subscribe_v2 == nullptr) {
     return cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, nullptr));
@@ -285,7 +265,7 @@ void Collector::read_the_rest() {
   switch_off();
 }
 
-std::string Collector::detach() {
+void Collector::detach() {
   on_own_thread = true;
   // From here on, until the gate is closed, callbacks still come: they end what has begun.
   while (!capture_.stop(kExitTimeout)) {
@@ -304,60 +284,10 @@ std::string Collector::detach() {
     const Cupti cupti{api_, subscriber_};
     for (const auto& source : sources_) source->disable(cupti);
   }
-  for (const CUpti_CallbackDomain domain :
-       {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_NVTX})
-    api_.enable_domain(0, subscriber_, domain);
   api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  api_.unsubscribe(subscriber_);
   leave_callbacks();
   if (!off()) read_the_rest();
-  const Result<> given_back = give_back_cupti();
-  return given_back ? "" : given_back.error().message;
-}
-
-/// CUPTI wants to be given back at the exit of a call of CUDA. A call of ours, which does nothing, spares the program's
-/// threads the work, and comes also where they make no calls.
-Result<> Collector::give_back_cupti() {
-  if (api_.finalize == nullptr) {
-    api_.unsubscribe(subscriber_);
-    return unavailable("this CUPTI cannot be given back (it has no cuptiFinalize), and stays loaded");
-  }
-  farewell.subscriber = subscriber_;
-  farewell.thread = pthread_self();
-  farewell.by_any.store(false);
-  farewell.done.store(false);
-  farewell.api.store(&api_);
-  const auto own_call = CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent;
-  api_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, own_call);
-  CUcontext current = nullptr;
-  if (const auto call = DriverApi::loaded().current_context; call != nullptr) call(&current);
-  if (!farewell.done.load()) {
-    farewell.by_any.store(true);
-    for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API})
-      api_.enable_domain(1, subscriber_, domain);
-    for (const TimeNs end = now_ns() + kFarewell; !farewell.done.load() && now_ns() < end;)
-      std::this_thread::sleep_for(kLook);
-  }
-  if (farewell.api.exchange(nullptr) != nullptr) {  // nobody has come, and nobody will
-    for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API})
-      api_.enable_domain(0, subscriber_, domain);
-    api_.unsubscribe(subscriber_);
-    return unavailable(
-        "the program has made no call of CUDA at whose end CUPTI could be given back: CUPTI stays loaded");
-  }
-  while (!farewell.done.load()) std::this_thread::sleep_for(kLook);
-  return cupti_call(api_, "cuptiFinalize", farewell.result);
-}
-
-void Collector::on_api_exit(CUpti_CallbackDomain domain, const void* data) {
-  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
-  if (static_cast<const CUpti_CallbackData*>(data)->callbackSite != CUPTI_API_EXIT) return;
-  if (farewell.api.load() == nullptr) return;
-  if (!farewell.by_any.load() && pthread_equal(farewell.thread, pthread_self()) == 0) return;
-  const CuptiApi* const api = farewell.api.exchange(nullptr);
-  if (api == nullptr) return;
-  api->unsubscribe(farewell.subscriber);
-  farewell.result = api->finalize();
-  farewell.done.store(true);
 }
 
 void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {

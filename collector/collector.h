@@ -49,10 +49,9 @@ class Collector {
   /// At exit: flushes CUPTI's remaining records, closes open ranges, and ignores all later callbacks.
   void stop();
 
-  /// Of Stay::for_now: does what stop() does, and gives CUPTI back. Returns once no thread of the program is in a
-  /// callback, and no thread of ours runs, however long that takes. On a thread of ours. Returns what stays in the
-  /// program; empty: nothing does.
-  std::string detach();
+  /// Of Stay::for_now: does what stop() does, and ends the subscription. Returns once no thread of the program is in a
+  /// callback, and no thread of ours runs, however long that takes. On a thread of ours.
+  void detach();
 
   /// Ignores all later callbacks. Takes no lock and makes no system call: for the child of a fork, which must not write
   /// to its parent's ring.
@@ -61,8 +60,6 @@ class Collector {
  private:
   template <class Work>
   static bool visit(Work&& work);
-  static void on_api_exit(CUpti_CallbackDomain domain, const void* data);
-  Result<> give_back_cupti();
   void leave_callbacks();
   void read_the_rest();
 

@@ -83,15 +83,15 @@ inline constexpr std::uint32_t kMaxMembers = 512;  ///< processes of a session
 enum class AttachState : std::uint32_t {
   asleep,     ///< it has not answered yet
   recording,  ///< until AttachControl::leave
-  failed,     ///< it records nothing, for the reason in `text`, and has given everything back
-  left        ///< it has given everything back, but for what `text` names
+  failed,     ///< it records nothing, for the reason in `text`, and sleeps again
+  left        ///< it has recorded, and sleeps again
 };
 
 /// Unused in a session of `wic-prof run`.
 struct AttachControl {
-  alignas(64) std::atomic<std::uint32_t> leave;  ///< a futex, written by the tool. 1: give everything back
+  alignas(64) std::atomic<std::uint32_t> leave;  ///< a futex, written by the tool. 1: end
   std::atomic<AttachState> state;                ///< written by the program
-  char text[512];                                ///< before the state; ends with NUL
+  char text[512];                                ///< of AttachState::failed; ends with NUL
 };
 
 struct ControlBlock {

@@ -1,4 +1,4 @@
-// wic-prof attach: records a program that runs already, and leaves it as it was.
+// wic-prof attach: records a program that runs already, and lets it go on.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -72,7 +72,7 @@ Result<> read_options(AttachOptions& options) {
 void report_left(const RunOutcome& outcome, pid_t pid) {
   if (!outcome.left_running) return note(fmt::format("process {} has ended", pid));
   if (outcome.stays.empty()) return note(fmt::format("process {} goes on without wic-prof", pid));
-  warn(fmt::format("process {} goes on, and something of wic-prof stays in it: {}", pid, outcome.stays));
+  warn(fmt::format("process {} goes on, but {}", pid, outcome.stays));
 }
 
 }  // namespace

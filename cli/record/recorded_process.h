@@ -30,7 +30,7 @@ class RecordedProcess {
   /// Whether it goes on, and is not recorded any more.
   virtual bool has_left() const { return false; }
 
-  /// Takes wic-prof out of a program that goes on. Returns what stays in it, or why that is not known; empty: nothing.
+  /// Ends the recording of a program that goes on. Returns why it may last longer; empty: it has ended.
   virtual std::string leave() { return {}; }
 
   /// Whether the program handles this signal itself instead of leaving it to the system.

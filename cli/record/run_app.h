@@ -59,7 +59,7 @@ struct RunOutcome {
   bool timed_out = false;            ///< the program reached its time limit
   bool ended_as_planned = false;     ///< it was ended because the comparison or --duration was over
   bool left_running = false;         ///< it goes on without a recording; `end` says nothing
-  std::string stays;                 ///< of wic-prof in a program that goes on; empty: nothing, as far as is known
+  std::string stays;                 ///< why the recording of a program that goes on may not have ended; empty: it has
   bool attached = false;             ///< the program started a wic runtime, which takes changes of mode
   bool compared = false;             ///< both modes were compared: the trace has phases
   WaitSide side = WaitSide::device;  ///< whose waits a comparison of this program is about unless somebody names a side

@@ -59,13 +59,6 @@ CUptiResult CUPTIAPI enable_callback_alone(std::uint32_t enable, CUpti_Subscribe
   return enable_callback_itself(enable, subscriber, domain, id);
 }
 
-decltype(&cuptiEnableDomain) enable_domain_itself = nullptr;
-CUptiResult CUPTIAPI enable_domain_alone(std::uint32_t enable, CUpti_SubscriberHandle subscriber,
-                                         CUpti_CallbackDomain domain) {
-  const std::lock_guard lock(enable_callback_mutex);
-  return enable_domain_itself(enable, subscriber, domain);
-}
-
 Result<CuptiApi> bind(void* library, const std::string& path) {
   CuptiApi api;
   api.library = library;
@@ -79,9 +72,6 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.required("cuptiUnsubscribe", api.unsubscribe);
   functions.required("cuptiEnableCallback", enable_callback_itself);
   api.enable_callback = enable_callback_alone;
-  functions.required("cuptiEnableDomain", enable_domain_itself);
-  api.enable_domain = enable_domain_alone;
-  functions.optional("cuptiFinalize", api.finalize);
   functions.required("cuptiGetCallbackName", api.get_callback_name);
   functions.required("cuptiActivityEnable", api.activity_enable);
   functions.required("cuptiActivityDisable", api.activity_disable);

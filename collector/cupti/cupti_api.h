@@ -24,8 +24,6 @@ struct CuptiApi {
   decltype(&cuptiSubscribe_v2) subscribe_v2 = nullptr;  ///< names the tool in the way; may be nullptr
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  decltype(&cuptiEnableDomain) enable_domain = nullptr;
-  decltype(&cuptiFinalize) finalize = nullptr;  ///< may be nullptr
   decltype(&cuptiGetCallbackName) get_callback_name = nullptr;
   decltype(&cuptiActivityEnable) activity_enable = nullptr;
   decltype(&cuptiActivityDisable) activity_disable = nullptr;

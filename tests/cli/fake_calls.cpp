@@ -164,10 +164,7 @@ CUresult cuCtxDestroy(CUcontext context) {
   return call(CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2, cuCtxDestroy_v2_params{context},
               [](auto& p) { return fake_gpu::destroy_context(p.ctx); });
 }
-CUresult cuCtxGetCurrent(CUcontext* context) {
-  return call(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, cuCtxGetCurrent_params{context},
-              [](auto& p) { return *p.pctx = fake_gpu::current_context(), CUDA_SUCCESS; });
-}
+CUresult cuCtxGetCurrent(CUcontext* context) { return *context = fake_gpu::current_context(), CUDA_SUCCESS; }
 CUresult cuCtxSetCurrent(CUcontext context) { return fake_gpu::set_current(context), CUDA_SUCCESS; }
 CUresult cuCtxPushCurrent(CUcontext context) { return fake_gpu::push(context); }
 CUresult cuCtxPopCurrent(CUcontext* context) { return fake_gpu::pop(context); }

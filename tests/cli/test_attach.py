@@ -224,20 +224,6 @@ class Accidents(Attach):
         self.attach(program, "--for", "50ms", *QUICK)
         self.ends_well(program)
 
-    def test_a_program_without_any_exit_keeps_cupti(self):
-        program = self.program("load", "context", "until", self.end, "say", "right", fake="no_own_exit")
-        begin = time.monotonic()
-        result = self.attach(program, "--for", "50ms", *QUICK)
-        self.assertIn("CUPTI stays loaded", result.stderr)
-        self.assertLess(time.monotonic() - begin, 20)
-        self.ends_well(program)
-
-    def test_a_call_of_the_program_gives_cupti_back(self):
-        program = self.busy(fake="no_own_exit")
-        for _ in range(3):
-            self.assertEqual(self.attach(program, "--for", "50ms", *QUICK).stderr, "")
-        self.ends_well(program)
-
     def test_a_program_that_closes_all_descriptors(self):
         program = self.program("load", "close_all", "context", "checked", self.end, "say", "right")
         for _ in range(2):

@@ -49,8 +49,7 @@ bool is_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   const std::lock_guard lock(callbacks_mutex);
   return callbacks.contains({domain, id});
 }
-std::atomic<int> flushes{0}, forced_flushes{0}, given_back{0};
-thread_local bool at_exit_of_call = false;
+std::atomic<int> flushes{0}, forced_flushes{0};
 std::atomic<bool> has_context{false}, in_resource_callback{false};
 bool subscribed = false, counters_configured = false, all_syncs = true, zeroed = false;
 
@@ -122,7 +121,6 @@ void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correl
           const void* params = nullptr, const char* symbol = nullptr, CUresult result = CUDA_SUCCESS) {
   const CUpti_CallbackFunc function = callback;
   if (function == nullptr || !is_enabled(domain, id)) return;
-  if (id == CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent && !option("no_own_exit").empty()) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.correlationId = correlation;
@@ -132,9 +130,7 @@ void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correl
   }
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
     data.symbolName = symbol != nullptr ? symbol : "_Z4workPf";
-  at_exit_of_call = site == CUPTI_API_EXIT;
   function(callback_data, domain, id, &data);  // whose own calls have callbacks, too, as seen on an H200
-  at_exit_of_call = false;
 }
 
 constexpr FakeCuptiControls kControls = {
@@ -177,7 +173,6 @@ constexpr FakeCuptiControls kControls = {
       const std::lock_guard lock(mutex);
       return kinds.contains(kind);
     },
-    [] { return given_back.load(); },
 };
 
 void tell_driver() {
@@ -218,6 +213,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_Callback
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
   subscribed = false;
   callback = nullptr;
+  const std::lock_guard lock(callbacks_mutex);
+  callbacks.clear();
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
@@ -226,28 +223,6 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_C
   if (enable != 0) callbacks.insert({domain, id});
   if (enable == 0) callbacks.erase({domain, id});
   return CUPTI_SUCCESS;
-}
-CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain) {
-  const std::lock_guard lock(callbacks_mutex);
-  if (enable == 0) std::erase_if(callbacks, [&](const auto& each) { return each.first == domain; });
-  for (CUpti_CallbackId id = 1; enable != 0 && id < 2048; ++id) callbacks.insert({domain, id});
-  return CUPTI_SUCCESS;
-}
-CUptiResult cuptiFinalize() {
-  if (!at_exit_of_call) std::abort();  // CUPTI recommends no other place
-  const std::lock_guard lock(mutex);
-  deliver();
-  subscribed = false;
-  callback = nullptr;
-  requested = nullptr;
-  completed = nullptr;
-  clock_callback = nullptr;
-  kinds.clear();
-  counters_configured = false;
-  const std::lock_guard callbacks_lock(callbacks_mutex);
-  callbacks.clear();
-  ++given_back;
-  return unless_failing("cuptiFinalize");
 }
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) {

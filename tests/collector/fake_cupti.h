@@ -7,8 +7,8 @@
 #include <cstdint>
 
 /// Options from a test: "fail=cuptiSubscribe", "other=NAME" (the tool that has subscribed then), "result=35" (the
-/// CUptiResult), "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old", "no_own_exit" (a call by
-/// which the collector leaves has no callbacks); separated by spaces. Records have the sizes of that version.
+/// CUptiResult), "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old"; separated by spaces. Records have the
+/// sizes of that version.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 /// A callback's own calls of the driver have no callbacks.
@@ -32,6 +32,5 @@ struct FakeCuptiControls {
   bool (*subscribed)();                                               ///< the collector holds the only subscription
   bool (*enabled)(CUpti_CallbackDomain domain, CUpti_CallbackId id);  ///< its callbacks arrive
   bool (*records)(CUpti_ActivityKind kind);                           ///< its records are kept
-  int (*given_back)();                                                ///< number of calls of cuptiFinalize
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();
