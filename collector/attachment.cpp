@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "collector/collector.h"
 #include "collector/sources/list.h"
@@ -49,6 +51,13 @@ void answer(const Attachment& attachment, AttachState state, const std::string& 
   control.state.store(state, std::memory_order_release);
 }
 
+/// The exit calls what was registered last first, so this comes before CUPTI's own end, once CUPTI is loaded; and again
+/// once it has recorded, since that loads and makes more of it.
+void register_exit(bool has_recorded) {
+  static bool registered[2];
+  if (!std::exchange(registered[has_recorded ? 1 : 0], true)) std::atexit(attached_at_exit);
+}
+
 /// Empty: it records. Else why it does not.
 std::string begin(Attachment& attachment, const WakeRequest& request, const Environment& environment,
                   WaitsOfProcess& waits, const Result<CuptiApi>& (*cupti)(const Environment&)) {
@@ -62,9 +71,11 @@ std::string begin(Attachment& attachment, const WakeRequest& request, const Envi
   if (selection.sources.empty()) return {};
   const Result<CuptiApi>& api = cupti(environment);
   if (!api) return api.error().message;
+  register_exit(false);
   attachment.collector.emplace(*api, *attachment.sink, ring, environment, &control, Collector::Stay::for_now);
   current.store(&attachment);
   const Result<> started = attachment.collector->start(std::move(selection.sources));
+  register_exit(true);
   return started ? "" : started.error().message;
 }
 
@@ -89,7 +100,7 @@ void wait_for_end(const SessionMap& session) {
 std::string record(Attachment& attachment, const WakeRequest& request, const Environment& environment,
                    WaitsOfProcess& waits, const Result<CuptiApi>& (*cupti)(const Environment&)) {
   std::unique_lock lock(turn);
-  const std::string problem = begin(attachment, request, environment, waits, cupti);
+  const std::string problem = program_ends ? "the program ends" : begin(attachment, request, environment, waits, cupti);
   if (problem.empty()) {
     lock.unlock();
     answer(attachment, AttachState::recording, "");
@@ -135,8 +146,7 @@ void attached_at_exit() noexcept {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     (void)lock.try_lock();
   }
-  if (!lock) return;
-  program_ends = true;
+  if (!lock || std::exchange(program_ends, true)) return;
   Attachment* const attachment = current.load();
   if (attachment == nullptr) return;
   try {

@@ -146,6 +146,8 @@ Result<> Collector::set_up() {
     if (!done) sink_.loss(LossSource::cupti, 1, done.error().message);
   }
   if (stay_ == Stay::for_now) {  // the program's contexts were there before
+    std::size_t dropped = 0;     // since an earlier recording
+    api_.activity_get_num_dropped_records(nullptr, 0, &dropped);
     has_context_.store(true, std::memory_order_release);
     capture_.follow();
     start_flusher();

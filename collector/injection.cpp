@@ -131,7 +131,6 @@ void record_request(const WakeRequest& request) noexcept {
     std::call_once(prepared, [] {
       wait_for_driver();
       pthread_atfork(nullptr, nullptr, attached_in_child);
-      std::atexit(attached_at_exit);
     });
     Environment environment = read_environment();
     if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = cupti_of_program();
