@@ -54,7 +54,7 @@ struct Analysis {
   std::vector<SiteEdges> edges;             ///< of patched loops' sites, by site id
   std::vector<SiteWaits> site_waits;        ///< the wait model's sums, by site id and mode
   std::optional<SiteWaits> polled, parked;  ///< the sums over all sites in each mode
-  std::optional<Iterations> iterations;
+  std::optional<Iterations> iterations;     ///< what a comparison times (find_units())
   Interference interference;
   Overlaps overlaps;
   CriticalPath path;

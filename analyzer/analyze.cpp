@@ -1,10 +1,13 @@
 // The analyzer's table of contents: each step, and the steps whose results it uses.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/analysis.h"
 #include "analyzer/compare/compare.h"
+#include "analyzer/compare/timed_units.h"
 #include "analyzer/measure/tasks.h"
 #include "analyzer/rules/verdicts.h"
 #include "analyzer/work/held_sms.h"
@@ -23,6 +26,13 @@ std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const st
     wakes.push_back(found == known.end() ? none : *found);
   }
   return wakes;
+}
+
+/// Of the units, within the window: calls before them are of the program's start.
+TimeNs first_begin(const std::vector<Iterations>& units, Interval window) {
+  TimeNs first = window.end;
+  for (const Iterations& each : units) first = std::min(first, each.list.front().begin);
+  return std::max(window.begin, first);
 }
 
 }  // namespace
@@ -95,7 +105,11 @@ class Chapters {
     tasks_.add([&] { index.emplace(model_, *work_); });
     tasks_.run();
     ground_ = iteration_window(model_, found).value_or(Interval{model_.begin, model_.end});
-    if (!found.empty()) all_.iterations = std::move(found.front());
+    if (!found.empty()) at_sites_ = found.front().list;
+    std::vector<std::string> noted;  // compare_iterations() notes the same
+    TimedUnits timed = find_units(model_, {}, find_segments(model_, noted), std::move(found));
+    if (timed.source == UnitSource::ranges) ground_.begin = first_begin(timed.candidates, ground_);
+    if (!timed.candidates.empty()) all_.iterations = std::move(timed.candidates.front());
     tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index, ground_); });
     tasks_.add([&] {
       all_.host_wait_parts = host_wait_parts(model_, *index, ground_);
@@ -132,10 +146,7 @@ class Chapters {
 
   /// From the critical path and the figures of sites, kernels and loops.
   void findings() {
-    tasks_.add([&] {
-      const std::vector<Iteration> iterations = all_.iterations ? all_.iterations->list : std::vector<Iteration>();
-      all_.prediction = predict(model_, all_.path, modes_, all_.sites, iterations);
-    });
+    tasks_.add([&] { all_.prediction = predict(model_, all_.path, modes_, all_.sites, at_sites_); });
     tasks_.add([&] {
       const Comparison change = compare_iterations(model_, all_.iterations ? &*all_.iterations : nullptr);
       RuleVerdicts verdicts = apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels,
@@ -155,6 +166,7 @@ class Chapters {
   std::optional<DeviceWork> work_;      // kernels and copies by stream, and the calls that launched them
   std::optional<Followers> followed_;   // which kernel follows which
   std::optional<Waiters> waiters_;      // who waits, and in which iteration
+  std::vector<Iteration> at_sites_;     // at the site and device that have the most
   Interval ground_;                     // of shares of time: the window of the iterations
   std::optional<WaitKernels> kernels_;  // the kernels that contain waits
 };

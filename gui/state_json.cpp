@@ -95,6 +95,7 @@ Json before_after_json(const BeforeAfter& values) {
           {"after", values.after ? segment_json(*values.after) : Json(nullptr)},
           {"verdict", analyzer::verdict_name(values.verdict)},
           {"why", values.why},
+          {"measured_at", values.measured_at},
           {"sentence", change_sentence(values)},
           {"speedup",
            values.speedup

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "analyzer/compare/compare_words.h"
@@ -132,6 +134,7 @@ Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t
   Comparison pair;
   pair.options = comparison.options;
   pair.unit = comparison.unit;
+  pair.devices = comparison.devices;
   pair.gpu = comparison.gpu;
   pair.command = comparison.command;
   pair.measured_at = comparison.measured_at;
@@ -153,6 +156,8 @@ Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t
 Comparison compare_iterations(const TraceModel& model, const Iterations* units, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
+  const std::set<std::string> devices = model.device_names();
+  comparison.devices.assign(devices.begin(), devices.end());
   comparison.gpu = model.has_gpu();
   comparison.command = safe_command(model.meta_value(store::MetaKey::command));
   comparison.may_stop = !model.meta_value(store::MetaKey::ab_precision).empty();

@@ -21,8 +21,7 @@ namespace wicprof::analyzer {
 struct CompareOptions {
   /// A smaller change counts as no change. The project promises that parking without any waiters costs less than 2 %.
   double tolerance = 0.02;
-  /// Fewer iterations on either side give no verdict: the interval of a median needs about ten values.
-  std::size_t min_iterations = 10;
+  std::size_t min_iterations = kFewestOfSide;
   /// Times these NVTX ranges, NAME or NAME@DOMAIN, instead of the iterations at wait sites; empty: iterations.
   std::string nvtx = {};
 };
@@ -54,7 +53,8 @@ struct Comparison {
   UnitKind unit = UnitKind::phase;
   UnitMethod method = UnitMethod::none;
   std::string estimator;                   ///< what the ratio and its interval are, in one sentence
-  bool gpu = false;                        ///< a device of the program is a GPU
+  std::vector<std::string> devices;        ///< names of the program's devices, without the CPU
+  bool gpu = false;                        ///< one of them is a GPU
   bool may_stop = false, stopped = false;  ///< as in UnitDesign
   bool host_side = false;                  ///< only waits of host threads in calls of CUDA changed
   bool both_modes = false;                 ///< the sides are polling and parking, in one trace

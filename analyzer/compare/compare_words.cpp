@@ -172,12 +172,14 @@ std::string settling_command(const Comparison& comparison) {
   const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
   if (comparison.patched) return fmt::format("wic-prof run {} -- {}", kPatchAndCompare, program);
   const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
-  if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
+  const std::vector<Segment>& all = comparison.segments;
+  const bool two_modes = !comparison.command.empty() && !all.empty() && all.front().mode != all.back().mode;
+  if (comparison.unit == UnitKind::phase || two_modes) {
     // What ended since its interval was narrow would end as early again.
     return fmt::format("wic-prof run --ab{} --for {}{} -- {}", comparison.host_side ? " --side host" : "",
                        looked ? "5m" : "1m", comparison.stopped ? " --precision 0%" : "", program);
   }
-  return "wic-prof run --repeat 6 -- APP ARGS...";
+  return fmt::format("wic-prof run --repeat 6 -- {}", program);
 }
 
 std::string no_units(const TraceModel& model, const CompareOptions& options) {

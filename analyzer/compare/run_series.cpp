@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "analyzer/compare/compare_words.h"
-#include "analyzer/compare/timed_units.h"
 #include "analyzer/trace/modes.h"
+#include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 
 namespace wicprof::analyzer {
@@ -39,23 +38,20 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
     run.mode = row.new_mode;
     run.strategy = row.new_strategy;
   }
-  run.iterations = options.nvtx.empty() ? find_iterations(model) : find_ranges(model, options.nvtx);
-  if (run.iterations.empty()) {
-    Segment whole;
-    whole.begin_ns = model.begin;
-    whole.end_ns = model.end;
-    run.iterations = find_units(model, options.nvtx, {whole}).candidates;
+  Segment all;
+  all.begin_ns = model.begin;
+  all.end_ns = model.end;
+  for (TimedUnits& timed : all_units(model, options.nvtx, {all}, find_iterations(model))) {
+    for (Iterations& units : timed.candidates) {
+      // NVTX ranges may begin before the first event on a device, and end after the last one.
+      run.begin_ns = std::min(run.begin_ns, units.list.front().begin);
+      run.end_ns = std::max(run.end_ns, units.list.back().end);
+      std::string place = place_of(model, units);
+      run.units.push_back({std::move(units), timed.source, std::move(place), timed.why});
+    }
   }
-  if (run.iterations.empty()) run.why_none = no_units(model, options);
-  for (const Iterations& units : run.iterations) {
-    run.places.push_back(place_of(model, units));
-    // NVTX ranges may begin before the first event on a device, and end after the last one.
-    run.begin_ns = std::min(run.begin_ns, units.list.front().begin);
-    run.end_ns = std::max(run.end_ns, units.list.back().end);
-  }
-  for (const store::DeviceRow& device : model.devices) {
-    if (device.id != kHostDevice) run.devices.insert(device.name);
-  }
+  if (run.units.empty()) run.why_none = no_units(model, options);
+  run.devices = model.device_names();
   run.gpu = model.has_gpu();
   run.command = safe_command(model.meta_value(store::MetaKey::command));
   run.started_ns = number_of(model.meta_value(store::MetaKey::started_ns));
@@ -71,32 +67,45 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
 
 namespace {
 
-/// The iterations of a run with that site name, on the host or on a device; nullptr if there are none.
-const Iterations* units_of(const RunSeries& run, const std::pair<std::string, bool>& key) {
-  const auto found = std::find_if(run.iterations.begin(), run.iterations.end(), [&](const Iterations& units) {
-    return units.site_name == key.first && (units.device == kHostDevice) == key.second;
+/// What a run has of the same name, on the host or on a device; nullptr if there is nothing. By name, because ids may
+/// differ from run to run.
+const RunUnits* same_units(const RunSeries& run, const RunUnits& as) {
+  const auto found = std::find_if(run.units.begin(), run.units.end(), [&](const RunUnits& units) {
+    return units.source == as.source && units.iterations.site_name == as.iterations.site_name &&
+           (units.iterations.device == kHostDevice) == (as.iterations.device == kHostDevice);
   });
-  return found == run.iterations.end() ? nullptr : &*found;
+  return found == run.units.end() ? nullptr : &*found;
 }
 
-/// The site with iterations in all runs of both sides, and of those the one with the most iterations in the run that
-/// has the fewest. By name, because ids may differ from run to run.
-std::optional<std::pair<std::string, bool>> common_units(const std::vector<const RunSeries*>& runs) {
-  std::optional<std::pair<std::string, bool>> best;
+/// The best that all runs of both sides have, of the first of them; nullptr if they have nothing in common. Of wait
+/// sites and calls the one with the most iterations in the run that has the fewest.
+const RunUnits* common_units(const std::vector<const RunSeries*>& runs) {
+  const RunUnits* best = nullptr;
   std::size_t best_count = 0;
-  for (const Iterations& candidate : runs.front()->iterations) {
-    const std::pair key{candidate.site_name, candidate.device == kHostDevice};
-    std::size_t fewest = candidate.list.size();
+  for (const RunUnits& candidate : runs.front()->units) {
+    const bool by_count = candidate.source == UnitSource::iterations || candidate.source == UnitSource::calls;
+    if (best != nullptr && (!by_count || candidate.source != best->source)) continue;
+    std::size_t fewest = candidate.iterations.list.size();
     for (const RunSeries* run : runs) {
-      const Iterations* same = units_of(*run, key);
-      fewest = std::min(fewest, same == nullptr ? 0 : same->list.size());
+      const RunUnits* same = same_units(*run, candidate);
+      fewest = std::min(fewest, same == nullptr ? 0 : same->iterations.list.size());
     }
     if (fewest > best_count) {
-      best = key;
+      best = &candidate;
       best_count = fewest;
     }
   }
   return best;
+}
+
+/// As TimedUnits::why.
+std::string why_timed(const RunSeries& first, const RunUnits& common) {
+  if (&common == &first.units.front() || common.source == UnitSource::iterations) return common.why;
+  const std::string name = one_line(common.iterations.site_name);
+  static constexpr std::string_view kReason = "since the runs have nothing better in common";
+  if (common.source == UnitSource::ranges) return fmt::format("the {} is timed, {}", name, kReason);
+  return fmt::format("the time from one {}{} to the next is taken, {}",
+                     common.source == UnitSource::calls ? "wait at " : "of the ", name, kReason);
 }
 
 /// A whole run as one segment.
@@ -138,13 +147,16 @@ Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<
   comparison.before.label = std::move(before_label);
   comparison.after.label = std::move(after_label);
   std::vector<const RunSeries*> all;
+  std::set<std::string> devices;
   for (const auto* side : {&before, &after}) {
     for (const RunSeries& run : *side) {
       all.push_back(&run);
       comparison.notes.insert(comparison.notes.end(), run.notes.begin(), run.notes.end());
+      devices.insert(run.devices.begin(), run.devices.end());
       comparison.gpu = comparison.gpu || run.gpu;
     }
   }
+  comparison.devices.assign(devices.begin(), devices.end());
   if (before.empty() || after.empty()) {
     comparison.why = "no runs";
     comparison.reason =
@@ -153,30 +165,26 @@ Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<
   }
   const bool same_command =
       std::all_of(all.begin(), all.end(), [&](const RunSeries* run) { return run->command == all.front()->command; });
-  // Two modes of one program: --ab settles it. Otherwise the sides differ in the program.
-  const bool two_modes = before.front().mode != after.front().mode;
-  if (same_command && two_modes) comparison.command = all.front()->command;
+  if (same_command) comparison.command = all.front()->command;
   for (const RunSeries* run : all) {
-    if (!run->iterations.empty()) continue;
+    if (!run->units.empty()) continue;
     comparison.why = "no iterations";
     comparison.reason = run->why_none;
     return comparison;
   }
-  const auto common = common_units(all);
-  if (!common) {
+  const RunUnits* const common = common_units(all);
+  if (common == nullptr) {
     comparison.why = "no common wait site";
     comparison.reason = fmt::format("{} and {} have no common wait site with iterations", comparison.before.label,
                                     comparison.after.label);
     return comparison;
   }
+  comparison.measured_at = common->place;
+  comparison.timed = why_timed(*all.front(), *common);
   note_order(before, after, comparison.notes);
   for (const bool is_after : {false, true}) {
     for (const RunSeries& run : is_after ? after : before) {
-      const Iterations& units = *units_of(run, *common);
-      if (comparison.measured_at.empty()) {
-        comparison.measured_at = run.places[static_cast<std::size_t>(&units - run.iterations.data())];
-      }
-      comparison.segments.push_back(whole_of(run, units));
+      comparison.segments.push_back(whole_of(run, same_units(run, *common)->iterations));
       comparison.segments.back().after = is_after;
     }
   }

@@ -15,6 +15,8 @@ namespace wicprof::analyzer {
 
 /// Fewer iterations make a median that is one of the extremes.
 inline constexpr std::size_t kFewestInSegment = 3;
+/// Fewer iterations on either side give no verdict: the interval of a median needs about ten values.
+inline constexpr std::size_t kFewestOfSide = 10;
 
 /// A time during which the program waits in one way.
 struct Segment {

@@ -144,42 +144,62 @@ std::vector<Iterations> repeated_ranges(const TraceModel& model, const std::vect
   return repeated_ranges(model, numberless, segments);
 }
 
-bool is_call(const TraceModel& model, const Iterations& units) {
-  return std::any_of(model.sites.begin(), model.sites.end(),
-                     [&](const store::SiteRow& site) { return site.id == units.site && site.side == SiteSide::host; });
+bool are_calls(const TraceModel& model, const std::vector<Iterations>& at_sites) {
+  return std::any_of(model.sites.begin(), model.sites.end(), [&](const store::SiteRow& site) {
+    return site.id == at_sites.front().site && site.side == SiteSide::host;
+  });
 }
+
+/// The same units, those first that a verdict could rest on.
+void prefer_many(std::vector<Iterations>& units) {
+  std::stable_partition(units.begin(), units.end(),
+                        [](const Iterations& each) { return each.list.size() >= kFewestOfSide; });
+}
+
+constexpr std::string_view kNoRange =
+    "since no NVTX range repeats often enough; to time a step of the program, mark it with a range and name that with "
+    "--nvtx";
 
 }  // namespace
 
-TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments) {
-  if (!nvtx.empty()) return {find_ranges(model, nvtx), {}, UnitSource::ranges};
-  TimedUnits units{find_iterations(model), {}};
-  if (!units.candidates.empty() && !is_call(model, units.candidates.front())) return units;
-  if (model.host_waits.empty()) return units;
-  if (std::vector<Iterations> ranges = repeated_ranges(model, segments); !ranges.empty()) {
+std::vector<TimedUnits> all_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments,
+                                  std::vector<Iterations> at_sites) {
+  if (!nvtx.empty()) return {{find_ranges(model, nvtx), {}, UnitSource::ranges}};
+  if (!at_sites.empty() && !are_calls(model, at_sites)) return {{std::move(at_sites), {}, UnitSource::iterations}};
+  std::vector<TimedUnits> all;
+  std::vector<Iterations> ranges = repeated_ranges(model, segments);
+  prefer_many(ranges);
+  if (!ranges.empty()) {
     const std::string name = one_line(ranges.front().site_name);
     std::string why =
         fmt::format("the {} is timed{}, since the program has no wait sites of its own and the range repeats", name,
                     name.find('#') == name.npos ? "" : " (# stands for numbers)");
-    return {std::move(ranges), std::move(why), UnitSource::ranges};
+    all.push_back({std::move(ranges), std::move(why), UnitSource::ranges});
   }
   std::vector<Iterations> launches = find_launches(model);
   std::erase_if(launches, [&](const Iterations& each) { return !fits(each, segments); });
-  static constexpr std::string_view kNoRange =
-      "since no NVTX range repeats often enough; to time a step of the program, mark it with a range and name that "
-      "with "
-      "--nvtx";
+  prefer_many(launches);
   if (!launches.empty()) {
     std::string why =
         fmt::format("the time from one of the {} to the next is taken, {}", launches.front().site_name, kNoRange);
-    return {std::move(launches), std::move(why), UnitSource::launches};
+    all.push_back({std::move(launches), std::move(why), UnitSource::launches});
   }
-  if (!units.candidates.empty()) {
-    units.source = UnitSource::calls;
-    units.why = fmt::format("the time from one wait at {} to the next is taken, {}, and no kernel does either",
-                            one_line(units.candidates.front().site_name), kNoRange);
+  if (!at_sites.empty()) {
+    std::string why = fmt::format("the time from one wait at {} to the next is taken, {}, and no kernel does either",
+                                  one_line(at_sites.front().site_name), kNoRange);
+    all.push_back({std::move(at_sites), std::move(why), UnitSource::calls});
   }
-  return units;
+  return all;
+}
+
+TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments,
+                      std::vector<Iterations> at_sites) {
+  std::vector<TimedUnits> all = all_units(model, nvtx, segments, std::move(at_sites));
+  return all.empty() ? TimedUnits{} : std::move(all.front());
+}
+
+TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments) {
+  return find_units(model, nvtx, segments, nvtx.empty() ? find_iterations(model) : std::vector<Iterations>{});
 }
 
 }  // namespace wicprof::analyzer

@@ -28,10 +28,17 @@ struct TimedUnits {
   UnitSource source = UnitSource::iterations;
 };
 
-/// find_ranges() if `nvtx` is not empty, otherwise find_iterations(). Where the program has no wait sites of its own:
-/// the NVTX ranges that take the most time (where none repeats, those whose names differ in numbers only), else
-/// launches of a kernel, else what its host threads' waits in calls of CUDA show; the first of them of which most of
-/// the segments hold some.
+/// find_ranges() if `nvtx` is not empty. Otherwise all that shows the program's steps in most of the segments, the best
+/// first: iterations at its own wait sites; the NVTX ranges that take the most time (where none repeats, those whose
+/// names differ in numbers only); launches of a kernel; what its host threads' waits in calls of CUDA show. Nothing
+/// else where it has wait sites of its own. `at_sites`: find_iterations().
+std::vector<TimedUnits> all_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments,
+                                  std::vector<Iterations> at_sites);
+
+/// The best of all_units(): what every view of one trace times. Without candidates if there are none.
+TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments,
+                      std::vector<Iterations> at_sites);
+/// For callers that have no iterations yet.
 TimedUnits find_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments);
 
 }  // namespace wicprof::analyzer

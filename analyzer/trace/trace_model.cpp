@@ -139,6 +139,14 @@ std::size_t TraceModel::program_processes() const {
 
 bool is_own(const store::ProcessRow& process) { return process.name == "wic-prof"; }
 
+std::set<std::string> TraceModel::device_names() const {
+  std::set<std::string> names;
+  for (const store::DeviceRow& device : devices) {
+    if (device.id != kHostDevice) names.insert(device.name);
+  }
+  return names;
+}
+
 bool TraceModel::has_gpu() const {
   return std::any_of(devices.begin(), devices.end(),
                      [](const store::DeviceRow& device) { return device.kind == DeviceKind::cuda; });

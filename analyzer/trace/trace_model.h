@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,8 @@ struct TraceModel : store::Lists {
   /// Whether this is a digest, or one of the traces that it was joined from is: only rows of MPI, processes, threads
   /// and counters are sure to be here.
   bool is_digest() const { return !meta_value(store::MetaKey::digest_of).empty(); }
-  bool has_gpu() const;  ///< one of the devices is a GPU
+  bool has_gpu() const;                        ///< one of the devices is a GPU
+  std::set<std::string> device_names() const;  ///< without the CPU
   /// nullptr for an id that was never declared.
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;

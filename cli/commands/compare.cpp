@@ -110,9 +110,9 @@ VerbBody declare<struct CompareVerb>(CLI::App& verb, const ProgramWords&) {
       ->type_name("FILE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1, 1000);
-  verb.add_option("--nvtx", options->how.nvtx,
-                  "time NVTX ranges of this name instead of the iterations found at wait sites; # in it stands for any "
-                  "number (step #)")
+  verb.add_option(
+          "--nvtx", options->how.nvtx,
+          "time NVTX ranges of this name instead of what compare chooses; # in it stands for any number (step #)")
       ->type_name("NAME[@DOMAIN]");
   verb.add_option("--tolerance", options->how.tolerance, "ignore a change smaller than this share")
       ->type_name("SHARE")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analyzer/words/format.h"
 #include "gui/panels/aggregate_parts.h"
@@ -35,10 +36,14 @@ Side side_of_segment(const App& app, std::size_t index) {
   return side;
 }
 
-Side side_of_trace(const Snapshot& snapshot) {
+/// `compared`: the trace in its comparison with the other; nullptr where there is none.
+Side side_of_trace(const Snapshot& snapshot, const analyzer::Segment* compared) {
   Side side{snapshot.model->name, snapshot.timeline.get(), snapshot.timeline->begin, snapshot.timeline->end,
             &kNoIterations};
-  if (snapshot.facts->analysis.iterations) side.iterations = &snapshot.facts->analysis.iterations->list;
+  if (compared != nullptr)
+    side.iterations = &compared->iterations;
+  else if (snapshot.facts->analysis.iterations)
+    side.iterations = &snapshot.facts->analysis.iterations->list;
   begin_at_first_iteration(side);
   return side;
 }
@@ -154,10 +159,12 @@ std::size_t segment_choice(const App& app, const Ui& ui, const char* name, std::
 
 void difference_table(App& app, const Ui& ui) {
   if (!ImGui::BeginTable("differences", 4, ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY)) return;
-  for (const char* title : {"", "before", "after", "change"}) ImGui::TableSetupColumn(title);
+  constexpr std::pair<const char*, float> kColumns[] = {
+      {"", 2.4f}, {"before", 0.8f}, {"after", 0.8f}, {"change", 1.2f}};
+  for (const auto& [title, width] : kColumns) ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch, width);
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-  for (const char* title : {"", "before", "after", "change"}) {
+  for (const auto& [title, width] : kColumns) {
     ImGui::TableNextColumn();
     faint(ui, title);
   }
@@ -189,7 +196,7 @@ void iterations(App& app, const Ui& ui, const Side& before, const Side& after) {
     return snapshot.model->meta_value(store::MetaKey::mode) == mode_name(Mode::park) ? Mode::park : Mode::poll;
   };
   if (before.iterations->empty() && after.iterations->empty()) {
-    paragraph(ui, no_iterations(*app.model(), app.path()).reason);
+    paragraph(ui, no_iterations(app.path()).reason);
     return;
   }
   const auto columns = static_cast<std::size_t>(std::max(1.0f, (size.x - ui.px(64)) / 2 / std::max(1.0f, ui.px(2))));
@@ -201,15 +208,24 @@ void iterations(App& app, const Ui& ui, const Side& before, const Side& after) {
 /// The comparison of two traces, repeated only when the facts of one of them change.
 struct ComparedTraces {
   std::shared_ptr<const Facts> facts[2];
+  analyzer::Comparison comparison;
 
   const BeforeAfter& of(App& app) {
     if (facts[0] != app.snapshot().facts || facts[1] != app.second().facts) {
-      app.traces =
-          before_after(*app.model(), *app.second().model, analyzer::compare(*app.model(), *app.second().model));
+      comparison = analyzer::compare(*app.model(), *app.second().model);
+      app.traces = before_after(*app.model(), *app.second().model, comparison);
+      if (!app.differences.empty())  // the verdict's iterations
+        app.differences.front() =
+            differences(*app.traces.before, *app.traces.after, comparison.options.tolerance).front();
       facts[0] = app.snapshot().facts;
       facts[1] = app.second().facts;
     }
     return app.traces;
+  }
+
+  /// nullptr where the traces are too large to be compared here, or have nothing in common to time.
+  const analyzer::Segment* segment(std::size_t side) const {
+    return comparison.segments.size() == 2 ? &comparison.segments[side] : nullptr;
   }
 };
 
@@ -316,9 +332,12 @@ void ComparePanel::draw(App& app, const Ui& ui) {
     draw_phases(app, ui);
   }
   end_card();
-  const Side before = app.has_second() ? side_of_trace(app.snapshot()) : side_of_segment(app, app.segment_before);
-  const Side after = app.has_second() ? side_of_trace(app.second()) : side_of_segment(app, app.segment_after);
-  const bool whole = !app.has_second() && app.compares_all_phases();
+  const bool two = app.has_second();
+  const Side before =
+      two ? side_of_trace(app.snapshot(), compared_traces_.segment(0)) : side_of_segment(app, app.segment_before);
+  const Side after =
+      two ? side_of_trace(app.second(), compared_traces_.segment(1)) : side_of_segment(app, app.segment_after);
+  const bool whole = !two && app.compares_all_phases();
   const float lower = std::clamp(ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28), ui.px(170),
                                  std::max(size.y * 0.34f, ui.px(170)));
   begin_card(ui, "sides", size.x, size.y - ui.px(186) - lower - ui.px(20));

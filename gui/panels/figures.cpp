@@ -274,8 +274,7 @@ void FiguresPanel::draw(App& app, const Ui& ui) {
   if (std::any_of(phases.begin(), phases.end(), [](const Phase& phase) { return !phase.iterations->empty(); })) {
     card("iterations", over_time, [&] { iterations(app, ui, phases, shown_, ui.px(kOverTime)); });
   } else {
-    card("iterations", ui.px(kEmpty),
-         [&] { draw_nothing(app, ui, "No iterations", no_iterations(*app.model(), app.path())); });
+    card("iterations", ui.px(kEmpty), [&] { draw_nothing(app, ui, "No iterations", no_iterations(app.path())); });
   }
   if (any_waiting_) {
     card("waiting", over_time, [&] { waiting(app, ui, waiting_, shown_, ui.px(kOverTime)); });

@@ -133,7 +133,7 @@ void TogglePanel::draw(App& app, const Ui& ui) {
   const auto clicked = draw_iteration_strip(ui, strip_, {at.x, at.y, rest.x, rest.y}, app.toggle_event);
   if (strip_.most <= 0) {
     ImGui::SetCursorScreenPos(at);
-    paragraph(ui, no_iterations(*app.model(), app.path()).reason);
+    paragraph(ui, no_iterations(app.path()).reason);
   }
   end_card();
   if (clicked) app.choose_toggle(*clicked);

@@ -135,13 +135,8 @@ NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analy
           run_command_or_form(model, "--ab")};
 }
 
-NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path) {
-  if (!model.nvtx.empty())
-    return {
-        "No wait site is passed again and again, so the trace has no iterations. NVTX ranges can be timed instead, "
-        "once a second trace is there to compare with.",
-        "wic-prof compare " + shell_word(path) + " AFTER --nvtx NAME"};
-  return {"No wait site is passed again and again, so the trace has no iterations.", analyze(path)};
+NothingToShow no_iterations(const std::string& path) {
+  return {"No wait site, NVTX range or kernel comes again and again, so the trace has no iterations.", analyze(path)};
 }
 
 NothingToShow no_program(const analyzer::TraceModel* model) {

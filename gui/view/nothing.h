@@ -28,7 +28,7 @@ NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string&
 /// A trace in which the program waits in one way: what can change that.
 NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
                         const BeforeAfter& values, const std::string& path);
-NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path);
+NothingToShow no_iterations(const std::string& path);
 /// Without a session. `model`: of the open trace, if there is one.
 NothingToShow no_program(const analyzer::TraceModel* model);
 

@@ -88,6 +88,7 @@ Json comparison_value(const Comparison& comparison) {
   value["unit"] = unit_name(comparison.unit);
   value["method"] = method_name(comparison.method);
   value["estimator"] = comparison.estimator.empty() ? Json(nullptr) : Json(comparison.estimator);
+  value["devices"] = comparison.devices;
   value["measured_at"] = comparison.measured_at;
   value["timed"] = comparison.timed.empty() ? Json(nullptr) : Json(comparison.timed);
   value["tolerance"] = comparison.options.tolerance;

@@ -74,8 +74,7 @@ std::string comparison_part(const Comparison& comparison) {
   if (!comparison.settle.empty()) text += fmt::format("To settle it: {}\n\n", markdown_code(comparison.settle));
   if (comparison.segments.empty()) return text;
   text += table_part(segments_table(comparison, kAllRows));
-  if (!comparison.measured_at.empty())
-    text += fmt::format("Iterations of {}.\n", escape_markdown(comparison.measured_at));
+  if (!comparison.measured_at.empty()) text += fmt::format("{}.\n", escape_markdown(timed_text(comparison)));
   if (!comparison.timed.empty()) text += fmt::format("Unit: {}.\n", escape_markdown(comparison.timed));
   if (!comparison.estimator.empty()) text += fmt::format("Estimator: {}.\n", escape_markdown(comparison.estimator));
   for (const std::string& note : comparison.notes) text += fmt::format("Note: {}.\n", escape_markdown(note));

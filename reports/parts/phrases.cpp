@@ -54,6 +54,11 @@ std::string rule_with_cost(const Finding& finding) {
   return finding.cost ? fmt::format("{} ({})", finding.rule, cost_text(*finding.cost)) : finding.rule;
 }
 
+std::string timed_text(const Comparison& comparison) {
+  const bool iterations = comparison.options.nvtx.empty() && comparison.timed.empty();
+  return fmt::format("{} of {}", iterations ? "Iterations" : "Times", one_line(comparison.measured_at));
+}
+
 std::string name_at(std::string_view name, std::string_view place) {
   return name.find(place) != std::string_view::npos ? std::string(name) : fmt::format("{} ({})", name, place);
 }

@@ -17,6 +17,9 @@ std::vector<HostWaitStats> host_calls(const Analysis& analysis);
 std::string late_cause_words(LateCause cause);
 /// "hot_word (97.2 % of the time)": what found something, and what that costs if the trace shows it.
 std::string rule_with_cost(const Finding& finding);
+/// "Iterations of halo.ready on NVIDIA H200", "Times of NVTX range step on the CPU": what a comparison times, and
+/// where.
+std::string timed_text(const Comparison& comparison);
 /// "cudaStreamSynchronize in step (app.cu:47)"; the name alone where the place is not known.
 std::string name_at(std::string_view name, std::string_view place);
 

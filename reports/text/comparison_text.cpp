@@ -65,10 +65,7 @@ std::string comparison_text(const Comparison& comparison, const Screen& screen) 
   text += section(table_text(segments_table(comparison, kMaxSegments), screen));
   text += differences_text(comparison.differences, screen);
   text += "\n";
-  if (!comparison.measured_at.empty())
-    text += paragraph(screen,
-                      (comparison.options.nvtx.empty() && comparison.timed.empty() ? "Iterations of " : "Times of ") +
-                          one_line(comparison.measured_at) + ".");
+  if (!comparison.measured_at.empty()) text += paragraph(screen, timed_text(comparison) + ".");
   if (!comparison.timed.empty()) text += paragraph(screen, "Unit: " + one_line(comparison.timed) + ".");
   if (!comparison.estimator.empty()) text += paragraph(screen, "Estimator: " + one_line(comparison.estimator) + ".");
   text += paragraph(screen, fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/analysis.h"
 #include "analyzer/compare/timed_units.h"
 #include "analyzer/measure/numbered_names.h"
 #include "synthetic.h"
@@ -432,12 +433,14 @@ TEST(CompareTwo, TheFirstIsBeforeAndTheSecondAfter) {
 }
 
 TEST(CompareTwo, OneRunEachHasARatioAndNoVerdict) {
-  const TraceModel model = steady_program("same.wicprof", 1'000'000);
+  TraceModel model = steady_program("same.wicprof", 1'000'000);
+  model.meta["command"] = "app --size 3";
   const Comparison same = compare(model, model);
   EXPECT_EQ(same.verdict, Verdict::inconclusive);
   EXPECT_EQ(same.why, "one run each");
   EXPECT_EQ(same.speedup->value, 1);
   EXPECT_NE(same.before.label, same.after.label);
+  EXPECT_EQ(same.settle, "wic-prof run --repeat 6 -- app --size 3");
   const Comparison other = compare(model, steady_program("other.wicprof", 1'290'000));
   EXPECT_EQ(other.verdict, Verdict::inconclusive);
   EXPECT_NEAR(other.speedup->value, 1 / 1.29, 0.01);
@@ -484,6 +487,50 @@ TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
   comparison = compare(model);
   EXPECT_EQ(comparison.why, "no iterations");
   EXPECT_NE(comparison.reason.find("--nvtx"), std::string::npos) << comparison.reason;
+}
+
+TEST(TimedUnits, AreTheSameBetweenTracesAndInTheAnalysis) {
+  // Waits of the program's start, more than it has steps.
+  TraceModel model = program_without_sites();
+  const std::size_t steps = model.host_waits.size();
+  for (std::uint32_t i = 0; i < 2 * steps; ++i) {
+    store::HostWaitRow wait = model.host_waits.front();
+    wait.site = 900;
+    wait.iteration = i;
+    wait.begin = model.begin + 100 * i;
+    wait.end = wait.begin + 50;
+    model.host_waits.push_back(wait);
+  }
+  declare_site(model, 900, "cudaMemcpy in load_weights", WordMemory::device, 1).side = SiteSide::host;
+  settle(model);
+  EXPECT_EQ(find_iterations(model).front().site, 900u);
+  const Comparison within = compare(model), between = compare(model, model);
+  EXPECT_EQ(between.measured_at, within.measured_at);
+  EXPECT_EQ(between.timed, within.timed);
+  EXPECT_TRUE(between.measured_at.starts_with("NVTX range step")) << between.measured_at;
+  EXPECT_EQ(analyze(model).iterations->site_name, "NVTX range step");
+
+  // Where one of the runs has no range, both have the kernel.
+  TraceModel bare = model;
+  bare.nvtx.clear();
+  for (const Comparison& mixed : {compare(model, bare), compare(bare, model)}) {
+    EXPECT_TRUE(mixed.measured_at.starts_with("launches of second")) << mixed.measured_at;
+    EXPECT_FALSE(mixed.timed.empty());
+  }
+  EXPECT_NE(compare(model, bare).timed.find("nothing better in common"), std::string::npos);
+}
+
+TEST(TimedUnits, AreThoseThatRepeatOftenEnoughForAVerdict) {
+  TraceModel model = program_without_sites();
+  const std::size_t steps = model.nvtx.size();
+  for (std::size_t i = 0; i < 4; ++i) {
+    store::NvtxRow epoch = model.nvtx[i * steps / 4];
+    epoch.name = "epoch";
+    epoch.end = model.nvtx[(i + 1) * steps / 4 - 1].end;
+    model.nvtx.push_back(epoch);
+  }
+  settle(model);
+  EXPECT_TRUE(compare(model, model).measured_at.starts_with("NVTX range step"));
 }
 
 /// As under a CPU quota: while polling, one iteration of ten is stopped for a long time.

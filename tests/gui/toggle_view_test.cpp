@@ -166,9 +166,9 @@ TEST(Nothing, EachReasonHasACommand) {
   analyzer::settle(model);
   const analyzer::Analysis analysis = analyzer::analyze(model);
   const std::string path = "a b.wicprof";
-  for (const NothingToShow& nothing : {no_tracks(), no_sites(model, analysis, path), no_samples(model, path),
-                                       no_findings(analysis, path), no_toggle(model, analysis, {}, path),
-                                       no_iterations(model, path), no_program(&model), analyzer::why_no_waits(model)}) {
+  for (const NothingToShow& nothing :
+       {no_tracks(), no_sites(model, analysis, path), no_samples(model, path), no_findings(analysis, path),
+        no_toggle(model, analysis, {}, path), no_iterations(path), no_program(&model), analyzer::why_no_waits(model)}) {
     EXPECT_FALSE(nothing.reason.empty());
     EXPECT_EQ(nothing.command.rfind("wic-prof ", 0), 0u) << nothing.command;
   }
