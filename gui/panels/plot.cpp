@@ -18,10 +18,10 @@ constexpr float kMaxLabelWidth = 0.42f;  // share of a bar chart's width
 /// Dash patterns (on, off, in pixels at 100 %) that distinguish lines of the same state.
 constexpr float kStrokes[analyzer::kDashes][2] = {{0, 0}, {8, 5}, {2, 4}, {14, 4}};
 
-Colour colour_of_series(const Ui& ui, const FigurePlot& plot, std::size_t place) {
+ImU32 ink_of_series(const Ui& ui, const FigurePlot& plot, std::size_t place) {
   const FigureSeries& series = plot.series[place];
-  if (series.state) return colour_of(ui, *series.state);
-  return plot.bars ? ui.theme().faint : kSeriesColours[place % kSeriesColours.size()];
+  if (series.state) return state_ink(ui, *series.state);
+  return ink(plot.bars ? ui.theme().faint : kSeriesColours[place % kSeriesColours.size()]);
 }
 
 void stroke(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colour, float thick, const float (&dash)[2],
@@ -76,8 +76,7 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
     draw_text(list, ui.small, {at.x, y, labels, ui.px(kBarStep)}, ink(theme.faint), bar.label, Align::right);
     list->AddRectFilled(ImVec2(left, top), ImVec2(left + plot_width, bottom), ink(theme.lane));
     list->AddRectFilled(ImVec2(std::min(x(0), x(value)), top),
-                        ImVec2(std::max(std::max(x(0), x(value)), x(0) + 1), bottom),
-                        ink(colour_of_series(ui, plot, i)));
+                        ImVec2(std::max(std::max(x(0), x(value)), x(0) + 1), bottom), ink_of_series(ui, plot, i));
     if (plot.y_least < 0)
       list->AddLine(ImVec2(x(0), top - ui.px(3)), ImVec2(x(0), bottom + ui.px(3)), ink(theme.faint), ui.px(1));
     if (bar.low && bar.high) {
@@ -131,7 +130,7 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
   draw_text(list, ui.small, {left, top + tall + ui.px(19), plot_width, ui.px(16)}, ink(theme.faint), plot.x_title,
             Align::centre);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    const ImU32 colour = ink(colour_of_series(ui, plot, i));
+    const ImU32 colour = ink_of_series(ui, plot, i);
     std::vector<ImVec2> points;
     for (const auto& [px, py] : plot.series[i].points) points.emplace_back(x(px), y(py));
     stroke(list, points, colour, ui.px(2), kStrokes[plot.series[i].dash], ui.scale);
@@ -142,8 +141,8 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
   const float below = top + tall + ui.px(kAxis);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const float row = below + ui.px(kLegendRow) * static_cast<float>(i), middle = row + ui.px(kLegendRow) / 2;
-    stroke(list, {ImVec2(left, middle), ImVec2(left + ui.px(26), middle)}, ink(colour_of_series(ui, plot, i)),
-           ui.px(2.5f), kStrokes[plot.series[i].dash], ui.scale);
+    stroke(list, {ImVec2(left, middle), ImVec2(left + ui.px(26), middle)}, ink_of_series(ui, plot, i), ui.px(2.5f),
+           kStrokes[plot.series[i].dash], ui.scale);
     draw_text(list, ui.small, {left + ui.px(34), row, plot_width - ui.px(34), ui.px(kLegendRow)}, ink(theme.faint),
               plot.series[i].label);
   }

@@ -73,7 +73,7 @@ class Screenshots(gui_harness.Case):
         light = dict(reversed(pair) for pair in re.findall(r'\{"([^"]+)", "[^"]+", \{0x(\w{6}), 0x\w{6}\}\}', theme))
         self.assertEqual(light[POLLING], "polling")
         text = "1b1f24"  # signals have the colour of text
-        traces = {name: self.work / f"{name}.wicprof" for name in ("bare_poll", "hot_flag.poll", "c_h3d.park")}
+        traces = {name: self.work / f"{name}.wicprof" for name in ("bare_poll", "hot_flag.poll", "c_h3d.park", "torch")}
         for name, trace in traces.items():
             trace.write_bytes(gzip.decompress((SOURCE / "samples" / "traces" / f"{name}.wicprof.gz").read_bytes()))
         named = set()
@@ -85,6 +85,8 @@ class Screenshots(gui_harness.Case):
                 with self.subTest(trace=trace.name, view=state["view"]):
                     self.assertEqual(set(state["drawn"]) - set(state["legend"]), set())
                     named |= set(state["legend"])
+                    if (trace.name, state["view"]) == ("torch.wicprof", "figures"):
+                        self.assertIn("polling", state["legend"], "bars of the paper's figures")
                     if "timeline" not in state["items"]:
                         continue
                     self.assertGreater(len(state["legend"]), 0)
@@ -617,6 +619,21 @@ class Panels(gui_harness.Case):
                          ("park (auto)", "poll"))
         self.assertEqual(state["traces"]["before"]["iterations"], state["traces"]["after"]["iterations"])
         self.assertIn("strip", state["items"])
+
+    def test_traces_of_a_program_without_wait_sites(self):
+        """The plot shows what the verdict names, though waits of the program's start come more often."""
+        packed = SOURCE / "samples" / "traces" / "torch.wicprof.gz"
+        for name in ("a.wicprof", "b.wicprof"):
+            (self.work / name).write_bytes(gzip.decompress(packed.read_bytes()))
+        state, one = self.drive([self.work / "a.wicprof", self.work / "b.wicprof"], "wait facts", "frames 4", "dump s",
+                                "view figures", "frames 4", "dump t")
+        self.assertTrue(state["traces"]["measured_at"].startswith("NVTX range busy"), state["traces"])
+        self.assertEqual(state["traces"]["before"]["iterations"], 10)
+        self.assertIn("strip", state["items"])
+        took = state["traces"]["before"]["iteration_ns_p50"]
+        self.assertEqual(state["differences"][0]["before"], state["differences"][0]["after"])
+        self.assertAlmostEqual(float(state["differences"][0]["before"].split()[0]) * 1e6, took, delta=0.01 * took)
+        self.assertTrue(one["before_after"]["measured_at"].startswith("NVTX range busy"))
 
     def test_tabs_help_and_palette(self):
         lines = ["wait facts", "frames 2"]
