@@ -97,6 +97,21 @@ std::string iteration_time(const analyzer::Side& side) {
   return side.iteration_ns_p50 ? analyzer::format_duration(*side.iteration_ns_p50) : "-";
 }
 
+/// "NVIDIA H200", "NVIDIA H100 and NVIDIA H200".
+template <class Names>
+std::string names_of(const Names& devices) {
+  return analyzer::one_line(fmt::format("{}", fmt::join(devices, " and ")));
+}
+
+/// Of a comparison as JSON; empty if it does not name them.
+std::string devices_of(const nlohmann::json& comparison) {
+  std::vector<std::string> names;
+  for (const auto& name : comparison.value("devices", nlohmann::json::array())) {
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  return names_of(names);
+}
+
 /// From the longer run with --ab, where one came with the traces; else from the two traces.
 std::optional<MeasuredEffect> effect_of(const Bundle& traces, const std::string& name,
                                         const analyzer::Comparison& comparison) {
@@ -115,7 +130,8 @@ std::optional<MeasuredEffect> effect_of(const Bundle& traces, const std::string&
                             verdict->get<std::string>(),
                             static_cast<TimeNs>(number("/before/iteration_ns_p50")),
                             static_cast<TimeNs>(number("/after/iteration_ns_p50")),
-                            true};
+                            true,
+                            devices_of(json)};
     }
   }
   if (!comparison.speedup) return std::nullopt;
@@ -125,7 +141,8 @@ std::optional<MeasuredEffect> effect_of(const Bundle& traces, const std::string&
                         std::string(analyzer::verdict_name(comparison.verdict)),
                         comparison.before.iteration_ns_p50.value_or(0),
                         comparison.after.iteration_ns_p50.value_or(0),
-                        false};
+                        false,
+                        names_of(comparison.devices)};
 }
 
 /// "no change (0.994 to 1.002)", "inconclusive: one run each".
@@ -185,10 +202,6 @@ struct Examples {
   }
 };
 
-void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names) {
-  for (const store::DeviceRow& device : model.devices) names.insert(analyzer::one_line(device.name));
-}
-
 /// The story of an application, and how to see more of it.
 Result<std::string> story_of(const Bundle& traces, const std::string& name, const reports::Screen& screen) {
   const std::string& file = traces.poll.at(name);
@@ -217,6 +230,7 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
   };
   std::vector<Row> rows;
   std::set<std::string> devices;
+  std::map<std::string, std::vector<std::string>> elsewhere;  // programs by the devices of their comparison
   Examples examples;
   for (const auto& [name, file] : traces->poll) {
     const Result<analyzer::TraceModel> poll = load_trace(file);
@@ -227,7 +241,9 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     const analyzer::Comparison comparison = analyzer::compare(*poll, *park);
     const std::optional<MeasuredEffect> effect = effect_of(*traces, name, comparison);
     if (effect) examples.consider(name, analysis, *effect);
-    add_devices(*poll, devices);
+    devices.merge(poll->device_names());
+    if (effect && !effect->devices.empty() && effect->devices != names_of(comparison.devices))
+      elsewhere[effect->devices].push_back(name);
     rows.push_back({name, analysis.classification,
                     effect ? analyzer::format_duration(effect->poll_ns) : iteration_time(comparison.before),
                     effect ? analyzer::format_duration(effect->park_ns) : iteration_time(comparison.after),
@@ -238,7 +254,7 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     const Result<analyzer::TraceModel> model = load_trace(file);
     if (!model) return model.error();
     const analyzer::Analysis analysis = analyzer::analyze(*model, analyzer::Parties::left_out);
-    add_devices(*model, devices);
+    devices.merge(model->device_names());
     unchanged += fmt::format("Unchanged: {}\n{}  all about it: wic-prof demo --recorded {}\n\n", name,
                              unchanged_story(*traces, name, *model, analysis, screen), shell_word(name));
     rows.push_back({name, analysis.classification, "-", "-", "-", "-"});
@@ -260,10 +276,13 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     if (!story) return story.error();
     text += fmt::format("{}: {}\n{}", title, name, *story);
   }
-  const std::string heading = fmt::format(
+  std::string heading = fmt::format(
       "Traces recorded on {}. The columns poll and park show the median time of an iteration, from the longer "
       "run with both modes where the program had one.",
-      fmt::join(devices, " and "));
+      names_of(devices));
+  for (const auto& [where, names] : elsewhere)
+    heading += fmt::format(" The longer {} of {} {} on {}.", names.size() == 1 ? "run" : "runs", fmt::join(names, ", "),
+                           names.size() == 1 ? "was" : "were", where);
   return text + unchanged + reports::paragraph(screen, heading, 0) +
          fmt::format(
              "\n{}\nwic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
@@ -292,11 +311,17 @@ Result<std::string> recorded_application(const std::string& name, const reports:
   if (!poll) return poll.error();
   const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
   if (!park) return park.error();
-  return fmt::format("{}\n{}\n{}",
+  const analyzer::Comparison comparison = analyzer::compare(*poll, *park);
+  const std::optional<MeasuredEffect> effect = effect_of(*traces, name, comparison);
+  const std::string longer =
+      effect && effect->in_turn
+          ? "\n" + reports::paragraph(screen, "A longer run than these two: " + effect_text(*effect), 0)
+          : "";
+  return fmt::format("{}\n{}\n{}{}",
                      reports::analysis_text(*poll, analyzer::analyze(*poll, analyzer::Parties::left_out),
                                             {screen, false, nullptr, traces->poll.at(name)}),
                      reports::summary_text(*park, analyzer::analyze(*park, analyzer::Parties::left_out), screen),
-                     reports::comparison_text(analyzer::compare(*poll, *park), screen));
+                     reports::comparison_text(comparison, screen), longer);
 }
 
 }  // namespace wicprof::cli

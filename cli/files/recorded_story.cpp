@@ -68,16 +68,18 @@ std::string what_it_does(const analyzer::Analysis& polled, const analyzer::Analy
 
 std::string what_parking_changes(const MeasuredEffect& effect) {
   const bool matters = effect.verdict == analyzer::verdict_name(analyzer::Verdict::improvement);
-  return fmt::format(
-      "So parking {} here: {}, an iteration takes {} polled and {} parked, a speed-up of {} "
-      "(interval {} to {}): {}.",
-      matters ? "matters" : "does not matter",
-      effect.in_turn ? "with both modes in turn in one run" : "in one run of each mode",
-      format_duration(effect.poll_ns), format_duration(effect.park_ns), speed_up_text(effect.value),
-      speed_up_text(effect.low), speed_up_text(effect.high), one_line(effect.verdict));
+  return fmt::format("So parking {} here: {}", matters ? "matters" : "does not matter", effect_text(effect));
 }
 
 }  // namespace
+
+std::string effect_text(const MeasuredEffect& effect) {
+  return fmt::format("{}{}, an iteration takes {} polled and {} parked, a speed-up of {} (interval {} to {}): {}.",
+                     effect.in_turn ? "with both modes in turn in one run" : "in one run of each mode",
+                     effect.devices.empty() ? "" : " on " + effect.devices, format_duration(effect.poll_ns),
+                     format_duration(effect.park_ns), speed_up_text(effect.value), speed_up_text(effect.low),
+                     speed_up_text(effect.high), one_line(effect.verdict));
+}
 
 std::string speed_up_text(double ratio) {
   constexpr double kLarge = 10;

@@ -14,7 +14,11 @@ struct MeasuredEffect {
   std::string verdict;
   TimeNs poll_ns = 0, park_ns = 0;  ///< of an iteration
   bool in_turn = false;             ///< one run with both modes in turn; otherwise one run each
+  std::string devices;              ///< on which it was measured, for people; empty: unknown
 };
+
+/// "with both modes in turn in one run on NVIDIA H200, an iteration takes 42.6 us polled and ...: no change."
+std::string effect_text(const MeasuredEffect& effect);
 
 /// "1.004", "84.8": speed-ups near 1 differ in their later digits.
 std::string speed_up_text(double ratio);

@@ -245,6 +245,27 @@ class Bundled(harness.Case):
             self.assertIn(f"  {verdict}", lines[file.name.split(".")[0]])
         self.assertIn("  improvement", lines["hot_flag"])
 
+    def test_each_comparison_has_its_machine(self):
+        table = " ".join(self.wic_prof("demo", "--recorded").stdout.split())
+        elsewhere = 0
+        for file in sorted(self.FOLDER.glob("*.ab.json")):
+            name = file.name.split(".")[0]
+            compared = json.loads(file.read_text())["devices"]
+            self.assertTrue(compared, name)
+            answer = self.wic_prof("compare", *[self.files[f"{name}.{mode}.wicprof.gz"] for mode in ("poll", "park")],
+                                   "--format", "json")
+            said = re.search(rf"The longer runs? of [^.]*\b{name}\b[^.]* (?:was|were) on ([^.]+)\.", table)
+            if compared != json.loads(answer.stdout)["devices"]:
+                self.assertIsNotNone(said, name)
+                self.assertEqual(said[1], " and ".join(compared))
+                elsewhere += 1
+            else:
+                self.assertIsNone(said, name)
+        self.assertGreater(elsewhere, 0)
+        one = " ".join(self.wic_prof("demo", "--recorded", "g_bs").stdout.split())
+        self.assertIn("A longer run than these two: with both modes in turn in one run on NVIDIA H200, an iteration",
+                      one)
+
 
 if __name__ == "__main__":
     harness.main()
