@@ -160,9 +160,10 @@ void check_limits(const GateConfig& config, const GateSide& side, std::vector<Ch
   for (const std::string& site : sites) check_site(config, side, site, checks);
 }
 
-void check_recording(const GateSide& side, std::vector<Check>& checks) {
+/// `several`: there are other sides. Services leave out all but the first of several cases with one name.
+void check_recording(const GateSide& side, bool several, std::vector<Check>& checks) {
   Check check;
-  check.name = "recording";
+  check.name = several ? "recording of " + side.label : "recording";
   double worst = 0;
   std::string what;
   for (const RunFigures& run : side.runs) {
@@ -347,7 +348,7 @@ GateResult judge_runs(const GateConfig& config, const std::vector<GateSide>& sid
   }
   if (sides.empty()) return broken_gate("nothing was run");
   const GateSide& judged = sides.back();
-  for (const GateSide& side : sides) check_recording(side, result.checks);
+  for (const GateSide& side : sides) check_recording(side, sides.size() > 1, result.checks);
   check_limits(config, judged, result.checks);
   const std::vector<RunSeries> runs = series_of_runs(judged);
   if (sides.size() > 1) {

@@ -132,6 +132,9 @@ class Sides(Gate):
 
     def test_gain_of_parking(self):
         answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
+        cases = [case.get("name") for case in xml.parse(self.work / "wic-prof-ci" / "junit.xml").iter("testcase")]
+        self.assertEqual(len(set(cases)), len(cases), "GitLab leaves out a second case of one name")
+        self.assertIn("recording of park", cases)
         gain = self.check(answer, "gain")
         self.assertAlmostEqual(gain["value"], 1000 / 600, places=2)
         self.assertRegex(gain["text"], r"^iterations of park are (39|40) % shorter than those of poll \(95 % interval")
