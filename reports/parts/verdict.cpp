@@ -120,6 +120,12 @@ TraceVerdict measured_verdict(const Comparison& comparison) {
   return verdict;
 }
 
+/// What a comparison that decided nothing says beside findings.
+std::string open_words(const Comparison& comparison) {
+  return fmt::format("What {} brings against {} is open ({}): {}.", comparison.after.label, comparison.before.label,
+                     comparison.why, one_line(comparison.reason));
+}
+
 /// What brings most: what the worst finding with a command names, else what shows more than this trace.
 void take_command(const TraceModel& model, const Analysis& analysis, TraceVerdict& verdict) {
   const std::vector<Finding>& findings = analysis.findings;
@@ -160,18 +166,28 @@ std::string busiest_thread(const TraceModel& model, const Analysis& analysis) {
 }  // namespace
 
 TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, const Comparison* comparison) {
-  if (comparison != nullptr && comparison->speedup) return measured_verdict(*comparison);
-  TraceVerdict verdict;
   const std::vector<Finding>& findings = analysis.findings;
+  const bool serious = std::any_of(findings.begin(), findings.end(), is_serious);
+  const bool measured = comparison != nullptr && comparison->speedup;
+  // Who compares two traces asks for what differs, whatever else is found.
+  const bool asked = measured && comparison->unit == UnitKind::run;
+  if (measured && (asked || comparison->verdict != Verdict::inconclusive || !serious))
+    return measured_verdict(*comparison);
+  TraceVerdict verdict;
   const auto critical = std::count_if(findings.begin(), findings.end(),
                                       [](const Finding& f) { return f.severity == Severity::critical; });
-  if (critical > 0 || std::any_of(findings.begin(), findings.end(), is_serious)) {
+  if (serious) {
     verdict.tone = critical > 0 ? Tone::bad : Tone::warn;
     const std::vector<Problem> problems = problems_of(findings);
     verdict.headline = headline_of(problems);
     verdict.cost = problems.front().cost;
-    verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
+    verdict.detail =
+        joined(waiting_words(analysis), measured ? open_words(*comparison) : prediction_words(analysis.prediction));
     take_command(model, analysis, verdict);
+    if (measured && !comparison->settle.empty()) {
+      verdict.command = one_line(comparison->settle);
+      verdict.settles = true;
+    }
     return verdict;
   }
   if (model.is_digest()) {

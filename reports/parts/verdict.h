@@ -30,8 +30,8 @@ struct TraceVerdict {
   std::string_view command_title() const { return settles ? "To settle it" : "Next"; }
 };
 
-/// `comparison`: of both modes in the trace; nullptr if the trace has one mode. What was measured counts more than what
-/// rules say, and that more than a prediction.
+/// `comparison`: of both modes in the trace, or with another trace; nullptr: none. A change that was measured counts
+/// more than what rules say, and that more than what a comparison within the trace or a prediction leaves open.
 TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, const Comparison* comparison = nullptr);
 
 }  // namespace wicprof::reports

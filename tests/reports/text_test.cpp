@@ -87,11 +87,26 @@ TEST(Verdict, SaysWhatWasMeasuredBeforeWhatRulesSay) {
   EXPECT_EQ(trace_verdict(empty, analyze(empty)).tone, Tone::open);
 }
 
-TEST(Verdict, AnInconclusiveMeasurementIsNoProblem) {
+TEST(Verdict, AnInconclusiveMeasurementIsNoProblemAndHidesNone) {
   const TraceModel model = rich_program();
+  Analysis analysis = analyze(model);
+  const TraceVerdict from_rules = trace_verdict(model, analysis);
   Comparison comparison = compare(model);
   comparison.verdict = analyzer::Verdict::inconclusive;
-  EXPECT_EQ(trace_verdict(model, analyze(model), &comparison).tone, Tone::open);
+  comparison.why = "one phase each";
+  comparison.settle = "wic-prof run --ab -- app";
+  const TraceVerdict with_findings = trace_verdict(model, analysis, &comparison);
+  EXPECT_EQ(with_findings.headline, from_rules.headline);
+  EXPECT_EQ(with_findings.tone, from_rules.tone);
+  EXPECT_NE(with_findings.detail.find("What park brings against poll is open (one phase each): "), std::string::npos)
+      << with_findings.detail;
+  EXPECT_EQ(with_findings.command, comparison.settle);
+  EXPECT_TRUE(with_findings.settles);
+  comparison.unit = analyzer::UnitKind::run;  // of two traces, that is what was asked
+  EXPECT_EQ(trace_verdict(model, analysis, &comparison).tone, Tone::open);
+  comparison.unit = analyzer::UnitKind::phase;
+  analysis.findings.clear();
+  EXPECT_EQ(trace_verdict(model, analysis, &comparison).tone, Tone::open);
 }
 
 TEST(Phrases, APlaceStandsOnce) {
