@@ -4,7 +4,6 @@ golden/80 and golden/120 hold the texts of all verbs on terminals of so many col
 To change the output on purpose: WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden, then read the difference in git.
 """
 
-import difflib
 import gzip
 import os
 import pathlib
@@ -13,11 +12,10 @@ import shutil
 import sqlite3
 import subprocess
 
+import golden_files
 import harness
 
-GOLDEN = harness.SOURCE / "tests" / "cli" / "golden"
 MAKE_TRACE = os.environ["WICPROF_MAKE_TRACE"]
-UPDATE = os.environ.get("WICPROF_UPDATE_GOLDEN") == "1"
 WIDTHS = (80, 120)  # columns
 # Recordings on a GPU that are part of the repository.
 RECORDED = ("hot_flag.poll", "hot_flag.park", "bare_poll", "c_h3d.poll")
@@ -77,9 +75,7 @@ at_least = 1.5
 SYNTHETIC = ("--period-us", 1000, "--wait-us", 500, "--late-us", 10, "--polls", 10, "--park-period-us", 600)
 
 
-class Golden(harness.Case):
-    maxDiff = None
-
+class Golden(golden_files.Case):
     def setUp(self):
         super().setUp()
         shutil.copy(harness.SOURCE / "tests" / "cli" / "flag.ptx", self.work)
@@ -93,17 +89,6 @@ class Golden(harness.Case):
                                    ("wic_prof_version", "0.0.0")):
                     database.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
             database.close()
-
-    def keep(self, name, text):
-        """Compares the text with its golden file, or writes that file."""
-        kept = GOLDEN / name
-        if UPDATE:
-            kept.parent.mkdir(exist_ok=True)
-            kept.write_text(text)
-        before = kept.read_text()
-        if text != before:
-            difference = difflib.unified_diff(before.splitlines(True), text.splitlines(True), f"golden/{name}", "now")
-            self.fail("".join(difference) + "\nwanted? WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden")
 
     def test_answers(self):
         for name, words in ANSWERS.items():
@@ -126,10 +111,6 @@ class Golden(harness.Case):
                         self.assertLessEqual(len(line), width, line)
                     self.assertNotIn("\x1b", result.stdout)
                     self.keep(f"{width}/{name}.txt", result.stdout)
-
-    def without_numbers(self, text):
-        text = re.sub(r"\d+(?:[.:]\d+)*", "N", text.replace(str(self.folder), "/folder"))
-        return re.sub(r"(?<=\S) {2,}", "  ", re.sub(r"N (?:ns|us|ms|s)\b", "N TIME", text))
 
     def test_bundled_recordings(self):
         folder = pathlib.Path(harness.WICPROF).resolve().parent.parent / "share" / "wic-prof" / "traces"
@@ -194,9 +175,11 @@ class Golden(harness.Case):
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80, result.stdout)
 
     def test_golden_files_are_all_in_use(self):
-        used = {str(GOLDEN / name) for name in (*ANSWERS, "ci.md")}
-        used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE, BUNDLED)}
-        self.assertEqual({str(file) for file in GOLDEN.rglob("*") if file.is_file()}, used)
+        golden = golden_files.GOLDEN
+        used = {str(golden / name) for name in (*ANSWERS, "ci.md")}
+        used |= {str(golden / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE, BUNDLED)}
+        used |= {str(golden / "newcomers" / f"{name}.txt") for name in golden_files.NEWCOMERS}
+        self.assertEqual({str(file) for file in golden.rglob("*") if file.is_file()}, used)
 
     def test_damaged(self):
         """On a damaged trace, the verbs answer or fail with the name of the file. tests/analyzer tries hundreds."""

@@ -139,24 +139,29 @@ class NextCommands(Shipped):
             path.write_text("#!/bin/sh\nexit 0\n")
             path.chmod(0o755)
 
-    def check(self, command, trace, just_run):
+    def check(self, command, program_of=None, just_run=()):
+        """The command is new, and runs as it is printed. `program_of`: the trace whose program it starts."""
         words = shlex.split(command)
-        self.assertNotEqual(words, just_run, "the answer is on the screen already")
+        self.assertNotEqual(words, list(just_run), "the answer is on the screen already")
         verb = words[1]
-        self.assertIn(verb, ("run", "analyze", "compare", "report"))  # of a program that ended, nothing can be toggled
-        if verb == "run":
+        # Of a program that ended, nothing can be toggled.
+        self.assertIn(verb, ("run", "why", "analyze", "compare", "report", "demo", "gui"))
+        if verb in ("run", "why"):
             own, _, program = command.partition(" -- ")
-            self.assertEqual(program, self.meta(trace)["command"])
+            self.assertEqual(program, self.meta(program_of)["command"])
             self.stand_in(shlex.split(program)[0])
-            self.assertTrue({"--ab", "--rewrite", "--trace=cuda,nvtx,pcsampling"} & set(shlex.split(own)))
-        else:
-            self.assertTrue((self.work / words[-1]).exists(), command)
-        # One program stands for all that are started by the same options.
-        if (key := command.partition(" -- ")[0]) not in self.done:
-            self.done.add(key)
-            result = subprocess.run(command, shell=True, cwd=self.work, env=self.env, text=True, capture_output=True,
-                                    stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
-            self.assertEqual(result.returncode, 0, f"{command}\n{result.stderr}")
+            if verb == "run":
+                new = {"--ab", "--repeat", "--rewrite", "--trace=cuda,nvtx,pcsampling"}
+                self.assertTrue(new & set(shlex.split(own)))
+        elif verb != "demo":
+            for trace in (word for word in words if ".wicprof" in word):
+                self.assertTrue((self.work / trace).exists(), command)
+        if command in self.done or verb == "gui":  # tests/gui has the window
+            return
+        self.done.add(command)
+        result = subprocess.run(command, shell=True, cwd=self.work, env=self.env, text=True, capture_output=True,
+                                stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
+        self.assertEqual(result.returncode, 0, f"{command}\n{result.stderr}")
 
     def test_each_can_be_run_and_is_new(self):
         for trace in self.each():
@@ -171,10 +176,25 @@ class NextCommands(Shipped):
             for finding in answer["findings"]:
                 self.assertNotIn("wic-prof toggle", finding["remedy"])
                 self.assertNotIn("cudaSetDeviceFlags", finding["remedy"] if finding["rule"] == "host_spin" else "")
+            for words in (["why", trace], ["compare", trace], ["compare", trace, trace]):
+                for command in printed_commands(self.answer(*words)):
+                    self.check(command, trace, ["wic-prof", *words])
         for name in (name.removesuffix(".poll") for name in NAMES if name.endswith(".poll")):
             compare = ["compare", f"{name}.poll.wicprof", f"{name}.park.wicprof"]
             for command in printed_commands(self.answer(*compare)):
                 self.check(command, f"{name}.poll.wicprof", ["wic-prof", *compare])
+
+    def test_those_of_the_bundle(self):
+        whole = self.answer("demo", "--recorded")
+        told = re.split(r"(?m)^(?:Parking (?:matters|does not matter)|Unchanged): (\w+)$", whole)
+        self.assertGreater(len(told), 2)
+        for name, story in zip(told[1::2], told[2::2]):
+            with self.subTest(name):
+                trace = self.unpack(name if name in NAMES else f"{name}.poll")
+                shown = f"wic-prof demo --recorded {name}"
+                self.assertIn(f"all about it: {shown}\n", story)
+                for command in (shown, *printed_commands(story), *printed_commands(self.answer(*shown.split()[1:]))):
+                    self.check(command, trace, ["wic-prof", "demo", "--recorded"])
 
     def test_after_a_run(self):
         self.stand_in("app")
