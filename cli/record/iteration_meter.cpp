@@ -77,7 +77,7 @@ void IterationMeter::add_range(std::size_t ring, const NvtxEvent& range, const s
 
 void IterationMeter::add_range(Place* place, const NvtxEvent& range) {
   if (place == nullptr) return;
-  ++place->seen;
+  count(*place);
   place->taken += range.end_ns - range.start_ns;
   // A range is written when it ends, and may have begun before the stretch.
   if (is_wanted(*place) && range.start_ns >= since_ && place->durations.size() < kMaxKept)
@@ -88,7 +88,7 @@ void IterationMeter::add_launch(std::size_t ring, const KernelEvent& kernel) {
   const std::lock_guard lock(mutex_);
   Place* const place = place_of({Source::launch, static_cast<std::uint32_t>(ring), kernel.name, kernel.device, {}});
   if (place == nullptr) return;
-  ++place->seen;
+  count(*place);
   const std::int64_t length = kernel.start_ns - place->last;
   if (is_wanted(*place) && place->last > 0 && place->last >= since_ && length > 0 && place->durations.size() < kMaxKept)
     place->durations.push_back(length);
@@ -110,7 +110,7 @@ void IterationMeter::arrive(const Key& key, std::uint32_t iteration, std::int64_
     if (number < kLag) continue;
     const auto begin = place.arrivals.find(number - kLag), end = place.arrivals.find(number - kLag + 1);
     if (begin == place.arrivals.end() || end == place.arrivals.end() || end->second <= begin->second) continue;
-    ++place.seen;
+    count(place);
     if (place.skip > 0) {
       --place.skip;
     } else if (place.durations.size() < kMaxKept) {
@@ -141,11 +141,16 @@ bool IterationMeter::better(const Places::value_type& a, const Places::value_typ
   return a.first.source == Source::launch ? a.second.seen < b.second.seen : a.second.seen > b.second.seen;
 }
 
-const IterationMeter::Place* IterationMeter::busiest() const {
-  if (chosen_ != nullptr) return chosen_;
-  const auto best =
-      std::max_element(places_.begin(), places_.end(), [&](const auto& a, const auto& b) { return better(b, a); });
-  return best == places_.end() ? nullptr : &best->second;
+const IterationMeter::Place* IterationMeter::busiest() const { return chosen_ != nullptr ? chosen_ : best_of(false); }
+
+/// `fresh`: of those that the stretch has shown.
+const IterationMeter::Place* IterationMeter::best_of(bool fresh) const {
+  const Places::value_type* best = nullptr;
+  for (const auto& place : places_) {
+    if (fresh && place.second.fresh == 0) continue;
+    if (best == nullptr || better(place, *best)) best = &place;
+  }
+  return best == nullptr ? nullptr : &best->second;
 }
 
 std::vector<TimeNs> IterationMeter::peek() const {
@@ -184,9 +189,15 @@ std::vector<TimeNs> IterationMeter::take() {
   const Place* place = busiest();
   std::vector<TimeNs> durations = place == nullptr ? std::vector<TimeNs>() : place->durations;
   since_ = now_ns();
-  if (for_hosts_.load(std::memory_order_relaxed)) chosen_ = place;
+  if (for_hosts_.load(std::memory_order_relaxed)) {
+    // What shows nothing any more was of the program's start.
+    const bool over = chosen_ != nullptr && chosen_->fresh == 0;
+    const Place* const other = over ? best_of(true) : nullptr;
+    chosen_ = other != nullptr ? other : place;
+  }
   for (auto& [key, each] : places_) {
     each.durations.clear();
+    each.fresh = 0;
     each.skip = kInProgress;
   }
   return durations;

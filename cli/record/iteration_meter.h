@@ -43,8 +43,8 @@ class IterationMeter {
   /// since the last call, at the place (a site and the waiters of a device) that has the most since the start. For
   /// host threads, as analyzer/compare/timed_units.h: wait sites that the program declares and that count its
   /// iterations, else the NVTX ranges that took the longest, else those whose names differ in numbers only, else the
-  /// kernel with the fewest launches, if they repeat; what the first call finds stays. An iteration that was in
-  /// progress at the last call is left out. Any thread.
+  /// kernel with the fewest launches, if they repeat; what the first call finds stays for as long as it shows
+  /// iterations. An iteration that was in progress at the last call is left out. Any thread.
   std::vector<TimeNs> take();
   /// The same without ending the stretch.
   std::vector<TimeNs> peek() const;
@@ -77,6 +77,7 @@ class IterationMeter {
     std::unordered_map<std::uint32_t, std::int64_t> arrivals;  // of the latest iterations
     std::uint32_t newest = 0;
     std::size_t seen = 0;
+    std::size_t fresh = 0;          // of them, in the stretch
     std::int64_t taken = 0;         // by the ranges that were seen, in ns
     std::int64_t last = 0;          // start of a kernel
     std::size_t skip = 0;           // iterations in progress when the stretch began
@@ -94,6 +95,8 @@ class IterationMeter {
   bool better(const Places::value_type& a, const Places::value_type& b) const;
   bool far_better(const Places::value_type& a, const Places::value_type& b) const;
   const Place* busiest() const;
+  const Place* best_of(bool fresh) const;
+  static void count(Place& place) { ++place.seen, ++place.fresh; }
   bool is_wanted(const Place& place) const { return chosen_ == nullptr || chosen_ == &place; }
 
   std::atomic<bool> enabled_{false}, for_hosts_{false};

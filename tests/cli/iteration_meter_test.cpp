@@ -84,6 +84,18 @@ TEST_F(IterationMeterTest, ProcessesNumberTheirStepsAlike) {
   EXPECT_EQ(meter_.peek(), std::vector<TimeNs>(kSteps, 7 * kMillisecond));
 }
 
+TEST_F(IterationMeterTest, WhatOnlyTheStartShowsGivesWay) {
+  for (std::size_t i = 0; i < 40; ++i, at_ += kStep) range("load shard", at_, 9 * kMillisecond);
+  EXPECT_EQ(meter_.take().size(), 40u);
+  const auto step = [&](std::size_t, TimeNs begin) { range("step", begin, kMillisecond); };
+  at_ += kSecond;
+  steps(step);
+  EXPECT_TRUE(meter_.take().empty()) << "the start was chosen";
+  at_ += kSecond;
+  steps(step);
+  EXPECT_EQ(meter_.take(), std::vector<TimeNs>(kSteps, kMillisecond));
+}
+
 TEST_F(IterationMeterTest, ManyStepsLeaveRoomForWhatComesLater) {
   for (std::size_t i = 0; i < 10'000; ++i, at_ += kStep) range("step " + std::to_string(i), at_, kMillisecond);
   steps([&](std::size_t number, TimeNs begin) { range("batch " + std::to_string(number), begin, kSecond * 60); });
