@@ -159,9 +159,12 @@ class NextCommands(Shipped):
         if command in self.done or verb == "gui":  # tests/gui has the window
             return
         self.done.add(command)
+        there = set(self.work.iterdir())
         result = subprocess.run(command, shell=True, cwd=self.work, env=self.env, text=True, capture_output=True,
                                 stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
         self.assertEqual(result.returncode, 0, f"{command}\n{result.stderr}")
+        for made in set(self.work.iterdir()) - there:  # another trace's command may write the same
+            made.unlink()
 
     def test_each_can_be_run_and_is_new(self):
         for trace in self.each():
