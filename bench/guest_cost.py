@@ -238,8 +238,8 @@ def main():
         status = result_file.write(options, "guest_cost", "python3 bench/guest_cost.py BUILD -o FILE", rows)
     for row in rows:
         if row["ratio"] is not None:
-            interval = " ({low:.3f} to {high:.3f})".format(**row["params"]) if "low" in row["params"] else ""
-            print(f"{row['name']}: {row['value']:.4g} {row['unit']}, {row['ratio']:.3f} of {row['compared_to']}{interval}"
+            range_ = " ({low:.3f} to {high:.3f})".format(**row["params"]) if "low" in row["params"] else ""
+            print(f"{row['name']}: {row['value']:.4g} {row['unit']}, {row['ratio']:.3f} of {row['compared_to']}{range_}"
                   + ("" if row["bar"] is None else f", bar {row['bar']}: {'holds' if row['holds'] else 'MISSED'}"))
     shutil.rmtree(bench.work, ignore_errors=True)
     print("PASS" if status == 0 and any(row["bar"] for row in rows) else "FAIL")
