@@ -224,6 +224,14 @@ class Accidents(Attach):
         self.attach(program, "--for", "50ms", *QUICK)
         self.ends_well(program)
 
+    def test_the_program_ends_while_attach_leaves(self):
+        program = self.busy(fake="slow_disable")  # so that the exit comes meanwhile
+        tool = self.attached(program)
+        tool.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        self.ends_well(program)
+        self.assertEqual(self.finish(tool).returncode, 0)
+
     def test_a_program_that_closes_all_descriptors(self):
         program = self.program("load", "close_all", "context", "checked", self.end, "say", "right")
         for _ in range(2):

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -71,6 +72,12 @@ std::string option(const char* key) {
   const auto end = text.find(' ', begin);
   return begin < text.size() && text[begin] == '=' ? text.substr(begin + 1, end - begin - 1) : "yes";
 }
+
+// What CUPTI's functions use is made when it is first used, and ends within the program's exit, as seen on an H200.
+std::atomic<bool> ended{false};
+struct Objects {
+  ~Objects() { ended = true; }
+};
 
 /// The test's driver calls this CUPTI from now on, as the driver does once CUPTI is in use. Programs that call it
 /// themselves have no such driver.
@@ -197,6 +204,7 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 }
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc function, void* data) {
   *subscriber = nullptr;
+  static const Objects objects;
   tell_driver();
   callback = function;
   callback_data = data;
@@ -252,6 +260,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  if (!option("slow_disable").empty()) usleep(50'000);
+  if (ended) std::abort();
   const std::lock_guard lock(mutex);
   kinds.erase(kind);
   return CUPTI_SUCCESS;

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 /// Options from a test: "fail=cuptiSubscribe", "other=NAME" (the tool that has subscribed then), "result=35" (the
-/// CUptiResult), "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old"; separated by spaces. Records have the
-/// sizes of that version.
+/// CUptiResult), "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old", "slow_disable" (50 ms per kind);
+/// separated by spaces. Records have the sizes of that version.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 /// A callback's own calls of the driver have no callbacks.
