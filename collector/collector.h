@@ -41,9 +41,8 @@ class Collector {
             const ControlBlock* control, Stay stay = Stay::for_good);
 
   /// Called within cuInit(), or on a thread of ours later. After an error nothing is recorded, and another tool can
-  /// subscribe to CUPTI. A source that
-  /// cannot be enabled becomes a loss event, and the other sources record. `sources`: at least one; without sources
-  /// CUPTI is not needed, and stays free for the program's own profiler.
+  /// subscribe to CUPTI. A source that cannot be enabled becomes a loss event, and the other sources record. `sources`:
+  /// at least one; without sources CUPTI is not needed, and stays free for the program's own profiler.
   Result<> start(std::vector<std::unique_ptr<Source>> sources);
 
   /// At exit: flushes CUPTI's remaining records, closes open ranges, and ignores all later callbacks.

@@ -10,7 +10,7 @@ namespace wicprof::cli {
 
 inline constexpr Command kCommands[] = {
     {"run", "launch a program, record it, summarize the result", declare<struct RunVerb>},
-    {"attach", "record a program that runs already, and leave it as it was", declare<struct AttachVerb>},
+    {"attach", "record a program that runs already, and let it go on", declare<struct AttachVerb>},
     {"why", "why a program is slow, with the remedy tried", declare<struct WhyVerb>},
     {"sessions", "list the running sessions", declare<struct SessionsVerb>},
     {"toggle", "change how a running program waits", declare<struct ToggleVerb>},
