@@ -98,8 +98,8 @@ class Recording(Attach):
         threads = self.threads(dormant)
         threads.remove("wicprof-dormant")
         self.until(lambda: len(self.threads(bare)) == len(threads), "the same threads")
-        (files, maps), (files_bare, _) = self.held(dormant), self.held(bare)
-        self.assertEqual(len(files), len(files_bare))
+        self.until(lambda: len(self.held(dormant)[0]) == len(self.held(bare)[0]), "as many descriptors")
+        maps = self.held(dormant)[1]
         self.assertEqual(len(maps), 1)
         page = self.runtime / "wic-prof" / pathlib.Path(maps[0]).name
         self.assertEqual(page.stat().st_mode & 0o777, 0o600)
