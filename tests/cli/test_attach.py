@@ -37,7 +37,8 @@ class Attach(harness.Case):
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
         self.started.append(process)
         if library and "load" in words:
-            self.until(lambda: "wicprof-dormant" in self.threads(process), "the dormant library")
+            self.until(lambda: "wicprof-dormant" in self.threads(process) and self.has_loaded(process),
+                       "the dormant library")
         return process
 
     def busy(self, threads=3, **options):
@@ -60,8 +61,13 @@ class Attach(harness.Case):
     @staticmethod
     def held(process):
         """The descriptors of a program, and what it has mapped of sessions."""
-        maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
-        return (sorted(os.readlink(fd) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()),
+        maps, files = pathlib.Path(f"/proc/{process.pid}/maps").read_text(), []
+        for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+            try:
+                files.append(os.readlink(fd))
+            except OSError:
+                pass  # it has been closed
+        return (sorted(files),
                 sorted(line.split("/", 1)[1] for line in maps.splitlines() if ".session" in line or ".dormant" in line))
 
     def all_given_back(self, process, before):
@@ -69,6 +75,11 @@ class Attach(harness.Case):
         while (self.threads(process), self.held(process)) != before and time.monotonic() < end:
             time.sleep(0.01)
         self.assertEqual((self.threads(process), self.held(process)), before)
+
+    def has_loaded(self, process):
+        """All libraries, of which the test's CUPTI is the last."""
+        return (harness.FAKE_CUPTI in pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+                and not any(file.endswith(".so") for file in self.held(process)[0]))
 
     def ends_well(self, process):
         self.end.touch()
@@ -98,8 +109,9 @@ class Recording(Attach):
         threads = self.threads(dormant)
         threads.remove("wicprof-dormant")
         self.until(lambda: len(self.threads(bare)) == len(threads), "the same threads")
-        self.until(lambda: len(self.held(dormant)[0]) == len(self.held(bare)[0]), "as many descriptors")
-        maps = self.held(dormant)[1]
+        self.until(lambda: self.has_loaded(bare), "its libraries")
+        (files, maps), (files_bare, _) = self.held(dormant), self.held(bare)
+        self.assertEqual(len(files), len(files_bare))
         self.assertEqual(len(maps), 1)
         page = self.runtime / "wic-prof" / pathlib.Path(maps[0]).name
         self.assertEqual(page.stat().st_mode & 0o777, 0o600)
