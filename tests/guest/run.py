@@ -44,7 +44,8 @@ WAYS = {
 # What wic-prof itself may leave in the program beyond what it had when the question began: its threads that start with
 # the first wait, their descriptors, and what CUPTI allocates on the GPU.
 MORE_LEFT = {"threads": 5, "descriptors": 4, "files": 0, "memory": 8 << 20}
-ATTACHED_THREADS = 4  # more where the recording began after the question, or goes on
+# More where a recording began after the question's first look, or goes on.
+ATTACHED_MORE = {"threads": 4, "resident_kb": 2048}
 START = 10  # per cent that a time may be longer
 
 
@@ -172,12 +173,13 @@ def differences(build, question, way, bare, longest):
         has_order = way != "attached"  # which can hold up a call for some milliseconds
         if not same_lines or (has_order and all(run(build, question, "bare").digest == bare.digest for _ in range(3))):
             texts += first_differences(bare.digest, seen.digest)
+    more = ATTACHED_MORE if way == "attached" else {}
     for key, most in MORE_LEFT.items():
-        if way == "attached" and key == "threads":
-            most += ATTACHED_THREADS
+        most += more.get(key, 0)
         if key in bare.left and seen.left.get(key, bare.left[key]) - bare.left[key] > most:
             texts.append(f"left {seen.left[key]} {key} more than it found, bare {bare.left[key]}")
     for key, (grown, most) in seen.grew.items():
+        most += more.get(key, 0)
         if grown - bare.grew.get(key, (0, 0))[0] > most:
             texts.append(f"{key} grew by {grown}, bare {bare.grew[key][0]} (at most {most} more)")
     late, ratio = longer([bare], [seen])
