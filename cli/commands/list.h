@@ -15,7 +15,7 @@ inline constexpr Command kCommands[] = {
     {"sessions", "list the running sessions", declare<struct SessionsVerb>},
     {"toggle", "change how a running program waits", declare<struct ToggleVerb>},
     {"dump", "write a trace of a running program's last minutes", declare<struct DumpVerb>},
-    {"stuck", "what a running program waits for, when it hangs", declare<struct StuckVerb>},
+    {"stuck", "what a program waits for, when it hangs", declare<struct StuckVerb>},
     {"analyze", "waits, classification and findings of a trace", declare<struct AnalyzeVerb>},
     {"compare", "before and after, inside one trace or between two", declare<struct CompareVerb>},
     {"report", "write a report about a trace", declare<struct ReportVerb>},

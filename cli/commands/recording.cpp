@@ -126,7 +126,8 @@ TraceFacts print_summary(const RunOutcome& outcome) {
   const reports::Screen screen = screen_of(STDERR_FILENO);
   show(reports::summary_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out), screen));
   if (outcome.compared) show("\n" + reports::comparison_text(analyzer::compare(*model), screen));
-  note(fmt::format("written to {}; next: wic-prof analyze {}", outcome.trace, trace));
+  const bool hung = !model->meta_value(store::MetaKey::stuck).empty();
+  note(fmt::format("written to {}; next: wic-prof {} {}", outcome.trace, hung ? "stuck" : "analyze", trace));
   return facts;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,20 +14,22 @@
 #include "cli/commands/options.h"
 #include "cli/sessions/own_session.h"
 #include "cli/sessions/running_sessions.h"
+#include "cli/sessions/stuck_document.h"
 #include "cli/sessions/stuck_view.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/write_text.h"
-#include "reports/json/stuck_json.h"
 #include "reports/parts/json.h"
 #include "reports/text/stuck_text.h"
+#include "store/format/meta_key.h"
+#include "store/read/reader.h"
 
 namespace wicprof::cli {
 
 namespace {
 
 struct StuckOptions {
-  std::string session, format = "text";
+  std::string trace, session, format = "text";
 };
 
 /// What `stuck` looks at: a session, or several that record the ranks of one job.
@@ -67,29 +70,41 @@ Result<Looked> look(const std::string& name) {
   return looked;
 }
 
-std::string answer_json(const Looked& looked, const analyzer::StuckAnswer& answer) {
-  const SessionStatus& first = looked.sessions.front();
-  nlohmann::ordered_json json{
-      {"session", first.name}, {"app", first.app}, {"pid", first.app_pid}, {"trace", first.output}};
-  nlohmann::ordered_json others = nlohmann::ordered_json::array();
-  for (const SessionStatus& status : looked.sessions) {
-    if (&status != &first) others.push_back(status.name);
+/// The document that the trace has from its recording, if the program hung then.
+Result<nlohmann::ordered_json> recorded(const std::string& trace) {
+  const Result<store::Reader> reader = store::Reader::open(trace);
+  const Result<std::map<std::string, std::string>> meta =
+      reader ? reader->meta() : Result<std::map<std::string, std::string>>(reader.error());
+  if (!meta) return meta.error();
+  const auto found = meta->find(std::string(name_of(store::MetaKey::stuck)));
+  if (found == meta->end()) {
+    return unavailable(
+        trace +
+        " has no record of a hang: nothing that had waited for half a minute still waited at its recording's end");
   }
-  json["other_sessions"] = others;
-  json.update(reports::stuck_json(looked.seen.view, answer));
-  json["not_seen"] = looked.seen.not_seen;
-  return reports::json_document(json);
+  nlohmann::ordered_json document = nlohmann::ordered_json::parse(found->second, nullptr, false);
+  if (!document.is_object()) return bad_input(trace + ": what waited at the recording's end cannot be read");
+  document["trace"] = trace;
+  return document;
+}
+
+Result<nlohmann::ordered_json> document_of(const StuckOptions& options) {
+  if (!options.trace.empty()) return recorded(options.trace);
+  const Result<Looked> looked = look(options.session);
+  if (!looked) return looked.error();
+  return stuck_document(looked->seen, looked->sessions);
 }
 
 int stuck(const StuckOptions& options) {
-  const Result<Looked> looked = look(options.session);
-  if (!looked) return fail(looked.error());
-  const SeenSession& seen = looked->seen;
-  const analyzer::StuckAnswer answer = analyzer::diagnose(seen.view);
-  if (options.format == "json") return print_answer(answer_json(*looked, answer));
-  std::string text = reports::stuck_text(seen.view, answer, screen_of(STDOUT_FILENO));
-  for (const std::string& reason : seen.not_seen) text += "\ncould not look: " + analyzer::one_line(reason) + "\n";
-  return print_answer(text);
+  const Result<nlohmann::ordered_json> document = document_of(options);
+  if (!document) return fail(document.error());
+  if (options.format == "json") return print_answer(reports::json_document(*document));
+  try {
+    return print_answer(reports::stuck_text(*document, screen_of(STDOUT_FILENO)));
+  } catch (const nlohmann::json::exception& damage) {
+    return fail(bad_input(
+        fmt::format("{}: what waited at the recording's end cannot be read: {}", options.trace, damage.what())));
+  }
 }
 
 }  // namespace
@@ -97,8 +112,11 @@ int stuck(const StuckOptions& options) {
 template <>
 VerbBody declare<struct StuckVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<StuckOptions>();
+  CLI::Option* const trace = verb.add_option(
+      "TRACE", options->trace, "a trace of a program that hung: what it waited for then; default: a running session");
   verb.add_option("--session", options->session, "the session to look at; default: the only one, or all of one MPI job")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(trace);
   add_format(verb, options->format);
   add_example(verb, "wic-prof stuck --session halo");
   return [options] { return stuck(*options); };

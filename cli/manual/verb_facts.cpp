@@ -19,7 +19,10 @@ constexpr std::size_t kOneLine = 1'000'000;  // columns
 /// In the order of the alphabet: CLI11's sets are in the order of addresses.
 std::string long_names(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : options) names.push_back("--" + option->get_lnames().front());
+  for (const CLI::Option* option : options) {
+    const bool has_name = !option->get_lnames().empty();
+    names.push_back(has_name ? "--" + option->get_lnames().front() : option->get_single_name());
+  }
   std::sort(names.begin(), names.end());
   return fmt::format("{}", fmt::join(names, ", "));
 }

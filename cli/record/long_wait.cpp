@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <system_error>
 
 #include "analyzer/words/format.h"
+#include "protocol/environment.h"
 
 namespace wicprof::cli {
 
@@ -21,6 +25,13 @@ std::string name_in(const char (&name)[kSize]) {
 }
 
 }  // namespace
+
+TimeNs longest_wait() {
+  const char* const given = std::getenv(kLongWaitVariable);
+  TimeNs ms = 0;
+  const bool is_number = given != nullptr && std::from_chars(given, given + std::strlen(given), ms).ec == std::errc();
+  return is_number ? std::max<TimeNs>(ms, 0) * kMillisecond : LongWait::kLong;
+}
 
 std::optional<std::string> LongWait::news(TimeNs now) {
   if (said_ || now < next_look_) return std::nullopt;

@@ -9,6 +9,9 @@
 
 namespace wicprof::cli {
 
+/// LongWait::kLong, or what the environment says (kLongWaitVariable).
+TimeNs longest_wait();
+
 /// One thread.
 class LongWait {
  public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -14,9 +15,12 @@
 #include "cli/record/finishing.h"
 #include "cli/record/guarded.h"
 #include "cli/sessions/place.h"
+#include "cli/sessions/stuck_document.h"
+#include "cli/sessions/stuck_view.h"
 #include "cli/terminal/messages.h"
 #include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
+#include "reports/parts/json.h"
 
 namespace wicprof::cli {
 
@@ -29,6 +33,15 @@ constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
 
 constexpr char kSessionCut[] =
     "the session's file was truncated while recording: processes that started later may be missing";
+
+/// A wait of that length is a hang, for the record.
+TimeNs shortest_hang(const RunPlan& plan) {
+  TimeNs shortest = longest_wait();
+  for (const TriggerRule& rule : plan.capture.segments.triggers.rules) {
+    if (rule.kind == TriggerRule::Kind::stuck) shortest = std::min(shortest, rule.time);
+  }
+  return shortest;
+}
 
 }  // namespace
 
@@ -46,7 +59,8 @@ RecordingRun::RecordingRun(const RunPlan& plan, TerminalSignals& signals, LastWa
       window_(held.control(), plan.capture),
       other_root_(std::move(held.environment.files), own_.sink()),
       ab_(switchboard_, meter_, held.process->pid()),
-      quota_(held.process->pid()) {
+      quota_(held.process->pid()),
+      hang_(held.session.map().open_work(), shortest_hang(plan), [this] { return what_waits(); }) {
   if (!plan.phases.empty()) switchboard_.start_with(plan.phases.front().wait, plan.side);
 }
 
@@ -141,6 +155,8 @@ void RecordingRun::prepare_drain() {
         if (const std::optional<Mode> first = drain_->first_mode(); first && segments_->count() == 1) {
           ending.set_meta(store::MetaKey::mode, std::string(mode_name(*first)));
         }
+        hang_.look(now_ns());
+        describe_hang(ending);
         return triggers_ ? triggers_->describe(ending, "", now_ns()) : std::string();
       },
       [this](store::Recorder& ended, const store::FinishWatch& watch) {
@@ -249,6 +265,23 @@ SessionStatus RecordingRun::status() const {
   return s;
 }
 
+std::string RecordingRun::what_waits() const {
+  std::string document;
+  guarded("looking at what waits", [&] {
+    const SessionStatus now = status();
+    const Result<SeenSession> seen =
+        look_at_session({now.name, held_.session.path(), held_.session.socket_path()}, now);
+    if (!seen) return;
+    const nlohmann::ordered_json json = stuck_document(*seen, {now});
+    if (!json["causes"].empty()) document = reports::dump_json(json);
+  });
+  return document;
+}
+
+void RecordingRun::describe_hang(store::Recorder& of) {
+  if (const std::string document = hang_.document(); !document.empty()) of.set_meta(store::MetaKey::stuck, document);
+}
+
 Result<ToggleReply> RecordingRun::toggle(const ToggleRequest& request) {
   if (ab_.running()) return unavailable("this run compares both modes now; toggle once the comparison is over");
   return switchboard_.toggle(request);
@@ -320,7 +353,7 @@ Result<> RecordingRun::start_program() {
 
 RunOutcome RecordingRun::until_end() {
   supervision_.emplace(*held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, other_root_,
-                       plan_, triggers_ ? &*triggers_ : nullptr, helper_);
+                       plan_, hang_, triggers_ ? &*triggers_ : nullptr, helper_);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision_->until_end();
   outcome.end = end.value_or(AppEnd{});
@@ -389,6 +422,8 @@ void RecordingRun::describe_run(RunOutcome& outcome) {
   }
   if (!outcome.left_running && !plan_.attach)
     recorder_->set_meta(store::MetaKey::app_status, std::to_string(outcome.end.status));
+  // Who waited when a program ended by itself and well did not hang.
+  if (!outcome.failure().empty() || outcome.interrupted || outcome.left_running) describe_hang(*recorder_);
   if (outcome.end.signal) recorder_->set_meta(store::MetaKey::app_signal, std::to_string(*outcome.end.signal));
 }
 

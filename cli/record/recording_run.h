@@ -13,6 +13,7 @@
 #include "cli/record/capture.h"
 #include "cli/record/cpu_quota.h"
 #include "cli/record/drain.h"
+#include "cli/record/hang_record.h"
 #include "cli/record/heartbeat.h"
 #include "cli/record/held_program.h"
 #include "cli/record/host_sampler.h"
@@ -66,11 +67,13 @@ class RecordingRun {
   void each_round();
   void look_at(pid_t process);
   std::optional<QuotaCounts> throttled_so_far() const;
+  void describe_hang(store::Recorder& of);
   void describe_steal(store::Recorder& of) const;
   void publish_metrics(TimeNs now);
 
   Result<> open_control();
   SessionStatus status() const;
+  std::string what_waits() const;
   Result<ToggleReply> toggle(const ToggleRequest& request);
   Result<> begin_ab(const AbRequest& request);
   Result<DumpReply> dump();
@@ -117,6 +120,7 @@ class RecordingRun {
   std::optional<Heartbeat> heartbeat_;
   pid_t helper_ = 0;
   std::optional<Supervision> supervision_;
+  HangRecord hang_;  // the last: it may still look, at all of the above
 };
 
 }  // namespace wicprof::cli

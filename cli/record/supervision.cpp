@@ -5,9 +5,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -31,18 +28,11 @@ constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are 
 constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
 constexpr TimeNs kThreePresses = 2 * kSecond;     // in which three Ctrl-C kill a program that handles Ctrl-C itself
 
-TimeNs longest_wait() {
-  const char* const given = std::getenv(kLongWaitVariable);
-  TimeNs ms = 0;
-  const bool is_number = given != nullptr && std::from_chars(given, given + std::strlen(given), ms).ec == std::errc();
-  return is_number ? std::max<TimeNs>(ms, 0) * kMillisecond : LongWait::kLong;
-}
-
 }  // namespace
 
 Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
                          TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root,
-                         const RunPlan& plan, Triggers* triggers, pid_t helper)
+                         const RunPlan& plan, HangRecord& hang, Triggers* triggers, pid_t helper)
     : app_(app),
       session_(session),
       switchboard_(switchboard),
@@ -52,6 +42,7 @@ Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switch
       ab_(ab),
       other_root_(other_root),
       plan_(plan),
+      hang_(hang),
       triggers_(triggers),
       helper_(helper),
       schedule_(plan.phases),
@@ -102,6 +93,7 @@ void Supervision::step() {
   follow_ab();
   report_trouble();
   report_long_wait();
+  if (!end_ && !ending_) hang_.follow(now_ns());
   report_dumps();
   progress_.show(drain_.progress(), switchboard_.wanted());
   if (limit_at_ && now_ns() >= *limit_at_) {

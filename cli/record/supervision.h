@@ -13,6 +13,7 @@
 #include "cli/record/ab_run.h"
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
+#include "cli/record/hang_record.h"
 #include "cli/record/long_wait.h"
 #include "cli/record/other_root.h"
 #include "cli/record/progress.h"
@@ -32,7 +33,7 @@ class Supervision {
   /// of wic-prof that is not the program's, or 0.
   Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
               TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan,
-              Triggers* triggers, pid_t helper);
+              HangRecord& hang, Triggers* triggers, pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -76,6 +77,7 @@ class Supervision {
   AbRun& ab_;
   OtherRoot& other_root_;
   const RunPlan& plan_;
+  HangRecord& hang_;
   Triggers* const triggers_;
   pid_t helper_;
   Schedule schedule_;

@@ -9,6 +9,7 @@
 #include "reports/json/model_json.h"
 #include "reports/json/parties_json.h"
 #include "reports/json/values.h"
+#include "reports/parts/hang.h"
 #include "reports/parts/verdict.h"
 
 namespace wicprof::reports {
@@ -258,6 +259,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis, const Com
                 {"end_ns", model.end},
                 {"complete", model.complete},
                 {"dump", dump_value(model)},
+                {"hang", hang_causes(model)},
                 {"classification", classification_value(analysis.classification)}};
   value["sites"] = Json::array();
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {

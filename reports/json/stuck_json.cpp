@@ -3,24 +3,17 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "analyzer/words/format.h"
 #include "analyzer/words/writers.h"
+#include "reports/parts/json.h"
 
 namespace wicprof::reports {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string hex_text(std::uint64_t number) { return fmt::format("0x{:x}", number); }
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json to_json(const LastSignal& signal, TimeNs now) {
   const bool host = signal.device == kHostDevice;
@@ -109,7 +102,8 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                        {"state", std::string(1, thread.state)},
                        {"sleeps_in", thread.kernel_place.empty() ? Json(nullptr) : Json(thread.kernel_place)}});
   }
-  return {{"causes", causes},
+  return {{"at_ns", view.now},
+          {"causes", causes},
           {"waits", words},
           {"calls", calls},
           {"mpi_ranks", ranks},

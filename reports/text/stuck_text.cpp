@@ -4,114 +4,116 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/stuck/stuck_words.h"
+#include "analyzer/stuck/stuck.h"
 #include "analyzer/words/format.h"
+#include "reports/parts/analyzer_names.h"
+#include "reports/parts/hang.h"
+#include "reports/parts/json.h"
 #include "reports/parts/tables.h"
 #include "reports/text/table_text.h"
 
 namespace wicprof::reports {
 namespace {
 
-std::string hex(std::uint64_t number) { return fmt::format("0x{:x}", number); }
+using Items = std::vector<Json>;
 
-std::uint64_t blocks_of(const OpenKernel& kernel) {
-  return std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+/// A text or a number as it is; "?" for what is not known.
+std::string shown(const Json& value) {
+  return value.is_null() ? "?" : value.is_string() ? value.get<std::string>() : value.dump();
 }
+auto member(const char* name) {
+  return [name](const Json& of) { return shown(of.at(name)); };
+}
+auto duration(const char* name) {
+  return [name](const Json& of) { return format_duration(std::max<TimeNs>(of.at(name).get<TimeNs>(), 0)); };
+}
+std::string ranges(const Json& numbers) { return analyzer::ranges_of(numbers.get<std::vector<std::uint32_t>>()); }
 
-std::string causes_text(const StuckAnswer& answer, const Screen& screen) {
-  if (answer.causes.empty()) {
+std::string causes_text(const Json& causes, const Screen& screen) {
+  if (causes.empty()) {
     return "nothing has waited for long: no wait of a kernel for 500 ms, no call or wait of a host thread for 1 s\n";
   }
   std::string text;
-  for (const Cause& cause : answer.causes) {
-    text += text.empty() ? "" : cause.kind == CauseKind::consequence ? "" : "\n";
-    const std::string head = cause.kind == CauseKind::consequence
-                                 ? std::string("follows: ")
-                                 : fmt::format("{} ({}): ", cause_name(cause.kind), confidence_name(cause.confidence));
-    text += paragraph(screen, head + one_line(cause.text), 0, 2);
-    if (cause.kind == CauseKind::consequence) continue;
-    for (const std::string& line : cause.evidence) text += paragraph(screen, one_line(line), 2, 2);
+  for (const Json& cause : causes) {
+    const bool follows = cause.at("kind") == cause_name(CauseKind::consequence);
+    if (!text.empty() && !follows) text += "\n";
+    text += paragraph(screen, (follows ? "follows" : cause_kind(cause)) + ": " + cause_text(cause), 0, 2);
+    if (follows) continue;
+    for (const Json& line : cause.at("evidence")) text += paragraph(screen, one_line(shown(line)), 2, 2);
   }
   return text;
 }
 
-std::string tables_text(const StuckView& view, const StuckAnswer& answer, const Screen& screen) {
-  using Call = OfProcess<OpenCall>;
-  using Kernel = OfProcess<OpenKernel>;
-  const auto who = [](const WaitedWord& w) {
-    return w.device == kHostDevice ? "threads " + ranges_of(w.threads) : "blocks " + ranges_of(w.blocks);
-  };
-  const auto or_unknown = [](std::string text) { return text.empty() ? "?" : text; };
-  const auto awaited = [](const Call& c) {
-    return c.value.awaited == Awaited::stream  ? "stream " + hex(c.value.stream)
-           : c.value.awaited == Awaited::event ? "event " + hex(c.value.handle)
-                                               : std::string(awaited_name(c.value.awaited));
-  };
-  const auto state = [](const SeenThread& t) {
-    return t.state == 'R' ? "runs" : t.kernel_place.empty() ? std::string(1, t.state) : "sleeps in " + t.kernel_place;
-  };
-  const auto since = [&](const StuckRank& r) {
-    return r.begin == 0 ? "?"
-           : r.end == 0 ? "in it for " + age(view.now, r.begin)
-                        : "left " + age(view.now, r.end) + " ago";
-  };
-  const auto needs = [](const StuckRank& r) {
-    return r.ended ? std::string("has ended") : ranges_of({r.needs.begin(), r.needs.end()});
-  };
-  std::vector<Call> calls = view.calls;
-  std::erase_if(calls, [](const Call& call) { return call.value.waits_for_word != 0; });
+std::string who(const Json& wait) {
+  return wait.at("device").is_null() ? "threads " + ranges(wait.at("threads")) : "blocks " + ranges(wait.at("blocks"));
+}
+
+std::string awaited(const Json& call) {
+  const std::string what = shown(call.at("awaited"));
+  const Json& handle = call.contains(what) ? call.at(what) : Json();  // of a stream or an event
+  return handle.is_null() ? what : what + " " + shown(handle);
+}
+
+std::string state(const Json& thread) {
+  const Json& place = thread.at("sleeps_in");
+  return thread.at("state") == "R" ? "runs" : place.is_null() ? shown(thread.at("state")) : "sleeps in " + shown(place);
+}
+
+std::string since(const Json& rank) {
+  if (rank.at("begin_age_ns").is_null()) return "?";
+  return rank.at("end_age_ns").is_null() ? "in it for " + duration("begin_age_ns")(rank)
+                                         : "left " + duration("end_age_ns")(rank) + " ago";
+}
+
+std::string needs(const Json& rank) { return rank.at("ended") == true ? "has ended" : ranges(rank.at("waits_for")); }
+
+std::string blocks(const Json& kernel) {
+  std::uint64_t product = 1;
+  for (const Json& size : kernel.at("grid")) product *= size.get<std::uint64_t>();
+  return std::to_string(product);
+}
+
+std::string tables_text(const Json& document, const Screen& screen) {
+  const auto items = [&](const char* name) { return document.at(name).get<Items>(); };
   std::string text;
   for (const auto& [title, table] : {
-           std::pair{"waits",
-                     table_of<WaitedWord>(
-                         "wait", answer.words, kAllRows,
-                         {{"wait site", 'l', [](const WaitedWord& w) { return w.site; }},
-                          {"address", 'r', [](const WaitedWord& w) { return w.address == 0 ? "?" : hex(w.address); }},
-                          {"has", 'r',
-                           [](const WaitedWord& w) {
-                             const std::optional<std::uint64_t> value = w.value_held();
-                             return value ? std::to_string(*value) : "?";
-                           }},
-                          {"wants", 'r', [&](const WaitedWord& w) { return or_unknown(w.wants_in_words()); }},
-                          {"waiters", 'r', [](const WaitedWord& w) { return std::to_string(w.waiters); }},
-                          {"who", 'l', who},
-                          {"for", 'r', [&](const WaitedWord& w) { return age(view.now, w.since); }},
-                          {"source", 'l', [](const WaitedWord& w) { return source_name(w.source); }}})},
-           std::pair{"calls of host threads",
-                     table_of<Call>("call", calls, kAllRows,
-                                    {{"call", 'l', [](const Call& c) { return c.value.name; }},
-                                     {"process", 'l', [](const Call& c) { return std::to_string(c.process); }},
-                                     {"thread", 'r', [](const Call& c) { return std::to_string(c.value.thread); }},
-                                     {"on", 'l', awaited},
-                                     {"for", 'r', [&](const Call& c) { return age(view.now, c.value.begin); }}})},
-           std::pair{
-               "ranks of MPI",
-               table_of<StuckRank>("rank", answer.ranks, kAllRows,
-                                   {{"rank", 'r', [](const StuckRank& r) { return std::to_string(r.rank); }},
-                                    {"process", 'l', [](const StuckRank& r) { return std::to_string(r.process); }},
-                                    {"last call", 'l', [&](const StuckRank& r) { return or_unknown(r.call); }},
-                                    {"since", 'r', since},
-                                    {"waits for ranks", 'l', needs}})},
+           std::pair{"waits", table_of<Json>("wait", items("waits"), kAllRows,
+                                             {{"wait site", 'l', member("site")},
+                                              {"address", 'r', member("address")},
+                                              {"has", 'r', member("value")},
+                                              {"wants", 'r', member("wants")},
+                                              {"waiters", 'r', member("waiters")},
+                                              {"who", 'l', who},
+                                              {"for", 'r', duration("age_ns")},
+                                              {"source", 'l', member("source")}})},
+           std::pair{"calls of host threads", table_of<Json>("call", items("calls"), kAllRows,
+                                                             {{"call", 'l', member("call")},
+                                                              {"process", 'l', member("process")},
+                                                              {"thread", 'r', member("thread")},
+                                                              {"on", 'l', awaited},
+                                                              {"for", 'r', duration("age_ns")}})},
+           std::pair{"ranks of MPI", table_of<Json>("rank", items("mpi_ranks"), kAllRows,
+                                                    {{"rank", 'r', member("rank")},
+                                                     {"process", 'l', member("process")},
+                                                     {"last call", 'l', member("call")},
+                                                     {"since", 'r', since},
+                                                     {"waits for ranks", 'l', needs}})},
            std::pair{"kernels whose end is not known",
-                     table_of<Kernel>(
-                         "kernel", view.kernels, kAllRows,
-                         {{"kernel", 'l', [](const Kernel& k) { return function_name(k.value.name); }},
-                          {"process", 'l', [](const Kernel& k) { return std::to_string(k.process); }},
-                          {"blocks", 'r', [](const Kernel& k) { return std::to_string(blocks_of(k.value)); }},
-                          {"stream", 'l', [](const Kernel& k) { return hex(k.value.stream); }},
-                          {"launched before", 'r', [&](const Kernel& k) { return age(view.now, k.value.launched); }}})},
-           std::pair{
-               "host threads",
-               table_of<SeenThread>("thread", view.threads, kAllRows,
-                                    {{"process", 'l', [](const SeenThread& t) { return std::to_string(t.process); }},
-                                     {"thread", 'r', [](const SeenThread& t) { return std::to_string(t.thread); }},
-                                     {"name", 'l', [](const SeenThread& t) { return t.name; }},
-                                     {"state", 'l', state}})},
+                     table_of<Json>("kernel", items("kernels"), kAllRows,
+                                    {{"kernel", 'l', [](const Json& k) { return function_name(shown(k.at("name"))); }},
+                                     {"process", 'l', member("process")},
+                                     {"blocks", 'r', blocks},
+                                     {"stream", 'l', member("stream")},
+                                     {"launched before", 'r', duration("age_ns")}})},
+           std::pair{"host threads", table_of<Json>("thread", items("threads"), kAllRows,
+                                                    {{"process", 'l', member("process")},
+                                                     {"thread", 'r', member("thread")},
+                                                     {"name", 'l', member("name")},
+                                                     {"state", 'l', state}})},
        }) {
     if (!table.rows.empty()) text += fmt::format("\n{}\n{}", title, table_text(table, screen, 2));
   }
@@ -120,14 +122,15 @@ std::string tables_text(const StuckView& view, const StuckAnswer& answer, const 
 
 }  // namespace
 
-std::string stuck_text(const StuckView& view, const StuckAnswer& answer, const Screen& screen) {
-  std::string text = causes_text(answer, screen) + tables_text(view, answer, screen);
-  if (view.sees_calls && !view.sees_launches) {
+std::string stuck_text(const Json& document, const Screen& screen) {
+  std::string text = causes_text(document.at("causes"), screen) + tables_text(document, screen);
+  if (document.at("calls_seen") == true && document.at("launches_seen") == false) {
     text +=
         "\nkernels: not known, since launches are not recorded; wic-prof run --trace=cuda,nvtx,launches shows them\n";
   }
-  if (view.left_out > 0)
-    text += fmt::format("\n{} calls, kernels, waits or communicators had no room\n", view.left_out);
+  if (const auto left_out = document.at("left_out").get<std::uint64_t>(); left_out > 0)
+    text += fmt::format("\n{} calls, kernels, waits or communicators had no room\n", left_out);
+  for (const Json& reason : document.at("not_seen")) text += "\ncould not look: " + one_line(shown(reason)) + "\n";
   return text;
 }
 

@@ -1,14 +1,14 @@
 // What a program that hangs waits for, on the screen: the causes, then all that waits.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analyzer/stuck/stuck.h"
-#include "reports/parts/analyzer_names.h"
 #include "reports/text/screen.h"
 
 namespace wicprof::reports {
 
-std::string stuck_text(const StuckView& view, const StuckAnswer& answer, const Screen& screen);
+/// `document`: reports/json/stuck_json.h, which a trace may hold. An exception of nlohmann::json where it is none.
+std::string stuck_text(const nlohmann::ordered_json& document, const Screen& screen);
 
 }  // namespace wicprof::reports

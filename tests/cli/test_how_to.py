@@ -62,7 +62,8 @@ class HowTo(golden_files.Case):
         return [word for given in command[1:] for word in (program if given == "./your_app" else [given])]
 
     def test_a_program_that_hangs(self):
-        run, ask, *_ = commands("hang.md")
+        run, ask, recorded, *_ = commands("hang.md")
+        self.env["WICPROF_LONG_WAIT_MS"] = "1000"
         place = self.place()
         program = place.start(*self.words(run, STUCK_APP, "missing_signal", "simt:1", SECONDS))
         answers = []
@@ -71,8 +72,12 @@ class HowTo(golden_files.Case):
             answers.append(place.run(*self.words(ask)).stdout)
             return answers[-1].startswith("missing_signal (likely)")
         self.until(asked, "the cause")
+        self.until(lambda: "should the program hang" in program.stderr.readline(), "the notice")
         os.killpg(program.pid, signal.SIGINT)
         self.finish(program)
+        (trace,) = self.traces()
+        of_trace = [trace if word == "trace.wicprof" else word for word in self.words(recorded)]
+        self.assertRegex(self.wic_prof(*of_trace).stdout, r"^missing_signal \(likely\): ")
         # Where its threads sleep in the system depends on that.
         causes = re.sub(r"the system's \w+", "the system's CALL", answers[-1].partition("\nhost threads\n")[0])
         self.keep("newcomers/hang.txt", self.transcript((ask, causes)))

@@ -1,5 +1,6 @@
 """wic-prof stuck: programs that hang on purpose, on the CPU device and on the test's CUDA driver."""
 
+import json
 import os
 import time
 
@@ -34,6 +35,27 @@ class Stuck(stuck_case.Asks, harness.Case):
         said = self.scenario("missing_signal", "missing_signal", "likely", check, note=1.2)
         self.assertRegex(said, r"a warp waits at first for \d.*: wic-prof stuck --session hung\n")
         self.assertEqual(said.count("should the program hang"), 1)
+        self.assertIn("next: wic-prof stuck t.wicprof", said)
+        self.ask_the_trace()
+
+    def ask_the_trace(self):
+        """Of what test_missing_signal() has recorded: somebody else has the trace alone."""
+        answer = json.loads(self.wic_prof("stuck", "t.wicprof", "--format=json").stdout)
+        self.assertEqual((answer["causes"][0]["kind"], answer["trace"]), ("missing_signal", "t.wicprof"))
+        self.assertEqual((answer["waits"][0]["site"], answer["waits"][0]["wanted"]), ("first", 4))
+        text = self.wic_prof("stuck", "t.wicprof").stdout
+        self.assertTrue(text.startswith("missing_signal (likely): "), text)
+        analysis = json.loads(self.wic_prof("analyze", "t.wicprof", "--format=json").stdout)
+        self.assertEqual(analysis["hang"], answer["causes"])
+        self.assertEqual(analysis["verdict"]["headline"], "the program hung: missing_signal (likely)")
+        self.assertEqual(analysis["verdict"]["command"], "wic-prof stuck t.wicprof")
+        for damage, shows in (("{", False), ("[]", False), ('{"causes": [{}]}', True), ('{"causes": 3}', True)):
+            self.query("t.wicprof", f"UPDATE meta SET value = '{damage}' WHERE key = 'stuck'")
+            with self.subTest(damage=damage):
+                self.assert_refused(self.wic_prof("stuck", "t.wicprof"), 2, "t.wicprof", "cannot be read")
+                self.assertEqual(self.wic_prof("stuck", "t.wicprof", "--format=json").returncode, 0 if shows else 2)
+                for format in ("text", "json"):
+                    self.assertEqual(self.wic_prof("analyze", "t.wicprof", "--format", format).returncode, 0)
 
     def test_wrong_count(self):
         def check(answer):
@@ -115,11 +137,13 @@ class Stuck(stuck_case.Asks, harness.Case):
         def check(answer):
             self.assertEqual((answer["causes"], answer["waits"], answer["calls"]), ([], [], []))
         self.env["WICPROF_LONG_WAIT_MS"] = "500"
-        run = self.start_app(run_options=("--name", "hung"), seconds=SECONDS, start_new_session=True)
+        run = self.start_app(run_options=("-o", "t.wicprof", "--name", "hung"), seconds=SECONDS, start_new_session=True)
         time.sleep(1.5)
         self.until_answer(check)
         self.until(lambda: "nothing has waited for long" in self.wic_prof("stuck", "--session=hung").stdout, "the text")
         self.assertNotIn("should the program hang", self.end(run).stderr)
+        self.assert_refused(self.wic_prof("stuck", "t.wicprof"), 3, "t.wicprof has no record of a hang")
+        self.assert_refused(self.wic_prof("stuck", "t.wicprof", "--session=hung"), 2, "--session")
 
     def test_no_session(self):
         self.assert_refused(self.wic_prof("stuck"), 2, "no session is running")

@@ -1,0 +1,24 @@
+#include "cli/sessions/stuck_document.h"
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/stuck/stuck.h"
+#include "reports/json/stuck_json.h"
+
+namespace wicprof::cli {
+
+nlohmann::ordered_json stuck_document(const SeenSession& seen, const std::vector<SessionStatus>& sessions) {
+  const SessionStatus& first = sessions.front();
+  nlohmann::ordered_json document{
+      {"session", first.name}, {"app", first.app}, {"pid", first.app_pid}, {"trace", first.output}};
+  nlohmann::ordered_json others = nlohmann::ordered_json::array();
+  for (const SessionStatus& status : sessions) {
+    if (&status != &first) others.push_back(status.name);
+  }
+  document["other_sessions"] = others;
+  document.update(reports::stuck_json(seen.view, analyzer::diagnose(seen.view)));
+  document["not_seen"] = seen.not_seen;
+  return document;
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,20 @@
+#include "reports/parts/hang.h"
+
+#include <fmt/format.h>
+
+namespace wicprof::reports {
+
+Json hang_causes(const TraceModel& model) {
+  const Json document = Json::parse(model.meta_value(store::MetaKey::stuck), nullptr, false);
+  if (!document.is_object()) return nullptr;
+  const auto causes = document.find("causes");
+  return causes != document.end() && causes->is_array() && !causes->empty() ? *causes : Json(nullptr);
+}
+
+std::string cause_kind(const Json& cause) {
+  return fmt::format("{} ({})", cause.at("kind").get<std::string>(), cause.at("confidence").get<std::string>());
+}
+
+std::string cause_text(const Json& cause) { return one_line(cause.at("text").get<std::string>()); }
+
+}  // namespace wicprof::reports

@@ -1,0 +1,21 @@
+// What a program that hung waited for, as its trace keeps it: the document of `wic-prof stuck`
+// (reports/json/stuck_json.h).
+#pragma once
+
+#include <string>
+
+#include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
+#include "reports/parts/json.h"
+
+namespace wicprof::reports {
+
+/// The causes, the likeliest first; null if the trace has none, or none that can be read.
+Json hang_causes(const TraceModel& model);
+
+/// "missing_signal (likely)". Exceptions of nlohmann::json for what is no cause, here and below.
+std::string cause_kind(const Json& cause);
+/// What waits for what, in words.
+std::string cause_text(const Json& cause);
+
+}  // namespace wicprof::reports
