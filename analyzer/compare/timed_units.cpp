@@ -59,6 +59,47 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
   return ranges_by_thread(model, name, domain, [&](std::string_view each) { return without_numbers(each) == wanted; });
 }
 
+namespace {
+
+/// From each of the times to the next.
+Iterations between(std::vector<TimeNs> times, std::string name, DeviceId device) {
+  std::sort(times.begin(), times.end());
+  Iterations units;
+  units.site_name = std::move(name);
+  units.device = device;
+  units.runs = 1;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (times[i] > times[i - 1]) units.list.push_back({0, static_cast<std::uint32_t>(i - 1), times[i - 1], times[i]});
+  }
+  return units;
+}
+
+std::vector<Iterations> fewest_first(std::vector<Iterations> all) {
+  std::erase_if(all, [](const Iterations& units) { return units.list.empty(); });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Iterations& a, const Iterations& b) { return a.list.size() < b.list.size(); });
+  return all;
+}
+
+}  // namespace
+
+std::vector<Iterations> find_collectives(const TraceModel& model) {
+  if (model.is_digest()) return {};  // which has few of the calls
+  std::map<std::pair<CommunicatorId, MpiOperation>, std::map<store::ProcessId, std::vector<TimeNs>>> ends;
+  for (const store::MpiCallRow& call : model.mpi_calls) {
+    if (call.communicator && call.sequence)
+      ends[{*call.communicator, call.operation}][call.process].push_back(call.end);
+  }
+  std::vector<Iterations> all;
+  for (auto& [key, processes] : ends) {
+    const auto most = std::max_element(processes.begin(), processes.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    all.push_back(
+        between(std::move(most->second), fmt::format("calls of {}", mpi_operation_name(key.second)), kHostDevice));
+  }
+  return fewest_first(std::move(all));
+}
+
 std::vector<Iterations> find_launches(const TraceModel& model) {
   std::map<std::tuple<store::ProcessId, DeviceId, std::string_view>, std::vector<TimeNs>> starts;
   for (const store::KernelRow& kernel : model.kernels) {
@@ -66,19 +107,10 @@ std::vector<Iterations> find_launches(const TraceModel& model) {
   }
   std::vector<Iterations> all;
   for (auto& [key, times] : starts) {
-    std::sort(times.begin(), times.end());
-    Iterations units;
-    units.site_name = "launches of " + shorten(function_name(one_line(std::get<2>(key))), kLongestName);
-    units.device = std::get<1>(key);
-    units.runs = 1;
-    for (std::size_t i = 1; i < times.size(); ++i) {
-      if (times[i] > times[i - 1]) units.list.push_back({0, static_cast<std::uint32_t>(i - 1), times[i - 1], times[i]});
-    }
-    if (!units.list.empty()) all.push_back(std::move(units));
+    const std::string kernel = shorten(function_name(one_line(std::get<2>(key))), kLongestName);
+    all.push_back(between(std::move(times), "launches of " + kernel, std::get<1>(key)));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Iterations& a, const Iterations& b) { return a.list.size() < b.list.size(); });
-  return all;
+  return fewest_first(std::move(all));
 }
 
 namespace {
@@ -176,14 +208,16 @@ std::vector<TimedUnits> all_units(const TraceModel& model, std::string_view nvtx
                     name.find('#') == name.npos ? "" : " (# stands for numbers)");
     all.push_back({std::move(ranges), std::move(why), UnitSource::ranges});
   }
-  std::vector<Iterations> launches = find_launches(model);
-  std::erase_if(launches, [&](const Iterations& each) { return !fits(each, segments); });
-  prefer_many(launches);
-  if (!launches.empty()) {
+  const auto add_repeated = [&](std::vector<Iterations> units, UnitSource source) {
+    std::erase_if(units, [&](const Iterations& each) { return !fits(each, segments); });
+    prefer_many(units);
+    if (units.empty()) return;
     std::string why =
-        fmt::format("the time from one of the {} to the next is taken, {}", launches.front().site_name, kNoRange);
-    all.push_back({std::move(launches), std::move(why), UnitSource::launches});
-  }
+        fmt::format("the time from one of the {} to the next is taken, {}", units.front().site_name, kNoRange);
+    all.push_back({std::move(units), std::move(why), source});
+  };
+  add_repeated(find_collectives(model), UnitSource::collectives);
+  add_repeated(find_launches(model), UnitSource::launches);
   if (!at_sites.empty()) {
     std::string why = fmt::format("the time from one wait at {} to the next is taken, {}, and no kernel does either",
                                   one_line(at_sites.front().site_name), kNoRange);

@@ -1,4 +1,5 @@
-// The units that a comparison times: iterations at wait sites, the program's NVTX ranges, its launches or its calls.
+// The units that a comparison times: iterations at wait sites, the program's NVTX ranges, its collectives of MPI, its
+// launches or its calls.
 #pragma once
 
 #include <string>
@@ -19,8 +20,12 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
 /// is launched once per step of the program is a better clock than one that is launched many times.
 std::vector<Iterations> find_launches(const TraceModel& model);
 
+/// From one end of a collective of MPI to the next of the same operation on the same communicator, in the process that
+/// took part most often, fewest first: all ranks leave a collective at about the same time.
+std::vector<Iterations> find_collectives(const TraceModel& model);
+
 /// What shows the program's steps; the earlier is the better clock.
-enum class UnitSource { iterations, ranges, launches, calls };
+enum class UnitSource { iterations, ranges, collectives, launches, calls };
 
 struct TimedUnits {
   std::vector<Iterations> candidates;  ///< the best first
@@ -30,8 +35,8 @@ struct TimedUnits {
 
 /// find_ranges() if `nvtx` is not empty. Otherwise all that shows the program's steps in most of the segments, the best
 /// first: iterations at its own wait sites; the NVTX ranges that take the most time (where none repeats, those whose
-/// names differ in numbers only); launches of a kernel; what its host threads' waits in calls of CUDA show. Nothing
-/// else where it has wait sites of its own. `at_sites`: find_iterations().
+/// names differ in numbers only); collectives of MPI; launches of a kernel; what its host threads' waits in calls of
+/// CUDA show. Nothing else where it has wait sites of its own. `at_sites`: find_iterations().
 std::vector<TimedUnits> all_units(const TraceModel& model, std::string_view nvtx, const std::vector<Segment>& segments,
                                   std::vector<Iterations> at_sites);
 

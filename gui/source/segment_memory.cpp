@@ -76,7 +76,7 @@ void SegmentMemory::observe(const analyzer::TraceModel& model, TimeNs known_from
   std::copy_if(segments.begin(), segments.end(), std::back_inserter(left),
                [&](const Segment& segment) { return segment.end_ns > known_from; });
   const analyzer::TimedUnits units = analyzer::find_units(model, {}, left);
-  const bool ranked = units.source == UnitSource::ranges || units.source == UnitSource::launches;
+  const bool ranked = units.source != UnitSource::iterations && units.source != UnitSource::calls;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& segment = segments[i];
     if (segment.end_ns <= known_from) continue;

@@ -14,14 +14,34 @@ namespace {
 
 using namespace synthetic;
 
-TEST(TimedUnits, AreRangesElseLaunchesElseCalls) {
+TEST(TimedUnits, AreRangesElseCollectivesElseLaunchesElseCalls) {
   TraceModel model = program_without_sites();
   Comparison comparison = compare(model);
   EXPECT_TRUE(comparison.measured_at.starts_with("NVTX range step")) << comparison.measured_at;
   EXPECT_NE(comparison.timed.find("the NVTX range step is timed"), std::string::npos) << comparison.timed;
   EXPECT_NE(comparison.settle.find("--side host"), std::string::npos) << comparison.settle;
 
-  model.nvtx.resize(2);  // marks the program's start, say
+  const std::vector<store::NvtxRow> steps = std::move(model.nvtx);
+  model.nvtx.assign(steps.begin(), steps.begin() + 2);    // marks the program's start, say
+  for (std::uint32_t i = 0; i < 2 * steps.size(); ++i) {  // of two ranks; one of them does not see the last
+    store::MpiCallRow call;
+    call.operation = MpiOperation::allreduce;
+    call.communicator = 1;
+    call.sequence = i / 2 + 1;
+    call.process = 1 + i % 2;
+    call.begin = steps[i / 2].start;
+    call.end = steps[i / 2].start + 1000 + 10 * (i % 2);
+    if (i + 1 < 2 * steps.size()) model.mpi_calls.push_back(call);
+  }
+  comparison = compare(model);
+  EXPECT_TRUE(comparison.measured_at.starts_with("calls of MPI_Allreduce")) << comparison.measured_at;
+  EXPECT_NE(comparison.timed.find("from one of the calls of MPI_Allreduce to the next"), std::string::npos);
+  EXPECT_EQ(find_collectives(model).front().list.size(), steps.size() - 1);
+  model.meta[std::string(name_of(store::MetaKey::digest_of))] = "trace";
+  EXPECT_TRUE(find_collectives(model).empty());  // a digest has few of the calls
+  model.meta.clear();
+
+  model.mpi_calls.clear();
   comparison = compare(model);
   EXPECT_TRUE(comparison.measured_at.starts_with("launches of second")) << comparison.measured_at;  // the fewest
   EXPECT_NE(comparison.timed.find("no NVTX range repeats"), std::string::npos) << comparison.timed;
