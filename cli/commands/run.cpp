@@ -149,6 +149,15 @@ std::vector<RunPlan> repeated(const RunOptions& options, bool side_is_known) {
   return plans;
 }
 
+/// What to do with the traces of one side. `output`: the name that was given for them.
+std::string other_side(const std::vector<std::string>& traces, const std::string& output) {
+  const std::string name = output == "after.wicprof" ? "other.wicprof" : "after.wicprof";
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i <= traces.size(); ++i) others.push_back(numbered(name, std::to_string(i)));
+  return fmt::format("record the other side the same way with -o {}, then wic-prof compare {} --after {}", name,
+                     fmt::join(traces, " "), fmt::join(others, " "));
+}
+
 /// Runs one after the other. A run that fails ends them.
 int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
   std::optional<WaitSide> side = options.plan.side;
@@ -178,9 +187,8 @@ int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
     return kDone;
   }
   if (!options.plan.quiet) {
-    note(options.ab ? fmt::format("next: wic-prof compare {}", fmt::join(traces, " "))
-                    : fmt::format("next: record the other side the same way, then wic-prof compare {} --after TRACE...",
-                                  fmt::join(traces, " ")));
+    note("next: " + (options.ab ? fmt::format("wic-prof compare {}", fmt::join(traces, " "))
+                                : other_side(traces, options.plan.output)));
   }
   return kDone;
 }

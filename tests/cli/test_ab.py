@@ -1,6 +1,7 @@
 """Before and after: run --ab, run --repeat, toggle ab, and compare of several traces."""
 
 import json
+import re
 
 import harness
 
@@ -143,6 +144,17 @@ class Several(Compared):
         self.assertEqual((one["verdict"], one["why"]), ("inconclusive", "one run each"))
         self.assertEqual(one["speedup"], self.compare(before[0], after[0])["speedup"])
         self.assertTrue(one["settle"].startswith("wic-prof run "))
+
+    def test_what_is_printed_for_the_other_side_works(self):
+        def record(*options):
+            result = self.wic_prof("run", *options, "--repeat", 2, "--", *self.APP, "--seconds", 0.3)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return re.search(r"next: record the other side the same way with (-o \S+), then wic-prof (compare .*)",
+                             result.stderr).groups()
+        other, compare = record()
+        self.assertEqual(other, "-o after.wicprof")
+        record(*other.split())
+        self.assertEqual(self.wic_prof(*compare.split()).returncode, 0)
 
     def test_traces_of_one_mode_need_after(self):
         for i in range(3):

@@ -377,6 +377,23 @@ TEST(LevelOfDetail, BlocksOfAnyNumbersSurvivePacking) {
   EXPECT_EQ(back->time, block.time);
 }
 
+TEST(HostWaits, InTheProgramsOwnWayAreNeverDrawnAsParked) {
+  HostWaitRow row{};
+  row.call = "cudaStreamSynchronize";
+  row.begin = 1000;
+  row.end = 2000;
+  for (TimeNs cpu = 0; cpu <= 1000; cpu += 10) {
+    row.cpu = cpu;
+    row.strategy = StrategyId::poll;
+    EXPECT_EQ(state_of_host_wait(row), cpu < 800 ? State::host_waiting : State::polling) << cpu;
+    row.strategy = StrategyId::hybrid;  // wic-prof's
+    EXPECT_EQ(state_of_host_wait(row), cpu <= 200  ? State::parked
+                                       : cpu < 800 ? State::host_waiting
+                                                   : State::polling)
+        << cpu;
+  }
+}
+
 TEST(RowsWithin, AreThoseThatOverlapTheInterval) {
   const TempFolder folder;
   record_random(folder / "t", {12, 2'000});
