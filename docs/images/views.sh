@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Takes a picture of every view at 1440x900 and 1280x720, light and dark, to look at after a change of the window: of the
-# shipped recordings of hot_flag and c_h3d on a GPU (polled; A/B shows them beside the parked ones) and of a PyTorch
-# training loop, of a plain CPU program, and of further recordings.
+# shipped recordings of hot_flag and c_h3d on a GPU (polled; A/B shows them beside the parked ones), of a PyTorch training
+# loop and of a program whose loop was patched and toggled, of a plain CPU program, and of further recordings.
 #
 #   docs/images/views.sh FOLDER [NAME=TRACE...]      writes FOLDER/NAME/VIEW-WIDTHxHEIGHT-THEME.png, indexed
 #
-# The pictures in docs/images also have toggled=TRACE, a recording of hot_flag with --schedule. Needs a built tree
-# (`make`) and no display. WICPROF replaces build/bin/wic-prof.
+# Needs a built tree (`make`) and no display. WICPROF replaces build/bin/wic-prof.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,9 +20,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Works on copies: files beside a trace (marks, theme) must not affect pictures, and pictures must not create any.
-names=(hot_flag c_h3d torch plain)
+names=(hot_flag c_h3d torch patched plain)
 cp "$source_dir"/samples/traces/{hot_flag,c_h3d}.{poll,park}.wicprof.gz "$work"
 gunzip -c "$source_dir/samples/traces/torch.wicprof.gz" > "$work/torch.wicprof"
+gunzip -c "$source_dir/samples/traces/bare_poll_patched.wicprof.gz" > "$work/patched.wicprof"
 for named in "$@"; do
   cp "${named#*=}" "$work/${named%%=*}.wicprof"
   names+=("${named%%=*}")

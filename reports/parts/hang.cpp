@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "reports/parts/phrases.h"
+
 namespace wicprof::reports {
 
 Json hang_causes(const TraceModel& model) {
@@ -16,5 +18,16 @@ std::string cause_kind(const Json& cause) {
 }
 
 std::string cause_text(const Json& cause) { return one_line(cause.at("text").get<std::string>()); }
+
+std::optional<Hang> hang_of(const TraceModel& model) {
+  const Json causes = hang_causes(model);
+  if (causes.is_null()) return std::nullopt;
+  try {
+    return Hang{one_line(cause_kind(causes.front())), cause_text(causes.front()),
+                "wic-prof stuck " + trace_words(model)};
+  } catch (const Json::exception&) {
+    return std::nullopt;  // somebody has changed the trace
+  }
+}
 
 }  // namespace wicprof::reports

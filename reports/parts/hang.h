@@ -2,6 +2,7 @@
 // (reports/json/stuck_json.h).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analyzer/analysis.h"
@@ -17,5 +18,13 @@ Json hang_causes(const TraceModel& model);
 std::string cause_kind(const Json& cause);
 /// What waits for what, in words.
 std::string cause_text(const Json& cause);
+
+struct Hang {
+  std::string kind;     ///< as cause_kind() has it
+  std::string text;     ///< as cause_text() has it
+  std::string command;  ///< shows all that waited
+};
+/// The likeliest cause; nothing if the trace has none, or none that can be read.
+std::optional<Hang> hang_of(const TraceModel& model);
 
 }  // namespace wicprof::reports

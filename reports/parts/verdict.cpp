@@ -145,21 +145,6 @@ void take_command(const TraceModel& model, const Analysis& analysis, TraceVerdic
   }
 }
 
-std::optional<TraceVerdict> hang_verdict(const TraceModel& model) {
-  const Json causes = hang_causes(model);
-  if (causes.is_null()) return std::nullopt;
-  try {
-    TraceVerdict verdict;
-    verdict.tone = Tone::bad;
-    verdict.headline = "the program hung: " + one_line(cause_kind(causes.front()));
-    verdict.detail = cause_text(causes.front()) + ".";
-    verdict.command = "wic-prof stuck " + trace_words(model);
-    return verdict;
-  } catch (const Json::exception&) {
-    return std::nullopt;  // somebody has changed the trace
-  }
-}
-
 bool nothing_recorded(const TraceModel& model, const Analysis& analysis) {
   return analysis.sites.empty() && model.kernels.empty() && model.host_waits.empty() && model.calls.empty() &&
          model.pc_totals.empty();
@@ -189,8 +174,14 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
   const bool asked = measured && comparison->unit == UnitKind::run;
   if (measured && (asked || comparison->verdict != Verdict::inconclusive || !serious))
     return measured_verdict(*comparison);
-  if (const std::optional<TraceVerdict> hang = hang_verdict(model)) return *hang;
   TraceVerdict verdict;
+  if (const std::optional<Hang> hang = hang_of(model)) {
+    verdict.tone = Tone::bad;
+    verdict.headline = "the program hung: " + hang->kind;
+    verdict.detail = hang->text + ".";
+    verdict.command = hang->command;
+    return verdict;
+  }
   const auto critical = std::count_if(findings.begin(), findings.end(),
                                       [](const Finding& f) { return f.severity == Severity::critical; });
   if (serious) {

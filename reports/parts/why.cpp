@@ -11,6 +11,7 @@
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
+#include "reports/parts/hang.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/verdict.h"
 
@@ -76,6 +77,7 @@ class Answer {
 
   Why take() {
     say_what_ran();
+    if (const std::optional<Hang> hang = hang_of(in_.model); hang && in_.tried == nullptr) return why_it_hung(*hang);
     say_what_weakens();
     if (why_.cause != nullptr) {
       say_cause();
@@ -88,6 +90,14 @@ class Answer {
   }
 
  private:
+  /// Whatever else costs something.
+  Why why_it_hung(const Hang& hang) {
+    why_.cause = why_.tried = nullptr;
+    say("cause", fmt::format("The program hung: {}.", hang.text), {"stuck: " + hang.kind});
+    run_next("All that waited then", hang.command);
+    return std::move(why_);
+  }
+
   void say(std::string_view about, std::string text, std::vector<std::string> backing) {
     why_.sentences.push_back({about, std::move(text), std::move(backing)});
   }

@@ -49,6 +49,9 @@ class Stuck(stuck_case.Asks, harness.Case):
         self.assertEqual(analysis["hang"], answer["causes"])
         self.assertEqual(analysis["verdict"]["headline"], "the program hung: missing_signal (likely)")
         self.assertEqual(analysis["verdict"]["command"], "wic-prof stuck t.wicprof")
+        why = self.wic_prof("why", "t.wicprof").stdout
+        self.assertIn("The program hung: missing signal: block 0 of 1 waits", " ".join(why.split()))
+        self.assertIn("wic-prof stuck t.wicprof", why)
         for damage, shows in (("{", False), ("[]", False), ('{"causes": [{}]}', True), ('{"causes": 3}', True)):
             self.query("t.wicprof", f"UPDATE meta SET value = '{damage}' WHERE key = 'stuck'")
             with self.subTest(damage=damage):

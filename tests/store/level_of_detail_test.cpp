@@ -46,7 +46,8 @@ std::vector<std::int64_t> behind(const Reader& reader, const WaitList& waits) {
   for (const WaitRow& wait : waits) {
     if (pollers[wait.site] == Pollers::leader) leaders.insert({wait.device, wait.block, wait.warp});
   }
-  const KernelList kernels = *reader.rows<KernelTable>();
+  std::vector<KernelRow> kernels;  // a list by columns makes each row anew
+  for (const KernelRow& kernel : *reader.rows<KernelTable>()) kernels.push_back(kernel);
   std::vector<std::int64_t> counts;
   for (const WaitRow& wait : waits) {
     std::set<std::uint32_t> shapes;
@@ -147,6 +148,19 @@ void expect_block(const LaneBlock& block, TimeNs origin, const std::vector<LaneE
   }
 }
 
+/// Those that overlap each of the adjacent blocks with these ends.
+std::vector<std::vector<LaneEvent>> by_block(const std::vector<LaneEvent>& events, const std::vector<TimeNs>& ends) {
+  std::vector<std::vector<LaneEvent>> all(ends.size());
+  for (const LaneEvent& event : events) {
+    const auto first = std::upper_bound(ends.begin(), ends.end(), event.begin);
+    for (auto i = static_cast<std::size_t>(first - ends.begin()); i < ends.size(); ++i) {
+      all[i].push_back(event);
+      if (ends[i] >= event.end) break;
+    }
+  }
+  return all;
+}
+
 /// Every block of every lane at every level.
 void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
   const LaneEvents events = events_of(reader);
@@ -161,14 +175,19 @@ void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
       const auto blocks = overview.cover(lane.id, overview.origin(), last, level);
       ASSERT_TRUE(blocks) << blocks.error().message;
       TimeNs at = overview.origin();
+      std::vector<TimeNs> ends;
       for (const LaneBlock& block : *blocks) {
         EXPECT_EQ(overview.origin() + block.number * block_width(block.level), at) << "adjacent";
-        at += block_width(block.level);
+        ends.push_back(at += block_width(block.level));
         EXPECT_GE(block.level, level);
-        expect_block(block, overview.origin(), found->second,
-                     "lane " + std::to_string(lane.id) + " level " + std::to_string(block.level));
       }
       EXPECT_EQ(at, last);
+      const std::vector<std::vector<LaneEvent>> within = by_block(found->second, ends);
+      for (std::size_t i = 0; i < blocks->size(); ++i) {
+        const LaneBlock& block = (*blocks)[i];
+        expect_block(block, overview.origin(), within[i],
+                     "lane " + std::to_string(lane.id) + " level " + std::to_string(block.level));
+      }
     }
   }
 }
