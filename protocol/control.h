@@ -33,10 +33,11 @@ struct WantedWait {
   }
 };
 
-/// The part of a change of the whole program that is about warps and declared sites: a strategy of host threads leaves
-/// the choice to the backend.
+/// The part of a change of the whole program that is about warps and declared sites: a strategy of others leaves the
+/// choice to the backend.
 constexpr WantedWait device_part(WantedWait wanted) {
-  return is_host_strategy(wanted.strategy) ? WantedWait{wanted.mode, default_strategy(wanted.mode)} : wanted;
+  const bool of_others = is_host_strategy(wanted.strategy) || is_patched_strategy(wanted.strategy);
+  return of_others ? WantedWait{wanted.mode, default_strategy(wanted.mode)} : wanted;
 }
 /// The part that is about host threads in calls of CUDA, which wait by `hybrid` unless one of their strategies is
 /// named.

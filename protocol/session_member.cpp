@@ -90,7 +90,7 @@ std::uint32_t SessionMember::wanted_of(const Applier::Site& site) const {
   } else if (site.number != 0) {
     word = control_.sites[site.number].wanted.load(std::memory_order_relaxed);
   }
-  return word == WantedWait::kNothing ? word : applier_.way(WantedWait::unpack(word)).pack();
+  return word == WantedWait::kNothing ? word : applier_.way(WantedWait::unpack(word), site).pack();
 }
 
 void SessionMember::apply_changes(std::uint32_t sequence) {

@@ -35,6 +35,8 @@ class Applier {
 
   /// The way that the part waits in when `wanted` is wanted.
   virtual WantedWait way(WantedWait wanted) const { return wanted; }
+  /// The same of one site.
+  virtual WantedWait way(WantedWait wanted, const Site&) const { return way(wanted); }
   /// The program's own way: of the whole program, and of a site (WantedWait::pack(); kNothing: as the whole program).
   virtual WantedWait own() const { return {}; }
   virtual std::uint32_t own(const Site&) const { return WantedWait::kNothing; }

@@ -19,9 +19,12 @@ enum class StrategyId : std::uint8_t {
   leader_mbarrier_hint = 6,
   naive = 7,
   // Ways in which wic-prof waits in the place of a host thread's call (collector/waits/wait_plan.h).
-  spin = 64,        ///< asks without a pause
-  block = 65,       ///< sleeps and asks in between
-  hybrid = 66,      ///< sleeps for the part of the wait that it predicts, then polls, then sleeps and asks
+  spin = 64,    ///< asks without a pause
+  block = 65,   ///< sleeps and asks in between
+  hybrid = 66,  ///< sleeps for the part of the wait that it predicts, then polls, then sleeps and asks
+  // Ways in which a loop of the program's own waits that wic-prof has patched (rewriter/patch); each loop has one.
+  pause = 128,      ///< all waiters read the word, with pauses that grow with the wait
+  watch = 129,      ///< as pause; but where reads of the word are slow, one thread of the device reads it for all
   automatic = 255,  ///< the backend chooses one of the others, site by site
 };
 
@@ -49,28 +52,39 @@ inline constexpr std::array kHostStrategies{
     StrategyName{StrategyId::hybrid, "hybrid"},
 };
 
+/// The strategies of patched loops.
+inline constexpr std::array kPatchedStrategies{
+    StrategyName{StrategyId::pause, "pause"},
+    StrategyName{StrategyId::watch, "watch"},
+};
+
+/// The first of all strategies that `is` holds for; nullptr: none.
+template <class Is>
+constexpr const StrategyName* find_strategy(const Is& is) {
+  const auto in = [&](const auto& list) -> const StrategyName* {
+    for (const StrategyName& each : list) {
+      if (is(each)) return &each;
+    }
+    return nullptr;
+  };
+  const StrategyName* found = in(kStrategies);
+  if (found == nullptr) found = in(kHostStrategies);
+  return found == nullptr ? in(kPatchedStrategies) : found;
+}
+
 constexpr bool is_host_strategy(StrategyId id) {
   return id == StrategyId::spin || id == StrategyId::block || id == StrategyId::hybrid;
 }
+constexpr bool is_patched_strategy(StrategyId id) { return id == StrategyId::pause || id == StrategyId::watch; }
 
 constexpr std::string_view strategy_name(StrategyId id) {
-  for (const StrategyName& s : kStrategies) {
-    if (s.id == id) return s.name;
-  }
-  for (const StrategyName& s : kHostStrategies) {
-    if (s.id == id) return s.name;
-  }
-  return "unknown";
+  const StrategyName* const found = find_strategy([&](const StrategyName& each) { return each.id == id; });
+  return found == nullptr ? "unknown" : found->name;
 }
 
 constexpr std::optional<StrategyId> strategy_from_name(std::string_view name) {
-  for (const StrategyName& s : kStrategies) {
-    if (s.name == name) return s.id;
-  }
-  for (const StrategyName& s : kHostStrategies) {
-    if (s.name == name) return s.id;
-  }
-  return std::nullopt;
+  const StrategyName* const found = find_strategy([&](const StrategyName& each) { return each.name == name; });
+  return found == nullptr ? std::nullopt : std::optional(found->id);
 }
 
 /// `poll` is the program's own way of waiting; `park` is the WIC backend.

@@ -57,6 +57,12 @@ Result<WantedWait> park_wait(const std::string& strategy) {
   if (strategy.empty()) return WantedWait{Mode::park, default_strategy(Mode::park)};
   const std::optional<StrategyId> id = strategy_from_name(strategy);
   if (!id) return bad_input(fmt::format("unknown strategy '{}'; the strategies are {}", strategy, strategy_list()));
+  if (is_patched_strategy(*id)) {
+    return bad_input(
+        fmt::format("each patched loop has one strategy, and '{}' is that of some; leave it out, or take one "
+                    "of {}",
+                    strategy, strategy_list()));
+  }
   return WantedWait{Mode::park, *id};
 }
 

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -49,11 +48,10 @@ std::string name_of(const rewriter::LoadedSite& site, std::size_t number, const 
 
 /// Those that waits of patched loops have.
 void declare_strategies(EventSink& sink) {
-  for (const StrategyName& strategy : kStrategies) {
-    if (strategy.id != StrategyId::poll && strategy.id != StrategyId::backoff) continue;
+  for (const StrategyId strategy : {StrategyId::poll, StrategyId::pause, StrategyId::watch}) {
     auto event = make_event<StrategyEvent>();
-    event.strategy = static_cast<std::uint32_t>(strategy.id);
-    event.name = sink.text(strategy.name);
+    event.strategy = static_cast<std::uint32_t>(strategy);
+    event.name = sink.text(strategy_name(strategy));
     sink.write_or_hold(event);
   }
 }
@@ -276,8 +274,9 @@ std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& dr
   if (result = driver.device_pointer(&ring_address, ring, 0); result != CUDA_SUCCESS) {
     return failed("cuMemHostGetDevicePointer", result);
   }
-  std::vector<SiteId> sites(module.count);
-  std::iota(sites.begin(), sites.end(), kFirstSite + static_cast<SiteId>(module.first));
+  std::vector<WaitRecords::Site> sites;
+  for (std::size_t i = module.first; i < module.first + module.count; ++i)
+    sites.push_back({kFirstSite + static_cast<SiteId>(i), strategy_of(sites_[i])});
   auto records = std::make_unique<WaitRecords>(static_cast<rewriter::Record*>(ring), memory.device, std::move(sites));
   const std::uint64_t words[] = {memory.address + module.first * sizeof(SiteWords), ring_address};
   static_assert(offsetof(rewriter::ModuleWords, sites) == 0 && offsetof(rewriter::ModuleWords, records) == 8);
@@ -373,6 +372,11 @@ std::size_t PatchedModules::site_count() const {
 std::uint32_t PatchedModules::session_number(std::size_t index) const {
   const std::lock_guard lock(mutex_);
   return sites_[index].session_number;
+}
+
+StrategyId PatchedModules::strategy(std::size_t index) const {
+  const std::lock_guard lock(mutex_);
+  return strategy_of(sites_[index]);
 }
 
 bool PatchedModules::follow_session() {

@@ -88,6 +88,8 @@ class PatchedModules {
   std::size_t site_count() const;
   /// The number of a site in the control block; 0: none. `index`: below site_count().
   std::uint32_t session_number(std::size_t index) const;
+  /// How a site waits parked.
+  StrategyId strategy(std::size_t index) const;
 
   /// Writes the waits that have ended since the last call. True: there are contexts whose waits may be recorded.
   bool read_waits(EventSink& sink);
@@ -105,6 +107,9 @@ class PatchedModules {
     rewriter::LoadedSite loaded;
     std::uint32_t session_number = 0;  // in the control block; 0: none
   };
+  static StrategyId strategy_of(const Site& site) {
+    return site.loaded.watches ? StrategyId::watch : StrategyId::pause;
+  }
   // A module in one context.
   struct Bound {
     CUcontext context = nullptr;

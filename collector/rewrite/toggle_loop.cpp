@@ -51,9 +51,12 @@ Applier::Site ToggleLoop::site(std::size_t index) const {
   return {PatchedModules::kFirstSite + static_cast<SiteId>(index), modules_.session_number(index)};
 }
 
-// Whatever strategy is asked for: patched loops have one.
-WantedWait ToggleLoop::way(WantedWait wanted) const {
-  return {wanted.mode, wanted.mode == Mode::park ? StrategyId::backoff : StrategyId::poll};
+// Whatever strategy is asked for: each patched loop has one.
+WantedWait ToggleLoop::way(WantedWait wanted) const { return {wanted.mode, default_strategy(wanted.mode)}; }
+
+WantedWait ToggleLoop::way(WantedWait wanted, const Site& site) const {
+  return wanted.mode == Mode::poll ? way(wanted)
+                                   : WantedWait{Mode::park, modules_.strategy(site.id - PatchedModules::kFirstSite)};
 }
 
 void ToggleLoop::write_notice(NoticeSeverity severity, const std::string& text) {

@@ -28,6 +28,7 @@ class ToggleLoop final : Applier {
   std::size_t sites_now() const override { return modules_.site_count(); }
   Site site(std::size_t index) const override;
   WantedWait way(WantedWait wanted) const override;
+  WantedWait way(WantedWait wanted, const Site& site) const override;
   void recorder_gone(bool gone) override { modules_.recorder_gone(gone); }
   void follow() override { modules_.follow_session(); }
   void write(const InterventionEvent& event) override { sink_->write_or_hold(event); }

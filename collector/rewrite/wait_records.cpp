@@ -5,8 +5,6 @@
 #include <cstring>
 #include <limits>
 
-#include "protocol/strategy.h"
-
 namespace wicprof::collector {
 
 using rewriter::kRecords;
@@ -84,7 +82,8 @@ void WaitRecords::take(const Record& record, EventBatch& batch) {
   const Record begin = found->second.begin;
   open_.erase(found);
   auto event = make_event<WaitEvent>();
-  event.site = sites_[begin.site & 0xffff];
+  const Site& site = sites_[begin.site & 0xffff];
+  event.site = site.id;
   event.device = device_;
   event.block = begin.block;
   event.warp = begin.thread / kWarp;
@@ -97,8 +96,7 @@ void WaitRecords::take(const Record& record, EventBatch& batch) {
     event.value = static_cast<std::uint32_t>(record.value);
     event.word_tag = word_tag_of(begin.address);
   }
-  event.strategy =
-      static_cast<std::uint8_t>((record.site & Record::kPaused) != 0 ? StrategyId::backoff : StrategyId::poll);
+  event.strategy = static_cast<std::uint8_t>((record.site & Record::kPaused) != 0 ? site.parked : StrategyId::poll);
   event.status = WaitStatus::satisfied;
   event.each_thread = 1;
   event.waited = 1;

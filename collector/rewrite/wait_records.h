@@ -11,6 +11,7 @@
 
 #include "protocol/event_batch.h"
 #include "protocol/events/wait.h"
+#include "protocol/strategy.h"
 #include "protocol/time.h"
 #include "rewriter/patch/words.h"
 
@@ -23,8 +24,12 @@ class WaitRecords {
   /// outside never says that its waits are over.
   static constexpr std::size_t kMostOpen = std::size_t{1} << 20;
 
-  /// `ring`: kRecords Records that begin as zeros. `sites`: per site of the module, its number in the trace.
-  WaitRecords(rewriter::Record* ring, DeviceId device, std::vector<SiteId> sites)
+  struct Site {
+    SiteId id = 0;  ///< in the trace
+    StrategyId parked = StrategyId::pause;
+  };
+  /// `ring`: kRecords Records that begin as zeros. `sites`: those of the module.
+  WaitRecords(rewriter::Record* ring, DeviceId device, std::vector<Site> sites)
       : ring_(ring), device_(device), sites_(std::move(sites)) {}
 
   /// Writes the waits that have ended since the last call, and how many records were overwritten before they were read.
@@ -48,7 +53,7 @@ class WaitRecords {
   static constexpr std::size_t kMostWords = 4096;
   /// The words that were seen for the first time since the last call.
   std::vector<Word> new_words() { return std::exchange(new_words_, {}); }
-  SiteId site_of(const rewriter::Record& record) const { return sites_[record.site & 0xffff]; }
+  SiteId site_of(const rewriter::Record& record) const { return sites_[record.site & 0xffff].id; }
   DeviceId device() const { return device_; }
   rewriter::Record* ring() const { return ring_; }
   const std::map<Thread, Open>& open() const { return open_; }
@@ -58,7 +63,7 @@ class WaitRecords {
 
   rewriter::Record* ring_;
   DeviceId device_;
-  std::vector<SiteId> sites_;
+  std::vector<Site> sites_;
   std::uint64_t next_ = 0;  // number of the next record
   std::map<Thread, Open> open_;
   std::set<Word> words_;

@@ -118,6 +118,11 @@ inline constexpr Term kStrategyTerms[] = {
      "a strategy of park for host threads in calls of CUDA, and auto there: sleeps for the part of the wait that it "
      "predicts, then polls, or sleeps and asks in turn where the end is uncertain"},
     {"spin", "a strategy of park for host threads in calls of CUDA: asks without a pause whether the work is done"},
+    {"pause", "a strategy of park for patched loops: all waiters read the word, with pauses that grow with the wait"},
+    {"watch",
+     "a strategy of park for patched loops that wait for one word: like pause; but where reads of the word are slow, "
+     "one "
+     "thread of the device reads it for all"},
     {"leader_bar_sync", "a strategy of park: one thread per block reads the word, the others stand at a barrier"},
     {"leader_mbarrier", "a strategy of park: one thread per block reads the word, the others wait at an mbarrier"},
     {"leader_mbarrier_hint",

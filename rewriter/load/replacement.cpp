@@ -91,6 +91,7 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
     added.function = site.function;
     added.line = site.loop->place.line;
     added.pause = site.loop->pause;
+    added.watches = site.watches();
     added.knows_word = site.loop->word.has_value();
     added.wanted = site.loop->wanted;
     if (const auto file = module->files.find(site.loop->place.file); file != module->files.end()) {

@@ -22,6 +22,7 @@ struct LoadedSite {
   std::string file;      ///< of the source; empty: unknown
   int line = 0;
   Pause pause = Pause::none;
+  bool watches = false;     ///< other threads can wait for its word in its place (Site::watches())
   bool knows_word = false;  ///< its records have the word's address and value
   WantedValue wanted;
 };

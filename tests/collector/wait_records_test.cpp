@@ -64,7 +64,7 @@ class WaitRecordsTest : public ::testing::Test {
   std::uint64_t next_ = 0;
   PlainRing events_;
   EventSink sink_{events_.ring()};
-  WaitRecords records_{ring_.data(), cuda_device(0), {4096, 4097}};
+  WaitRecords records_{ring_.data(), cuda_device(0), {{4096, StrategyId::pause}, {4097, StrategyId::watch}}};
 };
 
 TEST_F(WaitRecordsTest, AWaitIsWrittenAtItsEnd) {
@@ -84,7 +84,7 @@ TEST_F(WaitRecordsTest, AWaitIsWrittenAtItsEnd) {
   EXPECT_EQ(wait.block, 7u);
   EXPECT_EQ(wait.warp, 3u);
   EXPECT_EQ(wait.sm, 11u);
-  EXPECT_EQ(wait.strategy, static_cast<std::uint8_t>(StrategyId::backoff));
+  EXPECT_EQ(wait.strategy, static_cast<std::uint8_t>(StrategyId::watch));  // as the site does
   EXPECT_NE(wait.word_tag, 0u);
   EXPECT_TRUE(records_.open().empty());
 }

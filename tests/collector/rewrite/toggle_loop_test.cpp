@@ -59,7 +59,7 @@ TEST_F(ToggleLoopTest, AToggleOfTheProgramReachesTheLoopsAndTheTrace) {
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].site, 0u);
   EXPECT_EQ(events[0].side, WaitSide::device);
-  EXPECT_EQ(events[0].new_strategy, static_cast<std::uint32_t>(StrategyId::backoff));
+  EXPECT_EQ(events[0].new_strategy, static_cast<std::uint32_t>(StrategyId::automatic));
   EXPECT_EQ(attached_processes(*control_), 0u);
 }
 
@@ -75,6 +75,7 @@ TEST_F(ToggleLoopTest, AToggleOfASiteIsAnIntervention) {
   EXPECT_EQ(events[0].sequence, sequence);
   EXPECT_EQ(events[0].old_mode, static_cast<std::uint8_t>(Mode::poll));
   EXPECT_EQ(events[0].new_mode, static_cast<std::uint8_t>(Mode::park));
+  EXPECT_EQ(events[0].new_strategy, static_cast<std::uint32_t>(modules_.strategy(0)));
 }
 
 TEST_F(ToggleLoopTest, AnotherStrategyIsNoChange) {
