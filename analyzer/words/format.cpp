@@ -9,6 +9,7 @@
 
 #include "analyzer/words/runtime_names.h"
 #include "analyzer/words/take_word.h"
+#include "protocol/symbol_name.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -1,10 +1,7 @@
 #include "analyzer/words/runtime_names.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "analyzer/words/format.h"
 
@@ -25,17 +22,6 @@ std::string without_wrapper(std::string function) {
     while (function.ends_with(' ')) function.pop_back();
   }
   return function;
-}
-
-std::string demangled(std::string_view name) {
-  std::string mangled(name);
-  if (!name.starts_with("_Z")) return mangled;
-  int status = 0;
-  char* readable = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  if (readable == nullptr) return mangled;
-  std::string result(readable);
-  std::free(readable);
-  return result;
 }
 
 bool is_runtime_kernel(std::string_view name) { return function_name(name).starts_with("wic::"); }

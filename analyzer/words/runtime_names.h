@@ -9,8 +9,6 @@ namespace wicprof::analyzer {
 /// What the program calls the kernel `function`, a readable name without result type and parameters: the runtime wraps
 /// each kernel that it launches, so that "wic::detail::gpu_entry<app::Step>" is "app::Step". Other names stay.
 std::string without_wrapper(std::string function);
-/// A mangled name in C++; other names stay.
-std::string demangled(std::string_view name);
 /// Whether the kernel is the runtime's own, such as the one that compares clocks.
 bool is_runtime_kernel(std::string_view name);
 /// Whether a thread of this name belongs to the recorder, to the runtime or to the CUDA driver. Threads without a name

@@ -24,7 +24,6 @@
 #include "analyzer/stuck/stuck.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/patch_and_compare.h"
-#include "analyzer/words/runtime_names.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/exe_path.h"
@@ -35,11 +34,13 @@
 #include "cli/terminal/screen.h"
 #include "protocol/environment.h"
 #include "protocol/shell_words.h"
+#include "protocol/symbol_name.h"
 #include "reports/parts/json.h"
 #include "reports/text/screen.h"
 #include "rewriter/images/device_code.h"
 #include "rewriter/load/compile_options.h"
 #include "rewriter/patch/patch.h"
+#include "rewriter/waits/site_names.h"
 
 namespace wicprof::cli {
 
@@ -137,6 +138,24 @@ void judge(PtxModule& ptx) {
   }
 }
 
+bool is_patched_at_load(const PtxModule& ptx) {
+  return !ptx.problem && !ptx.relocatable && ptx.changing_option.empty();
+}
+
+/// As run --rewrite names the waits, where it loads the modules of one architecture in this order.
+void name_sites(Contents& contents) {
+  std::map<int, rewriter::SiteNames> names;
+  for (const auto& ptx : contents.modules) {
+    for (FunctionVerdicts& function : ptx->functions) {
+      for (LoopVerdict& loop : function.loops) {
+        if (loop.name.empty()) continue;
+        const std::string owner = ptx->patch.table + loop.name;
+        loop.name = is_patched_at_load(*ptx) ? names[ptx->architecture].of(loop.name, owner) : "";
+      }
+    }
+  }
+}
+
 Contents contents_of(const rewriter::DeviceCode& code) {
   Contents contents;
   contents.is_text = code.is_text;
@@ -168,6 +187,7 @@ Contents contents_of(const rewriter::DeviceCode& code) {
       contents.modules.push_back(std::move(ptx));
     }
   }
+  name_sites(contents);
   for (auto& [symbol, architectures] : machine_code) {
     if (!contents.kernels_with_ptx.contains(symbol)) contents.machine_code_only.push_back({symbol, architectures});
   }
@@ -249,8 +269,10 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, 
       if (loop.verdict == Verdict::not_a_wait) continue;
       std::string where = source_of(ptx.module, loop.place);
       if (!where.empty()) where = ", " + where;
+      if (loop.called_at != loop.place) where += ", called at " + source_of(ptx.module, loop.called_at);
       std::string pause;
-      if (loop.verdict == Verdict::wait) pause = fmt::format(", pause {}", name_of(loop.pause));
+      if (!loop.name.empty()) pause = ", site " + loop.name;
+      if (loop.verdict == Verdict::wait) pause += fmt::format(", pause {}", name_of(loop.pause));
       if (const std::string wants = analyzer::wanted_text(loop.wanted); !wants.empty()) pause += ", wants " + wants;
       loops += reports::paragraph(screen,
                                   fmt::format("{}{}: PTX lines {} to {}{}: {}", name_of(loop.verdict), pause,
@@ -261,7 +283,7 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, 
     if (loops.empty()) continue;
     text += reports::paragraph(screen,
                                fmt::format("{} {}", function.function->is_entry ? "kernel" : "function",
-                                           analyzer::one_line(analyzer::demangled(function.function->name))),
+                                           analyzer::one_line(demangled(function.function->name))),
                                0, 2);
     text += loops;
   }
@@ -286,7 +308,7 @@ std::string cure_of(const Contents& contents) {
 /// What to run next, where the file is a program with waits that `run --rewrite` patches.
 std::string next_text(const std::string& path, const Contents& contents, const reports::Screen& screen) {
   const bool patches = std::any_of(contents.modules.begin(), contents.modules.end(), [](const auto& ptx) {
-    return !ptx->problem && !ptx->relocatable && ptx->changing_option.empty() && count_of(*ptx, Verdict::wait) > 0;
+    return is_patched_at_load(*ptx) && count_of(*ptx, Verdict::wait) > 0;
   });
   struct stat info {};
   if (!patches || stat(path.c_str(), &info) != 0 || (info.st_mode & S_IXUSR) == 0 ||
@@ -345,8 +367,7 @@ std::string contents_text(const RewriteOptions& options, const Contents& content
       architectures += fmt::format("{}sm_{}", architectures.empty() ? "" : ", ", each);
     }
     text += reports::paragraph(
-        screen, fmt::format("kernel {} ({})", analyzer::one_line(analyzer::demangled(kernel.symbol)), architectures), 2,
-        4);
+        screen, fmt::format("kernel {} ({})", analyzer::one_line(demangled(kernel.symbol)), architectures), 2, 4);
   }
   return text + reports::paragraph(screen, "To patch them: " + cure_of(contents), 0, 2);
 }
@@ -371,16 +392,19 @@ nlohmann::ordered_json module_json(const PtxModule& ptx) {
         if (each.loop == &loop) site = each.number;
       }
       const std::string wants = analyzer::wanted_text(loop.wanted);
-      loops.push_back({{"verdict", name_of(loop.verdict)},
-                       {"reason", loop.reason},
-                       {"pause", name_of(loop.pause)},
-                       {"wants", wants.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(wants)},
-                       {"site", site},
-                       {"source", place_json(ptx.module, loop.place)},
-                       {"ptx_lines", {loop.first_line, loop.last_line}},
-                       {"polls", polls}});
+      loops.push_back(
+          {{"verdict", name_of(loop.verdict)},
+           {"reason", loop.reason},
+           {"pause", name_of(loop.pause)},
+           {"wants", wants.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(wants)},
+           {"site", site},
+           {"name", loop.name.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(loop.name)},
+           {"source", place_json(ptx.module, loop.place)},
+           {"called_at", place_json(ptx.module, loop.called_at)},
+           {"ptx_lines", {loop.first_line, loop.last_line}},
+           {"polls", polls}});
     }
-    list.push_back({{"name", analyzer::demangled(function.function->name)},
+    list.push_back({{"name", demangled(function.function->name)},
                     {"symbol", function.function->name},
                     {"kernel", function.function->is_entry},
                     {"problem", function.problem},
@@ -400,9 +424,8 @@ std::string contents_json(const std::string& path, const Contents& contents) {
   nlohmann::ordered_json modules = nlohmann::ordered_json::array(), machine_code = modules;
   for (const auto& ptx : contents.modules) modules.push_back(module_json(*ptx));
   for (const MachineCodeKernel& kernel : contents.machine_code_only) {
-    machine_code.push_back({{"name", analyzer::demangled(kernel.symbol)},
-                            {"symbol", kernel.symbol},
-                            {"architectures", kernel.architectures}});
+    machine_code.push_back(
+        {{"name", demangled(kernel.symbol)}, {"symbol", kernel.symbol}, {"architectures", kernel.architectures}});
   }
   const nlohmann::ordered_json document = {
       {"file", path},

@@ -1,9 +1,16 @@
 #include "collector/cupti/call_names.h"
 
 #include "collector/cupti/cupti_call.h"
-#include "collector/program/symbol_name.h"
 
 namespace wicprof::collector {
+
+std::string_view plain_call_name(std::string_view name) {
+  const std::size_t at = name.rfind("_v");
+  if (at == std::string_view::npos || at == 0) return name;
+  const std::string_view version = name.substr(at + 2);
+  if (version.size() < 4 || version.find_first_not_of("0123456789") != std::string_view::npos) return name;
+  return name.substr(0, at);
+}
 
 std::string call_name(const CuptiApi& api, CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   const char* name = nullptr;

@@ -8,7 +8,7 @@
 
 #include "collector/program/loaded_module.h"
 #include "collector/program/mapped_file.h"
-#include "collector/program/symbol_name.h"
+#include "protocol/symbol_name.h"
 #include "rewriter/images/elf.h"
 
 namespace wicprof::collector {
@@ -72,7 +72,7 @@ FunctionAt function_at(const void* address) {
 }
 
 std::string short_function(std::string_view symbol, std::size_t most) {
-  std::string name = without_brackets(readable_symbol(symbol));
+  std::string name = without_brackets(demangled(symbol));
   for (std::size_t colon = 0; name.size() > most && (colon = name.find("::")) != std::string::npos;)
     name.erase(0, colon + 2);
   if (name.size() > most) name.resize(most);

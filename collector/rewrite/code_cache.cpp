@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 11";
+constexpr std::string_view kVersion = "wic-prof rewrite 13";
 // What the hash of an entry's code is made with.
 constexpr std::string_view kCode = "code";
 
@@ -169,8 +169,7 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     for (const nlohmann::json& each : entry.at("sites")) {
       rewriter::LoadedSite& site = found.sites.emplace_back();
       each.at("function").get_to(site.function);
-      each.at("file").get_to(site.file);
-      each.at("line").get_to(site.line);
+      each.at("name").get_to(site.name);
       site.pause = static_cast<rewriter::Pause>(each.at("pause").get<int>());
       each.at("knows_word").get_to(site.knows_word);
       site.wanted = wanted_of(each.at("wanted"));
@@ -188,8 +187,7 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
   nlohmann::json sites = nlohmann::json::array();
   for (const rewriter::LoadedSite& site : replacement.sites) {
     sites.push_back({{"function", site.function},
-                     {"file", site.file},
-                     {"line", site.line},
+                     {"name", site.name},
                      {"pause", static_cast<int>(site.pause)},
                      {"knows_word", site.knows_word},
                      {"wanted", to_json(site.wanted)}});

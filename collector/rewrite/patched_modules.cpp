@@ -7,7 +7,6 @@
 #include <optional>
 #include <thread>
 
-#include "collector/program/symbol_name.h"
 #include "collector/rewrite/load_functions.h"
 #include "protocol/events/device.h"
 #include "protocol/events/polled_word.h"
@@ -38,14 +37,6 @@ std::string error_of(const char* call, CUresult result) {
   return std::string(call) + " failed (error " + std::to_string(result) + ")";
 }
 
-/// "kernel:line" and an ending, cut from the left where it is too long: the end tells sites of one kernel apart.
-std::string name_of(const rewriter::LoadedSite& site, std::size_t number, const std::string& ending) {
-  const std::string name = short_symbol(site.function) + ':' +
-                           (site.line != 0 ? std::to_string(site.line) : "site" + std::to_string(number)) + ending;
-  constexpr std::size_t kLongest = kMaxSiteName - 1;
-  return name.size() > kLongest ? name.substr(name.size() - kLongest) : name;
-}
-
 /// Those that waits of patched loops have.
 void declare_strategies(EventSink& sink) {
   for (const StrategyId strategy : {StrategyId::poll, StrategyId::pause, StrategyId::watch}) {
@@ -61,15 +52,6 @@ void declare_strategies(EventSink& sink) {
 constexpr TimeNs kFirstReading = 20 * kMillisecond;
 
 }  // namespace
-
-std::string PatchedModules::unique_name(const Module& module, std::size_t number) {
-  const std::pair<std::string, std::size_t> owner(module.table, number);
-  for (int same = 1;; ++same) {
-    const std::string ending = same == 1 ? "" : "#" + std::to_string(same);
-    const std::string name = name_of(sites_[module.first + number].loaded, number, ending);
-    if (owners_of_names_.try_emplace(name, owner).first->second == owner) return name;
-  }
-}
 
 std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replacement, CUlibrary library,
                                              CUmodule module, EventSink& sink, CUcontext context) {
@@ -100,7 +82,7 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
   for (const rewriter::LoadedSite& each : replacement.sites) {
     Site& site = sites_.emplace_back();
     site.loaded = each;
-    names.push_back(unique_name(added, sites_.size() - added.first - 1));
+    names.push_back(names_.of(each.name, added.table + each.name));
     if (control_ != nullptr) site.session_number = register_site(*control_, names.back().c_str());
     for (const Memory& memory : memories_) memory.words[sites_.size() - 1].control = control_word(site);
     auto event = make_event<SiteEvent>();

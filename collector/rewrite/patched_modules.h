@@ -10,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "collector/rewrite/device_clock.h"
@@ -21,6 +20,7 @@
 #include "protocol/event_sink.h"
 #include "rewriter/load/replacement.h"
 #include "rewriter/patch/words.h"
+#include "rewriter/waits/site_names.h"
 
 namespace wicprof::collector {
 
@@ -147,9 +147,6 @@ class PatchedModules {
     std::size_t first = 0, count = 0;
   };
 
-  // Of a site of the module, by its number there: no other site has it, and the same code gets it again. Under mutex_.
-  std::string unique_name(const Module& module, std::size_t number);
-
   // These two under bind_mutex_ alone. nullopt and nullptr: see `problem`. Records with a problem: the table may have
   // been written.
   std::optional<Memory> memory_of(const RewriteDriver& driver, CUcontext context, EventSink& sink,
@@ -174,8 +171,8 @@ class PatchedModules {
   // the caller.
   std::multimap<CUcontext, rewriter::Record*> free_rings_;
   std::map<SiteId, SiteCode> codes_;
-  std::map<std::string, std::pair<std::string, std::size_t>> owners_of_names_;  // the table, the site's number there
-  std::vector<CUcontext> ended_;                                                // contexts that words_ has not heard of
+  rewriter::SiteNames names_;     // by table and name in the module: the same code gets them again
+  std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
   TimeNs next_show_ = 0;
   std::atomic<bool> recording_{false}, recorder_gone_{false};
   // Held for calls of the driver, which may wait for a kernel, and before the two below. While it is held, the modules

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "collector/program/symbol_name.h"
 #include "collector/rewrite/wait_records.h"
 #include "protocol/event_batch.h"
 #include "protocol/events/polled_word.h"
 #include "protocol/events/writer_candidate.h"
+#include "protocol/symbol_name.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -124,7 +124,7 @@ void PolledWords::write_writers(WriterCandidates& candidates, EventSink& sink, b
         auto event = make_event<WriterCandidateEvent>();
         event.site = word.polled.site;
         event.device = word.device;
-        event.kernel = batch.text(readable_symbol(candidate.kernel));
+        event.kernel = batch.text(demangled(candidate.kernel));
         event.correlation = candidate.correlation;
         event.word_tag = word.polled.tag;
         event.exact = candidate.exact ? 1 : 0;

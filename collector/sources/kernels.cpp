@@ -2,11 +2,11 @@
 // one would never finish.
 #include <string_view>
 
-#include "collector/program/symbol_name.h"
 #include "collector/sources/list.h"
 #include "collector/translate/text_cache.h"
 #include "collector/translate/translate.h"
 #include "collector/waits/open_kernels.h"
+#include "protocol/symbol_name.h"
 
 namespace wicprof::collector {
 
@@ -20,7 +20,7 @@ class Kernels final : public Source {
     const auto& record = reinterpret_cast<const KernelRecord&>(any);
     open_.ended(record.correlationId, static_cast<TimeNs>(record.end));
     if (record.name != nullptr && std::string_view(record.name).starts_with(kOwnKernels)) return true;
-    const auto event = translate(record, names_.find(record.name, batch, readable_symbol));
+    const auto event = translate(record, names_.find(record.name, batch, demangled));
     if (event) batch.write(*event);
     return event.has_value();
   }

@@ -19,12 +19,12 @@
 #include "collector/program/driver.h"
 #include "collector/program/environment.h"
 #include "collector/program/modules.h"
-#include "collector/program/symbol_name.h"
 #include "collector/sources/list.h"
 #include "collector/sources/sampling_period.h"
 #include "collector/translate/pc_tally.h"
 #include "protocol/events/pc_interval.h"
 #include "protocol/events/pc_sample.h"
+#include "protocol/symbol_name.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -444,7 +444,7 @@ class PcSampling final : public Source {
     const auto function = named_function(key);
     if (function != functions_.end()) {
       event.symbol = batch.text(function->second.symbol);
-      event.function = batch.text(readable_symbol(function->second.symbol));
+      event.function = batch.text(demangled(function->second.symbol));
       const SourceLine& line = line_of(key, function->second, lines_left);
       event.file = batch.text(line.file);
       event.line = line.line;

@@ -18,7 +18,6 @@
 #include "collector/program/executable.h"
 #include "collector/program/notice.h"
 #include "collector/program/per_thread.h"
-#include "collector/program/symbol_name.h"
 #include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"
 #include "collector/rewrite/file_bytes.h"
@@ -33,6 +32,7 @@
 #include "collector/sources/list.h"
 #include "collector/waits/watched_launches.h"
 #include "protocol/rewrite_notices.h"
+#include "protocol/symbol_name.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {
@@ -251,7 +251,7 @@ class Rewrite final : public Source {
     }
     for (std::size_t i = 0; i < named; ++i) {
       write_notice(sink, NoticeSeverity::info,
-                   std::string(kKernelNotice) + readable_symbol(kernels[i]) + std::string(kMachineCodeOnly));
+                   std::string(kKernelNotice) + demangled(kernels[i]) + std::string(kMachineCodeOnly));
     }
   }
   void say_what_is_machine_code(EventSink& sink) {
@@ -361,7 +361,7 @@ class Rewrite final : public Source {
       return nullptr;
     }
     for (const auto& [kernel, why] : replacement->kernels_left_alone) {
-      report(sink, "kernel " + readable_symbol(kernel) + " stays as it is: " + why);
+      report(sink, "kernel " + demangled(kernel) + " stays as it is: " + why);
     }
     const std::lock_guard lock(mutex_);
     if (recompile_only_)

@@ -211,7 +211,7 @@ class Builder {
     instruction.effect = effect_of(instruction.opcode);
     instruction.statement = current_statement_;
     instruction.inlined = frame.depth > 0;
-    instruction.place = statement.place;
+    instruction.place = frame.function->place_at(statement.place);
     if (!statement.guard.empty()) {
       instruction.guard = register_of(frame, statement.guard, statement.scope);
       instruction.guard_negated = statement.guard_negated;

@@ -89,14 +89,11 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
   for (const Site& site : patched->sites) {
     LoadedSite& added = replacement.sites.emplace_back();
     added.function = site.function;
-    added.line = site.loop->place.line;
+    added.name = site.loop->name;
     added.pause = site.loop->pause;
     added.watches = site.watches();
     added.knows_word = site.loop->word.has_value();
     added.wanted = site.loop->wanted;
-    if (const auto file = module->files.find(site.loop->place.file); file != module->files.end()) {
-      added.file = file->second;
-    }
   }
   std::set<std::string_view> with_sites;
   for (const Site& site : patched->sites) {

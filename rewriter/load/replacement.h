@@ -19,8 +19,7 @@ namespace wicprof::rewriter {
 /// A patched loop, with copies of all that it needs after the load.
 struct LoadedSite {
   std::string function;  ///< symbol of the kernel, or of the function that a kernel calls
-  std::string file;      ///< of the source; empty: unknown
-  int line = 0;
+  std::string name;      ///< LoopVerdict::name
   Pause pause = Pause::none;
   bool watches = false;     ///< other threads can wait for its word in its place (Site::watches())
   bool knows_word = false;  ///< its records have the word's address and value

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
+
+#include "rewriter/text/toolkit_files.h"
 
 namespace wicprof::rewriter {
 
@@ -28,6 +31,15 @@ class Reader {
   }
 
   Result<Module> read() {
+    // nvcc writes the names of files last.
+    while (at_ < tokens_.size()) {
+      if (is(".file")) {
+        read_file();
+      } else {
+        ++at_;
+      }
+    }
+    at_ = 0;
     while (at_ < tokens_.size() && error_.empty()) read_part();
     if (!error_.empty()) return bad_input(error_);
     if (module_.version_major == 0 || module_.target.empty()) {
@@ -147,7 +159,8 @@ class Reader {
     const int number = number_of(now().text);
     ++at_;
     if (done() || now().kind != TokenKind::string) return refuse("a .file without a name");
-    module_.files[number] = std::string(now().text.substr(1, now().text.size() - 2));
+    std::string& name = module_.files[number] = std::string(now().text.substr(1, now().text.size() - 2));
+    if (is_toolkit_file(name)) toolkit_files_.insert(number);
     ++at_;
     while (is(",")) at_ += 2;  // time and size of the file
   }
@@ -211,8 +224,8 @@ class Reader {
     ++at_;
     function.scopes = {-1};
     places_.clear();
-    int scope = 0;
-    SourcePlace place;
+    newest_.clear();
+    int scope = 0, place = -1;
     while (error_.empty()) {
       if (done()) return refuse("a function has no end");
       Statement statement;
@@ -235,7 +248,7 @@ class Reader {
       } else if (is(";")) {
         ++at_;
       } else if (is(".loc")) {
-        read_loc(place);
+        read_loc(function, place);
       } else if (is(".file")) {
         read_file();
       } else {
@@ -252,7 +265,7 @@ class Reader {
 
   /// .loc FILE LINE COLUMN [, function_name NAME [+ N], inlined_at FILE LINE COLUMN]
   /// The last place is that of an earlier .loc, which may be inlined itself.
-  void read_loc(SourcePlace& place) {
+  void read_loc(Function& function, int& place) {
     ++at_;
     Location here{};
     if (!read_location(here)) return;
@@ -269,12 +282,25 @@ class Reader {
         return refuse("unknown syntax in .loc");
       }
     }
-    const auto known = places_.find(caller);
-    const bool is_inlined = caller != here && known != places_.end();
-    const SourcePlace found = is_inlined ? known->second : SourcePlace{caller[0], caller[1]};
-    places_[here] = found;
-    // Line 0 is code that the compiler added: the place before tells more.
-    if (found.line != 0) place = found;
+    int called_at = -1;
+    if (caller != here) {
+      const auto [known, is_new] = newest_.try_emplace(caller, -1);
+      if (is_new) known->second = add_place(function, caller, -1);
+      called_at = known->second;
+    }
+    const int found = add_place(function, here, called_at);
+    newest_[here] = found;
+    if (found >= 0) place = found;
+  }
+  /// Line 0 is code that the compiler added: the caller's place, or the place before, tells more.
+  int add_place(Function& function, const Location& at, int caller) {
+    if (at[1] == 0) return caller;
+    const auto [known, is_new] = places_.try_emplace({at, caller}, static_cast<int>(function.places.size()));
+    if (is_new) {
+      const bool is_outside = caller >= 0 && toolkit_files_.contains(at[0]);
+      function.places.push_back({is_outside ? function.place_at(caller) : SourcePlace{at[0], at[1]}, caller});
+    }
+    return known->second;
   }
   bool read_location(Location& location) {
     for (int& number : location) {
@@ -327,7 +353,10 @@ class Reader {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::string error_;
-  std::map<Location, SourcePlace> places_;  // of the function, per .loc: where the function itself stands then
+  std::set<int> toolkit_files_;
+  // Of the function, in Function::places: each place by its caller, and the last one of a location.
+  std::map<std::pair<Location, int>, int> places_;
+  std::map<Location, int> newest_;
   Module module_;
 };
 

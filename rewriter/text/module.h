@@ -15,6 +15,13 @@ namespace wicprof::rewriter {
 struct SourcePlace {
   int file = 0;  ///< the number of a `.file` directive; 0: unknown
   int line = 0;  ///< 0: the compiler names no line
+  bool operator==(const SourcePlace&) const = default;
+};
+
+/// Where code stands and where it was inlined: one `.loc`. Callers come before what they call.
+struct InlinedPlace {
+  SourcePlace place;  ///< the first outside of the toolkit's and the system's headers, from here to the outermost
+  int caller = -1;    ///< in Function::places, of the call that was inlined; -1: not inlined
 };
 
 enum class StatementKind {
@@ -35,7 +42,7 @@ struct Statement {
   std::string_view guard;      ///< the predicate of `@%p`; empty: none
   bool guard_negated = false;  ///< `@!%p`
   int scope = 0;               ///< its scope in Function::scopes
-  SourcePlace place;           ///< the place in effect; of inlined code, where the function itself calls it
+  int place = -1;              ///< in Function::places, the one in effect; -1: unknown
   std::string_view opcode() const { return tokens.empty() ? std::string_view() : tokens.front().text; }
 };
 
@@ -52,6 +59,12 @@ struct Function {
   std::vector<Parameter> parameters, results;
   std::vector<Statement> statements;
   std::vector<int> scopes;  ///< each scope's outer scope; scope 0 is the whole body and has -1
+  std::vector<InlinedPlace> places;
+
+  SourcePlace place_at(int place) const {
+    return place < 0 ? SourcePlace{} : places[static_cast<std::size_t>(place)].place;
+  }
+  int caller_of(int place) const { return place < 0 ? -1 : places[static_cast<std::size_t>(place)].caller; }
 };
 
 struct Module {

@@ -7,10 +7,12 @@
 #include <tuple>
 #include <utility>
 
+#include "protocol/symbol_name.h"
 #include "rewriter/flow/graph.h"
 #include "rewriter/flow/live_values.h"
 #include "rewriter/flow/names.h"
 #include "rewriter/flow/program.h"
+#include "rewriter/waits/site_names.h"
 #include "rewriter/waits/values.h"
 #include "rewriter/waits/wanted.h"
 #include "rewriter/waits/ways_out.h"
@@ -109,20 +111,37 @@ class LoopJudge {
   LoopVerdict answer(Verdict verdict, std::string reason) {
     result_.verdict = verdict;
     result_.reason = std::move(reason);
-    result_.place = program_.code[last()].place;
+    int place = place_in_function(last());
     for (const std::size_t poll : deciding_) {
-      const SourcePlace place = place_in_function(program_.code[poll]);
-      if (place.line == 0) continue;
-      result_.place = place;
+      const int of_poll = place_in_function(poll);
+      if (of_poll < 0) continue;
+      place = of_poll;
       break;
     }
+    // What the loop calls was inlined deeper than the loop.
+    int caller = function_.caller_of(place);
+    if (!deciding_.empty()) {
+      each_instruction([&](std::size_t i, const Instruction&) {
+        const int other = place_in_function(i);
+        if (other < 0) return;
+        for (int of_other = function_.caller_of(other); of_other != caller;) {
+          int& inner = of_other > caller ? of_other : caller;
+          inner = function_.caller_of(inner);
+        }
+      });
+    }
+    while (function_.caller_of(place) != caller) place = function_.caller_of(place);
+    result_.place = function_.place_at(place);
+    while (function_.caller_of(place) >= 0) place = function_.caller_of(place);
+    result_.called_at = function_.place_at(place);
     return std::move(result_);
   }
 
-  /// Of an instruction of a function that was inlined for the analysis: where this function calls it.
-  SourcePlace place_in_function(const Instruction& instruction) const {
-    if (!instruction.inlined || instruction.statement >= function_.statements.size()) return instruction.place;
-    return function_.statements[instruction.statement].place;
+  /// In Function::places; of an instruction of a function that was inlined for the analysis, where this function calls
+  /// it. -1: unknown.
+  int place_in_function(std::size_t index) const {
+    const std::size_t statement = program_.code[index].statement;
+    return statement < function_.statements.size() ? function_.statements[statement].place : -1;
   }
 
   /// Whether a loop that does what this one does can be no wait, whatever its values are.
@@ -552,6 +571,19 @@ bool recognize_function(const Module& module, const Function& function, const Li
   return goes_on();
 }
 
+void name_sites(std::vector<FunctionVerdicts>& all) {
+  SiteNames names;
+  std::size_t number = 0;
+  for (FunctionVerdicts& function : all) {
+    for (LoopVerdict& loop : function.loops) {
+      if (loop.verdict != Verdict::wait) continue;
+      const std::string unique = std::to_string(number++);
+      const std::string line = loop.place.line != 0 ? std::to_string(loop.place.line) : "site" + unique;
+      loop.name = names.of(short_symbol(function.function->name) + ':' + line, unique);
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
@@ -591,6 +623,7 @@ std::optional<std::vector<FunctionVerdicts>> recognize(const Module& module, con
     if (!function.has_body) continue;
     if (!recognize_function(module, function, lines, goes_on, all.emplace_back())) return std::nullopt;
   }
+  name_sites(all);
   return all;
 }
 

@@ -40,8 +40,11 @@ struct LoopVerdict {
   Verdict verdict = Verdict::unknown;
   std::string reason;  ///< one line
   Pause pause = Pause::none;
-  std::vector<Poll> polls;                    ///< of a wait
-  SourcePlace place;                          ///< in the function, of the first poll; of the back edge without polls
+  std::vector<Poll> polls;  ///< of a wait
+  /// Where the loop stands: the first poll there, or the back edge of a loop without polls.
+  SourcePlace place;
+  SourcePlace called_at;  ///< in the function itself: where code that was inlined is called; else as `place`
+  std::string name;       ///< of a wait: its site's, which no other of the module has
   std::size_t first_line = 0, last_line = 0;  ///< of the PTX text: the header and the back edge
   /// The statement that goes back: a branch, or the last statement before the header where the code falls through.
   std::size_t back_edge = 0;
@@ -63,6 +66,7 @@ struct FunctionVerdicts {
   std::vector<LoopVerdict> loops;
 };
 
+/// Names are "KERNEL:LINE", without lines "KERNEL:siteN", and where that is no name of its own "KERNEL:LINE#2".
 /// The verdicts of all functions with a body, in the order of the text. `module` must outlive the result.
 std::vector<FunctionVerdicts> recognize(const Module& module);
 

@@ -12,7 +12,8 @@
 //   1  on a word to which kernel `raises` stores
 //   2  on a word of host memory
 //   3  on a word that holds what the loop waits for: the loop has ended, and its thread goes on
-// rewritten_app load: ends when its module is loaded and patched (status 93: it is not patched).
+// rewritten_app load [FILE SECONDS]: ends when its module is loaded and patched (status 93: it is not patched). With a
+// file of PTX: loads that, and lives on for so long.
 #include <dlfcn.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "collector/cupti/records.h"
@@ -95,7 +98,7 @@ Function driver(const char* name) {
   return function;
 }
 
-void load() {
+void load(const char* ptx) {
   driver<int (*)(unsigned)>("cuInit")(0);
   void* const fake = dlopen(FAKE_CUPTI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (fake == nullptr) std::_Exit(92);
@@ -105,7 +108,7 @@ void load() {
                                  {reinterpret_cast<std::uint64_t>(&host_words), sizeof host_words, true}};
   for (const FakeMemory& memory : memories) driver<void (*)(const FakeMemory*)>("fake_cuda_memory")(&memory);
   CUlibrary library = nullptr;
-  driver<decltype(&cuLibraryLoadData)>("cuLibraryLoadData")(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  driver<decltype(&cuLibraryLoadData)>("cuLibraryLoadData")(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0);
   const std::uint64_t* const table = driver<std::uint64_t* (*)()>("fake_cuda_table")();
   if (table == nullptr || table[1] == 0) std::_Exit(93);  // the module was not patched
   ring = reinterpret_cast<Record*>(table[1]);
@@ -255,8 +258,12 @@ void hang(double seconds) {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  load();
   const std::string mode = argv[1];
+  const bool from_file = mode == "load" && argc == 4;
+  std::ostringstream text;
+  if (from_file) text << std::ifstream(argv[2]).rdbuf();
+  load(from_file ? text.str().c_str() : kPtx);
+  if (from_file) sleep(static_cast<unsigned>(std::atoi(argv[3])));
   if (mode == "writers") writers();
   if (mode == "hang" && argc == 3) hang(std::atof(argv[2]));
   return 0;

@@ -9,6 +9,7 @@ import harness
 
 FLAG = harness.SOURCE / "tests" / "cli" / "flag.ptx"  # one wait, and one wait that writes memory
 
+NAMES = harness.SOURCE / "tests" / "cli" / "names.ptx"  # see names.cu
 
 PTX_ENTRY, CUBIN_ENTRY = 1, 2
 
@@ -67,9 +68,43 @@ class Rewrite(harness.Case):
         self.assertEqual((first["verdict"], first["site"], first["source"]),
                          ("wait", 0, {"file": "/src/flag.cu", "line": 7}))
         self.assertEqual((first["wants"], second["wants"]), ("other than 0", None))
+        self.assertEqual((first["name"], second["name"]), ("wait:7", None))
         self.assertEqual(first["polls"][0]["instruction"], "ld.volatile.global.u32")
         self.assertEqual((second["verdict"], second["site"]), ("wait_not_patchable", None))
         self.assertIn("st.volatile.global.u32", second["reason"])
+
+    def names(self, file):
+        """Of each loop that waits: its site's name, the line where it stands, and the line of its kernel."""
+        document = json.loads(self.wic_prof("rewrite", file, "--format", "json").stdout)
+        return [(loop["name"], "%s:%s" % (*loop["source"].values(),), loop["called_at"]["line"])
+                for module in document["modules"] for function in module["functions"] for loop in function["loops"]
+                if loop["verdict"] == "wait"]
+
+    def test_names_waits_by_the_programs_own_lines(self):
+        shutil.copy(NAMES, self.work)
+        self.assertEqual(self.names("names.ptx"), [
+            ("uses_atomic:21", "/src/names.cu:21", 21),
+            ("uses_wait:28", "/src/names.cu:28", 28), ("uses_wait:28#2", "/src/names.cu:28", 28),  # one in the other
+            ("uses_grid:34", "/src/names.cu:34", 34), ("uses_grid:36", "/src/names.cu:36", 36),
+            ("twice:3", "/src/names.h:3", 41), ("twice:3#2", "/src/names.h:3", 43),
+            ("twice:15", "/src/names.cu:15", 45), ("twice:15#2", "/src/names.cu:15", 47),
+            ("instance:52", "/src/names.cu:52", 52), ("instance:52#2", "/src/names.cu:52", 52)])
+        text = self.wic_prof("rewrite", "names.ptx").stdout
+        self.assertRegex(text, r"site twice:3#2, .*/src/names\.h:3, called at /src/names\.cu:43: ")
+        self.assertNotRegex(text, "site instance.*called at")
+
+    def test_no_two_sites_of_a_program_have_one_name(self):
+        ptx = NAMES.read_bytes()
+        modules = [ptx + b"\0", ptx.replace(b".reg .pred", b".reg  .pred") + b"\0", FLAG.read_bytes() + b"\0"]
+        (self.work / "app").write_bytes(program(fat_binary(*((PTX_ENTRY, each) for each in modules))))
+        names = [name for name, _, _ in self.names("app")]
+        self.assertEqual(len(set(names)), 2 * 11 + 1, names)
+        self.assertEqual([name for name in names if name.startswith("twice:3")],
+                         ["twice:3", "twice:3#2", "twice:3#3", "twice:3#4"])
+        # run --rewrite leaves it as it is, so that it has no sites.
+        left = program(fat_binary((PTX_ENTRY, modules[2]), options=b"-dlcm=cg"))
+        (self.work / "app").write_bytes(left)
+        self.assertEqual([name for name, _, _ in self.names("app")], [None])
 
     def test_writes_the_patched_text(self):
         result = self.wic_prof("rewrite", "flag.ptx", "-o", "patched.ptx")

@@ -3,6 +3,7 @@
 The program, its driver and its CUPTI are fakes; the collector, the rewriter and wic-prof are real.
 """
 
+import json
 import os
 import subprocess
 import unittest
@@ -11,6 +12,7 @@ import harness
 
 APP = os.environ.get("WICPROF_REWRITTEN_APP")
 NOT_PATCHED = 93  # the program's status
+NAMES = harness.SOURCE / "tests" / "cli" / "names.ptx"
 
 
 class Loads(harness.Case):
@@ -117,6 +119,22 @@ class Loads(harness.Case):
             self.was_tried(self.notices(f"{i}.wicprof"))
         self.assertEqual(self.files(), [".json", ".ptx"])
         self.assertFalse(self.was_tried(self.load("after.wicprof")))
+
+    def test_sites_have_the_names_that_rewrite_says(self):
+        names = [loop["name"] for function in json.loads(self.wic_prof("rewrite", NAMES, "--format", "json").stdout)[
+            "modules"][0]["functions"] for loop in function["loops"]]
+        self.assertIn("twice:3#2", names)
+        process = self.start("run", "-o", "t.wicprof", "--trace", "none", "--rewrite", "--", APP, "load", NAMES, "60")
+        self.until(lambda: any(len(each.get("sites", [])) == len(names) for each in self.sessions()), "sites")
+        self.assertEqual(self.sessions()[0]["sites"], names)
+        toggled = self.wic_prof("toggle", "park", "--site", "twice:3#2")
+        self.assertEqual((toggled.returncode, "twice:3#2" in toggled.stdout), (0, True), toggled)
+        self.assert_refused(self.wic_prof("toggle", "park", "--site", "twice"), 2, "twice")
+        self.interrupt(process)
+        of_id = "FROM %s JOIN site ON site.id = site_id JOIN string ON string.id = name_id"
+        self.assertEqual([name for (name,) in self.query("t.wicprof", "SELECT string.value FROM site JOIN string ON "
+                                                                      "string.id = name_id")], names)
+        self.assertEqual(self.query("t.wicprof", "SELECT string.value " + of_id % "intervention"), [("twice:3#2",)])
 
     def test_the_program_keeps_the_code_that_the_driver_takes(self):
         self.env["FAKE_CUDA_REFUSES"] = "__wic_sites"

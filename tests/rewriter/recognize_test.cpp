@@ -6,6 +6,7 @@
 
 #include "ptx_texts.h"
 #include "rewriter/waits/recognize.h"
+#include "rewriter/waits/site_names.h"
 
 namespace wicprof::rewriter {
 namespace {
@@ -38,6 +39,37 @@ TEST(RewriterRecognize, FlagsAreWaits) {
   expect("$L: ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, %r1; @%p1 bra $L;", {"wait any"});
   expect("$L: atom.global.add.u32 %r2, [%rd1], 0; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
   expect("$L: membar.gl; ld.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait any"});
+}
+
+TEST(RewriterRecognize, ALoopStandsWhereItsCodeIsNotInlinedDeeper) {
+  // Line 21 calls a function that loads; line 22 decides. The function with the loop is called in line 7.
+  const std::string text = kernel(
+      ".loc 1 7 3\n$L: .loc 1 21 5, function_name $i0, inlined_at 1 7 3\n"
+      ".loc 1 30 3, function_name $i1, inlined_at 1 21 5\nld.volatile.global.u32 %r2, [%rd1];\n"
+      ".loc 1 22 5, function_name $i0, inlined_at 1 7 3\nsetp.eq.s32 %p1, %r2, 0; @%p1 bra $L;\n"
+      "$M: .loc 1 30 3, function_name $i1, inlined_at 1 21 5\nld.volatile.global.u32 %r2, [%rd1];"
+      "setp.eq.s32 %p1, %r2, 0; @%p1 bra $M;");
+  const Result<Module> module = read_module(text);
+  ASSERT_TRUE(module) << module.error().message;
+  const std::vector<LoopVerdict> loops = recognize(*module).front().loops;
+  ASSERT_EQ(loops.size(), 2u);
+  EXPECT_EQ(loops[0].place.line, 21);
+  EXPECT_EQ(loops[0].called_at.line, 7);
+  EXPECT_EQ(loops[0].name, "k:21");
+  EXPECT_EQ(loops[1].name, "k:30");
+}
+
+TEST(RewriterRecognize, EachOwnerHasANameOfItsOwn) {
+  SiteNames names;
+  EXPECT_EQ(names.of("wait:7", "a"), "wait:7");
+  EXPECT_EQ(names.of("wait:7", "b"), "wait:7#2");
+  EXPECT_EQ(names.of("wait:7#2", "c"), "wait:7#3");
+  EXPECT_EQ(names.of("wait:7", "a"), "wait:7");
+  EXPECT_EQ(names.of("wait:7#2", "c"), "wait:7#3");
+  const std::string longest(60, 'k');
+  const std::string first = names.of(longest + ":7", "d"), second = names.of(longest + ":7", "e");
+  EXPECT_EQ(first, longest.substr(0, 45) + ":7");
+  EXPECT_EQ(second, longest.substr(0, 43) + ":7#2");
 }
 
 TEST(RewriterRecognize, VotesOfTheBlockAndBroadcastsAreFound) {

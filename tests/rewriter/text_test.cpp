@@ -7,6 +7,7 @@
 
 #include "ptx_texts.h"
 #include "rewriter/text/module.h"
+#include "rewriter/text/toolkit_files.h"
 
 namespace wicprof::rewriter {
 namespace {
@@ -39,12 +40,12 @@ TEST(RewriterText, ReadsSourcePlacesWithInlining) {
   ASSERT_TRUE(module) << module.error().message;
   std::vector<int> lines;
   for (const Statement& statement : module->functions[1].statements) {
-    if (statement.opcode() == "add.s32") lines.push_back(statement.place.line);
+    if (statement.opcode() == "add.s32") lines.push_back(module->functions[1].place_at(statement.place).line);
   }
-  EXPECT_EQ(lines, (std::vector<int>{12, 15}));
+  EXPECT_EQ(lines, (std::vector<int>{12, 20}));
 }
 
-TEST(RewriterText, ThePlaceOfInlinedCodeIsTheFunctionsOwnLine) {
+TEST(RewriterText, ThePlaceOfInlinedCodeIsTheProgramsOwnLine) {
   // As nvcc -lineinfo writes two calls of a function that loads through a wrapper: the callers first.
   const std::string text = kernel(
       ".loc 1 7 3\n.loc 1 4 3, function_name $i0, inlined_at 1 7 3\n.loc 5 287 1, function_name $i1, inlined_at 1 4 3\n"
@@ -52,14 +53,41 @@ TEST(RewriterText, ThePlaceOfInlinedCodeIsTheFunctionsOwnLine) {
       ".loc 1 8 3\n.loc 1 4 3, function_name $i0, inlined_at 1 8 3\n.loc 5 287 1, function_name $i1, inlined_at 1 4 3\n"
       "add.s32 %r3, %r1, 1;\n"
       ".loc 5 300 1, function_name $i1, inlined_at 6 40 1\nadd.s32 %r4, %r1, 1;\n"
-      ".loc 5 300 1, function_name $i1, inlined_at 5 300 1\nadd.s32 %r4, %r1, 1;");
-  const Result<Module> module = read_module(text);
+      ".loc 5 300 1, function_name $i1, inlined_at 5 300 1\nadd.s32 %r4, %r1, 1;\n"
+      ".loc 1 0 0, function_name $i1, inlined_at 1 9 1\nadd.s32 %r4, %r1, 1;\n"
+      ".loc 1 0 0\nadd.s32 %r4, %r1, 1;\n");
+  const std::string files =
+      ".file 1 \"/src/app.cu\"\n.file 5 \"/usr/local/cuda-13.0/include/cccl/cuda/std/__atomic/api/reference.h\"\n";
+  const Result<Module> module = read_module(text + files);  // nvcc writes them last
   ASSERT_TRUE(module) << module.error().message;
+  const Function& function = module->functions[1];
   std::vector<std::pair<int, int>> places;
-  for (const Statement& statement : module->functions[1].statements) {
-    if (statement.opcode() == "add.s32") places.emplace_back(statement.place.file, statement.place.line);
+  std::vector<int> called_at;
+  for (const Statement& statement : function.statements) {
+    if (statement.opcode() != "add.s32") continue;
+    const SourcePlace place = function.place_at(statement.place);
+    places.emplace_back(place.file, place.line);
+    int outermost = statement.place;
+    while (function.caller_of(outermost) >= 0) outermost = function.caller_of(outermost);
+    called_at.push_back(function.place_at(outermost).line);
   }
-  EXPECT_EQ(places, (std::vector<std::pair<int, int>>{{1, 7}, {1, 8}, {6, 40}, {5, 300}}));
+  using Places = std::vector<std::pair<int, int>>;
+  EXPECT_EQ(places, (Places{{1, 4}, {1, 4}, {6, 40}, {5, 300}, {1, 9}, {1, 9}}));
+  EXPECT_EQ(called_at, (std::vector<int>{7, 8, 40, 300, 9, 9}));
+}
+
+TEST(RewriterText, KnowsTheToolkitsFiles) {
+  for (const char* path :
+       {"/usr/local/cuda/bin/../targets/x86_64-linux/include/cooperative_groups/details/sync.h",
+        "/usr/local/cuda-13.0/include/cccl/cuda/std/__atomic/functions/cuda_ptx_generated.h",
+        "/home/me/venv/lib/python3/site-packages/nvidia/cuda_runtime/include/sm_30_intrinsics.hpp",
+        "/home/me/cccl/libcudacxx/include/cuda/__barrier/barrier.h", "/usr/include/c++/12/atomic", "cuda/std/atomic"}) {
+    EXPECT_TRUE(is_toolkit_file(path)) << path;
+  }
+  for (const char* path : {"/src/app.cu", "/home/me/cuda/app/include/flags.h", "/home/me/targets/wait.cuh", "",
+                           "/opt/include/mscclpp/semaphore_device.hpp"}) {
+    EXPECT_FALSE(is_toolkit_file(path)) << path;
+  }
 }
 
 TEST(RewriterText, ModifiersMayHaveDigitsBehindColons) {

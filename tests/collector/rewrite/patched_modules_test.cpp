@@ -83,9 +83,9 @@ TEST_F(RewriteTest, LoadsAndUnloadsInALoopTakeNoMoreMemory) {
 TEST_F(RewriteTest, EachSiteHasANameOfItsOwn) {
   ControlBlock control{};
   PatchedModules modules(&control);
-  replacement.sites[0].function = "_ZN2ns5waitsIiEEvPT_";
-  replacement.sites[0].line = 7;
+  replacement.sites[0].name = "waits:7";
   replacement.sites.push_back(replacement.sites[0]);
+  replacement.sites[1].name = "waits:7#2";
   using Names = std::vector<std::string>;
   EXPECT_EQ(modules.add(replacement, nullptr, reinterpret_cast<CUmodule>(1), sink_), (Names{"waits:7", "waits:7#2"}));
   // The same code in another context, or loaded again.

@@ -1,12 +1,12 @@
-#include "collector/program/symbol_name.h"
+#include "protocol/symbol_name.h"
 
 #include <cxxabi.h>
 
 #include <cstdlib>
 
-namespace wicprof::collector {
+namespace wicprof {
 
-std::string readable_symbol(std::string_view symbol) {
+std::string demangled(std::string_view symbol) {
   const std::string mangled(symbol);
   if (!symbol.starts_with("_Z")) return mangled;
   int status = 0;
@@ -18,7 +18,7 @@ std::string readable_symbol(std::string_view symbol) {
 }
 
 std::string short_symbol(std::string_view symbol) {
-  const std::string whole = readable_symbol(symbol);
+  const std::string whole = demangled(symbol);
   std::size_t begin = 0, end = 0;  // of the last part so far; end 0: it goes on
   int depth = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -39,12 +39,4 @@ std::string short_symbol(std::string_view symbol) {
   return name.empty() ? whole : name;
 }
 
-std::string_view plain_call_name(std::string_view name) {
-  const std::size_t at = name.rfind("_v");
-  if (at == std::string_view::npos || at == 0) return name;
-  const std::string_view version = name.substr(at + 2);
-  if (version.size() < 4 || version.find_first_not_of("0123456789") != std::string_view::npos) return name;
-  return name.substr(0, at);
-}
-
-}  // namespace wicprof::collector
+}  // namespace wicprof
