@@ -39,6 +39,7 @@
 #include "reports/text/screen.h"
 #include "rewriter/images/device_code.h"
 #include "rewriter/load/compile_options.h"
+#include "rewriter/load/replacement.h"
 #include "rewriter/patch/patch.h"
 #include "rewriter/waits/site_names.h"
 
@@ -75,7 +76,9 @@ struct PtxModule {
   std::size_t number = 0;
   int architecture = 0;         ///< of a fat binary's entry; 0: the file is PTX text
   bool relocatable = false;     ///< linked with other modules before it runs
-  std::string changing_option;  ///< of its compilation, with which run --rewrite leaves it as it is
+  std::string changing_option;  ///< of its compilation, which the driver would not see
+  std::string left_alone;       ///< why run --rewrite leaves it as it is; empty: it does not
+  std::set<int> later_code;     ///< architectures for which the file has machine code that is later than the PTX
   std::string text;
   std::optional<Error> problem;  ///< why the text stays as it is
   rewriter::Module module;
@@ -138,9 +141,7 @@ void judge(PtxModule& ptx) {
   }
 }
 
-bool is_patched_at_load(const PtxModule& ptx) {
-  return !ptx.problem && !ptx.relocatable && ptx.changing_option.empty();
-}
+bool is_patched_at_load(const PtxModule& ptx) { return !ptx.problem && ptx.left_alone.empty(); }
 
 /// As run --rewrite names the waits, where it loads the modules of one architecture in this order.
 void name_sites(Contents& contents) {
@@ -180,6 +181,9 @@ Contents contents_of(const rewriter::DeviceCode& code) {
       ptx->relocatable = entry.relocatable;
       ptx->changing_option = rewriter::changing_option(entry.options);
       ptx->text = *std::move(text);
+      ptx->left_alone = ptx->relocatable               ? "it is linked with others (-rdc)"
+                        : ptx->changing_option.empty() ? rewriter::why_untouched(ptx->text)
+                                                       : "it was compiled with " + ptx->changing_option;
       judge(*ptx);
       for (const rewriter::Function& function : ptx->module.functions) {
         if (function.is_entry && function.has_body) contents.kernels_with_ptx.emplace(function.name);
@@ -188,6 +192,13 @@ Contents contents_of(const rewriter::DeviceCode& code) {
     }
   }
   name_sites(contents);
+  for (const auto& ptx : contents.modules) {
+    for (const rewriter::Function& function : ptx->module.functions) {
+      const auto known = machine_code.find(std::string(function.name));
+      if (!function.is_entry || known == machine_code.end()) continue;
+      ptx->later_code.insert(known->second.upper_bound(ptx->architecture), known->second.end());
+    }
+  }
   for (auto& [symbol, architectures] : machine_code) {
     if (!contents.kernels_with_ptx.contains(symbol)) contents.machine_code_only.push_back({symbol, architectures});
   }
@@ -224,10 +235,25 @@ nlohmann::ordered_json totals_json(const Counted& counted) {
   return totals;
 }
 
+std::string architectures_text(const std::set<int>& architectures) {
+  std::string text;
+  for (const int each : architectures) text += fmt::format("{}sm_{}", text.empty() ? "" : ", ", each);
+  return text;
+}
+
+// Stands for a space of a path, at which no line may end.
+constexpr char kSpaceInPath = '\x1f';
+
+std::string path_text(std::string_view path) {
+  std::string text = analyzer::one_line(path);
+  std::replace(text.begin(), text.end(), ' ', kSpaceInPath);
+  return text;
+}
+
 std::string source_of(const rewriter::Module& module, const rewriter::SourcePlace& place) {
   const auto file = module.files.find(place.file);
   if (place.line == 0 || file == module.files.end()) return {};
-  return analyzer::one_line(fmt::format("{}:{}", file->second, place.line));
+  return path_text(fmt::format("{}:{}", file->second, place.line));
 }
 
 /// The line of the program's source, where it can be read here, and the loop's PTX.
@@ -255,6 +281,18 @@ std::string source_text(const PtxModule& ptx, const LoopVerdict& loop, std::map<
     add(number, line);
   }
   return text;
+}
+
+/// Why and where run --rewrite leaves the module as it is.
+std::string left_alone_text(const PtxModule& ptx, const reports::Screen& screen) {
+  const std::string leaves = "run --rewrite leaves it as it is";
+  if (!ptx.left_alone.empty()) {
+    return reports::paragraph(screen, fmt::format("{}: {}", leaves, analyzer::one_line(ptx.left_alone)), 2, 4);
+  }
+  if (ptx.later_code.empty()) return {};
+  return reports::paragraph(
+      screen,
+      fmt::format("{} on {}, for which there is later machine code", leaves, architectures_text(ptx.later_code)), 2, 4);
 }
 
 std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, bool source) {
@@ -323,12 +361,12 @@ std::string next_text(const std::string& path, const Contents& contents, const r
 
 std::string contents_text(const RewriteOptions& options, const Contents& contents, const reports::Screen& screen) {
   const std::string& path = options.file;
-  const std::string file = analyzer::one_line(path);
+  const std::string file = path_text(path);
   if (contents.is_text) {
     const PtxModule& ptx = *contents.modules.front();
     return reports::paragraph(
                screen, fmt::format("{}: PTX for {}; loops: {}", file, ptx.module.target, totals_text(ptx)), 0, 2) +
-           functions_text(ptx, screen, options.source);
+           left_alone_text(ptx, screen) + functions_text(ptx, screen, options.source);
   }
   const std::size_t with_ptx = contents.kernels_with_ptx.size();
   std::string text =
@@ -340,36 +378,29 @@ std::string contents_text(const RewriteOptions& options, const Contents& content
   for (const auto& ptx : contents.modules) {
     const std::string functions = functions_text(*ptx, screen, options.source);
     if (functions.empty() && !ptx->problem) continue;  // a module without a wait needs no lines
-    text += reports::paragraph(screen,
-                               fmt::format("module {}: PTX for sm_{}{}; loops: {}", ptx->number, ptx->architecture,
-                                           ptx->relocatable ? ", linked with others (-rdc)" : "", totals_text(*ptx)),
-                               0, 2);
+    text += reports::paragraph(
+        screen, fmt::format("module {}: PTX for sm_{}; loops: {}", ptx->number, ptx->architecture, totals_text(*ptx)),
+        0, 2);
     if (ptx->problem) {
       text += reports::paragraph(screen, "not patched: " + analyzer::one_line(ptx->problem->message), 2, 4);
     }
-    if (!ptx->changing_option.empty()) {
-      text += reports::paragraph(screen,
-                                 fmt::format("run --rewrite leaves it as it is: it was compiled with {}",
-                                             analyzer::one_line(ptx->changing_option)),
-                                 2, 4);
-    }
+    text += left_alone_text(*ptx, screen);
     text += functions;
   }
   for (const std::string& problem : contents.unread) {
     text += reports::paragraph(screen, "not read: " + analyzer::one_line(problem), 0, 2);
   }
-  text += next_text(path, contents, screen);
-  if (contents.machine_code_only.empty()) return text;
-  text += reports::paragraph(screen, "Machine code only, so that samples alone show how these kernels wait:", 0, 2);
-  for (const MachineCodeKernel& kernel : contents.machine_code_only) {
-    std::string architectures;
-    for (const int each : kernel.architectures) {
-      architectures += fmt::format("{}sm_{}", architectures.empty() ? "" : ", ", each);
+  if (!contents.machine_code_only.empty()) {
+    text += reports::paragraph(screen, "Machine code only, so that samples alone show how these kernels wait:", 0, 2);
+    for (const MachineCodeKernel& kernel : contents.machine_code_only) {
+      text += reports::paragraph(screen,
+                                 fmt::format("kernel {} ({})", analyzer::one_line(demangled(kernel.symbol)),
+                                             architectures_text(kernel.architectures)),
+                                 2, 4);
     }
-    text += reports::paragraph(
-        screen, fmt::format("kernel {} ({})", analyzer::one_line(demangled(kernel.symbol)), architectures), 2, 4);
+    text += reports::paragraph(screen, "To patch them: " + cure_of(contents), 0, 2);
   }
-  return text + reports::paragraph(screen, "To patch them: " + cure_of(contents), 0, 2);
+  return text + next_text(path, contents, screen);
 }
 
 nlohmann::ordered_json place_json(const rewriter::Module& module, const rewriter::SourcePlace& place) {
@@ -415,6 +446,8 @@ nlohmann::ordered_json module_json(const PtxModule& ptx) {
           {"relocatable", ptx.relocatable},
           {"problem", ptx.problem ? ptx.problem->message : ""},
           {"changing_option", ptx.changing_option},
+          {"left_alone", ptx.left_alone},
+          {"later_machine_code", ptx.later_code},
           {"totals", totals_json(ptx)},
           {"table", ptx.patch.sites.empty() ? "" : ptx.patch.table},
           {"functions", list}};
@@ -519,9 +552,10 @@ int rewrite(const RewriteOptions& options) {
     if (const Result<> written = write_bytes_to(output, (*chosen)->patch.text); !written) return fail(written.error());
     if (output.name == "-") return status_of(contents, options.fail_on);
   }
-  const int printed =
-      print_answer(options.format == "json" ? contents_json(options.file, contents)
-                                            : contents_text(options, contents, screen_of(STDOUT_FILENO)));
+  std::string answer = options.format == "json" ? contents_json(options.file, contents)
+                                                : contents_text(options, contents, screen_of(STDOUT_FILENO));
+  std::replace(answer.begin(), answer.end(), kSpaceInPath, ' ');
+  const int printed = print_answer(answer);
   return printed != 0 ? printed : status_of(contents, options.fail_on);
 }
 

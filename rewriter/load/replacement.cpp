@@ -59,11 +59,7 @@ constexpr int kFewValues = 80;
 /// `left_alone_kernels`: by symbol, functions whose waits stay as they are.
 Replacement patched(const std::string& text, const std::map<std::string, std::string>& left_alone_kernels,
                     const GoesOn& goes_on) {
-  if (text.size() > kLargestPtx) {
-    return left_alone("its PTX has " + std::to_string(text.size()) + " bytes, more than " +
-                      std::to_string(kLargestPtx));
-  }
-  if (text.find(kWicSymbol) != std::string::npos) return left_alone("its kernels wait through wic");
+  if (std::string why = why_untouched(text); !why.empty()) return left_alone(std::move(why));
   const Result<Module> module = read_module(text);
   if (!module) return left_alone("its PTX is not understood: " + module.error().message);
   std::optional<std::vector<FunctionVerdicts>> verdicts = recognize(*module, goes_on);
@@ -117,6 +113,13 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
 }
 
 }  // namespace
+
+std::string why_untouched(const std::string& text) {
+  if (text.size() > kLargestPtx) {
+    return "its PTX has " + std::to_string(text.size()) + " bytes, more than " + std::to_string(kLargestPtx);
+  }
+  return text.find(kWicSymbol) != std::string::npos ? "its kernels wait through wic" : "";
+}
 
 bool may_have_ptx(std::string_view image) {
   if (!begins_as_fat_binary(image)) return true;

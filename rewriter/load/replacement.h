@@ -58,6 +58,9 @@ GoesOn within(std::chrono::nanoseconds time);
 /// compiled with options that the driver would not see, or where `goes_on` ended the analysis.
 Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on = within(kLongestAnalysis));
 
+/// Why PTX stays as it is, whatever its loops do; empty: they decide.
+std::string why_untouched(const std::string& text);
+
 /// Whether an image that a program loads holds PTX. False only where its headers say that there is none.
 bool may_have_ptx(std::string_view image);
 

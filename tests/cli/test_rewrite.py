@@ -14,14 +14,14 @@ NAMES = harness.SOURCE / "tests" / "cli" / "names.ptx"  # see names.cu
 PTX_ENTRY, CUBIN_ENTRY = 1, 2
 
 
-def fat_binary(*entries, options=b""):
+def fat_binary(*entries, options=b"", ptx_for=90):
     """Of pairs (kind, bytes), for sm_90, stored as they are."""
     payload = b""
     block = struct.pack("<II", 72, len(options)) + options + bytes(-len(options) % 8) if options else b""
     for kind, data in entries:
         data += bytes(-len(data) % 8)
         payload += struct.pack("<HHIQIIHHIIIQQQ", kind, 0x0101, 64 + len(block), len(data), 0, 64 if options else 0, 0,
-                               9, 90, 0, 0, 0x11, 0, 0) + block + data
+                               9, ptx_for if kind == PTX_ENTRY else 90, 0, 0, 0x11, 0, 0) + block + data
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(payload)) + payload
 
 
@@ -173,6 +173,17 @@ class Rewrite(harness.Case):
         lines = self.wic_prof("rewrite", "flag.ptx").stdout.splitlines()
         self.assertTrue(any(line.startswith("  wait, ") and path + ":7" in line for line in lines), lines)
 
+    def test_breaks_no_path_on_a_terminal(self):
+        """Others copy it, or their terminal makes a link of it."""
+        folder = self.work / ("my folder " + "long" * 20)
+        folder.mkdir()
+        source = "/my src/" + "deep/" * 20 + "flag.cu"
+        (folder / "flag.ptx").write_text(FLAG.read_text().replace("/src/flag.cu", source))
+        text = self.wic_prof("rewrite", folder / "flag.ptx", "--source", env={"COLUMNS": "80"}).stdout
+        self.assertGreater(len(text.splitlines()), 10)
+        for path in str(folder / "flag.ptx"), source + ":7", source + ":9":
+            self.assertIn(path, text)
+
     def test_says_what_to_do_next(self):
         (self.work / "kernel.cu").write_text("__global__ void k() {}\n")
         self.assert_refused(self.wic_prof("rewrite", "kernel.cu"), 2, "nvcc", "-ptx kernel.cu", "program")
@@ -188,6 +199,31 @@ class Rewrite(harness.Case):
         stays = self.wic_prof("rewrite", "app").stdout
         self.assertIn("run --rewrite leaves it as it is: it was compiled with -dlcm=cg", stays)
         self.assertNotIn(run, stays)
+        # The command comes last, whatever else there is to say.
+        hard = fat_binary((PTX_ENTRY, FLAG.read_bytes() + b"\0"), (CUBIN_ENTRY, cubin("_Z4hardPi")))
+        app.write_bytes(program(hard))
+        self.assertTrue(self.wic_prof("rewrite", "app").stdout.endswith(run))
+
+    def test_says_what_run_rewrite_leaves_alone(self):
+        app = self.work / "app"
+
+        def left_alone(*entries, **options):
+            app.write_bytes(program(fat_binary(*entries, **options)))
+            module = json.loads(self.wic_prof("rewrite", "app", "--format", "json").stdout)["modules"][0]
+            return module["left_alone"], module["later_machine_code"], self.wic_prof("rewrite", "app").stdout
+
+        ptx, code = FLAG.read_bytes(), (CUBIN_ENTRY, cubin("_Z4waitPj"))
+        why, later, text = left_alone((PTX_ENTRY, ptx + b"\0"), code)
+        self.assertEqual((why, later), ("", []))
+        self.assertNotIn("leaves it", text)
+        why, later, text = left_alone((PTX_ENTRY, ptx + b"\0"), code, ptx_for=80)
+        self.assertEqual((why, later), ("", [90]))
+        self.assertIn("leaves it as it is on sm_90, for which there is later machine code\n", text)
+        why, _, text = left_alone((PTX_ENTRY, ptx.replace(b"_Z4wait", b"_ZN3wic4waitE") + b"\0"))
+        self.assertEqual(why, "its kernels wait through wic")
+        self.assertIn("run --rewrite leaves it as it is: its kernels wait through wic\n", text)
+        why, _, _ = left_alone((PTX_ENTRY, ptx + b"//" + b"x" * (2 << 20) + b"\0"))
+        self.assertIn("bytes, more than 2097152", why)
 
     def test_refuses_what_is_no_ptx(self):
         (self.work / "text.ptx").write_text("hello\n")
