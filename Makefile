@@ -100,7 +100,7 @@ test-window: packages
 
 # Objects alone: the libraries that they would be linked with are those of this machine.
 AARCH64_OBJECTS = ninja -C build-aarch64 -t targets all | \
-  sed -nE 's,^((CMakeFiles|protocol|rewriter|wic-backend|collector|store|analyzer|reports|cli)/.*\.o): .*,\1,p'
+  sed -nE 's,^((CMakeFiles|protocol|code|rewriter|wic-backend|collector|store|analyzer|reports|cli)/.*\.o): .*,\1,p'
 aarch64: packages
 	$(call install,g++-aarch64-linux-gnu,)
 	$(CONFIGURE) aarch64

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/machine_code/known_values.h"
+#include "code/graph.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -19,22 +20,14 @@ constexpr std::size_t kMaxCallee = 2'000;
 constexpr std::uint64_t kInstructionBytes = 16;
 
 // The instructions that can be reached from `first` without leaving the function, ascending.
-std::set<std::size_t> reachable(const std::vector<SassInstruction>& function, std::size_t first) {
-  std::set<std::size_t> seen{first};
-  std::vector<std::size_t> open{first};
-  const auto go = [&](std::size_t to) {
-    if (to < function.size() && seen.insert(to).second) open.push_back(to);
-  };
-  while (!open.empty()) {
-    const std::size_t i = open.back();
-    open.pop_back();
-    const SassInstruction& instruction = function[i];
-    const bool leaves = instruction.kind == SassKind::branch || instruction.kind == SassKind::end;
-    if (!leaves || instruction.conditional) go(i + 1);
-    if (instruction.kind != SassKind::branch) continue;
-    if (const auto target = index_of(function, *instruction.target)) go(*target);
+std::vector<std::size_t> reachable(const std::vector<SassInstruction>& function, std::size_t first) {
+  const std::vector<bool> reached = reached_from(first, std::vector<bool>(function.size()),
+                                                 [&](std::size_t i) { return successors_of(function, i); });
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i]) found.push_back(i);
   }
-  return seen;
+  return found;
 }
 
 // A failed assert ends the kernel. (Where it is a function within the caller's, its name follows the caller's.)
@@ -94,9 +87,9 @@ class Builder {
     const std::vector<SassInstruction>& callee = functions_.at(symbol);
     const auto first = index_of(callee, entry);
     if (!first) return std::nullopt;
-    const std::set<std::size_t> body = reachable(callee, *first);
+    const std::vector<std::size_t> body = reachable(callee, *first);
     if (body.size() > kMaxCallee || routine_.code.size() + body.size() > kMaxRoutine) return std::nullopt;
-    const std::uint64_t base = next_offset_ - callee[*body.begin()].offset;
+    const std::uint64_t base = next_offset_ - callee[body.front()].offset;
     for (const std::size_t i : body) {
       SassInstruction copy = callee[i];
       copy.offset += base;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -26,28 +25,20 @@ bool copies(const SassInstruction& instruction) {
 
 DataFlow::DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop)
     : function_(function), loop_(loop), predecessors_(loop.body.size()), carried_(loop.body.size()) {
-  std::map<std::uint64_t, std::size_t> place_of;
-  for (std::size_t place = 0; place < size(); ++place) place_of[at(place).offset] = place;
-  head_ = place_of.at(loop.head);
+  const auto place_of = [&](std::size_t i) {
+    const auto found = std::lower_bound(loop.body.begin(), loop.body.end(), i);
+    return found != loop.body.end() && *found == i ? static_cast<std::size_t>(found - loop.body.begin()) : size();
+  };
+  head_ = place_of(*index_of(function, loop.head));
   for (std::size_t place = 0; place < size(); ++place) {
-    const std::size_t i = loop.body[place];
-    const SassInstruction& instruction = at(place);
-    const bool leaves = instruction.kind == SassKind::branch || instruction.kind == SassKind::end;
-    if (instruction.kind == SassKind::branch) {
-      const auto target = place_of.find(*instruction.target);
-      if (target != place_of.end()) {
-        predecessors_[target->second].push_back(place);
+    for (const std::size_t i : successors_of(function, loop.body[place])) {
+      const std::size_t next = place_of(i);
+      if (next < size()) {
+        predecessors_[next].push_back(place);
       } else {
         exits_.insert(place);
       }
     }
-    if (leaves && !instruction.conditional) {
-      if (instruction.kind == SassKind::end) exits_.insert(place);
-      continue;
-    }
-    const auto next = i + 1 < function.size() ? place_of.find(function[i + 1].offset) : place_of.end();
-    if (next != place_of.end()) predecessors_[next->second].push_back(place);
-    if (next == place_of.end() || instruction.kind == SassKind::end) exits_.insert(place);
   }
   operands_.resize(size());
   for (std::size_t place = 0; place < size(); ++place) {

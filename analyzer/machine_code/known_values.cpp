@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -43,12 +42,9 @@ class Propagation {
  public:
   explicit Propagation(std::vector<SassInstruction>& code)
       : code_(code), begins_block_(code.size()), before_(code.size()), effects_(code.size()) {
-    for (std::size_t i = 0; i < code.size(); ++i) index_of_[code[i].offset] = i;
     for (const SassInstruction& instruction : code) {
       if (instruction.kind != SassKind::branch) continue;
-      if (const auto target = index_of_.find(*instruction.target); target != index_of_.end()) {
-        begins_block_[target->second] = true;
-      }
+      if (const auto target = index_of(code, *instruction.target)) begins_block_[*target] = true;
     }
   }
 
@@ -119,8 +115,7 @@ class Propagation {
       execute(values, instruction, takes == true);
       if (instruction.kind != SassKind::branch && instruction.kind != SassKind::end) continue;
       if (instruction.kind == SassKind::branch) {
-        const auto target = index_of_.find(*instruction.target);
-        if (target != index_of_.end()) enter(target->second, values);
+        if (const auto target = index_of(code_, *instruction.target)) enter(*target, values);
       }
       if (!takes) enter(i + 1, values);
       return;
@@ -130,7 +125,6 @@ class Propagation {
   std::vector<SassInstruction>& code_;
   std::vector<bool> begins_block_;             // a branch leads there
   std::vector<std::optional<Values>> before_;  // by the first instruction of a block
-  std::map<std::uint64_t, std::size_t> index_of_;
   std::vector<std::size_t> open_;
   std::vector<Effect> effects_;
 };

@@ -1,65 +1,33 @@
 #include "analyzer/machine_code/loops.h"
 
 #include <algorithm>
-#include <optional>
+#include <tuple>
+
+#include "code/graph.h"
 
 namespace wicprof::analyzer {
-namespace {
-
-using Edges = std::vector<std::vector<std::size_t>>;
-
-// The predecessors of each instruction.
-Edges predecessors(const std::vector<SassInstruction>& function) {
-  Edges from(function.size());
-  for (std::size_t i = 0; i < function.size(); ++i) {
-    const SassInstruction& instruction = function[i];
-    const bool leaves = instruction.kind == SassKind::branch || instruction.kind == SassKind::end;
-    if ((!leaves || instruction.conditional) && i + 1 < function.size()) from[i + 1].push_back(i);
-    if (instruction.kind != SassKind::branch) continue;
-    if (const auto to = index_of(function, *instruction.target)) from[*to].push_back(i);
-  }
-  return from;
-}
-
-// Empty if the loop can be entered without passing its head, since it is then not a natural loop.
-std::vector<std::size_t> body_of(const Edges& from, std::size_t head, std::size_t back) {
-  std::vector<bool> seen(from.size());
-  std::vector<std::size_t> open{back}, body;
-  seen[head] = seen[back] = true;
-  body.push_back(head);
-  if (back != head) body.push_back(back);
-  while (!open.empty()) {
-    const std::size_t at = open.back();
-    open.pop_back();
-    if (at == head) continue;
-    if (at == 0) return {};
-    for (const std::size_t before : from[at]) {
-      if (seen[before]) continue;
-      seen[before] = true;
-      body.push_back(before);
-      open.push_back(before);
-    }
-  }
-  std::sort(body.begin(), body.end());
-  return body;
-}
-
-}  // namespace
 
 std::vector<SassLoop> find_loops(const std::vector<SassInstruction>& function) {
   std::vector<SassLoop> loops;
-  const Edges from = predecessors(function);
-  for (std::size_t i = 0; i < function.size(); ++i) {
-    const SassInstruction& branch = function[i];
-    if (branch.kind != SassKind::branch || *branch.target >= branch.offset) continue;
+  if (function.empty()) return loops;
+  std::vector<std::vector<std::size_t>> successors;
+  for (std::size_t i = 0; i < function.size(); ++i) successors.push_back(successors_of(function, i));
+  const Graph graph = graph_of(successors);
+  std::vector<int> irreducible;
+  for (const Loop& loop : loops_of(graph, irreducible)) {
+    const SassInstruction& head = function[graph.blocks[static_cast<std::size_t>(loop.header)].begin];
+    const SassInstruction& branch = function[graph.blocks[static_cast<std::size_t>(loop.tail)].end - 1];
+    if (branch.kind != SassKind::branch || *branch.target != head.offset || head.offset >= branch.offset) continue;
     if (!branch.callee.empty() || branch.operation.starts_with("RET")) continue;  // of a routine: a call, not a loop
-    const auto head = index_of(function, *branch.target);
-    if (!head) continue;
-    std::vector<std::size_t> body = body_of(from, *head, i);
-    if (!body.empty()) loops.push_back({*branch.target, branch.offset, std::move(body)});
+    SassLoop& found = loops.emplace_back(SassLoop{head.offset, branch.offset, {}});
+    for (const int block : loop.blocks) {
+      const Block& part = graph.blocks[static_cast<std::size_t>(block)];
+      for (std::size_t i = part.begin; i < part.end; ++i) found.body.push_back(i);
+    }
   }
-  std::stable_sort(loops.begin(), loops.end(),
-                   [](const SassLoop& a, const SassLoop& b) { return a.body.size() < b.body.size(); });
+  std::sort(loops.begin(), loops.end(), [](const SassLoop& a, const SassLoop& b) {
+    return std::make_tuple(a.body.size(), a.back) < std::make_tuple(b.body.size(), b.back);
+  });
   return loops;
 }
 

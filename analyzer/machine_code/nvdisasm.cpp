@@ -1,13 +1,13 @@
 #include "analyzer/machine_code/nvdisasm.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "analyzer/machine_code/sass.h"
+#include "code/toolkit_files.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -44,32 +44,6 @@ std::vector<Line> source_lines(std::string_view text) {
     open += 1 + quote + kLine.size();
   }
   return lines;
-}
-
-// Matches /usr/local/cuda-13.0/include/x.h, also with folders in between, but not a user's folder cuda-samples.
-bool is_in_versioned_toolkit(std::string_view file) {
-  constexpr std::string_view kCuda = "/cuda-";
-  for (std::size_t at = file.find(kCuda); at != file.npos; at = file.find(kCuda, at + 1)) {
-    const std::string_view rest = file.substr(at + kCuda.size());
-    const std::size_t version = std::min(rest.find_first_not_of("0123456789."), rest.size());
-    const bool folder = version > 0 && rest.substr(version).starts_with('/');
-    if (folder && rest.substr(version).find("/include/") != rest.npos) return true;
-  }
-  return false;
-}
-
-// Whether a file is a header of the toolkit or the system.
-bool is_toolkit_file(std::string_view file) {
-  static constexpr std::array<std::string_view, 7> kFolders = {
-      "/cuda/std/",    "/cuda/include/",    "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
-      "/usr/include/", "cooperative_groups"};
-  static constexpr std::array<std::string_view, 3> kBeginnings = {"sm_", "device_atomic_functions",
-                                                                  "cuda_device_runtime"};
-  if (std::any_of(kFolders.begin(), kFolders.end(), [&](auto part) { return file.find(part) != file.npos; }))
-    return true;
-  if (is_in_versioned_toolkit(file)) return true;
-  const std::string_view name = file.substr(file.rfind('/') + 1);
-  return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto begin) { return name.starts_with(begin); });
 }
 
 struct Instruction {

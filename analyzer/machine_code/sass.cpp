@@ -233,6 +233,17 @@ std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function
   return static_cast<std::size_t>(found - function.begin());
 }
 
+std::vector<std::size_t> successors_of(const std::vector<SassInstruction>& function, std::size_t index) {
+  const SassInstruction& instruction = function[index];
+  const bool leaves = instruction.kind == SassKind::branch || instruction.kind == SassKind::end;
+  std::vector<std::size_t> successors;
+  if (!leaves || instruction.conditional) successors.push_back(index + 1);
+  if (instruction.kind == SassKind::end) successors.push_back(function.size());
+  if (instruction.kind != SassKind::branch) return successors;
+  successors.push_back(index_of(function, *instruction.target).value_or(function.size()));
+  return successors;
+}
+
 bool has_part(std::string_view operation, std::string_view part) {
   for (std::size_t begin = 0; begin <= operation.size();) {
     const std::size_t end = std::min(operation.find('.', begin), operation.size());

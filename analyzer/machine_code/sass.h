@@ -74,4 +74,7 @@ std::string_view trimmed(std::string_view text);
 /// The index of the instruction at that offset, of a function whose offsets ascend; nullopt: none is there.
 std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function, std::uint64_t offset);
 
+/// The instructions that can follow the one at `index`; the function's size stands for what is outside.
+std::vector<std::size_t> successors_of(const std::vector<SassInstruction>& function, std::size_t index);
+
 }  // namespace wicprof::analyzer

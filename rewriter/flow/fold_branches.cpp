@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "code/graph.h"
+
 namespace wicprof::rewriter {
 
 namespace {
@@ -110,19 +112,9 @@ class Folder {
   }
 
   void remove_unreached() {
-    std::vector<bool> reached(program_.code.size(), false);
-    std::vector<std::size_t> open{0};
-    while (!open.empty()) {
-      const std::size_t i = open.back();
-      open.pop_back();
-      if (i >= program_.code.size() || reached[i]) continue;
-      reached[i] = true;
-      const Instruction& instruction = program_.code[i];
-      for (const int target : instruction.targets) open.push_back(static_cast<std::size_t>(target));
-      const bool ends = instruction.effect == Effect::branch || instruction.effect == Effect::indexed ||
-                        instruction.effect == Effect::leave;
-      if (!ends || instruction.guard >= 0) open.push_back(i + 1);
-    }
+    const std::vector<std::vector<std::size_t>> successors = successors_of(program_);
+    const std::vector<bool> reached =
+        reached_from(0, std::vector<bool>(successors.size()), [&](std::size_t i) { return successors[i]; });
     // The last instruction leaves the function, and stays.
     for (std::size_t i = 0; i + 1 < program_.code.size(); ++i) {
       if (!reached[i]) clear(program_.code[i]);

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "rewriter/flow/graph.h"
+#include "code/graph.h"
 #include "rewriter/flow/program.h"
 
 namespace wicprof::rewriter {

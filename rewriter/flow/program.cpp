@@ -636,6 +636,18 @@ class Builder {
 
 }  // namespace
 
+std::vector<std::vector<std::size_t>> successors_of(const Program& program) {
+  std::vector<std::vector<std::size_t>> all;
+  for (const Instruction& instruction : program.code) {
+    std::vector<std::size_t>& successors = all.emplace_back(instruction.targets.begin(), instruction.targets.end());
+    const bool leaves = instruction.effect == Effect::leave;
+    if (leaves) successors.push_back(program.code.size());
+    const bool ends = leaves || instruction.effect == Effect::branch || instruction.effect == Effect::indexed;
+    if (!ends || instruction.guard >= 0) successors.push_back(all.size());
+  }
+  return all;
+}
+
 std::vector<std::vector<std::size_t>> writers_in(const Program& program) {
   std::vector<std::vector<std::size_t>> writers(static_cast<std::size_t>(program.variables));
   for (std::size_t i = 0; i < program.code.size(); ++i) {

@@ -55,6 +55,9 @@ struct Program {
   std::string problem;  ///< why the function could not be understood; empty: it was
 };
 
+/// Per instruction, those that can follow it; the length of the code stands for the function's end.
+std::vector<std::vector<std::size_t>> successors_of(const Program& program);
+
 /// Per variable, the instructions that write it, in the order of the code.
 std::vector<std::vector<std::size_t>> writers_in(const Program& program);
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "rewriter/text/toolkit_files.h"
+#include "code/toolkit_files.h"
 
 namespace wicprof::rewriter {
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "code/graph.h"
 #include "protocol/symbol_name.h"
-#include "rewriter/flow/graph.h"
 #include "rewriter/flow/live_values.h"
 #include "rewriter/flow/names.h"
 #include "rewriter/flow/program.h"
@@ -31,7 +31,11 @@ bool ends_the_program(std::string_view callee) { return callee == "__assertfail"
 /// What the judgements of a function's loops share.
 struct FunctionFlow {
   FunctionFlow(const Function& of, const Program& its_program)
-      : function(of), program(its_program), graph(graph_of(program)), names(function), live(program, graph) {
+      : function(of),
+        program(its_program),
+        graph(graph_of(successors_of(program))),
+        names(function),
+        live(program, graph) {
     loops = loops_of(graph, irreducible);
     writers = writers_in(program);
     loops_with.resize(graph.blocks.size());
@@ -536,7 +540,7 @@ bool recognize_function(const Module& module, const Function& function, const Li
   verdicts.function = &function;
   Program program = program_of(module, function, {});
   if (program.problem.empty()) {
-    const std::vector<std::size_t> calls = calls_inside_loops(program, graph_of(program));
+    const std::vector<std::size_t> calls = calls_inside_loops(program, graph_of(successors_of(program)));
     if (!calls.empty()) program = program_of(module, function, calls);
   }
   if (!program.problem.empty()) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rewriter/flow/graph.h"
+#include "code/graph.h"
 #include "rewriter/flow/program.h"
 
 namespace wicprof::rewriter {

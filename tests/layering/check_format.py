@@ -16,8 +16,8 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib
 
 VERSION = 14
 COLUMNS = 120
-PARTS = ["protocol", "rewriter", "collector", "wic-backend", "store", "import", "analyzer", "reports", "gui", "cli",
-         "samples", "bench", "tests", "docs"]
+PARTS = ["protocol", "code", "rewriter", "collector", "wic-backend", "store", "import", "analyzer", "reports", "gui",
+         "cli", "samples", "bench", "tests", "docs"]
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 SCRIPTS = {".py"}

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "code/toolkit_files.h"
 #include "ptx_texts.h"
 #include "rewriter/text/module.h"
-#include "rewriter/text/toolkit_files.h"
 
 namespace wicprof::rewriter {
 namespace {

@@ -1,16 +1,11 @@
-#include "rewriter/flow/graph.h"
+#include "code/graph.h"
 
 #include <algorithm>
 #include <set>
 
-namespace wicprof::rewriter {
+namespace wicprof {
 
 namespace {
-
-bool ends_block(const Instruction& instruction) {
-  return instruction.effect == Effect::branch || instruction.effect == Effect::indexed ||
-         instruction.effect == Effect::leave;
-}
 
 /// The blocks in reverse postorder of a depth-first search, and the edges that go back to a block on the search's path.
 struct Order {
@@ -113,33 +108,28 @@ bool Graph::dominates(int a, int b) const {
   return a == b || (first[at] >= 0 && first[at] <= first[of] && first[of] <= last[at]);
 }
 
-Graph graph_of(const Program& program) {
-  const std::vector<Instruction>& code = program.code;
-  std::vector<bool> begins(code.size() + 1, false);
+Graph graph_of(const std::vector<std::vector<std::size_t>>& successors) {
+  const std::size_t count = successors.size();
+  std::vector<bool> begins(count + 1, false);
   begins[0] = true;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    if (!ends_block(code[i])) continue;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (successors[i] == std::vector{i + 1}) continue;
     begins[i + 1] = true;
-    for (const int target : code[i].targets) begins[static_cast<std::size_t>(target)] = true;
+    for (const std::size_t to : successors[i]) begins[to] = true;
   }
   Graph graph;
-  graph.block_of.assign(code.size(), 0);
-  for (std::size_t i = 0; i < code.size(); ++i) {
+  graph.block_of.assign(count, 0);
+  for (std::size_t i = 0; i < count; ++i) {
     if (begins[i]) graph.blocks.push_back({i, i, {}, {}});
     graph.blocks.back().end = i + 1;
     graph.block_of[i] = static_cast<int>(graph.blocks.size()) - 1;
   }
   for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
     Block& block = graph.blocks[b];
-    const Instruction& last = code[block.end - 1];
     std::set<int> after;
-    for (const int target : last.targets) {
-      if (static_cast<std::size_t>(target) < code.size()) {
-        after.insert(graph.block_of[static_cast<std::size_t>(target)]);
-      }
+    for (const std::size_t to : successors[block.end - 1]) {
+      if (to < count) after.insert(graph.block_of[to]);
     }
-    const bool always = ends_block(last) && last.guard < 0;
-    if (!always && block.end < code.size()) after.insert(static_cast<int>(b) + 1);
     block.after.assign(after.begin(), after.end());
     for (const int to : after) graph.blocks[static_cast<std::size_t>(to)].before.push_back(static_cast<int>(b));
   }
@@ -178,4 +168,4 @@ std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
   return loops;
 }
 
-}  // namespace wicprof::rewriter
+}  // namespace wicprof
