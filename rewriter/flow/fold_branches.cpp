@@ -32,10 +32,7 @@ class Folder {
     for (std::size_t i = 0; i < program_.code.size(); ++i) {
       const Instruction& instruction = program_.code[i];
       if (instruction.effect != Effect::branch || instruction.guard < 0) continue;
-      Operand guard;
-      guard.kind = OperandKind::variable;
-      guard.variable = instruction.guard;
-      const std::optional<std::int64_t> value = known(guard, 0);
+      const std::optional<std::int64_t> value = known({OperandKind::variable, instruction.guard}, 0);
       if (value) taken[i] = (*value != 0) != instruction.guard_negated;
     }
     for (std::size_t i = 0; i < program_.code.size(); ++i) {

@@ -176,8 +176,7 @@ class Builder {
       variable = register_of(frame, text.substr(0, text.find('.')), scope);
     }
     if (variable >= 0) {
-      operand.kind = OperandKind::variable;
-      operand.variable = variable;
+      operand = {OperandKind::variable, variable};
     } else if (text.front() == '%') {
       operand.kind = is_clock(text) ? OperandKind::clock : OperandKind::special;
     } else {
@@ -379,9 +378,7 @@ class Builder {
       move.effect = Effect::compute;
       move.moves = true;
       const Operand operand = operand_of(frame, element, scope);
-      Operand parameter;
-      parameter.kind = OperandKind::variable;
-      parameter.variable = parameter_variable(base, offset);
+      const Operand parameter{OperandKind::variable, parameter_variable(base, offset)};
       offset += bytes_of_type(instruction.opcode);
       if (loads) {
         if (operand.kind != OperandKind::variable) continue;
@@ -534,10 +531,8 @@ class Builder {
     Instruction& instruction = program_.code[access.instruction];
     const bool loads = instruction.effect == Effect::load;
     if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) return false;
-    Operand slot;
-    slot.kind = OperandKind::variable;
     bool whole = true;
-    slot.variable = local_variable(access.place, access.bytes, whole);
+    const Operand slot{OperandKind::variable, local_variable(access.place, access.bytes, whole)};
     instruction.effect = Effect::compute;
     instruction.has_address = false;
     instruction.moves = whole;

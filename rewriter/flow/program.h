@@ -26,7 +26,7 @@ struct Operand {
   OperandKind kind = OperandKind::other;
   int variable = -1;
   std::int64_t constant = 0;
-  std::string_view name;  ///< of a symbol or a special register
+  std::string_view name = {};  ///< of a symbol or a special register
 };
 
 struct Instruction {

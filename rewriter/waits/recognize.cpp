@@ -360,10 +360,7 @@ class LoopJudge {
     for (const int exit : exits_of(program_, graph_, loop_)) {
       const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
       for (const int variable : written) {
-        Operand operand;
-        operand.kind = OperandKind::variable;
-        operand.variable = variable;
-        const Value value = values.value_of(block.end - 1, operand);
+        const Value value = values.value_of(block.end - 1, {OperandKind::variable, variable});
         if ((value.sources & kCollected) == 0) continue;
         for (const int after : block.after) {
           if (loop_.contains(after)) continue;

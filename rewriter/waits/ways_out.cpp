@@ -40,11 +40,13 @@ class Search {
     if (instruction.guard >= 0) condition(last, variable(instruction.guard), 0);
   }
 
-  static Operand variable(int number) {
-    Operand operand;
-    operand.kind = OperandKind::variable;
-    operand.variable = number;
-    return operand;
+  static Operand variable(int number) { return {OperandKind::variable, number}; }
+
+  /// Whether it makes an integer of a condition, which is its last source.
+  static bool makes_integer(const Instruction& instruction) {
+    const std::vector<Operand>& sources = instruction.sources;
+    return mnemonic_of(instruction.opcode) == "selp" && sources.size() == 3 &&
+           sources[0].kind == OperandKind::constant && sources[1].kind == OperandKind::constant;
   }
 
   void add(std::size_t instruction, Value value) {
@@ -81,12 +83,7 @@ class Search {
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
       const std::string_view mnemonic = mnemonic_of(instruction.opcode);
-      if (mnemonic == "setp" || mnemonic == "set") continue;
-      if (mnemonic == "selp" && instruction.sources.size() == 3 &&
-          instruction.sources[0].kind == OperandKind::constant &&
-          instruction.sources[1].kind == OperandKind::constant) {
-        continue;
-      }
+      if (mnemonic == "setp" || mnemonic == "set" || makes_integer(instruction)) continue;
       if (!joins_conditions(instruction.opcode) && !instruction.moves) return false;
       for (const Operand& source : instruction.sources) {
         if (mnemonic == "vote" && &source != &instruction.sources.front()) break;  // the mask
@@ -122,9 +119,7 @@ class Search {
         add(writer, values_.result_of(writer));
       } else if (mnemonic == "setp" || mnemonic == "set") {
         comparison(writer, depth);
-      } else if (mnemonic == "selp" && instruction.sources.size() == 3 &&
-                 instruction.sources[0].kind == OperandKind::constant &&
-                 instruction.sources[1].kind == OperandKind::constant) {
+      } else if (makes_integer(instruction)) {
         condition(writer, instruction.sources[2], depth + 1);
       } else if (joins_conditions(instruction.opcode) || instruction.moves) {
         const std::size_t count = mnemonic == "vote" ? 1 : instruction.sources.size();
