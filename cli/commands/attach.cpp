@@ -32,7 +32,7 @@ struct AttachOptions {
   RunPlan plan;
   CaptureOptions capture;
   std::string process, time;
-  std::optional<std::string> metrics;
+  std::optional<std::string> metrics, otlp;
   std::optional<unsigned long long> buffer_mib;
 };
 
@@ -59,11 +59,9 @@ Result<> read_options(AttachOptions& options) {
     if (!time) return bad_input(fmt::format("--for takes a time such as 2s or 500ms, not '{}'", options.time));
     plan.attach_time = *time;
   }
-  if (options.metrics) {
-    const Result<MetricsAddress> address = parse_metrics_address(*options.metrics);
-    if (!address) return address.error();
-    plan.metrics = *address;
-  }
+  const Result<MetricsPlan> metrics = parse_metrics_plan(options.metrics, options.otlp);
+  if (!metrics) return metrics.error();
+  plan.metrics = *metrics;
   if (options.buffer_mib) plan.buffer_bytes = static_cast<std::size_t>(*options.buffer_mib) << 20;
   plan.stop_signal = kNoSignal;
   return ok();
@@ -99,6 +97,7 @@ VerbBody declare<struct AttachVerb>(CLI::App& verb, const ProgramWords&) {
                   "the session's name for toggle and sessions; default: the program's name")
       ->type_name("NAME");
   verb.add_option("--metrics", options->metrics, "serve metrics of the recording, as run does")->type_name("ADDR");
+  verb.add_option("--otlp", options->otlp, "send metrics of the recording, as run does")->type_name("URL");
   verb.add_option("--buffer-size", options->buffer_mib,
                   "shared memory between the program and wic-prof in MiB; default: as for run")
       ->type_name("MIB")

@@ -52,7 +52,7 @@ struct RunOptions {
   std::optional<unsigned long long> buffer_mib;
   std::string kill;
   std::string wait = "primary";
-  std::optional<std::string> metrics;
+  std::optional<std::string> metrics, otlp;
   bool gui = false;
   std::string gui_script;
 };
@@ -112,11 +112,9 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     plan.stop_signal = *signal;
   }
   plan.wait_for_all = options.wait == "all";
-  if (options.metrics) {
-    const Result<MetricsAddress> address = parse_metrics_address(*options.metrics);
-    if (!address) return address.error();
-    plan.metrics = *address;
-  }
+  const Result<MetricsPlan> metrics = parse_metrics_plan(options.metrics, options.otlp);
+  if (!metrics) return metrics.error();
+  plan.metrics = *metrics;
   if (options.buffer_mib) plan.buffer_bytes = static_cast<std::size_t>(*options.buffer_mib) << 20;
   return ok();
 }
@@ -299,6 +297,10 @@ void add_run_options(CLI::App& verb, RunOptions& options) {
                   "serve metrics of the run in the format OpenMetrics, for Prometheus and others of this machine: at "
                   "PORT or 127.0.0.1:PORT (0: any that is free), [::1]:PORT, or a Unix socket's path; default: nowhere")
       ->type_name("ADDR");
+  verb.add_option("--otlp", options.otlp,
+                  "send the same metrics to an OpenTelemetry receiver by OTLP over HTTP (JSON), every 10 s and at the "
+                  "end; an IP address, and http alone; default: to nobody. Example: --otlp http://127.0.0.1:4318")
+      ->type_name("URL");
   verb.add_option("--buffer-size", options.buffer_mib,
                   fmt::format("shared memory between the program and wic-prof in MiB, divided among 512 rings, one per "
                               "producer; default: {}, or a quarter of what a container's memory limit leaves",

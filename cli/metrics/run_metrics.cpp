@@ -1,10 +1,12 @@
 #include "cli/metrics/run_metrics.h"
 
+#include <chrono>
 #include <ctime>
 #include <new>
 #include <utility>
 
-#include "cli/metrics/list.h"
+#include "cli/metrics/openmetrics.h"
+#include "cli/metrics/otlp.h"
 
 namespace wicprof::cli {
 
@@ -16,15 +18,32 @@ TimeNs own_cpu_time() {
   return time.tv_sec * kSecond + time.tv_nsec;
 }
 
+std::int64_t unix_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
 }  // namespace
 
-Result<std::unique_ptr<RunMetrics>> RunMetrics::serve(const MetricsAddress& address, MetricFacts first) {
+Result<std::unique_ptr<RunMetrics>> RunMetrics::start(const MetricsPlan& plan, MetricFacts first) {
   auto metrics = std::make_unique<RunMetrics>();
   metrics->publish(std::move(first), 0);
-  Result<MetricsServer> server = MetricsServer::start(address, [m = metrics.get()] { return m->text(); });
-  if (!server) return server.error();
-  metrics->server_.emplace(*std::move(server));
+  RunMetrics* const m = metrics.get();
+  if (plan.served) {
+    Result<MetricsServer> server = MetricsServer::start(*plan.served, [m] { return metrics_text(*m->facts()); });
+    if (!server) return server.error();
+    m->server_.emplace(*std::move(server));
+  }
+  if (plan.sent) {
+    m->sent_to_ = plan.sent->url;
+    Result<MetricsExporter> exporter = MetricsExporter::start(
+        *plan.sent, [m, begin = unix_ns()] { return otlp_request(*m->facts(), begin, unix_ns()); });
+    if (!exporter) return exporter.error();
+    m->exporter_.emplace(*std::move(exporter));
+  }
   return metrics;
+}
+
+std::string RunMetrics::where() const {
+  const std::string served = server_ ? "at " + server_->where() : "";
+  return served + (server_ && exporter_ ? ", and " : "") + (exporter_ ? "sent to " + sent_to_ : "");
 }
 
 void RunMetrics::publish(MetricFacts facts, TimeNs now) try {
@@ -39,13 +58,9 @@ void RunMetrics::publish(MetricFacts facts, TimeNs now) try {
 } catch (const std::bad_alloc&) {  // recording goes on; the earlier facts stay
 }
 
-std::string RunMetrics::text() const {
-  std::shared_ptr<const MetricFacts> facts;
-  {
-    const std::lock_guard lock(mutex_);
-    facts = facts_;
-  }
-  return metrics_text(*facts);
+std::shared_ptr<const MetricFacts> RunMetrics::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
 }
 
 }  // namespace wicprof::cli

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "cli/metrics/address.h"
+#include "cli/metrics/exporter.h"
 #include "cli/metrics/facts.h"
 #include "cli/metrics/server.h"
 #include "protocol/result.h"
@@ -16,29 +18,33 @@ namespace wicprof::cli {
 
 class RunMetrics {
  public:
-  /// Serves `first` from now on.
-  static Result<std::unique_ptr<RunMetrics>> serve(const MetricsAddress& address, MetricFacts first);
+  /// Shows `first` from now on, as planned.
+  static Result<std::unique_ptr<RunMetrics>> start(const MetricsPlan& plan, MetricFacts first);
 
-  const std::string& where() const { return server_->where(); }
+  /// For people: where the metrics are served, and to whom they are sent.
+  std::string where() const;
   /// For the recorder. Its thread alone uses the tally while it records.
   store::WaitTally& tally() { return tally_; }
 
-  /// Whether the facts that are served are old. The recorder's thread.
+  /// Whether the facts that are shown are old. The recorder's thread.
   bool is_due(TimeNs now) const { return now - published_ >= kInterval; }
-  /// Serves these facts, with the tally's, from now on: those who ask wait for nothing, nor does the recorder for them.
+  /// Shows these facts, with the tally's, from now on: those who ask wait for nothing, nor does the recorder for them.
   /// The recorder's thread.
   void publish(MetricFacts facts, TimeNs now);
 
  private:
   static constexpr TimeNs kInterval = 100 * kMillisecond;
 
-  std::string text() const;
+  std::shared_ptr<const MetricFacts> facts() const;
 
   store::WaitTally tally_;
   TimeNs published_ = 0;
   mutable std::mutex mutex_;  // guards the pointer, not what it points to
   std::shared_ptr<const MetricFacts> facts_;
-  std::optional<MetricsServer> server_;  // ends first
+  // These end first.
+  std::optional<MetricsServer> server_;
+  std::optional<MetricsExporter> exporter_;
+  std::string sent_to_;
 };
 
 }  // namespace wicprof::cli

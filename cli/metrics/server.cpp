@@ -46,12 +46,16 @@ constexpr std::uint32_t kMaxRequest = 8 << 10;
 constexpr std::chrono::milliseconds kRefusedPause{10};  // after the system refused a descriptor
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+constexpr const char* kForeignHost =
+    "the Host header names neither localhost nor a loopback address: a web page of another site could have sent this\n";
+
 using Page = std::function<std::string()>;
 
 /// One connection: a request comes in, its answer goes out. Lives as long as one of its operations.
 class Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(Protocol::socket socket, const Page& page) : stream_(std::move(socket)), page_(page) {
+  Client(Protocol::socket socket, const Page& page, bool checks_host)
+      : stream_(std::move(socket)), page_(page), checks_host_(checks_host) {
     request_.header_limit(kMaxRequest);
     request_.body_limit(kMaxRequest);
   }
@@ -79,6 +83,8 @@ class Client : public std::enable_shared_from_this<Client> {
   bool is_head() const { return request_.get().method() == http::verb::head; }
 
   http::status status_of_request() const {
+    const boost::beast::string_view host = request_.get()[http::field::host];
+    if (checks_host_ && !names_loopback({host.data(), host.size()})) return http::status::forbidden;
     const boost::beast::string_view target = request_.get().target();
     if (target.substr(0, target.find('?')) != "/metrics") return http::status::not_found;
     const bool readable = request_.get().method() == http::verb::get || is_head();
@@ -92,13 +98,16 @@ class Client : public std::enable_shared_from_this<Client> {
     answer_.result(status);
     if (status == http::status::method_not_allowed) answer_.set(http::field::allow, "GET, HEAD");
     answer_.set(http::field::content_type, found ? kOpenMetrics : "text/plain; charset=utf-8");
-    answer_.body() = found ? page_() : "wic-prof run serves /metrics\n";
+    answer_.body() = found                               ? page_()
+                     : status == http::status::forbidden ? kForeignHost
+                                                         : "wic-prof run serves /metrics\n";
     answer_.prepare_payload();
     if (is_head()) answer_.body().clear();
   }
 
   Stream stream_;
   const Page& page_;
+  const bool checks_host_;
   boost::beast::flat_buffer buffer_{kMaxRequest};
   http::request_parser<http::string_body> request_;
   http::response<http::string_body> answer_;
@@ -219,7 +228,7 @@ void MetricsServer::State::take(Protocol::socket socket) {
     if (const std::shared_ptr<Client> oldest = clients.front().lock()) oldest->close();
     clients.pop_front();
   }
-  const auto client = std::make_shared<Client>(std::move(socket), page);
+  const auto client = std::make_shared<Client>(std::move(socket), page, !address.host.empty());
   clients.push_back(client);
   client->start();
 }

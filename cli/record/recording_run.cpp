@@ -86,12 +86,12 @@ Result<> RecordingRun::begin() {
 }
 
 Result<> RecordingRun::open_metrics() {
-  if (!plan_.metrics) return ok();
+  if (!plan_.metrics.wanted()) return ok();
   facts_.session = held_.header().name;
   facts_.app = held_.app;
-  Result<std::unique_ptr<RunMetrics>> serving = RunMetrics::serve(*plan_.metrics, facts_);
-  if (!serving) return serving.error();
-  metrics_ = *std::move(serving);
+  Result<std::unique_ptr<RunMetrics>> started = RunMetrics::start(plan_.metrics, facts_);
+  if (!started) return started.error();
+  metrics_ = *std::move(started);
   return ok();
 }
 
@@ -346,7 +346,8 @@ Result<> RecordingRun::start_program() {
                      : in_segments() ? " and further segments"
                                      : ""));
   }
-  if (metrics_ && (!plan_.quiet || plan_.metrics->picks_port())) note("metrics at " + metrics_->where());
+  const bool port_is_news = plan_.metrics.served && plan_.metrics.served->picks_port();
+  if (metrics_ && (!plan_.quiet || port_is_news)) note("metrics " + metrics_->where());
   if (plan_.started) guarded("showing the run", [&] { helper_ = plan_.started(name); });
   return ok();
 }

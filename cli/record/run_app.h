@@ -36,8 +36,8 @@ struct RunPlan {
   /// Ends the program when the run is interrupted or --duration is over (kNoSignal: leaves it running); empty = an
   /// interruption's own signal, and the program outlives --duration.
   std::optional<int> stop_signal;
-  std::optional<MetricsAddress> metrics;  ///< where the run's metrics are served; empty: nowhere
-  bool wait_for_all = false;              ///< record until all processes that the program started have ended
+  MetricsPlan metrics;
+  bool wait_for_all = false;    ///< record until all processes that the program started have ended
   std::optional<pid_t> attach;  ///< this process, which runs already, instead of `words`; it goes on afterwards
   TimeNs attach_time = 0;       ///< for so long; 0 = until the recording is interrupted, or the program ends
   /// Called once the program and the session are running. Returns a child process that it started, or 0.

@@ -92,9 +92,9 @@ class Metrics(harness.Case):
         self.port = int(match[2]) if match else 0
         return process
 
-    def get(self, target="/metrics", method="GET", connection=None):
+    def get(self, target="/metrics", method="GET", connection=None, host=None):
         connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=harness.TIMEOUT)
-        connection.request(method, target)
+        connection.request(method, target, headers={} if host is None else {"Host": host})
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
@@ -140,11 +140,11 @@ class Metrics(harness.Case):
         for site in ("left", "right"):
             labels = {"site": site, "side": "device", "strategy": "poll"}
             self.assertEqual(self.total(samples, "wicprof_waits_total", **labels), 100)
-            self.assertAlmostEqual(self.total(samples, "wicprof_wait_seconds_total", **labels), 0.05)
+            self.assertAlmostEqual(self.total(samples, "wicprof_wait_time_seconds_total", **labels), 0.05)
         self.assertEqual(self.sites(samples), {"left", "right"})
         self.assertEqual(samples[("wicprof_recording", ())], 1)
         self.assertGreater(samples[("wicprof_trace_size_bytes", ())], 4096)
-        self.assertGreater(self.total(samples, "wicprof_own_cpu_seconds_total", part="recorder"), 0)
+        self.assertGreater(self.total(samples, "wicprof_own_cpu_time_seconds_total", part="recorder"), 0)
         self.assertEqual(self.total(samples, "wicprof_lost_events_total"), 0)
         sessions = self.sessions()[0]
         self.assertEqual(self.total(samples, "wicprof_session_info", session=sessions["name"], app="sh"), 1)
@@ -173,8 +173,8 @@ class Metrics(harness.Case):
         self.assert_monotone(scrapes)
         last = scrapes[-1]
         self.assertGreater(self.total(last, "wicprof_waits_total", site="hot.flag", strategy="poll"), 0)
-        self.assertGreater(self.total(last, "wicprof_wait_seconds_total", site="hot.flag"), 0)
-        self.assertGreater(self.total(last, "wicprof_wait_cpu_seconds_total", site="hot.streamed", side="host"), 0)
+        self.assertGreater(self.total(last, "wicprof_wait_time_seconds_total", site="hot.flag"), 0)
+        self.assertGreater(self.total(last, "wicprof_wait_cpu_time_seconds_total", site="hot.streamed", side="host"), 0)
         self.assertEqual(self.total(last, "wicprof_interventions_total", mode="park"), 1)
         self.assertEqual(self.total(last, "wicprof_interventions_total"), 1)
         self.assertEqual(self.total(last, "wicprof_parked", side="device"), 1)
@@ -193,7 +193,7 @@ class Metrics(harness.Case):
         self.until(lambda: self.total(self.scrape(), "wicprof_waits_total", **here) == 50, "the waits")
         samples = self.scrape()
         self.assertEqual(self.sites(samples), {here["site"]})
-        cpu, wall = (self.total(samples, f"wicprof_wait_{name}_total", **here) for name in ("cpu_seconds", "seconds"))
+        cpu, wall = (self.total(samples, f"wicprof_wait_{name}_seconds_total", **here) for name in ("cpu_time", "time"))
         self.assertTrue(0 < cpu <= wall, samples)
         self.stop(process)
         exact = self.query("t.wicprof", "SELECT sum(end_ns - begin_ns) / 1e9, sum(cpu_ns) / 1e9 FROM host_wait")[0]
@@ -206,7 +206,7 @@ class Metrics(harness.Case):
         self.addCleanup(lambda: self.until(group.is_removed, "the group's end"))
         process = self.serve("sh", "-c", f"echo $$ > {group.folder}/cgroup.procs && while :; do :; done")
         name = "wicprof_cpu_throttled_{}_total"
-        self.until(lambda: self.total(self.scrape(), name.format("seconds")) > 0.1, "throttled time")
+        self.until(lambda: self.total(self.scrape(), name.format("time_seconds")) > 0.1, "throttled time")
         self.assertGreater(self.total(self.scrape(), name.format("periods")), 0)
         self.stop(process)
         self.assertGreater(self.stats("t.wicprof")["throttled_ns"], 1e8)
@@ -269,6 +269,20 @@ class Metrics(harness.Case):
         self.assertEqual(self.get()[0].status, 200)
         self.stop(process)
 
+    def test_a_page_of_another_site_gets_nothing(self):
+        """Whose name was made to mean 127.0.0.1: DNS rebinding."""
+        process = self.serve("sleep", "60")
+        here = f"127.0.0.1:{self.port}"
+        for host in (here, f"localhost:{self.port}", "LocalHost", "[::1]:80", "127.9.9.9"):
+            self.assertEqual(self.get(host=host)[0].status, 200, host)
+        for host in ("evil.example", f"evil.example:{self.port}", "127.0.0.1.evil.example", "localhost.evil.example",
+                     "evil.example@127.0.0.1", f"{here}:evil", "192.168.0.1", "0.0.0.0", "[::1", "[::1]evil",
+                     "[localhost]", ""):
+            answer, text = self.get(host=host)
+            self.assertEqual((answer.status, "wicprof_" in text), (403, False), host)
+            self.assertIn("Host header", text)
+        self.stop(process)
+
     def test_addresses_beyond_this_machine_are_refused(self):
         for address in ("0.0.0.0:0", "[::]:0", "192.168.0.1:9464", "8.8.8.8:0", "[2001:db8::1]:9464"):
             result = self.wic_prof("run", "--metrics", address, "--", "touch", "started")
@@ -302,7 +316,7 @@ class Metrics(harness.Case):
         process = self.serve(harness.TRACED_APP, "--seconds", "60", address=str(path))
         self.assertIn(f"curl --unix-socket {path} http://localhost/metrics", self.messages)
         self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
-        answer, text = self.get(connection=UnixConnection(path))
+        answer, text = self.get(connection=UnixConnection(path), host="any.example")
         self.assertEqual(answer.status, 200)
         parse(text)
         self.assertEqual(listening_sockets(process.pid), [])
