@@ -126,7 +126,7 @@ Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock
     if (Result<> removed = remove_old(path); !removed) return removed.error();
   }
   NewTrace made(path);
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kTraceMode);
   if (file < 0) return cannot_create(path, errno);
   made.made();
   lock = TraceLock(file);

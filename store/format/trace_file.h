@@ -1,6 +1,8 @@
 // A trace as a file: creates an empty trace, and checks by a file's header whether it is a trace that can be read.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +12,10 @@
 #include "store/sqlite/sqlite.h"
 
 namespace wicprof::store {
+
+/// Of a trace, and of what SQLite puts beside it: arguments, and names of files and functions, are for its owner.
+/// Whoever may read a trace could also hold up its recorder by SQLite's locks.
+inline constexpr mode_t kTraceMode = 0600;
 
 /// The name of SQLite's write-ahead log beside a trace: exists while recording, or after the recorder was killed.
 std::string wal_of(const std::string& path);

@@ -106,7 +106,7 @@ Result<std::string> TracePlace::write_again() const {
   std::string name = path_;
   for (int i = 0; to < 0 && i <= kTries; ++i) {
     name = i == 0 ? path_ : beside(path_, i);
-    to = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    to = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kTraceMode);
     if (to < 0 && errno != EEXIST) break;
   }
   if (to < 0) return unavailable("cannot create " + name + ": " + std::strerror(errno));
