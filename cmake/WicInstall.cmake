@@ -26,6 +26,8 @@ function(wic_install)
           FILES_MATCHING PATTERN "*.json")
   # For run --metrics: Prometheus and Grafana.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/metrics/ DESTINATION share/wic-prof/metrics COMPONENT tool)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/kubernetes/ DESTINATION share/wic-prof/kubernetes COMPONENT tool
+          USE_SOURCE_PERMISSIONS)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/wic-prof COMPONENT tool)
   # The pages that messages cite, beside the examples that they show.
   foreach(page waiting channels tiles ci)
