@@ -6,17 +6,19 @@
 
 namespace wicprof::analyzer {
 
-FigureTrace::FigureTrace(const TraceModel& trace)
+FigureTrace::FigureTrace(const TraceModel& trace, std::shared_ptr<const Matching> matched)
     : model(trace),
-      matching(match(trace)),
+      matching(std::move(matched)),
       waiters(trace),
       kernels(trace, waiters),
       modes(trace),
-      waits(trace, matching, waiters, modes) {}
+      waits(trace, *matching, waiters, modes) {}
 
 FigureInput figure_input(const std::vector<const TraceModel*>& traces) {
   FigureInput input;
-  for (const TraceModel* trace : traces) input.push_back(std::make_unique<FigureTrace>(*trace));
+  for (const TraceModel* trace : traces) {
+    input.push_back(std::make_unique<FigureTrace>(*trace, std::make_shared<const Matching>(match(*trace))));
+  }
   return input;
 }
 

@@ -45,10 +45,10 @@ struct Figure {
 
 /// A trace with the results that several figures need. The model must outlive it.
 struct FigureTrace {
-  explicit FigureTrace(const TraceModel& trace);
+  FigureTrace(const TraceModel& trace, std::shared_ptr<const Matching> matched);
 
   const TraceModel& model;
-  Matching matching;
+  std::shared_ptr<const Matching> matching;  ///< match() of the model
   Waiters waiters;
   WaitKernels kernels;
   Modes modes;

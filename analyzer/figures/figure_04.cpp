@@ -28,7 +28,7 @@ Figure figure<4>(const FigureInput& input) {
     FlatIndex places;
     std::vector<TimeNs> last;
     std::map<std::pair<SiteId, Mode>, Lead> leads;
-    for (const WakeEdge& edge : trace->matching.edges) {
+    for (const WakeEdge& edge : trace->matching->edges) {
       const WaitView wait = view_of(model, edge);
       const SiteId site = wait.site;
       const std::uint32_t waiter = trace->waiters.of(wait);

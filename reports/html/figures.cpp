@@ -1,7 +1,9 @@
 // The WIC paper's figures for this program, and why others cannot be drawn.
 #include <fmt/format.h>
 
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/figures/list.h"
@@ -12,8 +14,9 @@
 
 namespace wicprof::reports::html {
 
-std::string figures_part(const TraceModel& model) {
-  const FigureInput input = figure_input({&model});
+std::string figures_part(const TraceModel& model, std::shared_ptr<const Matching> matching) {
+  FigureInput input;
+  input.push_back(std::make_unique<FigureTrace>(model, std::move(matching)));
   const std::span<const FigureInfo> all = figures();
   std::vector<Figure> made(all.size());
   Tasks tasks;

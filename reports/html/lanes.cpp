@@ -97,12 +97,12 @@ class Gatherer {
  public:
   Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
 
-  Lanes gather(const std::vector<Interval>& fine) && {
+  Lanes gather(const std::vector<WakeEdge>& edges, const std::vector<Interval>& fine) && {
     for (std::size_t i = 0; i < std::min(kMaxSiteLanes, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
     add_streams();
     add_managed_memory();
     add_threads();
-    add_arrows(fine);
+    add_arrows(edges, fine);
     lanes_.labels = labels_.take();
     return std::move(lanes_);
   }
@@ -238,8 +238,8 @@ class Gatherer {
     for (Lane& row : rows) add(std::move(row));
   }
 
-  void add_arrows(const std::vector<Interval>& fine) {
-    for (const WakeEdge& edge : match(model_).edges) {
+  void add_arrows(const std::vector<WakeEdge>& edges, const std::vector<Interval>& fine) {
+    for (const WakeEdge& edge : edges) {
       const store::SignalRow& signal = model_.signals[edge.signal];
       const auto from = signal_lanes_.find(signal.site);
       if (from == signal_lanes_.end()) continue;
@@ -279,8 +279,9 @@ TimeNs slower_side(const std::vector<Iteration>& iterations, const store::Interv
 
 }  // namespace
 
-Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<Interval>& fine) {
-  return Gatherer(model, analysis).gather(fine);
+Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<WakeEdge>& edges,
+                   const std::vector<Interval>& fine) {
+  return Gatherer(model, analysis).gather(edges, fine);
 }
 
 std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysis) {

@@ -45,8 +45,9 @@ struct Lanes {
 };
 
 /// Gathers the wait sites with the most waiting, each on some of its SMs; streams; managed memory; and the busiest host
-/// threads. `fine`: the close-ups.
-Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<Interval>& fine);
+/// threads. `edges`: the wake edges of the model (match()). `fine`: the close-ups.
+Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<WakeEdge>& edges,
+                   const std::vector<Interval>& fine);
 
 /// Short windows in which single iterations are visible: around changes of mode, or from the middle of the run if the
 /// mode never changed. In order of time, without overlap.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -105,11 +106,12 @@ std::string render_as<struct Html>(const ReportInput& input) {
   parts.add([&] { return findings_part(model, analysis); });
   parts.add([&] { return ranks_part(model, analysis); });
   if (!model.is_digest()) {
-    parts.add([&] { return timeline_part(input); });
+    const auto matching = std::make_shared<const Matching>(match(model));
+    parts.add([&input, matching] { return timeline_part(input, matching->edges); });
     parts.add([&] { return sites_part(model, analysis); });
     parts.add([&] { return parties_part(model, analysis); });
     parts.add([&] { return models_part(model, analysis); });
-    parts.add([&] { return figures_part(model); });
+    parts.add([&model, matching] { return figures_part(model, matching); });
     parts.add([&] { return kernels_part(model, analysis); });
     parts.add([&] { return pairs_part(model, analysis); });
     parts.add([&] { return program_counters_part(model, analysis); });

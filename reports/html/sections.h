@@ -1,7 +1,9 @@
 // The parts of the page, in order. Each is HTML, or empty if it has nothing to say.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "analyzer/analysis.h"
 #include "reports/parts/report.h"
@@ -13,13 +15,14 @@ std::string summary_part(const ReportInput& input);
 std::string comparison_part(const TraceModel& model, const Comparison& comparison);
 std::string classification_part(const TraceModel& model, const Classification& classification);
 std::string findings_part(const TraceModel& model, const Analysis& analysis);
-std::string timeline_part(const ReportInput& input);
+/// `edges`: the wake edges of the trace that the report describes.
+std::string timeline_part(const ReportInput& input, const std::vector<WakeEdge>& edges);
 std::string sites_part(const TraceModel& model, const Analysis& analysis);
 /// Who waited for whom, as matrices and tables, and how long waits take.
 std::string parties_part(const TraceModel& model, const Analysis& analysis);
 /// The wait model, interference, overlap, the critical path and the predicted gain.
 std::string models_part(const TraceModel& model, const Analysis& analysis);
-std::string figures_part(const TraceModel& model);
+std::string figures_part(const TraceModel& model, std::shared_ptr<const Matching> matching);
 std::string kernels_part(const TraceModel& model, const Analysis& analysis);
 /// Kernels that could start earlier, with their waves; empty if no kernel follows another one directly.
 std::string pairs_part(const TraceModel& model, const Analysis& analysis);

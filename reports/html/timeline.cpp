@@ -21,8 +21,8 @@ namespace {
 
 /// One trace's part of the section.
 struct Part {
-  Part(const TraceModel& of, const Analysis& analysis)
-      : model(of), fine(close_ups(of, analysis)), lanes(gather_lanes(of, analysis, fine)) {}
+  Part(const TraceModel& of, const Analysis& analysis, const std::vector<WakeEdge>& edges)
+      : model(of), fine(close_ups(of, analysis)), lanes(gather_lanes(of, analysis, edges, fine)) {}
   bool empty() const { return lanes.list.empty() || model.end <= model.begin; }
 
   const TraceModel& model;
@@ -119,12 +119,12 @@ std::string two_traces(Part before, Part after, const Comparison* comparison) {
 
 }  // namespace
 
-std::string timeline_part(const ReportInput& input) {
-  Part part(input.model, input.analysis);
+std::string timeline_part(const ReportInput& input, const std::vector<WakeEdge>& edges) {
+  Part part(input.model, input.analysis, edges);
   if (part.empty()) return {};
   std::string command = "wic-prof gui ";
   if (input.before != nullptr) {
-    Part before(*input.before, analyze(*input.before));
+    Part before(*input.before, analyze(*input.before), match(*input.before).edges);
     if (!before.empty()) {
       command += shell_word(input.before->name) + " " + shell_word(input.model.name);
       return section("timeline", "Timeline", two_traces(std::move(before), std::move(part), input.comparison), command);

@@ -34,7 +34,8 @@ struct Timeline {
 
 Timeline timeline_of(const TraceModel& model) {
   const Analysis analysis = analyze(model);
-  Timeline made{gather_lanes(model, analysis, close_ups(model, analysis)), close_ups(model, analysis), {}};
+  Timeline made{
+      gather_lanes(model, analysis, match(model).edges, close_ups(model, analysis)), close_ups(model, analysis), {}};
   made.json = Json::parse(timeline_json(model, made.lanes, made.fine));
   return made;
 }
@@ -187,7 +188,7 @@ TEST(ReportTimeline, NoTextEndsTheEnclosingScript) {
   TraceModel model = polled_and_parked(20);
   model.sites[0].name = "</script><img src=x onerror=alert(1)>\xff";
   const Analysis analysis = analyze(model);
-  const Lanes lanes = gather_lanes(model, analysis, close_ups(model, analysis));
+  const Lanes lanes = gather_lanes(model, analysis, match(model).edges, close_ups(model, analysis));
   const std::string text = timeline_json(model, lanes, close_ups(model, analysis));
   EXPECT_EQ(text.find('<'), std::string::npos);
   const std::string group = Json::parse(text)["lanes"][0]["group"];
