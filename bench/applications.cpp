@@ -14,12 +14,12 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "apps.h"
 #include "bench/claim.h"
+#include "bench/intervals.h"
 #include "protocol/time.h"
 
 namespace {
@@ -31,7 +31,11 @@ using wicprof::Mode;
 using wicprof::Result;
 using wicprof::bench::Claim;
 using wicprof::bench::ClaimRow;
+using wicprof::bench::geometric_mean;
+using wicprof::bench::Middle;
+using wicprof::bench::middle;
 using wicprof::bench::Parameter;
+using wicprof::bench::words_of;
 
 struct Contender {
   const char* name;
@@ -57,18 +61,6 @@ struct Plan {
 /// Times of each contender's steps, in ns; the i-th steps of all contenders were measured together. The number of
 /// polled and parked steps is even.
 using Times = std::array<std::vector<double>, kContenders.size()>;
-
-/// The median with its 95 % confidence interval, from the ranks of a binomial distribution.
-struct Middle {
-  double value, low, high;
-};
-Middle middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto n = static_cast<double>(values.size());
-  const double reach = 0.98 * std::sqrt(n);
-  const auto at = [&](double rank) { return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))]; };
-  return {wicprof::bench::median(values), at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
-}
 
 class Race {
  public:
@@ -201,13 +193,6 @@ Gains add_rows(Claim& claim, const std::string& name, const Times& times, std::m
               name + "_poll (the speed-up, by two steps in which instances change places)", bar_over_poll)};
 }
 
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  std::istringstream in(list);
-  for (std::string word; std::getline(in, word, ',');) words.push_back(word);
-  return words;
-}
-
 std::uint32_t size_in(const std::string& word) {
   return static_cast<std::uint32_t>(std::stoul(word.substr(word.find('=') + 1)));
 }
@@ -230,12 +215,6 @@ Result<Gains> race(Claim& claim, const AppInfo& info, const AppOptions& options,
                    {"bytes_a_step", traffic.bytes},
                    {"timed_steps", static_cast<std::int64_t>((*times)[kPark].size())}},
                   bar_over_naive, bar_over_poll);
-}
-
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return values.empty() ? 0 : std::exp(sum / static_cast<double>(values.size()));
 }
 
 void add_mean(Claim& claim, const char* name, const std::vector<double>& gains, std::optional<double> bar) {

@@ -16,6 +16,7 @@ constexpr std::array kFigures{
     FigureInfo{14, "Waiting that overlaps with computation", figure<14>},
     FigureInfo{15, "The cost of wic and wic-prof themselves", figure<15>},
     FigureInfo{16, "Speed-up of parking over polling, against the number of threads", figure<16>},
+    FigureInfo{17, "Speed-up over Algorithm 1 of waiting and of moving messages in other ways", figure<17>},
 };
 
 }  // namespace

@@ -14,7 +14,11 @@ const AppInfo& c_h3d_info() {
       {{"threads", "threads of the CPU's rank; 0: half of the cores, at most 2, with GPUs at most 8", "0", 0, 256},
        {"cpu-planes", "cells along x of the CPU's rank; 0: as many as --size, with GPUs 4", "0", 0, 512},
        {"check", "when to compare with the reference: `end`, or `every` step", "end"}},
-      &make_app<h3d::HaloExchange>};
+      &make_app<h3d::HaloExchange>,
+      {{Rival::nblocking,
+        "the program reads messages and flags in host memory from inside its kernels, which is what "
+        "NBlocking does: use --wait alone"},
+       {Rival::demandcpy, "the messages are not in a channel, and their way through a copy engine is not made"}}};
   return info;
 }
 

@@ -19,6 +19,7 @@ wic::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& 
   srs::PipelineOptions options;
   options.name = app.prefix + "srs.tiles";
   options.way = app.way;
+  options.rival = app.rival;
   options.timeout_ns = app.timeout_ns;
   options.batches = app.number("batches");
   options.threads = choice(app.number("threads"), std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u));

@@ -21,6 +21,7 @@ struct PipelineOptions {
   std::uint32_t threads = 1;  ///< CPU threads
   std::string name;           ///< prefix of the lanes' site names
   wic::Way way = wic::Way::poll;
+  Rival rival = Rival::none;
   std::uint64_t timeout_ns = 10'000'000'000;
   std::optional<Ground::CorruptedTile> corrupted = {};
 };
@@ -43,6 +44,7 @@ class Pipeline final : public App {
       spec.tags = options.station.batch.tiles;
       spec.max_bytes = options.station.batch.tile_bytes();
       spec.way = options.way;
+      spec.rival = options.rival;
       auto lane = Lane::make(runtime, spec);
       if (!lane) return lane.error();
       pipeline->lanes_.push_back(*std::move(lane));

@@ -20,8 +20,17 @@ struct Program {
 
 const std::map<std::string, Way> kWays{{"naive", Way::naive}, {"poll", Way::poll}, {"park", Way::park}};
 
-const char* way_name(Way way) {
-  return std::find_if(kWays.begin(), kWays.end(), [&](const auto& each) { return each.second == way; })->first.c_str();
+std::map<std::string, Rival> rivals_by_name() {
+  std::map<std::string, Rival> rivals;
+  for (const RivalInfo& info : kRivals) rivals.emplace(info.name, info.rival);
+  return rivals;
+}
+
+/// How the program waits and moves its messages: "poll", "poll with effshare".
+std::string way_name(const AppOptions& app) {
+  const auto way = std::find_if(kWays.begin(), kWays.end(), [&](const auto& each) { return each.second == app.way; });
+  if (app.rival == Rival::none) return way->first;
+  return way->first + " with " + rival_info(app.rival).name;
 }
 
 void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
@@ -31,6 +40,12 @@ void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
                  "toggle take precedence")
       ->transform(CLI::CheckedTransformer(kWays))
       ->default_str("poll");
+  cli.add_option(
+         "--rival", app.rival,
+         "move messages as a rival of the WIC paper does (figure 17; samples/rivals/README.md), with --wait poll "
+         "or park")
+      ->transform(CLI::CheckedTransformer(rivals_by_name()))
+      ->default_str("none");
   cli.add_option("-n,--size", app.size, info.size_help)->check(CLI::Range(1u, 1u << 30));
   cli.add_option("--blocks", app.blocks, "blocks per consumer kernel (default: the application's choice)")
       ->check(CLI::Range(1u, 1u << 20));
@@ -100,7 +115,7 @@ int report(const AppInfo& info, const Program& program, const App& app, const Ti
   const Traffic traffic = app.traffic();
   fmt::print(
       "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) per step, {}\n",
-      info.name, times.us.size(), program.common.devices, way_name(program.app.way), app.shape(), times.at(0.5),
+      info.name, times.us.size(), program.common.devices, way_name(program.app), app.shape(), times.at(0.5),
       times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
   if (result) return 0;
   fmt::print("{}: {}\n", info.name, result.error().message);
@@ -111,6 +126,25 @@ int report(const AppInfo& info, const Program& program, const App& app, const Ti
 
 std::uint32_t AppOptions::number(const std::string& name) const {
   return static_cast<std::uint32_t>(std::stoul(more.at(name)));
+}
+
+wic::Result<> check_rival(const AppInfo& info, const AppOptions& options) {
+  if (options.rival == Rival::none) return wic::ok();
+  const RivalInfo& rival = rival_info(options.rival);
+  if (options.way == Way::naive) {
+    return wic::bad_input("--rival replaces how --wait naive moves messages; choose --wait poll or park");
+  }
+  if (rival.between_gpus != (info.min_devices > 1)) {
+    return wic::bad_input(fmt::format(
+        "--rival {} moves messages between {}", rival.name,
+        rival.between_gpus ? "GPUs, and here one end is the CPU" : "the CPU and a GPU, and here both ends are GPUs"));
+  }
+  for (const RivalRefusal& refusal : info.refused) {
+    if (refusal.rival == options.rival) {
+      return wic::bad_input(fmt::format("--rival {}: {}", rival.name, refusal.reason));
+    }
+  }
+  return wic::ok();
 }
 
 int run_app(const AppInfo& info, int argc, char** argv) {
@@ -124,6 +158,7 @@ int run_app(const AppInfo& info, int argc, char** argv) {
   program.common.wait = program.app.way == Way::park ? wic::Mode::park : wic::Mode::poll;
   program.app.on_gpu = program.common.on_gpu();
   program.app.timeout_ns = program.common.timeout_ns();
+  if (const auto accepted = check_rival(info, program.app); !accepted) return fail(info.name, accepted.error());
   try {
     auto runtime = open_runtime(info, program.common);
     if (!runtime) return fail(info.name, runtime.error());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rivals/rival.h"
 #include "wic/channel_spec.h"
 #include "wic/device.h"
 #include "wic/runtime.h"
@@ -16,7 +17,8 @@ namespace sample {
 using wic::Way;
 
 struct AppOptions {
-  Way way = Way::poll;  ///< naive or poll: the program's own way of waiting; park: start parked
+  Way way = Way::poll;        ///< naive or poll: the program's own way of waiting; park: start parked
+  Rival rival = Rival::none;  ///< how messages move; check_rival() accepts it
   std::uint32_t size =
       0;  ///< problem size in the unit that AppInfo::size_help names; 0 = depends on the kind of device
   std::uint32_t blocks = 0;      ///< per consumer kernel; 0 = the application's choice
@@ -66,7 +68,12 @@ struct AppInfo {
   std::vector<AppOption> options;
   /// Errors: invalid sizes, blocks that do not fit the devices at once, too little memory.
   wic::Result<std::unique_ptr<App>> (*make)(wic::Runtime& runtime, const AppOptions& options);
+  std::vector<RivalRefusal> refused = {};  ///< rivals between ends of this application's kind that it does not run with
 };
+
+/// Error: bad usage, with the reason why the application does not run with this rival, or not in this way of waiting.
+/// AppInfo::make does not check it.
+wic::Result<> check_rival(const AppInfo& info, const AppOptions& options);
 
 /// AppInfo::make for an application with a `static Result<std::unique_ptr<Program>> make(runtime, options)`.
 template <class Program>

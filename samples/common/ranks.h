@@ -59,6 +59,9 @@ struct Failure {
   }
 };
 
+/// Other devices that a device sends to, at most.
+inline constexpr std::uint32_t kMaxOutgoing = 7;
+
 /// Distributes `chunks` units of work over the blocks and calls work(chunk) for those of this block. Each of the first
 /// `waiting` blocks, which also communicate, gets one chunk; the blocks after them share the rest. If there are no
 /// blocks after them, all blocks share equally.
@@ -151,8 +154,8 @@ inline wic::Result<std::uint32_t> choose_threads(const AppOptions& options, std:
 /// The grid of a kernel whose first `tasks` blocks wait. `block`: threads and shared memory of a block. `chunks`: units
 /// of work for deal_chunks(). `sharing`: ranks on this device. The default is as many blocks as the device holds at
 /// once, or fewer if there is less work; --blocks may ask for more, because waiting blocks are scheduled first and all
-/// other blocks end without waiting. Error: the waiting blocks plus one other block of each rank on the device cannot
-/// be resident together.
+/// other blocks end without waiting. Error: the waiting blocks plus one other block of each rank on the device, and the
+/// blocks that move messages for it, cannot be resident together.
 inline wic::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic::KernelRef& kernel,
                                                  wic::LaunchShape block, const AppOptions& options, std::uint32_t tasks,
                                                  std::uint32_t chunks, std::uint32_t sharing) {
@@ -165,7 +168,8 @@ inline wic::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic:
   const std::uint32_t max = gpu ? (share > tasks ? share - tasks : 1) : device.properties().sm_count;
   block.blocks = options.blocks != 0 ? options.blocks : tasks + std::clamp(chunks, 1u, std::max(max, 1u));
   wic::LaunchShape waiting = block;
-  waiting.blocks = std::min(block.blocks, tasks + 1);
+  // A device has at most as many outgoing lanes as tasks, and blocks that move messages are no larger than these.
+  waiting.blocks = std::min(block.blocks, tasks + 1) + agent_blocks(options.rival, std::min(tasks, kMaxOutgoing));
   const std::vector<wic::PlannedLaunch> together(sharing, {waiting, kernel});
   if (wic::Result<> fits = wic::check_co_resident(device, together); !fits) return fits.error();
   return block;

@@ -11,6 +11,7 @@
 #include "common/lane.h"
 #include "common/ranks.h"
 #include "common/replay.h"
+#include "rivals/early_publish.h"
 
 namespace sample {
 
@@ -24,7 +25,7 @@ struct SlabSide {
 };
 
 /// Base of every slab kernel; passed by value. A derived kernel adds kMaxThreads, tasks() (messages that it sends and
-/// waits for per iteration) and chunks(threads) (units of work for deal_chunks()).
+/// waits for per iteration), chunks(threads) (units of work for deal_chunks()) and what EarlyPublish needs.
 struct SlabKernel {
   SlabSide sides[2];  ///< before, after
   const std::uint32_t* from = nullptr;
@@ -145,6 +146,7 @@ class Slabs {
       spec.tags = shape_.tags;
       spec.max_bytes = shape_.max_bytes;
       spec.way = options_.way;
+      spec.rival = options_.rival;
       return Lane::make(runtime_, spec);
     };
     for (std::uint32_t d = 0; d + 1 < devices_; ++d) {
@@ -178,7 +180,9 @@ class Slabs {
     }
     const auto threads = choose_threads(options_, shape_.gpu_threads, Kernel::kMaxThreads);
     if (!threads) return threads.error();
-    const auto grid = choose_grid(device, wic::kernel_ref(slab.kernel), {1, *threads, 0}, options_, slab.kernel.tasks(),
+    const EarlyPublish<Kernel> early{slab.kernel};
+    const wic::KernelRef launched = publishes_early() ? wic::kernel_ref(early) : wic::kernel_ref(slab.kernel);
+    const auto grid = choose_grid(device, launched, {1, *threads, 0}, options_, slab.kernel.tasks(),
                                   slab.kernel.chunks(*threads), ranks_on(runtime_, device));
     if (!grid) return grid.error();
     slab.grid = *grid;
@@ -193,17 +197,34 @@ class Slabs {
       const Lane::Turn down = borders_[d].down->turn(iteration);
       connect(slabs_[d].kernel.sides[1], up, down);
       connect(slabs_[d + 1].kernel.sides[0], down, up);
+      if (auto r = borders_[d].up->carry(up, options_.timeout_ns); !r) return r;
+      if (auto r = borders_[d].down->carry(down, options_.timeout_ns); !r) return r;
     }
     for (std::uint32_t d = 0; d < devices_; ++d) {
       Slab& slab = slabs_[d];
       slab.kernel.iteration = iteration;
       slab.kernel.from = slab.current.data();
       slab.kernel.to = slab.next.data();
-      if (auto r = wic::launch(queues_[d].stream(), slab.grid, slab.kernel); !r) return r;
+      wic::Stream& stream = queues_[d].stream();
+      if (auto r = early(d, iteration) ? wic::launch(stream, slab.grid, EarlyPublish<Kernel>{slab.kernel})
+                                       : wic::launch(stream, slab.grid, slab.kernel);
+          !r) {
+        return r;
+      }
       std::swap(slab.current, slab.next);
     }
     return wic::ok();
   }
+
+  bool publishes_early() const { return options_.rival == Rival::gps; }
+
+  // Whether the slab's kernel sends the next iteration's messages, too.
+  bool early(std::uint32_t d, std::uint32_t iteration) {
+    if (!publishes_early()) return false;
+    const auto keeps = [&](Lane& lane) { return keeps_way(lane, lane.turn(iteration)); };
+    return (d == 0 || keeps(*borders_[d - 1].down)) && (d + 1 == devices_ || keeps(*borders_[d].up));
+  }
+
   static void connect(SlabSide& side, const Lane::Turn& out, const Lane::Turn& in) {
     side.out = out.sender();
     side.out_cycle = out.cycle;

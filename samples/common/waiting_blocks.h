@@ -9,9 +9,11 @@
 namespace sample {
 
 /// The largest grid of waiting blocks that is guaranteed to be resident, if every rank on this physical device launches
-/// such a grid and gets an equal share of each SM. Error: less than one block per SM.
+/// such a grid and gets an equal share of each SM. `agents`: blocks that each rank needs beside the grid, no larger
+/// than the grid's. Error: less than one block per SM.
 inline wic::Result<std::uint32_t> max_waiting_blocks(const wic::Runtime& runtime, wic::Device& device,
-                                                     const wic::LaunchShape& shape, const wic::KernelRef& kernel) {
+                                                     const wic::LaunchShape& shape, const wic::KernelRef& kernel,
+                                                     std::uint32_t agents = 0) {
   const std::uint32_t ranks = ranks_on(runtime, device);
   const auto resident = device.resident_blocks(shape, kernel);
   if (!resident) return resident.error();
@@ -23,7 +25,12 @@ inline wic::Result<std::uint32_t> max_waiting_blocks(const wic::Runtime& runtime
         std::to_string(shape.threads) + " threads per SM at once, but " + std::to_string(ranks) +
         " that wait for each other are needed; choose a smaller --block-size or put fewer ranks on this device");
   }
-  return per_sm * sms;
+  const std::uint32_t blocks = per_sm * sms;
+  if (blocks <= agents) {
+    return wic::bad_input(device.properties().name + " holds " + std::to_string(blocks) + " blocks of a rank, and " +
+                          std::to_string(agents) + " are needed to move messages; choose a smaller --block-size");
+  }
+  return blocks - agents;
 }
 
 }  // namespace sample

@@ -271,7 +271,12 @@ const AppInfo& g_bfs_info() {
        {"sources", "search sources; steps cycle through them", "8", 1, 4096},
        {"chunk", "maximum vertices per message; 0 = 32, on GPUs 1024", "0", 0, 1u << 20},
        {"waiting", "blocks that send and receive (the others only search); 0 = half", "0", 0, 1u << 20}},
-      &bfs::BreadthFirst::make};
+      &bfs::BreadthFirst::make,
+      {{Rival::effshare,
+        "how many messages a level has is known to the sending blocks alone, so the blocks that push "
+        "messages would not know when to end"},
+       {Rival::gps,
+        "a list of found vertices is complete only at the end of a level, so nothing can be stored earlier"}}};
   return info;
 }
 

@@ -109,7 +109,8 @@ Result<> BitonicSort::choose_shapes(const AppOptions& options) {
   sort_shape_ = {1, threads, shared, false};
   std::uint32_t max_blocks = ~0u;
   for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
-    const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}));
+    const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}),
+                                         agent_blocks(options.rival, layout_.device_bits));
     if (!fits) return fits.error();
     max_blocks = std::min(max_blocks, *fits);
   }
@@ -137,6 +138,7 @@ Result<> BitonicSort::open_rank(std::uint32_t number, const AppOptions& options)
     spec.tags = cut_.tags;
     spec.max_bytes = (cut_.count(0) << layout_.piece_bits) * static_cast<std::uint32_t>(sizeof(Record));
     spec.way = options.way;
+    spec.rival = options.rival;
     auto lane = Lane::make(runtime_, spec);
     if (!lane) return lane.error();
     rank.lanes[bit] = *std::move(lane);
@@ -191,6 +193,9 @@ Result<> BitonicSort::exchange(Rank& rank, std::uint32_t phase, std::uint32_t st
     kernel.send_cycles[bit] = out.cycle.number;
     kernel.receivers[bit] = in.receiver();
     kernel.receive_cycles[bit] = in.cycle.number;
+    // The first exchange is with the farthest device, whose bit is the last.
+    const wic::Cycle cycle{out.cycle.number, kernel.iteration + (steps - 1 - bit)};
+    if (auto r = rank.lanes[bit]->carry(out, cycle, 1, timeout_ns_); !r) return r;
   }
   return wic::launch(stream(rank), exchange_shape_, kernel);
 }
@@ -235,7 +240,10 @@ const AppInfo& g_bs_info() {
                             2,
                             {{"piece", "keys per piece, a power of two; 0 = 32, on GPUs 2048", "0", 0, 4096},
                              {"messages", "messages per block in an exchange", "2", 1, 64}},
-                            &bs::BitonicSort::make};
+                            &bs::BitonicSort::make,
+                            {{Rival::gps,
+                              "the program stores compared keys into its partner's memory at once, which is what GPS "
+                              "does: use --wait alone"}}};
   return info;
 }
 

@@ -26,33 +26,41 @@ struct Filter : SlabKernel {
   }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    run(thread, [](std::uint32_t) { return true; });
+  }
+
+  /// `computed`: see EarlyPublish; called with a side. False: a deadline passed.
+  template <class Computed>
+  WIC_DEVICE void run(const wic::Thread& thread, const Computed& computed) const {
     if (failure->stops(thread, iteration)) return;
     const std::uint32_t all = tasks();
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
-      if (!send(thread, side(task))) return;
+      if (!send(thread, side(task), sides[side(task)].out_cycle, from)) return;
     }
     const std::uint32_t waiting = all < thread.block_count() ? all : thread.block_count();
     deal_chunks(thread, waiting, chunks(thread.block_size()),
                 [&](std::uint32_t chunk) { filter_chunk(thread, chunk); });
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
-      if (!receive(thread, side(task))) return;
+      if (!receive(thread, side(task)) || !computed(side(task))) return;
     }
   }
 
- private:
-  WIC_DEVICE bool send(const wic::Thread& thread, std::uint32_t s) const {
-    const SlabSide& link = sides[s];
+  WIC_DEVICE static std::uint32_t side_of(std::uint32_t s) { return s; }
+
+  /// Sends the outermost rows of `band` at side s.
+  WIC_DEVICE bool send(const wic::Thread& thread, std::uint32_t s, const wic::Cycle& cycle, const Pixel* band) const {
     const std::uint32_t row = s == 0 ? 0 : units - kReach;
     const std::uint32_t bytes = kReach * width * static_cast<std::uint32_t>(sizeof(Pixel));
     const std::uint64_t offset = std::uint64_t{first_unit + row} * width * sizeof(Pixel);
     const wic::WaitResult wait =
-        link.out.send(thread, wic::block_group(thread), 0, link.out_cycle, from + std::size_t{row} * width, bytes,
-                      timeout_ns, wic::Payload::contiguous(offset, bytes));
+        sides[s].out.send(thread, wic::block_group(thread), 0, cycle, band + std::size_t{row} * width, bytes,
+                          timeout_ns, wic::Payload::contiguous(offset, bytes));
     if (wait) return true;
-    if (thread.index() == 0) failure->report(thread, iteration, link.peer, 0, true);
+    if (thread.index() == 0) failure->report(thread, iteration, sides[s].peer, 0, true);
     return false;
   }
 
+ private:
   WIC_DEVICE void filter_chunk(const wic::Thread& thread, std::uint32_t chunk) const {
     const Band band{from, nullptr, nullptr, width, units};
     const std::uint32_t item = chunk * thread.block_size() + thread.index();

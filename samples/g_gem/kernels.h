@@ -4,6 +4,7 @@
 #include "common/ranks.h"
 #include "g_gem/multiply.h"
 #include "g_gem/panels.h"
+#include "rivals/early_publish.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
 
@@ -63,10 +64,17 @@ struct Exchange {
   WIC_DEVICE std::uint32_t tasks() const { return work.peer_count() * work.panels.tiles; }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    run(thread, [](std::uint32_t) { return true; });
+  }
+
+ protected:
+  /// `computed(task)`: called after C1, before the wait of that task. False: a deadline passed.
+  template <class Computed>
+  WIC_DEVICE void run(const wic::Thread& thread, const Computed& computed) const {
     if (work.failure->stops(thread, work.iteration)) return;
     const std::uint32_t all = tasks();
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
-      if (!send(thread, work.peers[task / work.panels.tiles], task % work.panels.tiles)) return;
+      if (!send(thread, task, work.peers[task / work.panels.tiles].out_cycle, work.panel)) return;
     }
     const std::uint32_t first = work.panels.panel_begin(work.device, work.panel);
     const Factor own{{b + std::size_t{first - work.panels.band_begin(work.device)} * work.panels.n,
@@ -76,24 +84,29 @@ struct Exchange {
     deal_chunks(thread, waiting, work.chunks(thread.block_size()),
                 [&](std::uint32_t tile) { multiply_tile(thread, work.matrices, tile, own); });
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
+      if (!computed(task)) return;
       if (!receive(thread, work.peers[task / work.panels.tiles], task % work.panels.tiles)) return;
     }
   }
 
- private:
-  WIC_DEVICE bool send(const wic::Thread& thread, const Peer& peer, std::uint32_t tag) const {
+  /// Sends the task's tile of a panel.
+  WIC_DEVICE bool send(const wic::Thread& thread, std::uint32_t task, const wic::Cycle& cycle,
+                       std::uint32_t panel) const {
     const Panels& p = work.panels;
-    const std::uint32_t row = p.tile_begin(work.device, work.panel, tag);
-    const std::uint32_t rows = p.tile_begin(work.device, work.panel, tag + 1) - row;
+    const Peer& peer = work.peers[task / p.tiles];
+    const std::uint32_t tag = task % p.tiles;
+    const std::uint32_t row = p.tile_begin(work.device, panel, tag);
+    const std::uint32_t rows = p.tile_begin(work.device, panel, tag + 1) - row;
     const std::uint32_t bytes = rows * p.n * static_cast<std::uint32_t>(sizeof(Word));
     const wic::WaitResult wait = peer.out.send(
-        thread, wic::block_group(thread), tag, peer.out_cycle, b + std::size_t{row - p.band_begin(work.device)} * p.n,
-        bytes, timeout_ns, wic::Payload::contiguous(std::uint64_t{row} * p.n * sizeof(Word), bytes));
+        thread, wic::block_group(thread), tag, cycle, b + std::size_t{row - p.band_begin(work.device)} * p.n, bytes,
+        timeout_ns, wic::Payload::contiguous(std::uint64_t{row} * p.n * sizeof(Word), bytes));
     if (wait) return true;
     if (thread.index() == 0) work.failure->report(thread, work.iteration, peer.device, tag, true);
     return false;
   }
 
+ private:
   WIC_DEVICE bool receive(const wic::Thread& thread, const Peer& peer, std::uint32_t tag) const {
     const Panels& p = work.panels;
     const wic::Group group = wic::block_group(thread);
@@ -107,6 +120,16 @@ struct Exchange {
                     reinterpret_cast<std::byte*>(peer.arrived + std::size_t{row} * p.n), message.data, message.bytes);
     peer.in.release(thread, group, tag, peer.in_cycle);
     return true;
+  }
+};
+
+/// After GPS: also sends the next panel of the step, whose rows exist already, before it waits for this one. The next
+/// Exchange sends it again, which does nothing.
+struct ExchangeAhead : Exchange {
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    run(thread, [&](std::uint32_t task) {
+      return send(thread, task, next_cycle_of(work.peers[task / work.panels.tiles].out_cycle), work.panel + 1);
+    });
   }
 };
 

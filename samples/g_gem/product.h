@@ -131,6 +131,7 @@ class BlockedProduct : public App {
         spec.tags = panels_.tiles;
         spec.max_bytes = panels_.most_tile_rows() * panels_.n * static_cast<std::uint32_t>(sizeof(Word));
         spec.way = options_.way;
+        spec.rival = options_.rival;
         auto made = Lane::make(runtime_, spec);
         if (!made) return made.error();
         lanes_.back() = *std::move(made);
@@ -179,8 +180,13 @@ class BlockedProduct : public App {
     if (!threads) return threads.error();
     const wic::LaunchShape block{1, *threads, Tiling::shared_bytes(*threads)};
     const std::uint32_t chunks = rank.exchange.work.chunks(*threads), sharing = ranks_on(runtime_, device);
-    const auto first =
-        choose_grid(device, wic::kernel_ref(rank.exchange), block, options_, rank.exchange.tasks(), chunks, sharing);
+    const wic::KernelRef exchange = wic::kernel_ref(rank.exchange);
+    const ExchangeAhead ahead{rank.exchange};
+    const bool has_ahead = options_.rival == Rival::gps;
+    // Also loads the kernel, which the last panel of a step uses with every rival.
+    if (const auto loaded = device.resident_blocks(block, exchange); !loaded) return loaded.error();
+    const auto first = choose_grid(device, has_ahead ? wic::kernel_ref(ahead) : exchange, block, options_,
+                                   rank.exchange.tasks(), chunks, sharing);
     if (!first) return first.error();
     const MultiplyArrived arrived{rank.exchange.work};
     const auto second = choose_grid(device, wic::kernel_ref(arrived), block, options_, 0, chunks, sharing);
@@ -195,6 +201,7 @@ class BlockedProduct : public App {
     const std::uint32_t iteration = ++iteration_;
     for (std::uint32_t d = 0; d < panels_.devices; ++d) {
       PanelWork& work = ranks_[d].exchange.work;
+      bool ahead = options_.rival == Rival::gps && panel + 1 < panels_.panels;
       work.panel = panel;
       work.iteration = iteration;
       for (std::uint32_t i = 0; i < work.peer_count(); ++i) {
@@ -204,9 +211,16 @@ class BlockedProduct : public App {
         peer.out_cycle = out.cycle;
         peer.in = in.receiver();
         peer.in_cycle = in.cycle;
+        ahead = ahead && keeps_way(lane(d, peer.device), out);
+        if (auto r = lane(d, peer.device).carry(out, options_.timeout_ns); !r) return r;
       }
       wic::Stream& stream = queues_[d].stream();
-      if (auto r = wic::launch(stream, ranks_[d].grid, ranks_[d].exchange); !r) return r;
+      const Exchange& exchange = ranks_[d].exchange;
+      if (auto r = ahead ? wic::launch(stream, ranks_[d].grid, ExchangeAhead{exchange})
+                         : wic::launch(stream, ranks_[d].grid, exchange);
+          !r) {
+        return r;
+      }
       if (auto r = wic::launch(stream, ranks_[d].second, MultiplyArrived{work}); !r) return r;
     }
     return wic::ok();

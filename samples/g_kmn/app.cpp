@@ -106,7 +106,9 @@ Result<> KMeans::choose_shapes(const AppOptions& options) {
     if (!fits) return fits.error();
     max_blocks = std::min(max_blocks, *fits);
   }
-  const auto producers = max_waiting_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
+  const auto lanes = static_cast<std::uint32_t>(runtime_.device_count() - 1);
+  const auto producers = max_waiting_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}),
+                                            agent_blocks(options.rival, lanes));
   if (!producers) return producers.error();
   // Cut few points into smaller parts: a round with a single tile would not stream and would leave no work to overlap.
   const auto fine =
@@ -134,6 +136,7 @@ Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
   spec.tags = cut_.tags;
   spec.max_bytes = cut_.part * static_cast<std::uint32_t>(sizeof(Point));
   spec.way = options.way;
+  spec.rival = options.rival;
   auto lane = Lane::make(runtime_, spec);
   if (!lane) return lane.error();
   auto centroids = wic::Array<Point>::make(device, std::size_t{2} * clusters_, wic::Memory::device);
@@ -175,6 +178,7 @@ Result<> KMeans::step(std::uint32_t step) {
     consumer.kernel.receiver = turn.receiver();
     consumer.kernel.numbers = numbers;
     consumer.kernel.round = step;
+    if (auto r = consumer.lane->carry(turn, numbers.of(0), tiles, timeout_ns_); !r) return r;
     if (auto r = wic::launch(queues_[c + 1].stream(), consume_shape_, consumer.kernel); !r) return r;
   }
   if (auto r = wic::launch(queues_[0].stream(), produce_shape_, produce); !r) return r;
@@ -221,7 +225,9 @@ const AppInfo& g_kmn_info() {
         "points per message; 0 = threads per block, on GPUs twice as many, but fewer if a round would have less than "
         "eight tiles",
         "0", 0, 1u << 16}},
-      &kmn::KMeans::make};
+      &kmn::KMeans::make,
+      {{Rival::gps,
+        "the program makes its points in the consumers' memory, which is what GPS does: use --wait alone"}}};
   return info;
 }
 

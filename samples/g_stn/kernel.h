@@ -27,26 +27,49 @@ struct Step : SlabKernel {
     return (items + threads - 1) / threads;
   }
 
-  WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (failure->stops(thread, iteration)) return;
-    const std::uint32_t all = tasks();
-    for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
-      if (!send(thread, tile_of(task))) return;
-    }
-    const std::uint32_t waiting = all < thread.block_count() ? all : thread.block_count();
-    deal_chunks(thread, waiting, chunks(thread.block_size()), [&](std::uint32_t chunk) { step_chunk(thread, chunk); });
-    for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
-      if (!receive(thread, tile_of(task))) return;
-    }
-  }
-
- private:
   struct Tile {
     std::uint32_t side, tag, field;
     std::uint32_t first_row, rows;
     std::uint32_t z;  ///< its height in the slab
   };
 
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    run(thread, [](const Tile&) { return true; });
+  }
+
+  /// `computed`: see EarlyPublish. False: a deadline passed.
+  template <class Computed>
+  WIC_DEVICE void run(const wic::Thread& thread, const Computed& computed) const {
+    if (failure->stops(thread, iteration)) return;
+    const std::uint32_t all = tasks();
+    for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
+      const Tile tile = tile_of(task);
+      if (!send(thread, tile, sides[tile.side].out_cycle, from)) return;
+    }
+    const std::uint32_t waiting = all < thread.block_count() ? all : thread.block_count();
+    deal_chunks(thread, waiting, chunks(thread.block_size()), [&](std::uint32_t chunk) { step_chunk(thread, chunk); });
+    for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
+      const Tile tile = tile_of(task);
+      if (!receive(thread, tile) || !computed(tile)) return;
+    }
+  }
+
+  WIC_DEVICE static std::uint32_t side_of(const Tile& tile) { return tile.side; }
+
+  /// Sends a tile of `slab`.
+  WIC_DEVICE bool send(const wic::Thread& thread, const Tile& tile, const wic::Cycle& cycle, const Cell* slab) const {
+    const std::size_t row = std::size_t{tile.first_row} * n;
+    const std::uint32_t bytes = tile.rows * n * static_cast<std::uint32_t>(sizeof(Cell));
+    const std::uint64_t offset = (plane_at(n, first_unit + tile.z, tile.field) + row) * sizeof(Cell);
+    const wic::WaitResult wait = sides[tile.side].out.send(thread, wic::block_group(thread), tile.tag, cycle,
+                                                           slab + plane_at(n, tile.z, tile.field) + row, bytes,
+                                                           timeout_ns, wic::Payload::contiguous(offset, bytes));
+    if (wait) return true;
+    if (thread.index() == 0) failure->report(thread, iteration, sides[tile.side].peer, tile.tag, true);
+    return false;
+  }
+
+ private:
   /// Messages in each direction between two slabs.
   WIC_DEVICE std::uint32_t tags() const { return kFields * tiles; }
 
@@ -60,19 +83,6 @@ struct Step : SlabKernel {
     tile.rows = part_begin(n, tiles, k + 1) - tile.first_row;
     tile.z = tile.side == 0 ? 0 : units - 1;
     return tile;
-  }
-
-  WIC_DEVICE bool send(const wic::Thread& thread, const Tile& tile) const {
-    const SlabSide& link = sides[tile.side];
-    const std::size_t row = std::size_t{tile.first_row} * n;
-    const std::uint32_t bytes = tile.rows * n * static_cast<std::uint32_t>(sizeof(Cell));
-    const std::uint64_t offset = (plane_at(n, first_unit + tile.z, tile.field) + row) * sizeof(Cell);
-    const wic::WaitResult wait = link.out.send(thread, wic::block_group(thread), tile.tag, link.out_cycle,
-                                               from + plane_at(n, tile.z, tile.field) + row, bytes, timeout_ns,
-                                               wic::Payload::contiguous(offset, bytes));
-    if (wait) return true;
-    if (thread.index() == 0) failure->report(thread, iteration, link.peer, tile.tag, true);
-    return false;
   }
 
   WIC_DEVICE void step_chunk(const wic::Thread& thread, std::uint32_t chunk) const {

@@ -21,6 +21,7 @@ KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const
   const std::uint32_t threads = options.number("threads");
   choice.cluster.prefix = options.prefix + name;
   choice.cluster.way = options.way;
+  choice.cluster.rival = options.rival;
   choice.cluster.shape = {options.blocks, options.block_size};
   choice.cluster.host_threads = threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u);
   choice.cluster.timeout_ns = options.timeout_ns;

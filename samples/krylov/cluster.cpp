@@ -64,6 +64,7 @@ struct Cluster::State {
         spec.consumer = end_of(out.peer);
         spec.max_bytes = message_bytes(static_cast<std::uint32_t>(out.from.size()));
         spec.way = options.way;
+        spec.rival = options.rival;
         auto lane = Lane::make(runtime, spec);
         if (!lane) return lane.error();
         lanes[from][out.peer] = *std::move(lane);

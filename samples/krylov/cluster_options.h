@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rivals/rival.h"
 #include "wic/channel_spec.h"
 
 namespace sample::krylov {
@@ -19,6 +20,7 @@ struct ShapeWish {
 struct ClusterOptions {
   std::string prefix;  ///< of the lanes' names: "PREFIX.0to1" and so on
   wic::Way way = wic::Way::poll;
+  Rival rival = Rival::none;
   ShapeWish shape;
   std::uint32_t host_threads = 1;
   std::uint64_t timeout_ns = 10'000'000'000;

@@ -7,7 +7,7 @@ import unittest
 
 import harness
 
-NUMBERS = (2, 4, 5, 6, 7, 12, 13, 14, 15, 16)
+NUMBERS = (2, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17)
 
 
 class Figures(harness.Case):

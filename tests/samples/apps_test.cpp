@@ -1,4 +1,5 @@
-// Properties of every application: correct in all three ways of waiting, also while the mode toggles. Compiled for the
+// Properties of every application: correct in all three ways of waiting, and polling and parked with each rival that it
+// runs with (rivals/rival.h), also while the mode toggles. Compiled for the
 // CPU device, for one GPU that plays both ends, and for two GPUs (APPS_C_DEVICES for the c_ programs, APPS_G_DEVICES
 // for the g_ programs).
 #include "apps.h"
@@ -17,6 +18,7 @@ using wicprof::Mode;
 struct Case {
   const AppInfo* info;
   Way way;
+  Rival rival = Rival::none;
 };
 
 const char* way_name(Way way) { return way == Way::naive ? "naive" : way == Way::poll ? "poll" : "park"; }
@@ -41,6 +43,14 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const AppInfo* info : all_apps()) {
     for (const Way way : {Way::naive, Way::poll, Way::park}) cases.push_back({info, way});
+    for (const RivalInfo& rival : kRivals) {
+      for (const Way way : {Way::poll, Way::park}) {
+        AppOptions options;
+        options.way = way;
+        options.rival = rival.rival;
+        if (check_rival(*info, options)) cases.push_back({info, way, rival.rival});
+      }
+    }
   }
   return cases;
 }
@@ -48,6 +58,7 @@ std::vector<Case> all_cases() {
 AppOptions options_of(const Case& c) {
   AppOptions options;
   options.way = c.way;
+  options.rival = c.rival;
   options.timeout_ns = kOnGpu ? 5'000'000'000 : 60'000'000'000;
   options.on_gpu = kOnGpu;
   options.size = size_of(*c.info);
@@ -119,8 +130,29 @@ TEST_P(EveryApplication, ReportsAMissedDeadline) {
   EXPECT_NE(done.error().message.find("deadline"), std::string::npos) << done.error().message;
 }
 
+TEST(Rivals, AreRefusedWithTheReason) {
+  AppOptions options;
+  for (const AppInfo* info : all_apps()) {
+    for (const RivalInfo& rival : kRivals) {
+      options.rival = rival.rival;
+      options.way = Way::naive;
+      const auto naive = check_rival(*info, options);
+      ASSERT_FALSE(naive);
+      EXPECT_NE(naive.error().message.find("--wait naive"), std::string::npos) << naive.error().message;
+      options.way = Way::poll;
+      const auto other_ends = check_rival(*info, options);
+      if (rival.between_gpus == (info->min_devices > 1)) continue;
+      ASSERT_FALSE(other_ends) << info->name << " " << rival.name;
+      EXPECT_EQ(other_ends.error().kind, wicprof::ErrorKind::bad_input);
+      EXPECT_NE(other_ends.error().message.find("here "), std::string::npos);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Gallery, EveryApplication, testing::ValuesIn(all_cases()), [](const auto& each) {
-  return std::string(each.param.info->name) + "_" + way_name(each.param.way);
+  const Case& c = each.param;
+  const std::string name = std::string(c.info->name) + "_" + way_name(c.way);
+  return c.rival == Rival::none ? name : name + "_" + rival_info(c.rival).name;
 });
 
 }  // namespace

@@ -129,5 +129,43 @@ TEST(LaneOfNaiveWay, ReturnsToAtomicsAfterAToggle) {
   EXPECT_EQ(strategy(), StrategyId::naive);
 }
 
+// Sends one word per tag.
+struct Emit {
+  wic::Sender sender;
+  wic::Cycle cycle;
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    const wic::Group group = wic::block_group(thread);
+    for (wic::Tag tag = 0; tag < kTags; ++tag) {
+      const std::uint32_t word = cycle.iteration + tag;
+      sender.send(thread, group, tag, cycle, &word, sizeof word, kTimeout);
+    }
+  }
+};
+
+TEST(LaneWithEffShare, CarriesOnlyWhatItsAgentsPush) {
+  wic::RuntimeOptions options;
+  options.devices = "simt:2";
+  const auto runtime = *wic::Runtime::create(options);
+  LaneSpec spec{"lane", wic::End::on(0), wic::End::on(1), kTags, 64, Way::poll};
+  spec.rival = Rival::effshare;
+  const auto lane = *Lane::make(*runtime, spec);
+  const auto from = *runtime->device(0).make_stream(), to = *runtime->device(1).make_stream();
+  const auto sums = *wic::Array<std::uint32_t>::make(runtime->device(1), kTags, wic::Memory::pinned_host);
+  std::uint32_t expected = 0;
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    const Lane::Turn turn = lane->turn(i);
+    ASSERT_TRUE(wic::launch(*from, {1, 32}, Emit{turn.sender(), turn.cycle}));
+    ASSERT_TRUE(from->synchronize());
+    // The message is ready, and nobody has pushed it.
+    const wic::Receiver receiver = turn.receiver();
+    for (wic::Tag tag = 0; tag < kTags; ++tag) EXPECT_LT(*receiver.box.word(tag, turn.cycle), i);
+    ASSERT_TRUE(lane->carry(turn, kTimeout));
+    ASSERT_TRUE(wic::launch(*to, {1, 32}, Sum{receiver, turn.cycle, kTags, sums.data()}));
+    ASSERT_TRUE(to->synchronize());
+    for (wic::Tag tag = 0; tag < kTags; ++tag) expected += i + tag;
+    EXPECT_EQ(sums[0] + sums[1] + sums[2], expected) << "iteration " << i;
+  }
+}
+
 }  // namespace
 }  // namespace sample
