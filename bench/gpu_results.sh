@@ -3,7 +3,8 @@
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
 # PART: programs (samples under wic-prof), backend (the backend's own benchmarks), applications (all ten, and sweeps
 # over threads and sizes), classification (of all ten, recorded in every way of waiting), collector (the cost of
-# recording: at most 570 s, of which PyTorch takes 300), two_gpus (needs a second GPU). Default: programs and backend.
+# recording: at most 570 s, of which PyTorch takes 300), rivals (figure 17's, on one GPU), two_gpus (needs a second GPU).
+# Default: programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Continues after a claim that does not hold and then exits with 1.
 set -u
@@ -107,6 +108,10 @@ applications() {
     --sizes c_cg=24,c_cg=48,g_stn=64,g_stn=192,g_bfs=16384,g_bfs=524288
 }
 
+rivals() {
+  limit=560 claim rivals bench_rivals --c-devices cuda:0 --g-devices cuda:0,cuda:0
+}
+
 classification() {
   echo "== classification"
   timeout 590 python3 -B "$(dirname "$0")/classification.py" --wic-prof "$bin/wic-prof" --programs "$bin" \
@@ -122,14 +127,15 @@ two_gpus() {
   answer many_hosts -- "$bin/many_hosts" --processes 2 --threads 8 --devices 2
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer --rounds 45
   limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
+  limit=560 claim rivals_peer bench_rivals --c-devices cuda:0,cuda:1 --g-devices cuda:0,cuda:1
   compare_ways applications_peer --c-devices cuda:0,cuda:1 --g-devices cuda:0,cuda:1 --seconds 4
 }
 
 case $part in
   all) programs; backend ;;
-  programs | backend | applications | classification | collector | two_gpus) "$part" ;;
+  programs | backend | applications | classification | collector | rivals | two_gpus) "$part" ;;
   *)
-    echo "unknown part '$part': choose programs, backend, applications, classification, collector, two_gpus or all" >&2
+    echo "unknown part '$part': choose programs, backend, applications, classification, collector, rivals, two_gpus or all" >&2
     exit 2
     ;;
 esac

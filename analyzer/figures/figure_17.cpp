@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <string_view>
 
-#include "analyzer/compare/compare.h"
+#include "analyzer/compare/run_series.h"
 #include "analyzer/figures/list.h"
 
 namespace wicprof::analyzer {
@@ -17,6 +18,17 @@ std::string option_of(const TraceModel& model, const std::string& option) {
     if (word.starts_with(option + "=")) value = word.substr(option.size() + 1);
   }
   return value;
+}
+
+/// Sites have the same names whatever the way of waiting: samples have "naive" in those that are polled with atomics.
+RunSeries series_with_plain_names(const TraceModel& model) {
+  static constexpr std::string_view kNaive = ".naive";
+  RunSeries series = series_of(model);
+  for (RunUnits& units : series.units) {
+    std::string& name = units.iterations.site_name;
+    if (const std::size_t at = name.find(kNaive); at != std::string::npos) name.erase(at, kNaive.size());
+  }
+  return series;
 }
 
 /// A trace as one of the figure's bars.
@@ -47,9 +59,11 @@ void add_rows(Figure& figure, const std::string& application, const std::vector<
     figure.notes.push_back(application + ": left out, without a trace of --wait naive or of tuned polling");
     return;
   }
+  const RunSeries baseline_series = series_with_plain_names(baseline->trace->model);
   for (const Contender& contender : contenders) {
     if (&contender == &*baseline) continue;
-    const Comparison comparison = compare(baseline->trace->model, contender.trace->model);
+    const Comparison comparison = compare_runs({baseline_series}, {series_with_plain_names(contender.trace->model)},
+                                               baseline->trace->model.name, contender.trace->model.name);
     const std::optional<Speedup>& speedup = comparison.speedup;
     if (!speedup) figure.notes.push_back(contender.trace->model.name + ": " + comparison.reason);
     const std::optional<SiteWaits> whole =

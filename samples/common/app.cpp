@@ -139,12 +139,12 @@ wic::Result<> check_rival(const AppInfo& info, const AppOptions& options) {
         "--rival {} moves messages between {}", rival.name,
         rival.between_gpus ? "GPUs, and here one end is the CPU" : "the CPU and a GPU, and here both ends are GPUs"));
   }
+  const char* reason = rival.refused_by_all;
   for (const RivalRefusal& refusal : info.refused) {
-    if (refusal.rival == options.rival) {
-      return wic::bad_input(fmt::format("--rival {}: {}", rival.name, refusal.reason));
-    }
+    if (refusal.rival == options.rival) reason = refusal.reason;
   }
-  return wic::ok();
+  return reason == nullptr ? wic::ok()
+                           : wic::Result<>(wic::bad_input(fmt::format("--rival {}: {}", rival.name, reason)));
 }
 
 int run_app(const AppInfo& info, int argc, char** argv) {

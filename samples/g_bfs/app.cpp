@@ -276,7 +276,7 @@ const AppInfo& g_bfs_info() {
         "how many messages a level has is known to the sending blocks alone, so the blocks that push "
         "messages would not know when to end"},
        {Rival::gps,
-        "a list of found vertices is complete only at the end of a level, so nothing can be stored earlier"}}};
+        "not made for this program, which would have to store each found vertex into the other device's marks"}}};
   return info;
 }
 

@@ -8,12 +8,13 @@
 
 namespace sample {
 
-enum class Rival : std::uint8_t { none, nblocking, demandcpy, effshare, gps };
+enum class Rival : std::uint8_t { none, nblocking, demandcpy, effshare, gps, finepack };
 
 struct RivalInfo {
   Rival rival;
   const char* name;
-  bool between_gpus;  ///< false: between the CPU and a GPU
+  bool between_gpus;                     ///< false: between the CPU and a GPU
+  const char* refused_by_all = nullptr;  ///< why no application runs with it
 };
 
 inline constexpr std::array kRivals{
@@ -21,6 +22,9 @@ inline constexpr std::array kRivals{
     RivalInfo{Rival::demandcpy, "demandcpy", false},
     RivalInfo{Rival::effshare, "effshare", true},
     RivalInfo{Rival::gps, "gps", true},
+    RivalInfo{Rival::finepack, "finepack", true,
+              "it packs stores of 4 to 32 bytes, and the applications send whole tiles, pieces and lists, which are "
+              "packed already: use --wait alone"},
 };
 
 constexpr const RivalInfo& rival_info(Rival rival) {

@@ -189,6 +189,52 @@ TEST(Figures, ThreadsOfFigure16) {
   EXPECT_NE(figure_of(16, {&models[0], &models[1]}).missing.find("different"), std::string::npos);
 }
 
+// A run of `app OPTIONS` whose iterations take `period`, at a site of that name.
+TraceModel contender(const std::string& options, TimeNs period, const std::string& site, const std::string& mode) {
+  TraceModel model = empty_program();
+  model.name = options;
+  model.meta["app"] = "app";
+  model.meta["command"] = "./app " + options;
+  model.meta["mode"] = mode;
+  model.sites[0].name = site;
+  add_handoff(model, {.iterations = 50, .period = [period](std::size_t) { return period; }});
+  settle(model);
+  return model;
+}
+
+TEST(Figures, ContendersOfFigure17) {
+  const TraceModel naive = contender("--wait naive", 6'000'000, "a.naive.data", "poll");
+  const TraceModel polled = contender("-w poll", 3'000'000, "a.data", "poll");
+  const TraceModel pushed = contender("--rival effshare", 4'000'000, "a.data", "poll");
+  const TraceModel parked = contender("--rival=gps --wait naive", 2'000'000, "a.data", "park");
+  const Figure figure = figure_of(17, {&polled, &naive, &pushed, &parked});
+  ASSERT_EQ(figure.rows.size(), 3u) << figure.missing;
+  const std::string names[] = {"poll", "poll with effshare", "park with gps"};
+  const double speedups[] = {2, 1.5, 3};
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(figure.rows[row][0].text, "app");
+    EXPECT_EQ(figure.rows[row][1].text, names[row]);
+    EXPECT_NEAR(number_at(figure, row, "speedup"), speedups[row], 0.01);
+    EXPECT_EQ(figure.rows[row][6].text, "naive");
+  }
+  const Figure without_naive = figure_of(17, {&pushed, &polled});
+  ASSERT_EQ(without_naive.rows.size(), 1u);
+  EXPECT_EQ(without_naive.rows[0][6].text, "poll");
+  EXPECT_NEAR(number_at(without_naive, 0, "speedup"), 0.75, 0.01);
+}
+
+TEST(Figures, Figure17SaysWhatItLeavesOut) {
+  const TraceModel pushed = contender("--rival effshare", 4'000'000, "a.data", "poll");
+  const TraceModel parked = contender("--rival gps", 2'000'000, "a.data", "park");
+  const Figure figure = figure_of(17, {&pushed, &parked});
+  EXPECT_TRUE(figure.rows.empty());
+  EXPECT_FALSE(figure.missing.empty());
+  ASSERT_EQ(figure.notes.size(), 1u);
+  EXPECT_NE(figure.notes[0].find("app: left out"), std::string::npos);
+  const TraceModel toggled = phased();
+  EXPECT_NE(figure_of(17, {&toggled}).notes.at(0).find("polls and parks"), std::string::npos);
+}
+
 TEST(Figures, AsJsonAndCsv) {
   TraceModel model = handoffs();
   model.sites[0].name = "=1+1, \"quoted\"";
