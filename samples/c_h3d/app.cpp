@@ -16,9 +16,9 @@ const AppInfo& c_h3d_info() {
        {"check", "when to compare with the reference: `end`, or `every` step", "end"}},
       &make_app<h3d::HaloExchange>,
       {{Rival::nblocking,
-        "the program reads messages and flags in host memory from inside its kernels, which is what "
-        "NBlocking does: use --wait alone"},
-       {Rival::demandcpy, "the messages are not in a channel, and their way through a copy engine is not made"}}};
+        "the program reads messages and flags in host memory from inside its kernels, which is what NBlocking does: "
+        "use "
+        "--wait alone"}}};
   return info;
 }
 

@@ -32,6 +32,7 @@ class HaloExchange : public App {
     }
     ring_options.naive = options.way == Way::naive;
     ring_options.prefix = options.prefix;
+    ring_options.rival = options.rival;
     ring_options.grid = {options.blocks, options.block_size};
     auto ring = Ring::make(runtime, n, ring_options);
     if (!ring) return ring.error();

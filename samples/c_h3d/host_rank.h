@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "c_h3d/copy.h"
+#include "c_h3d/inbox.h"
 #include "c_h3d/neighbours.h"
 #include "c_h3d/stencil.h"
 #include "common/host_team.h"
@@ -37,6 +38,12 @@ class HostRank {
 
   /// Sets the neighbours for iterations with the naive way of waiting.
   void use_naively(const Neighbours& neighbours) { neighbours_[1] = neighbours; }
+
+  /// Sends messages to the left and to the right through these from now on; nullptr: the receiver reads the outbox.
+  void copy_into(Inbox* left, Inbox* right) {
+    inboxes_[0] = left;
+    inboxes_[1] = right;
+  }
 
   std::vector<Cell>& field() { return current_; }
   std::uint32_t missed() const { return missed_.load(); }
@@ -84,7 +91,12 @@ class HostRank {
   void signal(const Neighbours& around, std::uint32_t m, std::uint32_t iteration, std::uint32_t naive_step) {
     const wic::SiteId site = around.outgoing_site(m);
     std::uint32_t* const word = around.outgoing_word(m, iteration);
-    if (naive_step == 0) {
+    if (Inbox* const inbox = inboxes_[side_of(m)]; inbox != nullptr) {
+      const wic::TimeNs at = wic::now_ns();
+      inbox->push(around.mine, m, iteration);
+      runtime_.record_signal(site, iteration, &inbox->outbox().flag(m, iteration)->word, at, iteration,
+                             around.outgoing_payload(m));
+    } else if (naive_step == 0) {
       runtime_.signal(site, iteration, word, iteration, around.outgoing_payload(m));
     } else {
       const wic::TimeNs at = wic::now_ns();
@@ -94,7 +106,8 @@ class HostRank {
   }
 
   wic::Runtime& runtime_;
-  Neighbours neighbours_[2];  // [1]: for the naive way of waiting
+  Neighbours neighbours_[2];                // [1]: for the naive way of waiting
+  Inbox* inboxes_[2] = {nullptr, nullptr};  // by side
   Brick brick_;
   HostTeam<> team_;
   std::vector<Cell> current_, next_;

@@ -35,6 +35,10 @@ struct Outbox {
   WIC_DEVICE std::uint32_t side_cells() const { return padded(n * n) + 4 * padded(n) + 4 * padded(1); }
   WIC_DEVICE std::uint32_t stored_cells() const { return 2 * 2 * side_cells(); }
 
+  WIC_DEVICE std::uint32_t cells_of(std::uint32_t message) const {
+    const std::uint32_t k = message % kPerSide;
+    return k == 0 ? n * n : k < 5 ? n : 1;
+  }
   WIC_DEVICE Flag* flag(std::uint32_t message, std::uint32_t iteration) const {
     return flags + (iteration % 2) * kMessages + message;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "c_h3d/domain.h"
 #include "c_h3d/host_rank.h"
 #include "common/ranks.h"
+#include "rivals/rival.h"
 
 namespace sample::h3d {
 
@@ -20,6 +22,7 @@ struct RingOptions {
   bool naive = false;             ///< the ranks' own way of waiting is Algorithm 1 of the WIC paper
   std::string prefix = {};        ///< of the sites' names
   RankGrid grid = {};
+  Rival rival = Rival::none;
 };
 
 class Ring {
@@ -34,12 +37,16 @@ class Ring {
   static wic::Result<std::unique_ptr<Ring>> make(wic::Runtime& runtime, std::uint32_t n, const RingOptions& options) {
     std::unique_ptr<Ring> ring(new Ring(runtime, n, options));
     if (wic::Result<> made = ring->make_medium(ring->fast_, false); !made) return made.error();
+    if (options.rival == Rival::demandcpy) {
+      if (wic::Result<> made = ring->make_inboxes(); !made) return made.error();
+    }
     if (options.naive) {
       if (wic::Result<> made = ring->make_medium(ring->naive_, true); !made) return made.error();
     }
     ring->host_ =
         std::make_unique<HostRank>(runtime, ring->neighbours(ring->fast_, 0), ring->domain_.brick(0), options.threads);
     if (options.naive) ring->host_->use_naively(ring->neighbours(ring->naive_, 0));
+    ring->host_->copy_into(ring->inbox(ring->domain_.ranks - 1), ring->inbox(1));
     for (std::uint32_t d = 0; d < runtime.device_count(); ++d) {
       auto rank = DeviceRank::make(runtime.device(d), runtime.view(d), ring->neighbours(ring->fast_, d + 1),
                                    ring->domain_.brick(d + 1), ranks_on(runtime, runtime.device(d)), options.grid);
@@ -94,7 +101,11 @@ class Ring {
       const wic::Result<> launched = devices_[d].launch(iteration, timeout_ns, naive_step);
       if (!launched) return launched.error();
     }
-    return host_->iterate(iteration, static_cast<wic::TimeNs>(timeout_ns), naive_step);
+    const bool in_time = host_->iterate(iteration, static_cast<wic::TimeNs>(timeout_ns), naive_step);
+    for (const auto& [rank, inbox] : inboxes_) {
+      if (wic::Result<> copied = inbox->status(); !copied) return copied.error();
+    }
+    return in_time;
   }
 
   /// Waits for all devices, at most until their deadlines, and returns all failures so far.
@@ -165,11 +176,30 @@ class Ring {
     return wic::ok();
   }
 
+  // The CPU's messages are copied into the memory of the ranks beside it.
+  wic::Result<> make_inboxes() {
+    for (const std::uint32_t rank : {1u, domain_.ranks - 1}) {
+      if (inboxes_.contains(rank)) continue;
+      auto inbox = Inbox::make(runtime_.device(rank - 1), domain_.n);
+      if (!inbox) return inbox.error();
+      inboxes_.emplace(rank, *std::move(inbox));
+    }
+    return wic::ok();
+  }
+  /// nullptr: the rank reads the CPU's outbox.
+  Inbox* inbox(std::uint32_t rank) const {
+    const auto found = inboxes_.find(rank);
+    return found == inboxes_.end() ? nullptr : found->second.get();
+  }
+
   wic::Result<> add_sites(Medium& medium, bool naive) {
     const auto add = [&](const char* name, bool on_device) {
       wic::SiteSpec site;
       site.name = options_.prefix + name + (naive ? ".naive" : "");
       site.word_memory = naive ? wic::WordMemory::managed : wic::WordMemory::pinned_host;
+      // With one device, all of its messages are the CPU's.
+      const bool copied = on_device && options_.rival == Rival::demandcpy && domain_.ranks == 2;
+      if (copied) site.word_memory = wic::WordMemory::device;
       if (naive && on_device) site.own = wic::StrategyId::naive;
       site.purpose = wic::SitePurpose::data;
       return runtime_.add_site(site);
@@ -187,7 +217,9 @@ class Ring {
 
   Neighbours neighbours(const Medium& medium, std::uint32_t rank) const {
     const auto at = [&](std::uint32_t of) {
-      return Neighbour{medium.outboxes[of], of == 0 ? medium.host_sites : medium.device_sites};
+      const Inbox* const copies = of == 0 ? inbox(rank) : nullptr;
+      return Neighbour{copies != nullptr ? copies->outbox() : medium.outboxes[of],
+                       of == 0 ? medium.host_sites : medium.device_sites};
     };
     const std::uint32_t left = (rank + domain_.ranks - 1) % domain_.ranks;
     const std::uint32_t right = (rank + 1) % domain_.ranks;
@@ -198,8 +230,9 @@ class Ring {
   wic::Runtime& runtime_;
   const RingOptions options_;
   Domain domain_;
-  Medium fast_, naive_;                   // naive_: empty unless options_.naive
-  std::uint32_t last_naive_[2] = {0, 0};  // last even and odd iteration with the naive way
+  Medium fast_, naive_;                                      // naive_: empty unless options_.naive
+  std::uint32_t last_naive_[2] = {0, 0};                     // last even and odd iteration with the naive way
+  std::map<std::uint32_t, std::unique_ptr<Inbox>> inboxes_;  // by rank; empty unless they are used
   std::unique_ptr<HostRank> host_;
   std::vector<DeviceRank> devices_;
 };
