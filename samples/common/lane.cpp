@@ -60,7 +60,7 @@ Lane::Turn Lane::turn(std::uint32_t iteration) {
 wic::Result<> Lane::carry(const Turn& turn, wic::Cycle first, std::uint32_t count, std::uint64_t timeout_ns) {
   if (relay_ == nullptr) return wic::ok();
   // The agents are on the producer's device, where the message is ready.
-  return relay_->run(*turn.channel->receiver(), *turn.arrival->sender(), first, count, timeout_ns);
+  return relay_->run(turn.agents_receiver(), turn.agents_sender(), first, count, timeout_ns);
 }
 
 }  // namespace sample

@@ -39,6 +39,9 @@ class Lane {
 
     wic::Receiver receiver() const { return *arrival->receiver(); }  ///< valid if the consumer is a device
     wic::Sender sender() const { return *channel->sender(); }        ///< valid if the producer is a device
+    /// With EffShare, for the agents on the producer's device.
+    wic::Receiver agents_receiver() const { return *channel->receiver(); }
+    wic::Sender agents_sender() const { return *arrival->sender(); }
   };
 
   /// Errors: those of wic::Channel::make().

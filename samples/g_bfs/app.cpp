@@ -112,15 +112,22 @@ Result<Shapes> BreadthFirst::choose_shapes(const AppOptions& options) {
   Shapes shapes;
   shapes.threads = options.block_size != 0 ? options.block_size : options.on_gpu ? 256 : 32;
   shapes.blocks = 1;
+  shapes.agents = options.rival == Rival::effshare;
   std::uint32_t max_blocks = ~0u;
   for (std::uint32_t d = 0; d < devices(); ++d) {
-    const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}));
+    const auto fits =
+        shapes.agents
+            ? max_waiting_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(LevelWithAgents{}))
+            : max_waiting_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}));
     if (!fits) return fits.error();
     max_blocks = std::min(max_blocks, *fits);
   }
   shapes.blocks = std::min(max_blocks, options.blocks != 0 ? options.blocks : options.on_gpu ? max_blocks : 4);
   const std::uint32_t waiting = options.number("waiting");
   shapes.waiting = std::min(shapes.blocks, waiting != 0 ? waiting : (shapes.blocks + 1) / 2);
+  if (shapes.agents && shapes.waiting == shapes.blocks) {
+    return wic::bad_input("--rival effshare needs a block that does not wait: raise --blocks or lower --waiting");
+  }
   return shapes;
 }
 
@@ -136,6 +143,7 @@ Result<> BreadthFirst::open_lanes(const AppOptions& options) {
       spec.tags = chunks_for(split_.count(to), chunk_);
       spec.max_bytes = static_cast<std::uint32_t>(sizeof(ChunkHead) + chunk_ * sizeof(Reached));
       spec.way = options.way;
+      spec.rival = options.rival;
       auto lane = Lane::make(runtime_, spec);
       if (!lane) return lane.error();
       lanes_[from * devices() + to] = *std::move(lane);
@@ -171,6 +179,10 @@ Result<> BreadthFirst::begin(std::uint32_t step, Vertex source) {
       if (other == d) continue;
       const Lane::Turn out = lane(d, other).turn(step), in = lane(other, d).turn(step);
       peers.senders[other] = out.sender();
+      if (shapes_.agents) {
+        peers.ready[other] = out.agents_receiver();
+        peers.out[other] = out.agents_sender();
+      }
       peers.way_out[other] = out.way_index;
       peers.receivers[other] = in.receiver();
       peers.way_in[other] = in.way_index;
@@ -272,10 +284,7 @@ const AppInfo& g_bfs_info() {
        {"chunk", "maximum vertices per message; 0 = 32, on GPUs 1024", "0", 0, 1u << 20},
        {"waiting", "blocks that send and receive (the others only search); 0 = half", "0", 0, 1u << 20}},
       &bfs::BreadthFirst::make,
-      {{Rival::effshare,
-        "how many messages a level has is known to the sending blocks alone, so the blocks that push "
-        "messages would not know when to end"},
-       {Rival::gps,
+      {{Rival::gps,
         "not made for this program, which would have to store each found vertex into the other device's marks"}}};
   return info;
 }

@@ -8,6 +8,7 @@
 
 #include "common/ranks.h"
 #include "g_bfs/protocol.h"
+#include "rivals/rival.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
 #include "wic/site.h"
@@ -39,6 +40,9 @@ struct State {
 struct Peers {
   wic::Sender senders[kMaxDevices];
   wic::Receiver receivers[kMaxDevices];
+  // With LevelWithAgents: from this device's own blocks, and on to the other device.
+  wic::Receiver ready[kMaxDevices];
+  wic::Sender out[kMaxDevices];
   std::uint32_t way_out[kMaxDevices], way_in[kMaxDevices];  ///< 0 or 1
 };
 
@@ -209,12 +213,20 @@ struct Level {
   static constexpr std::uint32_t kLine = 32;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    run(thread, [] { return true; });
+  }
+
+ protected:
+  /// `push`: called by all blocks once they have sent their messages. False: a deadline passed.
+  template <class Push>
+  WIC_DEVICE void run(const wic::Thread& thread, const Push& push) const {
     const State& state = *context.state;
     const std::uint32_t senders = state.senders;
     if (senders == 0 || context.failure->stops(thread, numbers.iteration())) return;
     auto* const shared = static_cast<std::uint32_t*>(thread.shared());
     const bool waits = thread.block() < waiting;
     bool in_time = !waits || !is_sender(context) || send_all(thread, shared);
+    in_time = push() && in_time;
     bool any = false;
     if (state.found[numbers.frontier() & 1] == numbers.frontier())
       any = follow(thread, context, numbers, context.own, shared);
@@ -225,6 +237,15 @@ struct Level {
     finish(thread);
   }
 
+  WIC_DEVICE wic::Cycle cycle_of(std::uint32_t chunk, std::uint32_t tags) const {
+    return {chunk / tags + 1, numbers.iteration()};
+  }
+
+  WIC_DEVICE bool report(const wic::Thread& thread, std::uint32_t d, std::uint32_t chunk, bool for_space) const {
+    if (thread.index() == 0) context.failure->report(thread, numbers.iteration(), d, chunk, for_space);
+    return false;
+  }
+
  private:
   WIC_DEVICE ChunkHead own_head() const {
     const State& state = *context.state;
@@ -233,15 +254,6 @@ struct Level {
       if (d != context.device && state.listed[d] != 0) head.wakes |= 1u << d;
     }
     return head;
-  }
-
-  WIC_DEVICE wic::Cycle cycle_of(std::uint32_t chunk, std::uint32_t tags) const {
-    return {chunk / tags + 1, numbers.iteration()};
-  }
-
-  WIC_DEVICE bool report(const wic::Thread& thread, std::uint32_t d, std::uint32_t chunk, bool for_space) const {
-    if (thread.index() == 0) context.failure->report(thread, numbers.iteration(), d, chunk, for_space);
-    return false;
   }
 
   WIC_DEVICE bool send_all(const wic::Thread& thread, std::uint32_t* shared) const {
@@ -378,6 +390,45 @@ struct Level {
     }
     state.senders = next_senders(senders, state.heads, context.devices);
     ++state.levels;
+  }
+};
+
+/// EffShare (rivals/relay.h): the first of the blocks that never wait for another device push ready messages before
+/// they follow edges. They are a part of this kernel because only it knows how many messages a level has.
+struct LevelWithAgents : Level {
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    run(thread, [&] { return push_all(thread); });
+  }
+
+ private:
+  WIC_DEVICE bool push_all(const wic::Thread& thread) const {
+    const std::uint32_t others = thread.block_count() - waiting;
+    const std::uint32_t agents = others < kAgentBlocks ? others : kAgentBlocks;
+    if (thread.block() < waiting || thread.block() - waiting >= agents || !is_sender(context)) return true;
+    for (std::uint32_t d = 0; d < context.devices; ++d) {
+      if (d == context.device) continue;
+      const std::uint32_t chunks = chunks_for(context.state->listed[d], context.chunk);
+      for (std::uint32_t c = thread.block() - waiting; c < chunks; c += agents) {
+        if (!push(thread, d, c)) return report(thread, d, c, true);
+      }
+    }
+    return true;
+  }
+
+  WIC_DEVICE bool push(const wic::Thread& thread, std::uint32_t d, std::uint32_t c) const {
+    const wic::Group group = wic::block_group(thread);
+    const std::uint32_t tags = context.tags(d);
+    const std::uint32_t number = context.state->sent[context.peers->way_out[d]][d] + c;
+    const wic::Tag tag = number % tags;
+    const wic::Cycle cycle = cycle_of(number, tags);
+    const wic::Receiver& ready = context.peers->ready[d];
+    const wic::Message message = ready.receive(thread, group, tag, cycle, start.timeout_ns);
+    if (message.data == nullptr) return false;
+    if (!context.peers->out[d].send(thread, group, tag, cycle, message.data, message.bytes, start.timeout_ns)) {
+      return false;
+    }
+    ready.release(thread, group, tag, cycle);
+    return true;
   }
 };
 

@@ -22,6 +22,7 @@ struct Shapes {
   std::uint32_t threads = 0;
   std::uint32_t blocks = 0;   ///< per kernel
   std::uint32_t waiting = 0;  ///< of the blocks of `Level`
+  bool agents = false;        ///< `LevelWithAgents` instead
 
   wic::LaunchShape push() const { return {blocks, threads, (threads + 1) * 4, false}; }
   wic::LaunchShape collect() const { return {blocks, threads, 2 * 4, false}; }
@@ -83,9 +84,10 @@ class Rank {
   wic::Result<> queue_level(const Numbers& numbers) {
     if (auto r = wic::launch(queue_->stream(), shapes_.push(), Push{context_, numbers}); !r) return r;
     if (auto r = wic::launch(queue_->stream(), shapes_.collect(), Collect{context_, numbers}); !r) return r;
-    return wic::launch(queue_->stream(), shapes_.level(),
-                       Level{context_, numbers, runtime_->site(start_site_, timeout_ns_, context_.device),
-                             start_words_.data(), shapes_.waiting});
+    const Level level{context_, numbers, runtime_->site(start_site_, timeout_ns_, context_.device), start_words_.data(),
+                      shapes_.waiting};
+    return shapes_.agents ? wic::launch(queue_->stream(), shapes_.level(), LevelWithAgents{level})
+                          : wic::launch(queue_->stream(), shapes_.level(), level);
   }
 
   /// Queues the copy for state(), which is valid when the queue has finished.

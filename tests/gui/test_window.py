@@ -590,7 +590,7 @@ class Panels(gui_harness.Case):
 
     def test_the_papers_figures(self):
         state = self.drive([self.trace], "view figures", "wait facts", "frames 3", "dump s")
-        self.assertEqual([f["number"] for f in state["figures"]], [2, 4, 5, 6, 7, 12, 13, 14, 15, 16])
+        self.assertEqual([f["number"] for f in state["figures"]], [2, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17])
         for figure in state["figures"]:
             self.assertEqual(f"figure.{figure['number']}" in state["items"], bool(figure["series"]),
                              "a plot if there is data")
