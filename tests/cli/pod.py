@@ -140,7 +140,8 @@ class Pod:
         the manifest's, of images that are the user's own."""
         self.case.addCleanup(self.stop)
         if not self.spec.get("hostPID"):
-            self.pause = subprocess.Popen(["unshare", "-p", "-f", "-i", "-u", "sleep", "600"], start_new_session=True)
+            self.pause = subprocess.Popen(["unshare", "-p", "-f", "-i", "-u", "sleep", "600"], start_new_session=True,
+                                          stderr=subprocess.DEVNULL)
             self.case.until(lambda: self.children(self.pause.pid), "the pod")
         for container in self.spec.get("initContainers", []):
             done = self.begin(container, container["command"])
@@ -152,7 +153,7 @@ class Pod:
             self.case.started.append(process)
             self.running[name] = (container, process)
             program = pathlib.Path(words[0]).name
-            self.case.until(lambda: self.program(name) == program or process.poll() is not None, f"container {name}")
+            self.case.until(lambda: self.program_of(self.pid(name)) == program or process.poll() is not None, f"container {name}")
 
     def stop(self):
         """Ends all that still runs."""
@@ -172,9 +173,10 @@ class Pod:
             pid = next(iter(self.children(pid)), 0)
         return pid
 
-    def program(self, name):
+    @staticmethod
+    def program_of(pid):
         try:
-            return pathlib.Path(f"/proc/{self.pid(name)}/comm").read_text().strip()
+            return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
         except OSError:
             return None
 

@@ -9,7 +9,6 @@ import signal
 import socket
 import threading
 import time
-import unittest
 
 import harness
 
