@@ -169,7 +169,7 @@ inline wic::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic:
   block.blocks = options.blocks != 0 ? options.blocks : tasks + std::clamp(chunks, 1u, std::max(max, 1u));
   wic::LaunchShape waiting = block;
   // A device has at most as many outgoing lanes as tasks, and blocks that move messages are no larger than these.
-  waiting.blocks = std::min(block.blocks, tasks + 1) + agent_blocks(options.rival, std::min(tasks, kMaxOutgoing));
+  waiting.blocks = std::min(block.blocks, tasks + 1) + agent_blocks(options.rival, gpu, std::min(tasks, kMaxOutgoing));
   const std::vector<wic::PlannedLaunch> together(sharing, {waiting, kernel});
   if (wic::Result<> fits = wic::check_co_resident(device, together); !fits) return fits.error();
   return block;

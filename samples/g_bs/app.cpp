@@ -110,7 +110,7 @@ Result<> BitonicSort::choose_shapes(const AppOptions& options) {
   std::uint32_t max_blocks = ~0u;
   for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
     const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}),
-                                         agent_blocks(options.rival, layout_.device_bits));
+                                         agent_blocks(options.rival, options.on_gpu, layout_.device_bits));
     if (!fits) return fits.error();
     max_blocks = std::min(max_blocks, *fits);
   }

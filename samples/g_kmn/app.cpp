@@ -108,7 +108,7 @@ Result<> KMeans::choose_shapes(const AppOptions& options) {
   }
   const auto lanes = static_cast<std::uint32_t>(runtime_.device_count() - 1);
   const auto producers = max_waiting_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}),
-                                            agent_blocks(options.rival, lanes));
+                                            agent_blocks(options.rival, options.on_gpu, lanes));
   if (!producers) return producers.error();
   // Cut few points into smaller parts: a round with a single tile would not stream and would leave no work to overlap.
   const auto fine =

@@ -12,7 +12,8 @@ namespace {
 
 /// Each block forwards its share of the tags, cycle by cycle.
 struct Agents {
-  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 4;
+  // At most 40 registers per thread: the application's blocks, whose places these take, have as many.
+  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 6;
 
   wic::Receiver ready;
   wic::Sender out;
@@ -55,7 +56,7 @@ wic::Result<std::unique_ptr<Relay>> Relay::make(wic::Device& producer, std::uint
   std::unique_ptr<Relay> relay(new Relay());
   const bool gpu = producer.properties().kind == wic::DeviceKind::cuda;
   relay->tags_ = tags;
-  relay->shape_ = {std::min(tags, gpu ? kAgentBlocks : 1u), gpu ? 256u : 32u};
+  relay->shape_ = {std::min(tags, agent_blocks(Rival::effshare, gpu, 1)), gpu ? 256u : 32u};
   const auto resident = producer.resident_blocks(relay->shape_, wic::kernel_ref(Agents{}));
   if (!resident) return resident.error();
   if (*resident < relay->shape_.blocks) {

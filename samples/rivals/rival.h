@@ -34,10 +34,10 @@ constexpr const RivalInfo& rival_info(Rival rival) {
 }
 
 /// Blocks of a rival's own that stay on a GPU beside those of the application, for each outgoing lane. Not calibrated.
-inline constexpr std::uint32_t kAgentBlocks = 4;
-/// The same for a device with so many outgoing lanes.
-constexpr std::uint32_t agent_blocks(Rival rival, std::uint32_t lanes) {
-  return rival == Rival::effshare ? lanes * kAgentBlocks : 0;
+inline constexpr std::uint32_t kAgentBlocks = 16;
+/// The same for a device with so many outgoing lanes; on the CPU device one block for each.
+constexpr std::uint32_t agent_blocks(Rival rival, bool on_gpu, std::uint32_t lanes) {
+  return rival == Rival::effshare ? lanes * (on_gpu ? kAgentBlocks : 1) : 0;
 }
 
 /// Why an application does not run with a rival that its kind of ends could have.
