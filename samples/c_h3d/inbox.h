@@ -38,10 +38,14 @@ class Inbox {
   void push(const Outbox& from, std::uint32_t message, std::uint32_t iteration) {
     const std::lock_guard lock(mutex_);
     if (error_) return;
-    wic::Result<> done = stream_->copy(copy_.buffer(message, iteration), from.buffer(message, iteration),
-                                       copy_.cells_of(message) * sizeof(Cell));
-    if (done) done = stream_->write(&copy_.flag(message, iteration)->word, iteration);
-    if (!done) error_ = done.error();
+    const wic::Result<> copied = stream_->copy(copy_.buffer(message, iteration), from.buffer(message, iteration),
+                                               copy_.cells_of(message) * sizeof(Cell));
+    if (!copied) {
+      error_ = copied.error();
+      return;
+    }
+    const wic::Result<> written = stream_->write(&copy_.flag(message, iteration)->word, iteration);
+    if (!written) error_ = written.error();
   }
   /// The first error of push().
   wic::Result<> status() {
