@@ -153,7 +153,8 @@ class Pod:
             self.case.started.append(process)
             self.running[name] = (container, process)
             program = pathlib.Path(words[0]).name
-            self.case.until(lambda: self.program_of(self.pid(name)) == program or process.poll() is not None, f"container {name}")
+            self.case.until(lambda: self.program_of(self.pid(name)) == program or process.poll() is not None,
+                            f"container {name}")
 
     def stop(self):
         """Ends all that still runs."""
