@@ -278,7 +278,9 @@ class Otlp(harness.Case):
         process = self.start("run", "-o", "t.wicprof", "--otlp", self.hanging(silent), "--", "sleep", "60")
         self.assertTrue(accepted.wait(harness.TIMEOUT))
         self.until(lambda: self.sessions() and self.sessions()[0]["pid"], "the program")
-        links = [os.readlink(link) for link in pathlib.Path(f"/proc/{self.sessions()[0]['pid']}/fd").iterdir()]
+        program = pathlib.Path(f"/proc/{self.sessions()[0]['pid']}")
+        self.until(lambda: (program / "comm").read_text() == "sleep\n", "the program in place of wic-prof's child")
+        links = [os.readlink(link) for link in (program / "fd").iterdir()]
         self.assertEqual([link for link in links if link.startswith("socket:")], [])
         self.interrupt(process)
 
