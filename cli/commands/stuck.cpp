@@ -19,6 +19,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/write_text.h"
+#include "reports/parts/hang.h"
 #include "reports/parts/json.h"
 #include "reports/text/stuck_text.h"
 #include "store/format/meta_key.h"
@@ -82,8 +83,8 @@ Result<nlohmann::ordered_json> recorded(const std::string& trace) {
         trace +
         " has no record of a hang: nothing that had waited for half a minute still waited at its recording's end");
   }
-  nlohmann::ordered_json document = nlohmann::ordered_json::parse(found->second, nullptr, false);
-  if (!document.is_object()) return bad_input(trace + ": what waited at the recording's end cannot be read");
+  nlohmann::ordered_json document = reports::hang_document(found->second);
+  if (document.is_null()) return bad_input(trace + ": what waited at the recording's end cannot be read");
   document["trace"] = trace;
   return document;
 }

@@ -11,6 +11,9 @@
 
 namespace wicprof::reports {
 
+/// The document in that text; null if it is none, or nested more deeply than one is.
+Json hang_document(const std::string& text);
+
 /// The causes, the likeliest first; null if the trace has none, or none that can be read.
 Json hang_causes(const TraceModel& model);
 

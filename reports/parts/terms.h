@@ -121,8 +121,7 @@ inline constexpr Term kStrategyTerms[] = {
     {"pause", "a strategy of park for patched loops: all waiters read the word, with pauses that grow with the wait"},
     {"watch",
      "a strategy of park for patched loops that wait for one word: like pause; but where reads of the word are slow, "
-     "one "
-     "thread of the device reads it for all"},
+     "one thread of the device reads it for all"},
     {"leader_bar_sync", "a strategy of park: one thread per block reads the word, the others stand at a barrier"},
     {"leader_mbarrier", "a strategy of park: one thread per block reads the word, the others wait at an mbarrier"},
     {"leader_mbarrier_hint",

@@ -21,9 +21,9 @@ namespace {
 
 using Items = std::vector<Json>;
 
-/// A text or a number as it is; "?" for what is not known.
+/// A text on one line, a number as it is; "?" for what is not known. A trace may hold anything.
 std::string shown(const Json& value) {
-  return value.is_null() ? "?" : value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_null() ? "?" : value.is_string() ? one_line(value.get<std::string>()) : dump_json(value);
 }
 auto member(const char* name) {
   return [name](const Json& of) { return shown(of.at(name)); };
@@ -43,7 +43,7 @@ std::string causes_text(const Json& causes, const Screen& screen) {
     if (!text.empty() && !follows) text += "\n";
     text += paragraph(screen, (follows ? "follows" : cause_kind(cause)) + ": " + cause_text(cause), 0, 2);
     if (follows) continue;
-    for (const Json& line : cause.at("evidence")) text += paragraph(screen, one_line(shown(line)), 2, 2);
+    for (const Json& line : cause.at("evidence")) text += paragraph(screen, shown(line), 2, 2);
   }
   return text;
 }
@@ -130,7 +130,7 @@ std::string stuck_text(const Json& document, const Screen& screen) {
   }
   if (const auto left_out = document.at("left_out").get<std::uint64_t>(); left_out > 0)
     text += fmt::format("\n{} calls, kernels, waits or communicators had no room\n", left_out);
-  for (const Json& reason : document.at("not_seen")) text += "\ncould not look: " + one_line(shown(reason)) + "\n";
+  for (const Json& reason : document.at("not_seen")) text += "\ncould not look: " + shown(reason) + "\n";
   return text;
 }
 

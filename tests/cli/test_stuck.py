@@ -52,7 +52,13 @@ class Stuck(stuck_case.Asks, harness.Case):
         why = self.wic_prof("why", "t.wicprof").stdout
         self.assertIn("The program hung: missing signal: block 0 of 1 waits", " ".join(why.split()))
         self.assertIn("wic-prof stuck t.wicprof", why)
-        for damage, shows in (("{", False), ("[]", False), ('{"causes": [{}]}', True), ('{"causes": 3}', True)):
+        hostile = json.dumps({**answer, "kernels": [{**answer["threads"][0], "name": "k\033[2Jernel", "grid": [1],
+                                                     "stream": "0x0", "age_ns": 1}]}).replace("'", "''")
+        self.query("t.wicprof", f"UPDATE meta SET value = '{hostile}' WHERE key = 'stuck'")
+        self.assertNotIn("\033", self.wic_prof("stuck", "t.wicprof").stdout)
+        deep = '{"causes": ' + "[" * 100_000 + "]" * 100_000 + "}"
+        for damage, shows in (("{", False), (deep, False), ("[]", False), ('{"causes": [{}]}', True),
+                              ('{"causes": 3}', True)):
             self.query("t.wicprof", f"UPDATE meta SET value = '{damage}' WHERE key = 'stuck'")
             with self.subTest(damage=damage):
                 self.assert_refused(self.wic_prof("stuck", "t.wicprof"), 2, "t.wicprof", "cannot be read")
