@@ -14,12 +14,12 @@
 #include "cli/record/disassemble.h"
 #include "cli/record/finishing.h"
 #include "cli/record/guarded.h"
+#include "cli/record/program_output.h"
 #include "cli/sessions/place.h"
-#include "cli/sessions/stuck_document.h"
-#include "cli/sessions/stuck_view.h"
 #include "cli/terminal/messages.h"
 #include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
+#include "reports/parts/hang.h"
 #include "reports/parts/json.h"
 
 namespace wicprof::cli {
@@ -30,6 +30,11 @@ namespace {
 constexpr TimeNs kFollowQuota = 50 * kMillisecond;
 /// How often to look whether the program has moved to another root.
 constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
+
+/// How long a look at what waits may take, as the run's end waits for one that has begun: reading a very large trace,
+/// or one on a disk that has stopped, can take longer. The look is a process of its own because a process can be
+/// killed.
+constexpr TimeNs kLongestLook = 5 * kSecond;
 
 constexpr char kSessionCut[] =
     "the session's file was truncated while recording: processes that started later may be missing";
@@ -268,12 +273,13 @@ SessionStatus RecordingRun::status() const {
 std::string RecordingRun::what_waits() const {
   std::string document;
   guarded("looking at what waits", [&] {
-    const SessionStatus now = status();
-    const Result<SeenSession> seen =
-        look_at_session({now.name, held_.session.path(), held_.session.socket_path()}, now);
-    if (!seen) return;
-    const nlohmann::ordered_json json = stuck_document(*seen, {now});
-    if (!json["causes"].empty()) document = reports::dump_json(json);
+    const Result<ProgramOutput> seen =
+        output_of({"/proc/self/exe", "stuck", "--session", held_.header().name, "--format", "json"},
+                  now_ns() + kLongestLook, nullptr, CtrlC::spares_it);
+    if (!seen || seen->status != 0) return;
+    const nlohmann::ordered_json json = reports::hang_document(seen->text);
+    if (const auto causes = json.find("causes"); causes != json.end() && !causes->empty())
+      document = reports::dump_json(json);
   });
   return document;
 }

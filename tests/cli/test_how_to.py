@@ -9,6 +9,7 @@ import shlex
 import signal
 import sqlite3
 import subprocess
+import time
 import unittest
 
 import golden_files
@@ -73,6 +74,7 @@ class HowTo(golden_files.Case):
             return answers[-1].startswith("missing_signal (likely)")
         self.until(asked, "the cause")
         self.until(lambda: "should the program hang" in program.stderr.readline(), "the notice")
+        time.sleep(2)  # as a person needs at least; the look at what hangs takes a good second
         os.killpg(program.pid, signal.SIGINT)
         self.finish(program)
         (trace,) = self.traces()
