@@ -7,6 +7,7 @@
 // Folder reports/ renders the results.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,5 +87,15 @@ struct Analysis {
 enum class Parties { matrices, left_out };
 
 Analysis analyze(const TraceModel& model, Parties parties = Parties::matrices);
+
+struct FigureTrace;  // figures/figure.h
+
+/// Keeps what figures and timelines are made of, which takes a good part of the trace's memory. The model must outlive
+/// it.
+struct DrawnAnalysis {
+  Analysis analysis;
+  std::shared_ptr<const FigureTrace> drawn;
+};
+DrawnAnalysis analyze_to_draw(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -1,5 +1,6 @@
 // The analyzer's table of contents: each step, and the steps whose results it uses.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/compare/compare.h"
 #include "analyzer/compare/timed_units.h"
+#include "analyzer/figures/figure.h"
 #include "analyzer/measure/tasks.h"
 #include "analyzer/rules/verdicts.h"
 #include "analyzer/work/held_sms.h"
@@ -45,19 +47,19 @@ class Chapters {
  public:
   explicit Chapters(const TraceModel& model) : model_(model), modes_(model) {}
 
-  Analysis take(Parties parties) {
+  DrawnAnalysis take(Parties parties, bool to_draw) {
     from_trace();
     from_wake_edges(parties);
     from_work();
-    from_waiters();
+    from_waiters(to_draw);
     findings();
     all_.loss = losses(model_);
-    return std::move(all_);
+    return {std::move(all_), std::move(drawn_)};
   }
 
  private:
   void from_trace() {
-    tasks_.add([&] { matching_ = match(model_); });
+    tasks_.add([&] { matching_ = std::make_shared<const Matching>(match(model_)); });
     tasks_.add([&] {
       const CallIndex calls(model_);
       work_.emplace(model_, calls);
@@ -101,7 +103,10 @@ class Chapters {
   void from_work() {
     std::vector<Iterations> found;
     std::optional<WorkIndex> index;
-    tasks_.add([&] { found = find_iterations(model_, waiters_.emplace(model_)); });
+    tasks_.add([&] {
+      waiters_ = std::make_shared<const Waiters>(model_);
+      found = find_iterations(model_, *waiters_);
+    });
     tasks_.add([&] { index.emplace(model_, *work_); });
     tasks_.run();
     ground_ = iteration_window(model_, found).value_or(Interval{model_.begin, model_.end});
@@ -115,20 +120,20 @@ class Chapters {
       all_.host_wait_parts = host_wait_parts(model_, *index, ground_);
       all_.lateness = lateness(model_, *work_, *index, ground_);
     });
-    tasks_.add([&] { kernels_.emplace(model_, *waiters_); });
+    tasks_.add([&] { kernels_ = std::make_shared<const WaitKernels>(model_, *waiters_); });
     tasks_.run();
     work_.reset();
   }
 
   /// From wake edges, waiters and their kernels.
-  void from_waiters() {
-    const std::vector<WakeStats> wakes = std::move(matching_->sites);
+  void from_waiters(bool to_draw) {
+    const std::vector<WakeStats> wakes = matching_->sites;
     tasks_.add([&] {
-      const WaitModel waits(model_, *matching_, *waiters_, modes_);
-      all_.site_waits = waits.sites();
-      all_.polled = waits.whole(Mode::poll);
-      all_.parked = waits.whole(Mode::park);
-      matching_.reset();
+      drawn_ = std::make_shared<FigureTrace>(model_, std::move(matching_), waiters_, kernels_);
+      all_.site_waits = drawn_->waits.sites();
+      all_.polled = drawn_->waits.whole(Mode::poll);
+      all_.parked = drawn_->waits.whole(Mode::park);
+      if (!to_draw) drawn_.reset();
     });
     tasks_.add([&] { all_.host_park_gain = host_park_gain(model_, all_.lateness, ground_.end - ground_.begin); });
     tasks_.add([&] { all_.sites = site_stats(model_, *waiters_, ground_); });
@@ -142,6 +147,7 @@ class Chapters {
     tasks_.add([&] { all_.interference = interference(model_, *waiters_, *kernels_, modes_); });
     tasks_.run();
     all_.wakes = in_order_of(all_.sites, wakes);
+    if (drawn_ != nullptr) drawn_->overlaps = all_.overlaps;
   }
 
   /// From the critical path and the figures of sites, kernels and loops.
@@ -162,17 +168,20 @@ class Chapters {
   const Modes modes_;
   Tasks tasks_;
   Analysis all_;
-  std::optional<Matching> matching_;    // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work_;      // kernels and copies by stream, and the calls that launched them
-  std::optional<Followers> followed_;   // which kernel follows which
-  std::optional<Waiters> waiters_;      // who waits, and in which iteration
-  std::vector<Iteration> at_sites_;     // at the site and device that have the most
-  Interval ground_;                     // of shares of time: the window of the iterations
-  std::optional<WaitKernels> kernels_;  // the kernels that contain waits
+  std::shared_ptr<FigureTrace> drawn_;
+  std::shared_ptr<const Matching> matching_;    // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work_;              // kernels and copies by stream, and the calls that launched them
+  std::optional<Followers> followed_;           // which kernel follows which
+  std::shared_ptr<const Waiters> waiters_;      // who waits, and in which iteration
+  std::vector<Iteration> at_sites_;             // at the site and device that have the most
+  Interval ground_;                             // of shares of time: the window of the iterations
+  std::shared_ptr<const WaitKernels> kernels_;  // the kernels that contain waits
 };
 
 }  // namespace
 
-Analysis analyze(const TraceModel& model, Parties parties) { return Chapters(model).take(parties); }
+Analysis analyze(const TraceModel& model, Parties parties) { return Chapters(model).take(parties, false).analysis; }
+
+DrawnAnalysis analyze_to_draw(const TraceModel& model) { return Chapters(model).take(Parties::matrices, true); }
 
 }  // namespace wicprof::analyzer

@@ -8,7 +8,7 @@ namespace wicprof::reports {
 
 // In the order of the help text.
 constexpr Format kFormats[] = {
-    {"html", ".html", "one self-contained page", render_as<struct Html>, false, true},
+    {"html", ".html", "one self-contained page", render_as<struct Html>, false, true, true},
     {"md", ".md", "", render_as<struct Markdown>, false, true},
     {"json", ".json", "", render_as<struct JsonReport>, false, true},
     {"csv", ".csv", "the wait sites", render_as<struct Csv>},
@@ -18,22 +18,29 @@ constexpr Format kFormats[] = {
 
 std::span<const Format> formats() { return kFormats; }
 
-std::string render(const ReportInput& input, std::string_view format) {
+namespace {
+
+const Format& format_of(std::string_view name) {
   const auto found =
-      std::find_if(formats().begin(), formats().end(), [&](const Format& known) { return known.name == format; });
-  if (found == formats().end()) throw std::invalid_argument("unknown report format " + std::string(format));
-  return found->render(input);
+      std::find_if(formats().begin(), formats().end(), [&](const Format& known) { return known.name == name; });
+  if (found == formats().end()) throw std::invalid_argument("unknown report format " + std::string(name));
+  return *found;
 }
 
+}  // namespace
+
+std::string render(const ReportInput& input, std::string_view format) { return format_of(format).render(input); }
+
 std::string render_trace(const TraceModel& model, const TraceModel* before, std::string_view format) {
-  const Analysis analysis = analyze(model);
   std::optional<Comparison> comparison;
   if (before != nullptr) {
     comparison = compare(*before, model);
   } else if (!model.interventions.empty()) {
     comparison = compare(model);
   }
-  return render({model, analysis, comparison ? &*comparison : nullptr, before}, format);
+  const Format& wanted = format_of(format);
+  const DrawnAnalysis made = wanted.draws ? analyze_to_draw(model) : DrawnAnalysis{analyze(model), nullptr};
+  return wanted.render({model, made.analysis, comparison ? &*comparison : nullptr, before, made.drawn});
 }
 
 }  // namespace wicprof::reports

@@ -6,18 +6,24 @@
 
 namespace wicprof::analyzer {
 
-FigureTrace::FigureTrace(const TraceModel& trace, std::shared_ptr<const Matching> matched)
+FigureTrace::FigureTrace(const TraceModel& trace, std::shared_ptr<const Matching> matched,
+                         std::shared_ptr<const Waiters> waiting, std::shared_ptr<const WaitKernels> with_waits)
     : model(trace),
       matching(std::move(matched)),
-      waiters(trace),
-      kernels(trace, waiters),
+      waiters(std::move(waiting)),
+      kernels(std::move(with_waits)),
       modes(trace),
-      waits(trace, *matching, waiters, modes) {}
+      waits(trace, *matching, *waiters, modes) {}
 
 FigureInput figure_input(const std::vector<const TraceModel*>& traces) {
   FigureInput input;
   for (const TraceModel* trace : traces) {
-    input.push_back(std::make_unique<FigureTrace>(*trace, std::make_shared<const Matching>(match(*trace))));
+    auto matching = std::make_shared<const Matching>(match(*trace));
+    auto waiters = std::make_shared<const Waiters>(*trace);
+    auto kernels = std::make_shared<const WaitKernels>(*trace, *waiters);
+    auto made = std::make_shared<FigureTrace>(*trace, std::move(matching), std::move(waiters), std::move(kernels));
+    made->overlaps = overlap(*trace, *made->waiters, *made->kernels, made->modes);
+    input.push_back(std::move(made));
   }
   return input;
 }
@@ -43,7 +49,7 @@ bool has_kernel_waits(const FigureInput& input, Figure& figure) {
 std::optional<double> threads_of(const FigureTrace& trace) {
   double most = 0;
   for (std::size_t k = 0; k < trace.model.kernels.size(); ++k) {
-    if (trace.kernels.waitless(trace.kernels.kind_of(k))) continue;
+    if (trace.kernels->waitless(trace.kernels->kind_of(k))) continue;
     const store::KernelRow& kernel = trace.model.kernels[k];
     double threads = 1;
     for (const int axis : {0, 1, 2}) threads *= static_cast<double>(kernel.grid[axis]) * kernel.block[axis];

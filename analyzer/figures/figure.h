@@ -11,6 +11,7 @@
 
 #include "analyzer/waits/wait_kernels.h"
 #include "analyzer/waits/wait_model.h"
+#include "analyzer/work/overlap.h"
 
 namespace wicprof::analyzer {
 
@@ -45,18 +46,20 @@ struct Figure {
 
 /// A trace with the results that several figures need. The model must outlive it.
 struct FigureTrace {
-  FigureTrace(const TraceModel& trace, std::shared_ptr<const Matching> matched);
+  FigureTrace(const TraceModel& trace, std::shared_ptr<const Matching> matched, std::shared_ptr<const Waiters> waiting,
+              std::shared_ptr<const WaitKernels> with_waits);
 
   const TraceModel& model;
-  std::shared_ptr<const Matching> matching;  ///< match() of the model
-  Waiters waiters;
-  WaitKernels kernels;
-  Modes modes;
-  WaitModel waits;
+  const std::shared_ptr<const Matching> matching;
+  const std::shared_ptr<const Waiters> waiters;
+  const std::shared_ptr<const WaitKernels> kernels;
+  const Modes modes;
+  const WaitModel waits;
+  Overlaps overlaps;
 };
 
 /// One trace, or several to compare.
-using FigureInput = std::vector<std::unique_ptr<FigureTrace>>;
+using FigureInput = std::vector<std::shared_ptr<const FigureTrace>>;
 FigureInput figure_input(const std::vector<const TraceModel*>& traces);
 
 struct FigureInfo {

@@ -31,7 +31,7 @@ Figure figure<4>(const FigureInput& input) {
     for (const WakeEdge& edge : trace->matching->edges) {
       const WaitView wait = view_of(model, edge);
       const SiteId site = wait.site;
-      const std::uint32_t waiter = trace->waiters.of(wait);
+      const std::uint32_t waiter = trace->waiters->of(wait);
       const std::uint32_t place = places.number((std::uint64_t{site} << 32) | waiter);
       const WaitTimes times = trace->waits.times(edge);
       const TimeNs resumed = times.t_c + times.w_p;

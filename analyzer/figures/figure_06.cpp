@@ -14,12 +14,12 @@ Figure figure<6>(const FigureInput& input) {
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
     Curves curves;
-    const auto& slots = trace->waiters.slots();
+    const auto& slots = trace->waiters->slots();
     for (const IterationSlot& slot : slots) {
       if (slot.waits > 1 && slot.device != kHostDevice) curves[{slot.site, mode_of(*trace, slot)}].add_iteration();
     }
     for (std::size_t i = 0; i < trace->model.waits.size(); ++i) {
-      const IterationSlot& slot = slots[trace->waiters.slot_of_wait(i)];
+      const IterationSlot& slot = slots[trace->waiters->slot_of_wait(i)];
       if (slot.waits < 2) continue;
       curves[{slot.site, mode_of(*trace, slot)}].add(progress_at(slot, trace->model.waits[i].arrived),
                                                      1.0 / slot.waits);

@@ -12,7 +12,7 @@ using Block = std::pair<DeviceId, std::uint32_t>;
 /// The blocks that signal and never wait.
 std::set<Block> independent_blocks(const FigureTrace& trace) {
   std::set<Block> waiting, independent;
-  for (const Waiter& waiter : trace.waiters.list()) waiting.emplace(waiter.device, waiter.block);
+  for (const Waiter& waiter : trace.waiters->list()) waiting.emplace(waiter.device, waiter.block);
   for (const store::SignalRow& signal : trace.model.signals) {
     if (signal.device != kHostDevice && !waiting.contains({signal.device, signal.block})) {
       independent.emplace(signal.device, signal.block);
@@ -46,7 +46,7 @@ Figure figure<7>(const FigureInput& input) {
     const std::set<Block> independent = independent_blocks(*trace);
     if (independent.empty()) continue;
     std::map<std::pair<SiteId, DeviceId>, Windows> sites;
-    for (const IterationSlot& slot : trace->waiters.slots()) {
+    for (const IterationSlot& slot : trace->waiters->slots()) {
       if (slot.device != kHostDevice) sites[{slot.site, slot.device}].push_back(&slot);
     }
     Curves curves;

@@ -13,14 +13,14 @@ Figure figure<13>(const FigureInput& input) {
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
     Curves to_arrive, to_resume;
-    const auto& slots = trace->waiters.slots();
+    const auto& slots = trace->waiters->slots();
     for (const IterationSlot& slot : slots) {
       if (slot.waits < 2 || slot.device == kHostDevice) continue;
       to_arrive[{slot.site, mode_of(*trace, slot)}].add_iteration();
       to_resume[{slot.site, mode_of(*trace, slot)}].add_iteration();
     }
     for (std::size_t i = 0; i < trace->model.waits.size(); ++i) {
-      const IterationSlot& slot = slots[trace->waiters.slot_of_wait(i)];
+      const IterationSlot& slot = slots[trace->waiters->slot_of_wait(i)];
       if (slot.waits < 2) continue;
       const std::pair key{slot.site, mode_of(*trace, slot)};
       to_arrive[key].add(progress_at(slot, trace->model.waits[i].arrived), 1.0 / slot.waits);

@@ -1,5 +1,4 @@
 #include "analyzer/figures/list.h"
-#include "analyzer/work/overlap.h"
 
 namespace wicprof::analyzer {
 
@@ -15,7 +14,7 @@ Figure figure<14>(const FigureInput& input) {
   figure.y = 2;
   figure.shares = true;
   for (const auto& trace : input) {
-    const Overlaps overlaps = overlap(trace->model, trace->waiters, trace->kernels, trace->modes);
+    const Overlaps& overlaps = trace->overlaps;
     if (!overlaps.missing.empty()) figure.missing = overlaps.missing;
     for (const Overlap& part : overlaps.modes) {
       figure.rows.push_back({trace->model.name, std::string(mode_name(part.mode)), part.seen, cell(part.at_most)});

@@ -30,7 +30,7 @@ Figure figure<15>(const FigureInput& input) {
     if (!on_gpu || model.span() <= 0) continue;
     double records = static_cast<double>(model.waits.size()), waiters = 0;
     for (const store::SignalRow& signal : model.signals) records += signal.device == kHostDevice ? 0 : 1;
-    for (const Waiter& waiter : trace->waiters.list()) waiters += waiter.device == kHostDevice ? 0 : 1;
+    for (const Waiter& waiter : trace->waiters->list()) waiters += waiter.device == kHostDevice ? 0 : 1;
     const double share =
         records * static_cast<double>(calibration::kRecordCost) / (waiters * static_cast<double>(model.span()));
     figure.rows.push_back({model.name, std::string("records in kernels"), share});

@@ -8,7 +8,7 @@ namespace {
 
 /// The number of waiting groups on devices: the scale if the trace holds no kernels.
 double groups_of(const FigureTrace& trace) {
-  return static_cast<double>(std::count_if(trace.waiters.list().begin(), trace.waiters.list().end(),
+  return static_cast<double>(std::count_if(trace.waiters->list().begin(), trace.waiters->list().end(),
                                            [](const Waiter& waiter) { return waiter.device != kHostDevice; }));
 }
 

@@ -32,10 +32,11 @@ std::optional<SiteDetail> Facts::detail_of(SiteId site) const {
 
 Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model, TimeNs known_from) {
   Facts facts;
-  facts.analysis = analyzer::analyze(*model);
+  analyzer::DrawnAnalysis made = analyzer::analyze_to_draw(*model);
+  facts.analysis = std::move(made.analysis);
   facts.comparison = analyzer::compare(*model);
   facts.before_after = before_after(*model, facts.comparison, known_from);
-  const analyzer::FigureInput input = analyzer::figure_input({model.get()});
+  const analyzer::FigureInput input{std::move(made.drawn)};
   for (const analyzer::FigureInfo& info : analyzer::figures())
     facts.figures.push_back(analyzer::make_figure(info.number, input));
   facts.model = std::move(model);

@@ -14,9 +14,8 @@
 
 namespace wicprof::reports::html {
 
-std::string figures_part(const TraceModel& model, std::shared_ptr<const Matching> matching) {
-  FigureInput input;
-  input.push_back(std::make_unique<FigureTrace>(model, std::move(matching)));
+std::string figures_part(const TraceModel& model, std::shared_ptr<const FigureTrace> trace) {
+  const FigureInput input{std::move(trace)};
   const std::span<const FigureInfo> all = figures();
   std::vector<Figure> made(all.size());
   Tasks tasks;

@@ -171,7 +171,7 @@ class Gatherer {
                                                          store::state_of(kernel),
                                                          labels_.number(function_name(kernel.name)),
                                                          1,
-                                                         shares.of(kernel)});
+                                                         static_cast<float>(shares.of(kernel))});
     }
     for (const store::CopyRow& copy : model_.copies) {
       streams[{copy.device, copy.stream}].push_back(
@@ -222,20 +222,20 @@ class Gatherer {
   void add_rows(const std::string& group, const std::string& name, std::vector<Stretch> stretches, bool on_paper) {
     std::stable_sort(stretches.begin(), stretches.end(),
                      [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
-    std::vector<Lane> rows;
     std::vector<TimeNs> ends;
-    for (const Stretch& stretch : stretches) {
+    std::vector<Stretch> further[kMaxNestedRows - 1];
+    const auto is_further = [&](const Stretch& stretch) {
       std::size_t row = 0;
       while (row < ends.size() && ends[row] > stretch.when.begin) ++row;
       if (row == kMaxNestedRows) row = kMaxNestedRows - 1;
-      if (row == rows.size()) {
-        rows.push_back({.group = group, .name = name, .on_paper = on_paper && row == 0});
-        ends.push_back(0);
-      }
-      rows[row].stretches.push_back(stretch);
+      if (row == ends.size()) ends.push_back(0);
+      if (row > 0) further[row - 1].push_back(stretch);
       ends[row] = std::max(ends[row], stretch.when.end);
-    }
-    for (Lane& row : rows) add(std::move(row));
+      return row > 0;
+    };
+    stretches.erase(std::remove_if(stretches.begin(), stretches.end(), is_further), stretches.end());
+    add({.group = group, .name = name, .on_paper = on_paper, .stretches = std::move(stretches)});
+    for (std::vector<Stretch>& row : further) add({.group = group, .name = name, .stretches = std::move(row)});
   }
 
   void add_arrows(const std::vector<WakeEdge>& edges, const std::vector<Interval>& fine) {

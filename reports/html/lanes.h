@@ -19,7 +19,7 @@ struct Stretch {
   State state = State::polling;
   std::uint32_t label = 0;  ///< index of Lanes::labels
   std::uint32_t count = 1;  ///< in a counted lane: how many waiters at once
-  double polling = 0;       ///< the part of its time that it polls, by samples
+  float polling = 0;        ///< the part of its time that it polls, by samples
 };
 
 struct Lane {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/figures/figure.h"
 #include "analyzer/measure/tasks.h"
 #include "analyzer/words/format.h"
 #include "reports/html/assets.h"
@@ -106,12 +107,12 @@ std::string render_as<struct Html>(const ReportInput& input) {
   parts.add([&] { return findings_part(model, analysis); });
   parts.add([&] { return ranks_part(model, analysis); });
   if (!model.is_digest()) {
-    const auto matching = std::make_shared<const Matching>(match(model));
-    parts.add([&input, matching] { return timeline_part(input, matching->edges); });
+    const auto drawn = input.drawn ? input.drawn : figure_input({&model}).front();
+    parts.add([&input, drawn] { return timeline_part(input, drawn->matching->edges); });
     parts.add([&] { return sites_part(model, analysis); });
     parts.add([&] { return parties_part(model, analysis); });
     parts.add([&] { return models_part(model, analysis); });
-    parts.add([&model, matching] { return figures_part(model, matching); });
+    parts.add([&model, drawn] { return figures_part(model, drawn); });
     parts.add([&] { return kernels_part(model, analysis); });
     parts.add([&] { return pairs_part(model, analysis); });
     parts.add([&] { return program_counters_part(model, analysis); });

@@ -124,7 +124,7 @@ std::string timeline_part(const ReportInput& input, const std::vector<WakeEdge>&
   if (part.empty()) return {};
   std::string command = "wic-prof gui ";
   if (input.before != nullptr) {
-    Part before(*input.before, analyze(*input.before), match(*input.before).edges);
+    Part before(*input.before, analyze(*input.before, Parties::left_out), match(*input.before).edges);
     if (!before.empty()) {
       command += shell_word(input.before->name) + " " + shell_word(input.model.name);
       return section("timeline", "Timeline", two_traces(std::move(before), std::move(part), input.comparison), command);

@@ -1,6 +1,7 @@
 // What every report format takes, and how a format describes itself.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,8 @@ struct ReportInput {
   const TraceModel& model;
   const Analysis& analysis;
   const Comparison* comparison = nullptr;
-  const TraceModel* before = nullptr;  ///< the first trace, in a comparison of two traces
+  const TraceModel* before = nullptr;          ///< the first trace, in a comparison of two traces
+  std::shared_ptr<const FigureTrace> drawn{};  ///< what figures and timelines are made of; made anew if absent
 };
 
 struct Format {
@@ -24,6 +26,7 @@ struct Format {
   std::string (*render)(const ReportInput& input);
   bool is_binary = false;
   bool of_digests = false;  ///< whether it shows what digests have
+  bool draws = false;       ///< whether it uses ReportInput::drawn
 };
 
 /// Renders the whole report as one document; text ends with a newline. Declared only: each format's file specializes
