@@ -65,6 +65,7 @@ struct UnitDesign {
   double spread = 1;      ///< the largest ratio of two equal units that is known, above 1
   bool may_stop = false;  ///< the run looked at the interval while it ran, and could end early
   bool stopped = false;   ///< ... and did
+  double miss_at_looks = kMissAtLooks;  ///< with `stopped`: the probability that the interval misses at any look
 };
 
 /// The time before / the time after: the ratio of the geometric means of the units' times, which method drift adjusts
