@@ -296,8 +296,7 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
   if (what == "auto") {
     AutoRequest asked;
     const std::optional<StrategyId> strategy = strategy_from_name(request.value("strategy", std::string()));
-    if (!strategy)
-      return one_line(error_answer(bad_input("the autopilot needs a strategy that this wic-prof knows")));
+    if (!strategy) return one_line(error_answer(bad_input("the autopilot needs a strategy that this wic-prof knows")));
     asked.strategy = *strategy;
     asked.side = side_of(request);
     asked.off = request.value("off", false);
@@ -311,8 +310,8 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
     add_path(answer, "trace", dump->trace);
     return one_line(answer);
   }
-  return one_line(
-      error_answer(bad_input("the request must be one JSON object whose \"request\" is status, toggle, ab, auto or dump")));
+  return one_line(error_answer(
+      bad_input("the request must be one JSON object whose \"request\" is status, toggle, ab, auto or dump")));
 } catch (const Json::exception& e) {
   return one_line(error_answer(bad_input(std::string("the request cannot be read: ") + e.what())));
 } catch (const std::exception& e) {

@@ -36,7 +36,7 @@ struct SessionStatus {
   unsigned dumps = 0;       ///< that are complete, in their order
   std::string ab;           ///< what the comparison of both modes does; empty if none was begun
   bool ab_running = false;
-  std::string autopilot;           ///< what the autopilot does and decided last; empty if none was begun
+  std::string autopilot;  ///< what the autopilot does and decided last; empty if none was begun
   bool autopilot_running = false;
   std::uint32_t unrecorded = 0;         ///< producers that found no free ring
   std::uint32_t unreached = 0;          ///< producers that toggles may not reach, those included

@@ -45,8 +45,7 @@ std::string decision_ratio(const store::DecisionRow& row) {
 
 std::string decision_text(const store::DecisionRow& row) {
   std::string text = fmt::format("{} {}: {}", verb_of(row.decision), waits_of_side(row.side), one_line(row.reason));
-  if (const std::string ratio = decision_ratio(row); !ratio.empty())
-    text += "; time per unit polled / parked " + ratio;
+  if (const std::string ratio = decision_ratio(row); !ratio.empty()) text += "; time per unit polled / parked " + ratio;
   if (row.poll && row.park) text += fmt::format(", {} -> {}", format_duration(*row.poll), format_duration(*row.park));
   if (row.poll_p99 && row.park_p99)
     text += fmt::format(", p99 {} -> {}", format_duration(*row.poll_p99), format_duration(*row.park_p99));

@@ -13,14 +13,25 @@
 
 namespace wicprof::bench {
 
-enum class ProgramKind { equal, gain, loss, drift, parked_slower, polled_faster, heavy_tail, worse_tail, correlated, bursts };
+enum class ProgramKind {
+  equal,
+  gain,
+  loss,
+  drift,
+  parked_slower,
+  polled_faster,
+  heavy_tail,
+  worse_tail,
+  correlated,
+  bursts
+};
 inline constexpr std::array kProgramKinds{
-    ProgramKind::equal,         ProgramKind::gain,       ProgramKind::loss,       ProgramKind::drift,
+    ProgramKind::equal,         ProgramKind::gain,          ProgramKind::loss,       ProgramKind::drift,
     ProgramKind::parked_slower, ProgramKind::polled_faster, ProgramKind::heavy_tail, ProgramKind::worse_tail,
     ProgramKind::correlated,    ProgramKind::bursts};
 
 inline std::string kind_name(ProgramKind kind) {
-  constexpr std::array kNames{"equal",      "gain",       "loss",       "drift", "parked_slower",
+  constexpr std::array kNames{"equal",         "gain",       "loss",       "drift",      "parked_slower",
                               "polled_faster", "heavy_tail", "worse_tail", "correlated", "bursts"};
   return kNames[static_cast<std::size_t>(kind)];
 }
@@ -64,15 +75,15 @@ class MadeProgram {
   std::normal_distribution<double> normal_;
   ProgramKind kind_;
   TimeNs length_;
-  double unit_ns_ = 0;           // usual
-  double spread_ = 0;            // of single units, of their logarithm
-  double slow_ = 0;              // of slow noise that units share
-  TimeNs slow_time_ = 0;         // its correlation time
-  double correlation_ = 0;       // of neighbouring units
-  double often_ = 0, far_ = 1;   // share of long units, and how much longer they are
-  double worse_ = 1;             // how much longer those are while parked
-  double drift_ = 0;             // of the level, over the run
-  TimeNs burst_ = 0, quiet_ = 0; // times with work and without, in turn
+  double unit_ns_ = 0;            // usual
+  double spread_ = 0;             // of single units, of their logarithm
+  double slow_ = 0;               // of slow noise that units share
+  TimeNs slow_time_ = 0;          // its correlation time
+  double correlation_ = 0;        // of neighbouring units
+  double often_ = 0, far_ = 1;    // share of long units, and how much longer they are
+  double worse_ = 1;              // how much longer those are while parked
+  double drift_ = 0;              // of the level, over the run
+  TimeNs burst_ = 0, quiet_ = 0;  // times with work and without, in turn
   std::vector<Regime> regimes_;
   double slow_now_ = 0, unit_now_ = 0;
   TimeNs at_ = 0;

@@ -89,8 +89,8 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     if (!modes) return modes.error();
     plan.compare(*modes);
   } else if (options.autopilot) {
-    plan.park_where_it_pays({*park, *side, options.compared.seed != 0 ? options.compared.seed
-                                                                      : static_cast<std::uint64_t>(now_ns())});
+    plan.park_where_it_pays(
+        {*park, *side, options.compared.seed != 0 ? options.compared.seed : static_cast<std::uint64_t>(now_ns())});
   } else if (!options.schedule.empty()) {
     Result<std::vector<Phase>> phases = parse_schedule(plan.schedule_text, park->strategy);
     if (!phases) return phases.error();
@@ -258,10 +258,11 @@ void add_comparing_options(CLI::App& verb, RunOptions& options) {
 
 void add_autopilot_options(CLI::App& verb, RunOptions& options) {
   verb.option_defaults()->group("Parking where it pays");
-  verb.add_flag("--auto", options.autopilot,
-                "the autopilot: try parking in short phases in random order, as --ab does, keep it where it pays by "
-                "more than its error, and go back where it does not any more, or where long units become longer. Each "
-                "decision is in the trace, in --metrics and in wic-prof sessions. Example: wic-prof run --auto -- ./app")
+  verb.add_flag(
+          "--auto", options.autopilot,
+          "the autopilot: try parking in short phases in random order, as --ab does, keep it where it pays by "
+          "more than its error, and go back where it does not any more, or where long units become longer. Each "
+          "decision is in the trace, in --metrics and in wic-prof sessions. Example: wic-prof run --auto -- ./app")
       ->excludes(verb.get_option("--mode"))
       ->excludes(verb.get_option("--schedule"))
       ->excludes(verb.get_option("--ab"))

@@ -55,8 +55,7 @@ double tail_chance(const std::vector<TimeNs>& polled, const std::vector<TimeNs>&
   const TimeNs limit = analyzer::percentile_in_place(all, 99);
   const auto above = [&](TimeNs unit) { return unit > limit; };
   const auto of_polled = std::count_if(polled.begin(), polled.end(), above);
-  const auto of_parked =
-      std::count_if(parked.begin(), parked.end(), [&](TimeNs unit) { return above(scaled(unit)); });
+  const auto of_parked = std::count_if(parked.begin(), parked.end(), [&](TimeNs unit) { return above(scaled(unit)); });
   if (of_parked == 0) return 1;
   const double share = static_cast<double>(parked.size()) / static_cast<double>(polled.size() + parked.size());
   const boost::math::binomial_distribution<double> equal(static_cast<double>(of_polled + of_parked), share);

@@ -19,26 +19,27 @@ namespace {
 constexpr TimeNs kShortestObservation = kSecond;
 constexpr TimeNs kLongestObservation = 15 * kSecond;  ///< a program that is not steady by then is tried as it is
 constexpr std::size_t kFewestUnits = 8;
+constexpr std::size_t kManyUnits = 1024;        ///< of a stretch, in which the next one ends at once
 constexpr TimeNs kWindow = 500 * kMillisecond;  ///< of parked waiting that is looked at by itself
 constexpr TimeNs kLongestPhase = 2500 * kMillisecond;
 constexpr TimeNs kPhaseTimeout = 10 * kSecond;
 /// A parked phase lasts at most so many times a polled one, or the time. A shorter limit would cut long units alone.
 constexpr int kParkedTimeout = 20;
 constexpr TimeNs kShortestTimeout = kSecond;
-constexpr std::size_t kTailUnits = 1000;   ///< of each mode, before the tails are compared; ten are above the p99
+constexpr std::size_t kTailUnits = 1000;    ///< of each mode, before the tails are compared; ten are above the p99
 constexpr std::size_t kFewTailUnits = 300;  ///< ... where more would take too long
 constexpr std::size_t kFewPolled = 100;
 constexpr TimeNs kTailTime = 25 * kSecond;
 /// A control block shows whether to look closer, and decides nothing.
 constexpr TimeNs kShortestControl = 10 * kMillisecond;
 constexpr std::size_t kControlBlockUnits = 2;  ///< of each mode
-constexpr std::size_t kWatchedUnits = 2000;  ///< for the tails while parking is kept
-constexpr double kTailChance = 0.005;      ///< of a measurement that gives up for the tail
+constexpr std::size_t kWatchedUnits = 2000;    ///< for the tails while parking is kept
+constexpr double kTailChance = 0.005;          ///< of a measurement that gives up for the tail
 constexpr double kTailSuspicion = 0.001;
 constexpr std::size_t kFewestAlike = 3;  ///< blocks that all say the same, before there is an interval
 constexpr double kMuchSlower = 1.5;      ///< ... of a trial
 constexpr double kSlower = 1.02;         ///< ... of a check
-constexpr std::size_t kMostControls = 4;
+constexpr std::size_t kMostControls = 2;
 constexpr double kOtherLevel = 1.1;  ///< a program whose time per unit differs so much does something else
 constexpr unsigned kWindowsOfChange = 3;
 
@@ -87,11 +88,14 @@ std::vector<AutoDecision> AutoRule::take_decisions() { return std::exchange(deci
 void AutoRule::switched(TimeNs effective) {
   requested_ = false;
   since_ = heard_ = effective;
+  seen_ = 0;
 }
 
 std::optional<Mode> AutoRule::look(TimeNs now, const std::vector<TimeNs>& units) {
   if (begun_ == 0) begun_ = since_ = heard_ = now;
   if (requested_) return std::nullopt;
+  unit_ended_ = units.size() != seen_ || units.size() >= kManyUnits;
+  seen_ = units.size();
   std::optional<Mode> next;
   switch (state_) {
     case State::observe:
@@ -136,27 +140,26 @@ Mode AutoRule::begin_measuring(State state, TimeNs now) {
 }
 
 std::optional<Mode> AutoRule::next_phase() {
-  mode_ = first_ ? (first_->mode == Mode::poll ? Mode::park : Mode::poll)
-                 : (random_() % 2 == 0 ? Mode::poll : Mode::park);
+  mode_ =
+      first_ ? (first_->mode == Mode::poll ? Mode::park : Mode::poll) : (random_() % 2 == 0 ? Mode::poll : Mode::park);
   return mode_;
 }
 
 AutoPhase AutoRule::phase_of(TimeNs now, const std::vector<TimeNs>& units) const {
   const std::size_t fewest = state_ == State::control ? kControlBlockUnits : analyzer::kFewestInSegment;
   AutoPhase phase{mode_, now - since_, 0, units.size() < fewest, units};
-  const double time = phase.cut ? static_cast<double>(phase.length) / static_cast<double>(units.size() + 1)
-                                : length_.time_of(units);
+  const double time =
+      phase.cut ? static_cast<double>(phase.length) / static_cast<double>(units.size() + 1) : length_.time_of(units);
   phase.log_time = std::log(std::max(2.0, time));
   return phase;
 }
 
 std::optional<Mode> AutoRule::measure(TimeNs now, const std::vector<TimeNs>& units) {
-  PhaseLength length = length_;
-  if (state_ == State::control) {
-    length.least = kShortestControl;
-    length.units = kControlBlockUnits;
-  }
-  if (mode_ == Mode::park && polled_phase_ > 0) length.timeout = std::min(kPhaseTimeout, std::max(kShortestTimeout, kParkedTimeout * polled_phase_));
+  PhaseLength length = state_ == State::control ? control_length() : length_;
+  if (mode_ == Mode::park && polled_phase_ > 0)
+    length.timeout = std::min(kPhaseTimeout, std::max(kShortestTimeout, kParkedTimeout * polled_phase_));
+  // A phase ends when a unit does: it would cut long units more often than short ones, and tails would look shorter.
+  if (!unit_ended_ && now - since_ < length.timeout) return std::nullopt;
   if (!length.is_reached(now - since_, units.size())) return std::nullopt;
   if (std::exchange(warms_up_, false)) return next_phase();
   AutoPhase phase = phase_of(now, units);
@@ -179,6 +182,13 @@ void AutoRule::count_cost(const AutoPhase& one, const AutoPhase& other) {
   const AutoPhase& parked = one.mode == Mode::poll ? other : one;
   if (polled.cut) return;
   cost_ns_ += static_cast<double>(parked.length) * (1 - std::exp(polled.log_time - parked.log_time));
+}
+
+PhaseLength AutoRule::control_length() const {
+  PhaseLength length = length_;
+  length.least = kShortestControl;
+  length.units = kControlBlockUnits;
+  return length;
 }
 
 double AutoRule::miss() const {
@@ -267,13 +277,15 @@ std::optional<Mode> AutoRule::judge_check(TimeNs now) {
   const bool over = took >= kLongestCheck && (ratio || took >= 4 * kLongestCheck);
   const std::size_t units = std::min(figures_.units(Mode::poll).size(), figures_.units(Mode::park).size());
   const bool tails_known = suspicion_ != Suspicion::tail || units >= kFewTailUnits || over;
-  if (ratio && ratio->low > 1 && tails_known) return keep(now, DecisionKind::stay, "parking still gains more than its error");
+  if (ratio && ratio->low > 1 && tails_known)
+    return keep(now, DecisionKind::stay, "parking still gains more than its error");
   if (over) return give_up(now, DecisionKind::go_back, "the gain is not above its error any more");
   return next_phase();
 }
 
 TimeNs AutoRule::busy_before_control() const {
-  const auto polled = static_cast<double>(polled_phase_);
+  const double units = (static_cast<double>(kControlBlockUnits) + 0.5) * polled_unit_;
+  const double polled = std::max(static_cast<double>(control_length().shortest()), units);
   const double shorter = std::exp(-std::max(0.0, gain_));
   return static_cast<TimeNs>(
       std::max(polled * (1 - shorter) / kControlShare, polled * shorter * long_ / kControlUnits));
@@ -288,6 +300,7 @@ Mode AutoRule::keep(TimeNs now, DecisionKind kind, const std::string& reason) {
   }
   decide(now, kind, reason);
   state_ = State::keep;
+  polled_unit_ = std::exp(mean_of(figures_.times(Mode::poll)));
   gain_ = mean_of(figures_.differences());
   noise_ = standard_deviation(figures_.differences());
   const std::vector<double>& parked = figures_.times(Mode::park);
@@ -341,7 +354,7 @@ void AutoRule::decide(TimeNs now, DecisionKind kind, const std::string& reason) 
 std::optional<Mode> AutoRule::watch_kept(TimeNs now, const std::vector<TimeNs>& units) {
   mode_ = Mode::park;
   const TimeNs elapsed = now - since_;
-  if (elapsed < std::max(kWindow, length_.shortest()) || units.size() < kPhaseIterations) {
+  if (elapsed < std::max(kWindow, length_.shortest()) || units.size() < kPhaseIterations || !unit_ended_) {
     if (now - heard_ < std::max(kLongSilence, usual_window())) return std::nullopt;
     figures_ = AutoFigures(heard_);
     return give_up(now, DecisionKind::go_back,
@@ -384,7 +397,8 @@ std::optional<Mode> AutoRule::watch_pause(TimeNs now, const std::vector<TimeNs>&
   const bool due = now - decided_ >= (changed ? kPause : pause());
   if (!due || cost_ns_ > static_cast<double>(allowance(now))) return Mode::poll;
   const Mode first = begin_measuring(State::trial, now);
-  decide(now, DecisionKind::trial, changed ? "its time per unit has changed" : "the pause since the last trial is over");
+  decide(now, DecisionKind::trial,
+         changed ? "its time per unit has changed" : "the pause since the last trial is over");
   return first;
 }
 

@@ -16,9 +16,9 @@
 //
 // Keep: parking pays if the interval is above 1, the estimate is kWorthwhile or more, and the 99th percentile of a unit
 // is at most kMaxTail times the polled one. While it is kept, one block in a while shows whether it still does
-// (busy_before_control()), since without polled phases nothing can show it; the level and the tail of the parked units are
-// watched all the time. Whatever looks worse begins a check, which is a short trial: what is not proved again is given
-// up. Going back is never delayed; a trial begins at least kPause after the last decision.
+// (busy_before_control()), since without polled phases nothing can show it; the level and the tail of the parked units
+// are watched all the time. Whatever looks worse begins a check, which is a short trial: what is not proved again is
+// given up. Going back is never delayed; a trial begins at least kPause after the last decision.
 //
 // Cost: of control blocks kControlShare of the program's units. Of trials that do not pay, kTrialAllowance and
 // kTrialShare of the run: the next trial waits until that is so.
@@ -56,12 +56,12 @@ class AutoRule {
   static constexpr double kMiss = 0.01;
   /// A gain below this is not worth a change: the tolerance of the comparison is 1.02, half of it either way.
   static constexpr double kWorthwhile = 1.01;
-  static constexpr TimeNs kPause = 60 * kSecond;             ///< between a decision and the next trial, at least
-  static constexpr TimeNs kLongestPause = 32 * 60 * kSecond; ///< it doubles with each trial in vain, up to this
+  static constexpr TimeNs kPause = 60 * kSecond;              ///< between a decision and the next trial, at least
+  static constexpr TimeNs kLongestPause = 32 * 60 * kSecond;  ///< it doubles with each trial in vain, up to this
   static constexpr TimeNs kLongestTrial = 30 * kSecond;
   static constexpr TimeNs kLongestCheck = 4 * kSecond;
   static constexpr TimeNs kControlPause = 2 * kSecond;  ///< between control blocks, at least
-  static constexpr double kControlShare = 0.004;  ///< of the program's units, lost by polling in control blocks
+  static constexpr double kControlShare = 0.004;        ///< of the program's units, lost by polling in control blocks
   /// ... and of all units, those of control blocks that are longer than 99 % of the parked ones: a fifth of the units
   /// that the 99th percentile leaves out.
   static constexpr double kControlUnits = 0.002;
@@ -112,6 +112,7 @@ class AutoRule {
   Mode give_up(TimeNs now, DecisionKind kind, const std::string& reason);
   void decide(TimeNs now, DecisionKind kind, const std::string& reason);
   double miss() const;
+  PhaseLength control_length() const;
   TimeNs busy_before_control() const;
   bool tails_are_clear() const;
   bool tails_are_known(TimeNs took) const;
@@ -124,9 +125,11 @@ class AutoRule {
   PhaseLength length_;
   std::mt19937_64 random_;
   State state_ = State::observe;
-  bool requested_ = false;  // a mode that is not in effect yet
-  TimeNs begun_ = 0;        // the first look
-  TimeNs since_ = 0;        // the current stretch
+  bool requested_ = false;   // a mode that is not in effect yet
+  TimeNs begun_ = 0;         // the first look
+  TimeNs since_ = 0;         // the current stretch
+  std::size_t seen_ = 0;     // its units at the last look
+  bool unit_ended_ = false;  // since then
   std::vector<AutoDecision> decisions_;
 
   // Of the measurement that runs, or of the last one.
@@ -137,11 +140,12 @@ class AutoRule {
   std::size_t tail_wanted_ = 0;     // units of each mode at the next look at the tails
 
   // Of what is kept.
-  double long_ = 1;                     // share of polled units that are longer than 99 % of the parked ones
-  double gain_ = 0, noise_ = 0;         // of a block: the logarithm, and its standard deviation
-  double level_ = 0, level_limit_ = 0;  // log time per unit, and the rise that begins a check
-  std::vector<double> controls_;        // differences of control blocks since the last check
-  std::vector<TimeNs> polled_, parked_; // units for the tails: of the last measurement, and the latest
+  double long_ = 1;                      // share of polled units that are longer than 99 % of the parked ones
+  double polled_unit_ = 1;               // in ns
+  double gain_ = 0, noise_ = 0;          // of a block: the logarithm, and its standard deviation
+  double level_ = 0, level_limit_ = 0;   // log time per unit, and the rise that begins a check
+  std::vector<double> controls_;         // differences of control blocks since the last check
+  std::vector<TimeNs> polled_, parked_;  // units for the tails: of the last measurement, and the latest
   enum class Suspicion { block, level, tail } suspicion_ = Suspicion::block;
   unsigned level_alarms_ = 0, tail_alarms_ = 0;  // checks that they began and that changed nothing
   TimeNs control_at_ = 0, heard_ = 0, polled_phase_ = 0;

@@ -190,7 +190,7 @@ std::string AutoRun::doing() const {
   std::string text;
   for (const Side& side : sides_) {
     text += fmt::format("{}{} {}", text.empty() ? "" : "; ", side.rule.doing(), analyzer::waits_of_side(side.side));
-    if (side.last) text += " (last: " + analyzer::decision_text(*side.last) + ")";
+    if (side.last) text += "; it last " + analyzer::decision_text(*side.last);
   }
   return text;
 }

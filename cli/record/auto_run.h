@@ -43,8 +43,8 @@ class AutoRun {
   /// Ends it, brings back the ways of waiting that it found, and records why. Nothing if it does not run. Any thread.
   void end(const std::string& reason, TimeNs now);
 
-  /// Does what is due. `attached`: when the program's wic runtime attached; 0 = not yet. Returns a sentence for the user
-  /// about what it decided. The supervising thread.
+  /// Does what is due. `attached`: when the program's wic runtime attached; 0 = not yet. Returns a sentence for the
+  /// user about what it decided. The supervising thread.
   std::optional<std::string> follow(TimeNs now, TimeNs attached);
   /// The program has ended. The supervising thread.
   void program_ended();

@@ -105,8 +105,8 @@ std::string session_table(const std::vector<SessionAnswer>& all, std::size_t wid
   std::istringstream lines(whole);
   std::size_t longest = 0;
   for (std::string line; std::getline(lines, line);) {
-    const bool is_sentence =
-        line.find("does not answer: ") != std::string::npos || line.starts_with(std::string(indent + 2, ' ') + "autopilot ");
+    const bool is_sentence = line.find("does not answer: ") != std::string::npos ||
+                             line.starts_with(std::string(indent + 2, ' ') + "autopilot ");
     if (!is_sentence) longest = std::max(longest, line.size());
   }
   return longest <= width ? whole : table_text(all, indent, false);
