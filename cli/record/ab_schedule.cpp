@@ -55,7 +55,8 @@ Mode AbSchedule::next_phase() {
 void AbSchedule::close_phase(TimeNs now, const std::vector<TimeNs>& durations) {
   Phase& phase = phases_.back();
   phase.end = now;
-  if (durations.size() >= analyzer::kFewestInSegment) phase.log_time = std::log(std::max(1.0, length_.time_of(durations)));
+  if (durations.size() >= analyzer::kFewestInSegment)
+    phase.log_time = std::log(std::max(1.0, length_.time_of(durations)));
   if (!second_ || phases_.size() < 2) return;
   const Phase& other = phases_[phases_.size() - 2];
   if (phase.log_time == 0 || other.log_time == 0) return;

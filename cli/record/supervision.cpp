@@ -22,12 +22,12 @@ namespace {
 constexpr TimeNs kGrace = 5 * kSecond;  // time that an interrupted program gets to end by itself
 /// Collectors look every 100 ms, and CUPTI hands a buffer over once the work in it has ended.
 constexpr TimeNs kHandOver = 250 * kMillisecond;
-constexpr TimeNs kTick = 100 * kMillisecond;      // longest pause between checks
-constexpr TimeNs kAttachTick = 5 * kMillisecond;  // same, while a schedule waits for the wic runtime
-constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are compared: a phase takes 50 ms
+constexpr TimeNs kTick = 100 * kMillisecond;          // longest pause between checks
+constexpr TimeNs kAttachTick = 5 * kMillisecond;      // same, while a schedule waits for the wic runtime
+constexpr TimeNs kAbTick = 5 * kMillisecond;          // same, while both modes are compared: a phase takes 50 ms
 constexpr TimeNs kAutopilotTick = 50 * kMillisecond;  // same, while the autopilot watches and measures nothing
-constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
-constexpr TimeNs kThreePresses = 2 * kSecond;     // in which three Ctrl-C kill a program that handles Ctrl-C itself
+constexpr TimeNs kApplyTimeout = 2 * kSecond;         // until a scheduled change counts as not applied
+constexpr TimeNs kThreePresses = 2 * kSecond;         // in which three Ctrl-C kill a program that handles Ctrl-C itself
 
 }  // namespace
 
