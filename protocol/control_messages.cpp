@@ -54,6 +54,8 @@ Json to_json(const SessionStatus& s) {
             {"ab", s.ab},
             {"ab_running", s.ab_running},
             {"ab_side", side_name(s.ab_side)},
+            {"autopilot", s.autopilot},
+            {"autopilot_running", s.autopilot_running},
             {"unrecorded", s.unrecorded},
             {"unreached", s.unreached},
             {"started_ns", s.started},
@@ -167,6 +169,8 @@ Result<SessionStatus> read_status_answer(const std::string& line, const std::str
   s.ab = json.at("ab");
   s.ab_running = json.at("ab_running");
   s.ab_side = side_from_name(json.value("ab_side", std::string())).value_or(WaitSide::device);
+  s.autopilot = json.value("autopilot", std::string());
+  s.autopilot_running = json.value("autopilot_running", false);
   s.unrecorded = json.value("unrecorded", 0u);
   s.unreached = json.value("unreached", 0u);
   s.started = json.value("started_ns", TimeNs{0});
@@ -245,6 +249,16 @@ Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
   return line ? read_ab_answer(*line, socket_path) : line.error();
 }
 
+Result<> ask_auto(const std::string& socket_path, const AutoRequest& request) {
+  const Result<std::string> line = ask(socket_path,
+                                       one_line({{"request", "auto"},
+                                                 {"strategy", strategy_name(request.strategy)},
+                                                 {"side", side_name(request.side)},
+                                                 {"off", request.off}}),
+                                       kToggleTimeout);
+  return line ? read_ab_answer(*line, socket_path) : line.error();
+}
+
 Result<DumpReply> ask_dump(const std::string& socket_path) {
   const Result<std::string> line = ask(socket_path, one_line({{"request", "dump"}}), kStatusTimeout);
   return line ? read_dump_answer(*line, socket_path) : line.error();
@@ -279,6 +293,16 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
     const Result<> begun = handler.ab(ab);
     return one_line(begun ? Json{{"ok", true}} : error_answer(begun.error()));
   }
+  if (what == "auto") {
+    AutoRequest asked;
+    const std::optional<StrategyId> strategy = strategy_from_name(request.value("strategy", std::string()));
+    if (!strategy) return one_line(error_answer(bad_input("the autopilot needs a strategy that this wic-prof knows")));
+    asked.strategy = *strategy;
+    asked.side = side_of(request);
+    asked.off = request.value("off", false);
+    const Result<> done = handler.autopilot(asked);
+    return one_line(done ? Json{{"ok", true}} : error_answer(done.error()));
+  }
   if (what == "dump") {
     const Result<DumpReply> dump = handler.dump();
     if (!dump) return one_line(error_answer(dump.error()));
@@ -286,8 +310,8 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
     add_path(answer, "trace", dump->trace);
     return one_line(answer);
   }
-  return one_line(
-      error_answer(bad_input("the request must be one JSON object whose \"request\" is status, toggle, ab or dump")));
+  return one_line(error_answer(
+      bad_input("the request must be one JSON object whose \"request\" is status, toggle, ab, auto or dump")));
 } catch (const Json::exception& e) {
   return one_line(error_answer(bad_input(std::string("the request cannot be read: ") + e.what())));
 } catch (const std::exception& e) {

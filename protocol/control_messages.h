@@ -36,6 +36,8 @@ struct SessionStatus {
   unsigned dumps = 0;       ///< that are complete, in their order
   std::string ab;           ///< what the comparison of both modes does; empty if none was begun
   bool ab_running = false;
+  std::string autopilot;  ///< what the autopilot does and decided last; empty if none was begun
+  bool autopilot_running = false;
   std::uint32_t unrecorded = 0;         ///< producers that found no free ring
   std::uint32_t unreached = 0;          ///< producers that toggles may not reach, those included
   WaitSide ab_side = WaitSide::device;  ///< whose waits a comparison is about unless somebody names a side
@@ -87,6 +89,13 @@ struct AbRequest {
   WaitSide side = WaitSide::device;             ///< whose waits change
 };
 
+/// Begins the autopilot (cli/record/auto_run.h), or ends it.
+struct AutoRequest {
+  StrategyId strategy = StrategyId::automatic;  ///< of the mode park
+  WaitSide side = WaitSide::both;               ///< whose waits it may park
+  bool off = false;                             ///< end it, and bring back what it changed
+};
+
 /// A trace that is complete once SessionStatus::dumps has come to its number, or the run has ended.
 struct DumpReply {
   std::string trace;
@@ -98,12 +107,15 @@ Result<SessionStatus> ask_status(const std::string& socket_path);
 Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request);
 /// Returns once the comparison has begun.
 Result<> ask_ab(const std::string& socket_path, const AbRequest& request);
+/// Returns once the autopilot has begun, or has ended.
+Result<> ask_auto(const std::string& socket_path, const AutoRequest& request);
 /// Asks for the last minutes as a trace (run --trigger).
 Result<DumpReply> ask_dump(const std::string& socket_path);
 
 /// Client side: the answer's line as a value. `socket_path` names the session in errors.
 Result<SessionStatus> read_status_answer(const std::string& line, const std::string& socket_path);
 Result<ToggleReply> read_toggle_answer(const std::string& line, const std::string& socket_path);
+/// Of a comparison, or of the autopilot.
 Result<> read_ab_answer(const std::string& line, const std::string& socket_path);
 Result<DumpReply> read_dump_answer(const std::string& line, const std::string& socket_path);
 
@@ -112,6 +124,7 @@ struct ControlHandler {
   std::function<SessionStatus()> status;
   std::function<Result<ToggleReply>(const ToggleRequest&)> toggle;
   std::function<Result<>(const AbRequest&)> ab;
+  std::function<Result<>(const AutoRequest&)> autopilot;
   std::function<Result<DumpReply>()> dump;
 };
 

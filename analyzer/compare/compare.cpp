@@ -17,6 +17,7 @@
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/trace/modes.h"
 #include "analyzer/waits/matching.h"
+#include "analyzer/words/decision.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 
@@ -167,6 +168,12 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   comparison.typical = typical_time_of(model);
   comparison.patched = is_patched(model);
   if (const std::string note = losses_note(model); !note.empty()) comparison.notes.push_back(note);
+  if (!model.decisions.empty()) {
+    comparison.notes.push_back(
+        fmt::format("the autopilot decided {}, and chose the phases by it; the last: it {}",
+                    model.decisions.size() == 1 ? std::string("once") : fmt::format("{} times", model.decisions.size()),
+                    decision_text(model.decisions.back())));
+  }
   std::vector<Segment>& segments = comparison.segments;
   if (units != nullptr) {
     comparison.measured_at = place_of(model, *units);

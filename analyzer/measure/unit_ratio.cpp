@@ -304,7 +304,7 @@ UnitRatio unit_ratio(const std::vector<Unit>& units, const UnitDesign& design) {
     ratio.method = UnitMethod::looks;
     estimate.log_before = mean_of(blocks.before);
     estimate.log_after = mean_of(blocks.after);
-    estimate.half_width = anytime_half_width(blocks.differences, kMissAtLooks).value_or(kUnbounded);
+    estimate.half_width = anytime_half_width(blocks.differences, design.miss_at_looks).value_or(kUnbounded);
   } else if (separate_rarely(before.size(), after.size()) && std::min(before.size(), after.size()) >= kFewestForWelch) {
     ratio.method = design.phases ? UnitMethod::drift : UnitMethod::welch;
     estimate = design.phases ? with_drift(units, kMiss, ratio.drift_per_span) : welch(before, after, kMiss);

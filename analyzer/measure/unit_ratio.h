@@ -61,10 +61,11 @@ inline constexpr double kMiss = 0.05;
 inline constexpr double kMissAtLooks = 0.01;
 
 struct UnitDesign {
-  bool phases = false;    ///< the units follow each other in one run; otherwise they are runs
-  double spread = 1;      ///< the largest ratio of two equal units that is known, above 1
-  bool may_stop = false;  ///< the run looked at the interval while it ran, and could end early
-  bool stopped = false;   ///< ... and did
+  bool phases = false;                  ///< the units follow each other in one run; otherwise they are runs
+  double spread = 1;                    ///< the largest ratio of two equal units that is known, above 1
+  bool may_stop = false;                ///< the run looked at the interval while it ran, and could end early
+  bool stopped = false;                 ///< ... and did
+  double miss_at_looks = kMissAtLooks;  ///< with `stopped`: the probability that the interval misses at any look
 };
 
 /// The time before / the time after: the ratio of the geometric means of the units' times, which method drift adjusts

@@ -45,7 +45,7 @@ struct RunOptions {
   std::string strategy;
   std::string side;
   std::string schedule;
-  bool ab = false;
+  bool ab = false, autopilot = false;
   AbOptions compared;  // without what other options say
   int repeat = 1;
   CaptureOptions capture;
@@ -88,6 +88,9 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
     const Result<AbPlan> modes = read_ab(ab_options(options));
     if (!modes) return modes.error();
     plan.compare(*modes);
+  } else if (options.autopilot) {
+    plan.park_where_it_pays(
+        {*park, *side, options.compared.seed != 0 ? options.compared.seed : static_cast<std::uint64_t>(now_ns())});
   } else if (!options.schedule.empty()) {
     Result<std::vector<Phase>> phases = parse_schedule(plan.schedule_text, park->strategy);
     if (!phases) return phases.error();
@@ -253,6 +256,19 @@ void add_comparing_options(CLI::App& verb, RunOptions& options) {
       ->excludes(verb.get_option("--schedule"));
 }
 
+void add_autopilot_options(CLI::App& verb, RunOptions& options) {
+  verb.option_defaults()->group("Parking where it pays");
+  verb.add_flag(
+          "--auto", options.autopilot,
+          "the autopilot: try parking in short phases in random order, as --ab does, keep it where it pays by "
+          "more than its error, and go back where it does not any more, or where long units become longer. Each "
+          "decision is in the trace, in --metrics and in wic-prof sessions. Example: wic-prof run --auto -- ./app")
+      ->excludes(verb.get_option("--mode"))
+      ->excludes(verb.get_option("--schedule"))
+      ->excludes(verb.get_option("--ab"))
+      ->excludes(verb.get_option("--repeat"));
+}
+
 void add_recording_options(CLI::App& verb, RunOptions& options) {
   verb.option_defaults()->group("What is recorded");
   CaptureOptions& capture = options.capture;
@@ -321,6 +337,7 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.prefix_command();  // words after the program's name belong to the program
   add_way_options(verb, *options);
   add_comparing_options(verb, *options);
+  add_autopilot_options(verb, *options);
   add_recording_options(verb, *options);
   add_trace_options(verb, options->plan, options->capture);
   add_dump_options(verb, options->capture);

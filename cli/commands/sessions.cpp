@@ -36,6 +36,8 @@ Json to_json(const SessionAnswer& answer) {
           {"drops", s.lost},
           {"sites", s.sites},
           {"wic_runtime", s.runtime_attached},
+          {"autopilot", s.autopilot.empty() ? Json(nullptr) : Json(s.autopilot)},
+          {"autopilot_on", s.autopilot_running},
           {"unrecorded", s.unrecorded},
           {"unreached", s.unreached},
           {"trace", s.output},

@@ -26,6 +26,7 @@ namespace {
 struct ToggleOptions {
   std::string mode, strategy, session, site, side;
   AbOptions compared;  // of the mode ab, without what other options say
+  bool off = false;    // of the mode auto
   std::string format = "text";
 };
 
@@ -115,6 +116,36 @@ int compare_modes(const ToggleOptions& options) {
                                               {"trace", status.output}}));
 }
 
+/// Begins or ends the autopilot of the running program.
+int set_autopilot(const ToggleOptions& options) {
+  if (!options.site.empty()) return fail(bad_input("auto decides for whole sides of the program; leave --site out"));
+  const Result<WantedWait> park = park_wait(options.strategy);
+  if (!park) return fail(park.error());
+  const Result<WaitSide> side = wanted_side(options.side, park->strategy);
+  if (!side) return fail(side.error());
+  const Result<AnsweringSession> chosen =
+      session_to_change(options.session, command_of(options) + (options.off ? " --off" : ""));
+  if (!chosen) return fail(chosen.error());
+  const auto& [session, status] = *chosen;
+  const Result<> done = ask_auto(session.socket_path, {park->strategy, *side, options.off});
+  if (!done) return fail({done.error().kind, fmt::format("session '{}': {}", session.name, done.error().message)});
+  if (options.format == "text") {
+    return print_answer(program_of(status) +
+                        (options.off ? ": the autopilot is off; the program waits as before it\n"
+                                     : fmt::format(": the autopilot is on, for {}\nwhat it does and decides: wic-prof "
+                                                   "sessions; to end it: wic-prof toggle auto --off\n",
+                                                   waits_of(*side))));
+  }
+  return print_answer(reports::json_document({{"session", session.name},
+                                              {"mode", "auto"},
+                                              {"on", !options.off},
+                                              {"side", side_name(*side)},
+                                              {"strategy", strategy_name(park->strategy)},
+                                              {"pid", status.app_pid},
+                                              {"app", status.app},
+                                              {"trace", status.output}}));
+}
+
 std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed) {
   const SessionStatus& status = changed.status;
   const TimeNs took = reply.effective - reply.requested;
@@ -165,7 +196,9 @@ std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed
 }
 
 int toggle(const ToggleOptions& options) {
+  if (options.off && options.mode != "auto") return fail(bad_input("--off ends the autopilot: toggle auto --off"));
   if (options.mode == "ab") return compare_modes(options);
+  if (options.mode == "auto") return set_autopilot(options);
   const Result<WantedWait> wanted = wanted_wait(options.mode, options.strategy);
   if (!wanted) return fail(wanted.error());
   const Result<WaitSide> side = wanted_side(options.side, wanted->strategy);
@@ -190,9 +223,11 @@ template <>
 VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<ToggleOptions>();
   verb.add_option("MODE", options->mode,
-                  "poll (the program's own way), park, or ab: compare both as wic-prof run --ab does")
+                  "poll (the program's own way), park, ab: compare both as wic-prof run --ab does, or auto: park where "
+                  "that pays, as wic-prof run --auto does; each of the others ends auto")
       ->required()
-      ->check(CLI::IsMember({"poll", "park", "ab"}));
+      ->check(CLI::IsMember({"poll", "park", "ab", "auto"}));
+  verb.add_flag("--off", options->off, "with auto: end it, and wait as before it");
   verb.add_option("--session", options->session,
                   "the session to change; default: the only one that was started in this folder or this terminal")
       ->type_name("NAME");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/metrics/autopilot_facts.h"
 #include "protocol/strategy.h"
 #include "protocol/time.h"
 #include "store/write/recorder.h"
@@ -20,6 +21,7 @@ struct MetricFacts {
   Mode device_mode = Mode::poll, host_mode = Mode::poll;  ///< as `sessions` shows them
   std::vector<store::WaitSumOfSite> waits;
   std::array<std::uint64_t, 2> changes{};  ///< of the mode, by the new one
+  AutopilotFacts autopilot;
   store::RecorderProgress progress;
   std::map<store::Stat, std::uint64_t> losses;
   std::uint64_t trace_bytes = 0;

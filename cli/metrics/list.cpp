@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "protocol/time.h"
 #include "store/format/stat_list.h"
 
 namespace wicprof::cli {
@@ -11,10 +12,10 @@ namespace {
 using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
 void count(MetricSamples& samples, std::uint64_t value, Labels labels = {}) {
-  samples.push_back({value, false, std::move(labels)});
+  samples.push_back({value, 1, std::move(labels)});
 }
 void time(MetricSamples& samples, std::uint64_t ns, Labels labels = {}) {
-  samples.push_back({ns, true, std::move(labels)});
+  samples.push_back({ns, kSecond, std::move(labels)});
 }
 
 void by_way(const MetricFacts& facts, const auto& sample) {
@@ -22,6 +23,11 @@ void by_way(const MetricFacts& facts, const auto& sample) {
     sample(wait.sum,
            Labels{{"site", wait.site}, {"side", side_name(wait.side)}, {"strategy", strategy_name(wait.strategy)}});
   }
+}
+
+/// Of the last decision of each side that has an interval.
+void by_side(const MetricFacts& facts, const auto& sample) {
+  for (const auto& [side, row] : facts.autopilot.measured) sample(side_name(side), row);
 }
 
 using Facts = MetricFacts;
@@ -60,6 +66,48 @@ constexpr std::array kMetrics{
            [](const Facts& facts, Samples& samples) {
              for (const Mode mode : {Mode::poll, Mode::park})
                count(samples, facts.changes[static_cast<std::size_t>(mode)], {{"mode", mode_name(mode)}});
+           }},
+    Metric{Type::gauge, "wicprof.autopilot.on", "", "1 while the autopilot decides how the program waits.",
+           [](const Facts& facts, Samples& samples) {
+             if (facts.autopilot.begun) count(samples, facts.autopilot.running);
+           }},
+    Metric{Type::counter, "wicprof.autopilot.decisions", "{decision}",
+           "What the autopilot decided, by side and decision.",
+           [](const Facts& facts, Samples& samples) {
+             for (const auto& [key, decisions] : facts.autopilot.decisions)
+               count(samples, decisions, {{"side", side_name(key.first)}, {"decision", decision_name(key.second)}});
+           }},
+    Metric{Type::gauge, "wicprof.autopilot.ratio", "",
+           "The last time per unit of work while polling over that while parked, and the ends of its interval.",
+           [](const Facts& facts, Samples& samples) {
+             by_side(facts, [&](std::string_view side, const store::DecisionRow& row) {
+               for (const auto& [bound, ppm] : {std::pair("value", row.ratio_ppm), std::pair("low", row.low_ppm),
+                                                std::pair("high", row.high_ppm)}) {
+                 if (ppm)
+                   samples.push_back({static_cast<std::uint64_t>(*ppm), 1'000'000, {{"side", side}, {"bound", bound}}});
+               }
+             });
+           }},
+    Metric{Type::gauge, "wicprof.autopilot.blocks", "{block}", "Pairs of phases that this ratio is from.",
+           [](const Facts& facts, Samples& samples) {
+             by_side(facts, [&](std::string_view side, const store::DecisionRow& row) {
+               count(samples, row.blocks, {{"side", side}});
+             });
+           }},
+    Metric{Type::gauge, "wicprof.autopilot.unit.time", "s",
+           "Time of a unit of work in that measurement, typical and at the 99th percentile, by mode.",
+           [](const Facts& facts, Samples& samples) {
+             by_side(facts, [&](std::string_view side, const store::DecisionRow& row) {
+               const auto add = [&](Mode mode, std::string_view of, const std::optional<TimeNs>& unit) {
+                 if (unit)
+                   time(samples, static_cast<std::uint64_t>(*unit),
+                        {{"side", side}, {"mode", mode_name(mode)}, {"of", of}});
+               };
+               add(Mode::poll, "typical", row.poll);
+               add(Mode::park, "typical", row.park);
+               add(Mode::poll, "p99", row.poll_p99);
+               add(Mode::park, "p99", row.park_p99);
+             });
            }},
     Metric{Type::counter, "wicprof.cpu.throttled.time", "s",
            "Time for which CPU quotas of the program's control groups stopped its threads, summed over the CPUs.",

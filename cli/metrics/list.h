@@ -12,8 +12,8 @@
 namespace wicprof::cli {
 
 struct MetricSample {
-  std::uint64_t value = 0;  ///< a number, or nanoseconds
-  bool is_time = false;
+  std::uint64_t value = 0;
+  std::uint64_t parts = 1;  ///< of the metric's unit that the value counts: kSecond for nanoseconds
   /// Names, and values that live as long as the facts.
   std::vector<std::pair<std::string_view, std::string_view>> labels;
 };

@@ -54,8 +54,9 @@ std::string sample_text(const MetricSample& sample) {
     before = ',';
   }
   if (!sample.labels.empty()) text += '}';
-  return sample.is_time ? fmt::format("{} {}.{:09}\n", text, sample.value / kSecond, sample.value % kSecond)
-                        : fmt::format("{} {}\n", text, sample.value);
+  if (sample.parts == 1) return fmt::format("{} {}\n", text, sample.value);
+  const auto digits = static_cast<int>(std::to_string(sample.parts).size()) - 1;  // of a power of ten
+  return fmt::format("{} {}.{:0{}}\n", text, sample.value / sample.parts, sample.value % sample.parts, digits);
 }
 
 }  // namespace

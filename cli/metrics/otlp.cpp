@@ -26,8 +26,8 @@ Json point(const MetricSample& sample, const std::string& begin, const std::stri
   Json attributes = Json::array();
   for (const auto& [key, value] : sample.labels) attributes.push_back(attribute(key, value));
   Json point{{"attributes", std::move(attributes)}, {"startTimeUnixNano", begin}, {"timeUnixNano", now}};
-  if (sample.is_time) {
-    point["asDouble"] = static_cast<double>(sample.value) / static_cast<double>(kSecond);
+  if (sample.parts != 1) {
+    point["asDouble"] = static_cast<double>(sample.value) / static_cast<double>(sample.parts);
   } else {
     point["asInt"] = std::to_string(sample.value);
   }

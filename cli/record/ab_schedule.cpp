@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analyzer/compare/segments.h"
-#include "analyzer/measure/statistics.h"
 #include "analyzer/measure/unit_ratio.h"
 #include "analyzer/measure/warm_up.h"
 
@@ -14,13 +13,6 @@ namespace wicprof::cli {
 
 namespace {
 
-/// One more than the fewest, since one may lie across the change. Phases vary on their own, hardly less with more
-/// iterations (phase_noise.vm2.json): more phases say more.
-constexpr std::size_t kPhaseIterations = 4;
-/// A change takes effect within 1 ms, and the recorder reads every 1 ms: both are then below 5 % of a phase.
-constexpr TimeNs kShortestPhase = 50 * kMillisecond;
-/// What the phase before leaves is then below 10 % of a phase. Not calibrated.
-constexpr TimeNs kQuotaPeriods = 10;
 /// A phase is at most this share of the time, so that half of the time suffices for the fewest blocks.
 constexpr TimeNs kPhasesInTime = 4 * static_cast<TimeNs>(analyzer::kFewestBlocks);
 /// A phase without the fewest iterations waits for them this many times as long.
@@ -44,20 +36,10 @@ std::string_view ab_end_name(AbEnd end) {
   return "running";
 }
 
-AbSchedule::AbSchedule(const AbPlan& plan) : plan_(plan), random_(plan.seed) {}
-
-TimeNs AbSchedule::shortest_phase() const { return std::max(kShortestPhase, kQuotaPeriods * plan_.quota_period); }
-
-TimeNs AbSchedule::longest_phase() const { return std::max(shortest_phase(), plan_.time / kPhasesInTime); }
-
-double AbSchedule::time_of(const std::vector<TimeNs>& durations) const {
-  return plan_.quota_period > 0 ? analyzer::mean(durations) : analyzer::median_between_ticks(durations);
-}
-
-bool AbSchedule::phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const {
-  if (now - since_ >= longest_phase() && durations.size() >= analyzer::kFewestInSegment) return true;
-  if (now - since_ >= kPhaseTimeoutFactor * longest_phase()) return true;
-  return now - since_ >= shortest_phase() && durations.size() >= kPhaseIterations;
+AbSchedule::AbSchedule(const AbPlan& plan) : plan_(plan), random_(plan.seed) {
+  length_.quota_period = plan_.quota_period;
+  length_.longest = std::max(length_.shortest(), plan_.time / kPhasesInTime);
+  length_.timeout = kPhaseTimeoutFactor * length_.longest;
 }
 
 Mode AbSchedule::next_phase() {
@@ -73,7 +55,8 @@ Mode AbSchedule::next_phase() {
 void AbSchedule::close_phase(TimeNs now, const std::vector<TimeNs>& durations) {
   Phase& phase = phases_.back();
   phase.end = now;
-  if (durations.size() >= analyzer::kFewestInSegment) phase.log_time = std::log(std::max(1.0, time_of(durations)));
+  if (durations.size() >= analyzer::kFewestInSegment)
+    phase.log_time = std::log(std::max(1.0, length_.time_of(durations)));
   if (!second_ || phases_.size() < 2) return;
   const Phase& other = phases_[phases_.size() - 2];
   if (phase.log_time == 0 || other.log_time == 0) return;
@@ -103,7 +86,7 @@ std::optional<WantedWait> AbSchedule::look(TimeNs now, TimeNs attached, const st
     requested_ = true;
     return way_of(Mode::park);
   }
-  if (!phase_is_long_enough(now, durations) && !time_is_over) return std::nullopt;
+  if (!length_.is_reached(now - since_, durations.size()) && !time_is_over) return std::nullopt;
   if (stage_ == Stage::phases) close_phase(now, durations);
   if (time_is_over) return finish(AbEnd::time);
   if (stage_ == Stage::phases && second_ && plan_.precision > 0 && differences_.size() >= analyzer::kFewestBlocks) {

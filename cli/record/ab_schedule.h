@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/record/phase_length.h"
 #include "protocol/control.h"
 #include "protocol/control_messages.h"
 #include "protocol/time.h"
@@ -30,9 +31,7 @@ struct AbPlan {
   bool placebo = false;
   bool end_program = false;  ///< once the measurement is over
   bool patched = false;  ///< waits of patched loops have no iterations: ranges and launches show the program's steps
-  /// Of the CPU quota that the program has; 0: none. What one way of waiting leaves of the quota, the next one has
-  /// until the period ends, so a phase lasts several periods. Its time is then the mean of its iterations: the median
-  /// leaves out those in which the quota stops the program.
+  /// As in PhaseLength.
   TimeNs quota_period = 0;
 };
 
@@ -74,15 +73,12 @@ class AbSchedule {
   enum class Stage { warm_up, other_warm_up, phases };
 
   WantedWait way_of(Mode mode) const { return mode == Mode::poll || plan_.placebo ? plan_.poll : plan_.park; }
-  bool phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const;
-  TimeNs shortest_phase() const;
-  TimeNs longest_phase() const;
-  double time_of(const std::vector<TimeNs>& durations) const;
   Mode next_phase();
   void close_phase(TimeNs now, const std::vector<TimeNs>& durations);
   WantedWait finish(AbEnd end);
 
   AbPlan plan_;
+  PhaseLength length_;
   std::mt19937_64 random_;
   Stage stage_ = Stage::warm_up;
   bool steady_ = false;

@@ -159,6 +159,14 @@ std::vector<TimeNs> IterationMeter::peek() const {
   return place == nullptr ? std::vector<TimeNs>() : place->durations;
 }
 
+std::string IterationMeter::what() const {
+  const std::lock_guard lock(mutex_);
+  const Place* const place = busiest();
+  const auto found =
+      std::find_if(places_.begin(), places_.end(), [&](const auto& each) { return &each.second == place; });
+  return found == places_.end() ? std::string() : words_of(found->first);
+}
+
 IterationMeter::Latest IterationMeter::next() {
   const std::lock_guard lock(mutex_);
   Latest latest;

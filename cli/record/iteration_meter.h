@@ -48,6 +48,8 @@ class IterationMeter {
   std::vector<TimeNs> take();
   /// The same without ending the stretch.
   std::vector<TimeNs> peek() const;
+  /// What shows them, for people: "range step"; empty: nothing does yet. Any thread.
+  std::string what() const;
   struct Latest {
     std::string what;  ///< what shows them; empty: nothing does yet
     std::vector<TimeNs> durations;

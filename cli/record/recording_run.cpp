@@ -64,6 +64,7 @@ RecordingRun::RecordingRun(const RunPlan& plan, TerminalSignals& signals, LastWa
       window_(held.control(), plan.capture),
       other_root_(std::move(held.environment.files), own_.sink()),
       ab_(switchboard_, meter_, held.process->pid()),
+      autopilot_(switchboard_, meter_, own_.sink(), held.process->pid()),
       quota_(held.process->pid()),
       hang_(held.session.map().open_work(), shortest_hang(plan), [this] { return what_waits(); }) {
   if (!plan.phases.empty()) switchboard_.start_with(plan.phases.front().wait, plan.side);
@@ -81,6 +82,7 @@ Result<> RecordingRun::begin() {
     own_.sink().loss(LossSource::cupti, 1, lost);
   }
   if (plan_.ab) (void)ab_.begin(*plan_.ab);
+  if (plan_.autopilot) (void)autopilot_.begin(*plan_.autopilot);
   if (plan_.capture.host) {
     stolen_before_ = stolen_ns();
     throttled_before_ = quota_.counts();
@@ -210,6 +212,7 @@ void RecordingRun::describe_steal(store::Recorder& of) const {
 void RecordingRun::publish_metrics(TimeNs now) {
   facts_.device_mode = switchboard_.wanted().mode;
   facts_.host_mode = host_wait(held_.control()).mode;
+  facts_.autopilot = autopilot_.facts();
   facts_.progress = recorder_->progress();
   facts_.losses = recorder_->losses();
   if (facts_.progress.stopped.empty()) facts_.trace_bytes = recorder_->file_bytes();
@@ -223,7 +226,8 @@ void RecordingRun::publish_metrics(TimeNs now) {
 Result<> RecordingRun::open_control() {
   const ControlHandler handler{
       [this] { return status(); }, [this](const ToggleRequest& request) { return toggle(request); },
-      [this](const AbRequest& request) { return begin_ab(request); }, [this] { return dump(); }};
+      [this](const AbRequest& request) { return begin_ab(request); },
+      [this](const AutoRequest& request) { return set_autopilot(request); }, [this] { return dump(); }};
   Result<ControlServer> server = ControlServer::start(
       held_.session.socket_path(), [handler](const std::string& line) { return answer_request(handler, line); },
       held_.session.memory());
@@ -261,6 +265,8 @@ SessionStatus RecordingRun::status() const {
   s.ab = ab_.doing();
   s.ab_running = ab_.running();
   s.ab_side = switchboard_.side_with_waits();
+  s.autopilot = autopilot_.doing();
+  s.autopilot_running = autopilot_.running();
   s.started = started_;
   s.started_utc = started_utc_;
   const Place place = place_of_this_process();
@@ -290,7 +296,24 @@ void RecordingRun::describe_hang(store::Recorder& of) {
 
 Result<ToggleReply> RecordingRun::toggle(const ToggleRequest& request) {
   if (ab_.running()) return unavailable("this run compares both modes now; toggle once the comparison is over");
+  autopilot_.end(fmt::format("toggle {} was asked for", mode_name(request.mode)), now_ns());
   return switchboard_.toggle(request);
+}
+
+Result<> RecordingRun::set_autopilot(const AutoRequest& request) {
+  if (request.off) {
+    if (!autopilot_.running()) return unavailable("the autopilot of this run is off already");
+    autopilot_.end("toggle auto --off was asked for", now_ns());
+    return ok();
+  }
+  if (ab_.running()) return unavailable("this run compares both modes now; begin once the comparison is over");
+  AutoPlan plan;
+  plan.park = {Mode::park, request.strategy};
+  plan.side = request.side;
+  plan.seed = static_cast<std::uint64_t>(now_ns());
+  plan.device_before = switchboard_.wanted();
+  plan.host_before = host_wait(held_.control());
+  return autopilot_.begin(plan);
 }
 
 Result<> RecordingRun::begin_ab(const AbRequest& request) {
@@ -301,6 +324,7 @@ Result<> RecordingRun::begin_ab(const AbRequest& request) {
   if (drain_->attached() == 0) {
     return unavailable("this app has no wic runtime (or has not started it yet), so there is nothing to compare");
   }
+  autopilot_.end("toggle ab was asked for", now_ns());
   AbPlan asked;
   // The schedule counts its time from the attachment.
   asked.time = request.time + (now_ns() - drain_->attached());
@@ -359,8 +383,8 @@ Result<> RecordingRun::start_program() {
 }
 
 RunOutcome RecordingRun::until_end() {
-  supervision_.emplace(*held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, other_root_,
-                       plan_, hang_, triggers_ ? &*triggers_ : nullptr, helper_);
+  supervision_.emplace(*held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, autopilot_,
+                       other_root_, plan_, hang_, triggers_ ? &*triggers_ : nullptr, helper_);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision_->until_end();
   outcome.end = end.value_or(AppEnd{});

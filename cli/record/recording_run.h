@@ -10,6 +10,7 @@
 
 #include "cli/metrics/run_metrics.h"
 #include "cli/record/ab_run.h"
+#include "cli/record/auto_run.h"
 #include "cli/record/capture.h"
 #include "cli/record/cpu_quota.h"
 #include "cli/record/drain.h"
@@ -76,6 +77,7 @@ class RecordingRun {
   std::string what_waits() const;
   Result<ToggleReply> toggle(const ToggleRequest& request);
   Result<> begin_ab(const AbRequest& request);
+  Result<> set_autopilot(const AutoRequest& request);
   Result<DumpReply> dump();
 
   Result<> start_program();
@@ -108,6 +110,7 @@ class RecordingRun {
   OutOfSession out_of_session_;
   IterationMeter meter_;
   AbRun ab_;
+  AutoRun autopilot_;
   CpuQuota quota_;
   TimeNs quota_followed_ = 0, root_looked_ = 0;
   std::optional<TimeNs> stolen_before_;

@@ -11,6 +11,7 @@
 
 #include "cli/metrics/address.h"
 #include "cli/record/ab_schedule.h"
+#include "cli/record/auto_run.h"
 #include "cli/record/capture.h"
 #include "cli/record/recorded_process.h"
 #include "cli/record/schedule.h"
@@ -27,6 +28,7 @@ struct RunPlan {
   WaitSide side = WaitSide::both;           ///< which waits the phases are about
   std::string schedule_text;                ///< as the user wrote it; empty without a schedule
   std::optional<AbPlan> ab;                 ///< compares both modes from the start; see compare()
+  std::optional<AutoPlan> autopilot;        ///< parks where that is measured to pay, from the start
   std::string name;                         ///< of the session; empty = the program's name
   std::optional<std::size_t> buffer_bytes;  ///< all rings together; empty: as fitting_buffer() says
   CapturePlan capture;
@@ -43,6 +45,12 @@ struct RunPlan {
   /// Called once the program and the session are running. Returns a child process that it started, or 0.
   std::function<pid_t(const std::string& session)> started;
 
+  /// Begins in the program's own way.
+  void park_where_it_pays(const AutoPlan& how) {
+    autopilot = how;
+    side = how.side;
+    phases = {{WantedWait{Mode::poll, default_strategy(Mode::poll)}, 0}};
+  }
   /// Compares both modes, in the program's own way at first.
   void compare(const AbPlan& modes) {
     ab = modes;

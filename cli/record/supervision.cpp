@@ -22,17 +22,18 @@ namespace {
 constexpr TimeNs kGrace = 5 * kSecond;  // time that an interrupted program gets to end by itself
 /// Collectors look every 100 ms, and CUPTI hands a buffer over once the work in it has ended.
 constexpr TimeNs kHandOver = 250 * kMillisecond;
-constexpr TimeNs kTick = 100 * kMillisecond;      // longest pause between checks
-constexpr TimeNs kAttachTick = 5 * kMillisecond;  // same, while a schedule waits for the wic runtime
-constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are compared: a phase takes 50 ms
-constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
-constexpr TimeNs kThreePresses = 2 * kSecond;     // in which three Ctrl-C kill a program that handles Ctrl-C itself
+constexpr TimeNs kTick = 100 * kMillisecond;          // longest pause between checks
+constexpr TimeNs kAttachTick = 5 * kMillisecond;      // same, while a schedule waits for the wic runtime
+constexpr TimeNs kAbTick = 5 * kMillisecond;          // same, while both modes are compared: a phase takes 50 ms
+constexpr TimeNs kAutopilotTick = 50 * kMillisecond;  // same, while the autopilot watches and measures nothing
+constexpr TimeNs kApplyTimeout = 2 * kSecond;         // until a scheduled change counts as not applied
+constexpr TimeNs kThreePresses = 2 * kSecond;         // in which three Ctrl-C kill a program that handles Ctrl-C itself
 
 }  // namespace
 
 Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
-                         TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root,
-                         const RunPlan& plan, HangRecord& hang, Triggers* triggers, pid_t helper)
+                         TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot,
+                         OtherRoot& other_root, const RunPlan& plan, HangRecord& hang, Triggers* triggers, pid_t helper)
     : app_(app),
       session_(session),
       switchboard_(switchboard),
@@ -40,6 +41,7 @@ Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switch
       signals_(signals),
       window_(window),
       ab_(ab),
+      autopilot_(autopilot),
       other_root_(other_root),
       plan_(plan),
       hang_(hang),
@@ -74,7 +76,10 @@ bool Supervision::over() {
   }
   if (!end_) {
     end_ = app_.ended();
-    if (end_) ab_.program_ended(now_ns());
+    if (end_) {
+      ab_.program_ended(now_ns());
+      autopilot_.program_ended();
+    }
     if (end_ && plan_.wait_for_all && !left_behind().empty()) {
       if (ending_) {
         send(SIGTERM);
@@ -91,6 +96,7 @@ void Supervision::step() {
   follow_window();
   follow_schedule();
   follow_ab();
+  follow_autopilot();
   report_trouble();
   report_long_wait();
   if (!end_ && !ending_) hang_.follow(now_ns());
@@ -120,7 +126,8 @@ TimeNs Supervision::pause() const {
   } else if (const std::optional<TimeNs> next = schedule_.next(attached)) {
     pause = std::min(pause, *next - now_ns());
   }
-  if (ab_.running()) pause = std::min(pause, kAbTick);
+  if (ab_.running() || autopilot_.measures()) pause = std::min(pause, kAbTick);
+  if (autopilot_.running()) pause = std::min(pause, kAutopilotTick);
   const std::optional<TimeNs> end_at = end_with_ ? std::optional(end_with_->at) : std::nullopt;
   for (const std::optional<TimeNs>& end : {kill_at_, limit_at_, end_at}) {
     if (end) pause = std::min(pause, *end - now_ns());
@@ -156,6 +163,11 @@ void Supervision::follow_ab() {
   }
   if (!ab_.ends_program() || ending_ || interrupted_) return;
   end_as_planned(plan_.stop_signal.value_or(SIGTERM));
+}
+
+void Supervision::follow_autopilot() {
+  if (const std::optional<std::string> news = autopilot_.follow(now_ns(), drain_.attached()); news && !plan_.quiet)
+    tell(*news);
 }
 
 void Supervision::report_trouble() {

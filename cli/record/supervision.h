@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/record/ab_run.h"
+#include "cli/record/auto_run.h"
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
 #include "cli/record/hang_record.h"
@@ -32,8 +33,8 @@ class Supervision {
   /// All arguments must outlive the supervision. `triggers`: nullptr without --trigger. `helper`: a child
   /// of wic-prof that is not the program's, or 0.
   Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
-              TerminalSignals& signals, CaptureWindow& window, AbRun& ab, OtherRoot& other_root, const RunPlan& plan,
-              HangRecord& hang, Triggers* triggers, pid_t helper);
+              TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot, OtherRoot& other_root,
+              const RunPlan& plan, HangRecord& hang, Triggers* triggers, pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -51,6 +52,7 @@ class Supervision {
   void follow_window();
   void follow_schedule();
   void follow_ab();
+  void follow_autopilot();
   void report_trouble();
   void report_long_wait();
   void report_dumps();
@@ -75,6 +77,7 @@ class Supervision {
   TerminalSignals& signals_;
   CaptureWindow& window_;
   AbRun& ab_;
+  AutoRun& autopilot_;
   OtherRoot& other_root_;
   const RunPlan& plan_;
   HangRecord& hang_;

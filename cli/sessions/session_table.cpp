@@ -61,6 +61,9 @@ std::string table_text(const std::vector<SessionAnswer>& all, std::size_t indent
       text += below + "toggles may not reach " + analyzer::count_of(count, "part") +
               " of the program: the session has no room for more\n";
     }
+    if (!answer.status->autopilot.empty()) {
+      text += below + "autopilot " + analyzer::one_line(answer.status->autopilot) + "\n";
+    }
     if (!answer.status->stopped.empty()) {
       text += below + "recording stopped: " + analyzer::one_line(answer.status->stopped) + "\n";
     }
@@ -102,7 +105,9 @@ std::string session_table(const std::vector<SessionAnswer>& all, std::size_t wid
   std::istringstream lines(whole);
   std::size_t longest = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("does not answer: ") == std::string::npos) longest = std::max(longest, line.size());
+    const bool is_sentence = line.find("does not answer: ") != std::string::npos ||
+                             line.starts_with(std::string(indent + 2, ' ') + "autopilot ");
+    if (!is_sentence) longest = std::max(longest, line.size());
   }
   return longest <= width ? whole : table_text(all, indent, false);
 }

@@ -54,7 +54,8 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
 }
 
 std::string interventions_part(const TraceModel& model) {
-  const std::string table = table_html(interventions_table(model, kMaxListedSegments));
+  const std::string table = table_html(interventions_table(model, kMaxListedSegments)) +
+                            table_html(decisions_table(model, kMaxListedSegments));
   return table.empty() ? table : section("interventions", "Interventions", table);
 }
 

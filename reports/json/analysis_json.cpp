@@ -81,6 +81,29 @@ Json choice_value(const TraceModel& model, const store::ChoiceRow& choice) {
           {"look_ns", or_null(choice.look)}};
 }
 
+Json decision_value(const store::DecisionRow& row) {
+  const auto ratio = [](const std::optional<std::int64_t>& ppm) {
+    return ppm ? Json(static_cast<double>(*ppm) / 1e6) : Json(nullptr);
+  };
+  return {{"at_ns", row.at},
+          {"from_ns", row.from},
+          {"decision", decision_name(row.decision)},
+          {"side", side_name(row.side)},
+          {"strategy", strategy_name(row.strategy)},
+          {"reason", row.reason},
+          {"unit", row.unit},
+          {"blocks", row.blocks},
+          {"poll_units", row.poll_units},
+          {"park_units", row.park_units},
+          {"ratio", ratio(row.ratio_ppm)},
+          {"low", ratio(row.low_ppm)},
+          {"high", ratio(row.high_ppm)},
+          {"poll_ns", or_null(row.poll)},
+          {"park_ns", or_null(row.park)},
+          {"poll_p99_ns", or_null(row.poll_p99)},
+          {"park_p99_ns", or_null(row.park_p99)}};
+}
+
 /// Of a patched loop's site.
 Json edges_value(const SiteEdges& edges) {
   Json reasons = Json::array(), candidates = Json::array();
@@ -270,6 +293,8 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis, const Com
   }
   value["choices"] = Json::array();
   for (const store::ChoiceRow& choice : model.choices) value["choices"].push_back(choice_value(model, choice));
+  value["decisions"] = Json::array();
+  for (const store::DecisionRow& row : model.decisions) value["decisions"].push_back(decision_value(row));
   value["pc_sampling"] = sampling_value(model, analysis.stalls);
   value["stalls"] = Json::array();
   for (const FunctionStalls& function : analysis.stalls.functions) value["stalls"].push_back(stalls_value(function));

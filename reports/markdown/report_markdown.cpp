@@ -191,7 +191,8 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
           titled("## Kernels beside a holder of SMs", table_part(crowded_table(analysis, kMaxPairs))) +
           program_counters_part(model, analysis) +
           titled("## Host waits", table_part(host_waits_table(analysis, kAllRows))) +
-          titled("## Interventions", table_part(interventions_table(model, kAllRows)));
+          titled("## Interventions", table_part(interventions_table(model, kAllRows))) +
+          titled("## Decisions of the autopilot", table_part(decisions_table(model, kAllRows)));
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";
 }

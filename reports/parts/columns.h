@@ -48,6 +48,17 @@ inline constexpr Column kColumns[] = {
     {"MPI rank", "the number of the process in MPI_COMM_WORLD"},
     {"in trace", "the file that has the calls of this rank"},
     {"between", "one of two sides that communicate: the CPU or a device"},
+    {"decided at", "when the autopilot decided, from the begin of the run"},
+    {"decision of the autopilot",
+     "trial: parking is tried; keep: it pays and stays; refuse: it does not; stay: what is kept was checked and still "
+     "pays; go back: it does not pay any more; end: the autopilot has ended"},
+    {"whose waits", "those of the device (warps, and declared sites), of host threads in calls of CUDA, or both"},
+    {"polled / parked",
+     "the time per unit of work while polling over that while parked, and its interval, which holds at every look; "
+     "above 1 parking is shorter"},
+    {"reason", "why, in a sentence"},
+    {"per unit", "the typical time of a unit of work, polled and parked"},
+    {"p99 of the units", "the 99th percentile of the units of work, polled and parked"},
     {"switched at", "when the way of waiting was changed, from the begin of the run"},
     {"side", "before or after the change, and how the program waited then"},
     {"phase", "a time in which the whole program waited in one way"},

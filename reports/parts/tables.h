@@ -21,6 +21,8 @@ Table wait_model_table(const TraceModel& model, const Analysis& analysis, std::s
 Table pairs_table(const Classification& classification, std::size_t most);
 Table site_communication_table(const Classification& classification, std::size_t most);
 Table interventions_table(const TraceModel& model, std::size_t most);
+/// What the autopilot decided; without rows where it was off.
+Table decisions_table(const TraceModel& model, std::size_t most);
 
 // Work of devices (work_tables.cpp).
 Table kernels_table(const Analysis& analysis, std::size_t most);

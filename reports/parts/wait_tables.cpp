@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/words/change.h"
+#include "analyzer/words/decision.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
 #include "reports/parts/tables.h"
@@ -176,6 +177,22 @@ Table interventions_table(const TraceModel& model, std::size_t most) {
                        {{"switched at", 'r', [&](const Row& r) { return cell::duration(r.requested - model.begin); }},
                         {"how", 'l', [&](const Row& r) { return intervention_text(model, r); }},
                         {"took effect after", 'r', [](const Row& r) { return cell::duration(took_effect_after(r)); }}});
+}
+
+Table decisions_table(const TraceModel& model, std::size_t most) {
+  using Row = store::DecisionRow;
+  const auto change = [](const std::optional<TimeNs>& polled, const std::optional<TimeNs>& parked) -> Cell {
+    return polled && parked ? format_duration(*polled) + " -> " + format_duration(*parked) : std::string();
+  };
+  return table_of<Row>(
+      "decision of the autopilot", model.decisions, most,
+      {{"decision of the autopilot", 'l', [](const Row& r) { return std::string(decision_name(r.decision)); }},
+       {"decided at", 'r', [&](const Row& r) { return cell::duration(r.at - model.begin); }},
+       {"whose waits", 'l', [](const Row& r) { return std::string(side_name(r.side)); }},
+       {"polled / parked", 'l', [](const Row& r) { return analyzer::decision_ratio(r); }},
+       {"per unit", 'r', [&](const Row& r) { return change(r.poll, r.park); }},
+       {"p99 of the units", 'r', [&](const Row& r) { return change(r.poll_p99, r.park_p99); }},
+       {"reason", 'l', [](const Row& r) { return one_line(r.reason); }}});
 }
 
 }  // namespace wicprof::reports

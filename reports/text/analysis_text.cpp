@@ -183,6 +183,7 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
           graphs_text(analysis, kNamedRows, screen) + host_waits_in_words(analysis, screen) +
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += lateness_in_words(model, analysis, screen);
+  text += section(table_text(decisions_table(model, kNamedRows), screen));
   text += section(table_text(mpi_ranks_table(model, analysis, kNamedSites), screen));
   text += section(rank_matrix_text(model, analysis, kMatrixRanks, screen));
   if (analysis.sites.empty() && analysis.kernels.empty() && analysis.mpi.ranks.empty())
@@ -197,6 +198,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(sites_text(model, analysis, kSites, screen));
   text += section(table_text(words_table(analysis, kSites), screen));
   text += section(choices_text(analysis, kSites, screen));
+  text += section(table_text(decisions_table(model, kRows), screen));
   text += section(wakes_text(analysis, kSites, screen));
   text += section(models_text(model, analysis, kRows, screen));
   text += section(table_text(kernels_table(analysis, kRows), screen));

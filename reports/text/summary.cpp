@@ -65,6 +65,7 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis, cons
   if (analysis.sites.empty() && analysis.mpi.ranks.empty())
     text += section(table_text(threads_table(model, analysis, kThreads), screen));
   text += section(table_text(interventions_table(model, kInterventions), screen));
+  text += section(table_text(decisions_table(model, kInterventions), screen));
   text += section(own_cost_text(analysis, screen));
   return text + section(found_text(model, analysis, screen));
 }

@@ -19,6 +19,7 @@
 #include "store/format/tables/clock.h"
 #include "store/format/tables/copy.h"
 #include "store/format/tables/cuda_event.h"
+#include "store/format/tables/decision.h"
 #include "store/format/tables/device.h"
 #include "store/format/tables/graph.h"
 #include "store/format/tables/host_wait.h"
@@ -65,6 +66,7 @@ using EventTables = std::tuple<  //
     ClockTable,                  //
     InterventionTable,           //
     ChoiceTable,                 //
+    DecisionTable,               //
     NoticeTable,                 //
     StrategyTable,               //
     PolledWordTable,             //

@@ -68,7 +68,7 @@ class Pages(Manual):
         text = " ".join(re.sub(r".\x08", "", rendered).split())
         for words in ("wic-prof-run - launch a program", "wic-prof run [OPTIONS] -- APP ARGS...",
                       "HOW THE PROGRAM WAITS", "-m, --mode poll|park", "--for TIME", "default: 1m; only with --ab",
-                      "not with --ab, --schedule", "1 to 1000", "wic-prof-analyze(1)", "%q{VAR}"):
+                      "not with --ab, --auto, --schedule", "1 to 1000", "wic-prof-analyze(1)", "%q{VAR}"):
             self.assertIn(words, text)
 
 

@@ -42,6 +42,10 @@ struct Options {
   int polls = 10;
   int parked_rate = 0;  // --parked-rate N: while parked, at most N iterations per millisecond
   int parked_ms = 1;    // --parked-ms N: while parked, an iteration takes N ms
+  int polled_ms = 1;    // --polled-ms N: the same of polling
+  // --later S: after S seconds, an iteration takes --parked-later-ms N while parked, instead.
+  double later = 0;
+  int parked_later_ms = 1;
 };
 
 Options read_options(int argc, char** argv) {
@@ -66,6 +70,9 @@ Options read_options(int argc, char** argv) {
     if (option == "--polls") o.polls = static_cast<int>(value());
     if (option == "--parked-rate") o.parked_rate = static_cast<int>(value());
     if (option == "--parked-ms") o.parked_ms = static_cast<int>(value());
+    if (option == "--polled-ms") o.polled_ms = static_cast<int>(value());
+    if (option == "--later") o.later = value();
+    if (option == "--parked-later-ms") o.parked_later_ms = static_cast<int>(value());
   }
   return o;
 }
@@ -126,7 +133,7 @@ class Program {
 
   void iterate(std::uint32_t iteration, bool pause = true) {
     const auto arrived = static_cast<std::uint64_t>(now_ns());
-    if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(parked_ ? options_.parked_ms : 1));
+    if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(parked_ ? parked_ms() : options_.polled_ms));
     for (int s = 1; s <= options_.sites; ++s) {
       const auto signalled = static_cast<std::uint64_t>(now_ns());
       write_wait(s, iteration, arrived, signalled, static_cast<std::uint64_t>(now_ns()));
@@ -135,6 +142,10 @@ class Program {
   }
 
   bool parked() const { return parked_; }
+  int parked_ms() const {
+    const bool is_later = options_.later > 0 && now_ns() - began_ > static_cast<TimeNs>(options_.later * kSecond);
+    return is_later ? options_.parked_later_ms : options_.parked_ms;
+  }
 
   void write_synthetic_iterations() {
     const bool parks = current_.mode == Mode::park && options_.park_period_us > 0;
@@ -213,6 +224,7 @@ class Program {
   WantedWait current_;
   std::uint32_t applied_ = 0;
   PartControl* place_ = nullptr;
+  const TimeNs began_ = now_ns();
   std::atomic<bool> stop_{false}, parked_{false};
   std::thread listener_;
 };

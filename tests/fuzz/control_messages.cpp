@@ -12,7 +12,7 @@ ControlHandler handler_that_says(const std::string& text) {
   ControlHandler handler;
   handler.status = [text] {
     SessionStatus status;
-    status.name = status.app = status.output = status.stopped = status.ab = text;
+    status.name = status.app = status.output = status.stopped = status.ab = status.autopilot = text;
     status.sites = {text, ""};
     return status;
   };
@@ -24,6 +24,7 @@ ControlHandler handler_that_says(const std::string& text) {
     require(request.time > 0 && request.precision >= 0 && request.precision < 1, "an accepted request is in range");
     return request.precision > 0.5 ? Result<>(bad_input(text)) : ok();
   };
+  handler.autopilot = [text](const AutoRequest& request) { return request.off ? Result<>(unavailable(text)) : ok(); };
   handler.dump = [text] { return Result<DumpReply>({text, 1}); };
   return handler;
 }

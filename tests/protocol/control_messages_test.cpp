@@ -171,6 +171,30 @@ TEST(ControlRequests, ADumpsNameArrivesAsItIs) {
   EXPECT_FALSE(read_dump_answer(R"({"ok":true})", "a.sock"));
 }
 
+TEST(ControlRequests, TheAutopilotBeginsAndEnds) {
+  std::optional<AutoRequest> asked;
+  ControlHandler with_autopilot = handler();
+  with_autopilot.autopilot = [&](const AutoRequest& request) -> Result<> {
+    asked = request;
+    return request.off ? Result<>(unavailable("off already")) : ok();
+  };
+  const auto answer = [&](const std::string& line) {
+    return read_ab_answer(answer_request(with_autopilot, line), "a.sock");
+  };
+  EXPECT_TRUE(answer(R"({"request":"auto","strategy":"block","side":"host"})"));
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->strategy, StrategyId::block);
+  EXPECT_EQ(asked->side, WaitSide::host);
+  EXPECT_FALSE(asked->off);
+  const Result<> off = answer(R"({"request":"auto","strategy":"auto","off":true})");
+  ASSERT_FALSE(off);
+  EXPECT_EQ(off.error().message, "off already");
+  asked.reset();
+  EXPECT_FALSE(answer(R"({"request":"auto"})"));
+  EXPECT_FALSE(answer(R"({"request":"auto","strategy":"auto","off":7})"));
+  EXPECT_FALSE(asked);
+}
+
 TEST(ControlRequests, NumbersThatNoIntegerHoldsAreRefused) {
   TimeNs asked = 0;
   ControlHandler with_ab = handler();

@@ -6,6 +6,7 @@
 #include "protocol/events/choice.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"
+#include "protocol/events/decision.h"
 #include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
@@ -681,6 +682,59 @@ TEST_F(RoundTrip, Choice) {
   EXPECT_EQ(r.words, 2u);
   EXPECT_EQ(r.median_wait, 0);
   EXPECT_EQ(r.look, 500'000);
+}
+
+TEST_F(RoundTrip, Decision) {
+  text(1, "parking gains more than its error");
+  text(2, "range step");
+  DecisionEvent e = make_event<DecisionEvent>();
+  e.decision = DecisionKind::keep;
+  e.side = WaitSide::host;
+  e.strategy = static_cast<std::uint32_t>(StrategyId::hybrid);
+  e.from_ns = 50;
+  e.at_ns = 150;
+  e.reason = 1;
+  e.unit = 2;
+  e.blocks = 7;
+  e.poll_units = 30;
+  e.park_units = 40;
+  e.ratio_ppm = 1'300'000;
+  e.low_ppm = 1'200'000;
+  e.high_ppm = 1'400'000;
+  e.poll_ns = 13;
+  e.park_ns = 10;
+  e.poll_p99_ns = 20;
+  e.park_p99_ns = 19;
+  add(e);
+  e = make_event<DecisionEvent>();
+  e.decision = DecisionKind::trial;
+  e.at_ns = 100;
+  add(e);
+  const auto rows = finish().rows<DecisionTable>();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2u);
+  const DecisionRow& trial = rows->at(0);  // by time
+  EXPECT_EQ(trial.decision, DecisionKind::trial);
+  for (const auto& unknown : {trial.ratio_ppm, trial.low_ppm, trial.high_ppm}) EXPECT_EQ(unknown, std::nullopt);
+  for (const auto& unknown : {trial.poll, trial.park, trial.poll_p99, trial.park_p99}) EXPECT_EQ(unknown, std::nullopt);
+  const DecisionRow& keep = rows->at(1);
+  EXPECT_EQ(keep.decision, DecisionKind::keep);
+  EXPECT_EQ(keep.side, WaitSide::host);
+  EXPECT_EQ(keep.strategy, StrategyId::hybrid);
+  EXPECT_EQ(keep.from, 50);
+  EXPECT_EQ(keep.at, 150);
+  EXPECT_EQ(keep.reason, "parking gains more than its error");
+  EXPECT_EQ(keep.unit, "range step");
+  EXPECT_EQ(keep.blocks, 7u);
+  EXPECT_EQ(keep.poll_units, 30u);
+  EXPECT_EQ(keep.park_units, 40u);
+  EXPECT_EQ(keep.ratio_ppm, 1'300'000);
+  EXPECT_EQ(keep.low_ppm, 1'200'000);
+  EXPECT_EQ(keep.high_ppm, 1'400'000);
+  EXPECT_EQ(keep.poll, 13);
+  EXPECT_EQ(keep.park, 10);
+  EXPECT_EQ(keep.poll_p99, 20);
+  EXPECT_EQ(keep.park_p99, 19);
 }
 
 TEST_F(RoundTrip, Notice) {
