@@ -86,7 +86,6 @@ void AutoRun::find_sides() {
     sides_.push_back({side, AutoRule({plan_.seed + sides_.size(), quota_period_}), Mode::poll});
     const WantedWait before = side == WaitSide::host ? plan_.host_before : plan_.device_before;
     if (before.mode != Mode::poll) switchboard_.request({Mode::poll, default_strategy(Mode::poll)}, side);
-    if (sides_.size() == 1) (void)meter_.take();
   };
   add(WaitSide::device, switchboard_.side_with_waits() == WaitSide::device);
   add(WaitSide::host, switchboard_.has_host_waits());
