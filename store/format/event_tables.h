@@ -39,6 +39,7 @@
 #include "store/format/tables/thread_sample.h"
 #include "store/format/tables/uvm.h"
 #include "store/format/tables/wait.h"
+#include "store/format/tables/wait_count.h"
 #include "store/format/tables/writer_candidate.h"
 
 namespace wicprof::store {
@@ -61,6 +62,7 @@ using EventTables = std::tuple<  //
     OverheadTable,               //
     ThreadSampleTable,           //
     PcIntervalTable,             //
+    WaitCountTable,              //
     GraphTable,                  //
     ClockTable,                  //
     InterventionTable,           //

@@ -344,9 +344,9 @@ TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
   // Three sites; the second waits at the place where the first one's way out leads.
   const std::string text = kernel(
       "setp.ne.s32 %p3, %r1, 0; @%p3 bra $B;"
-      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $A; bra $D;"
-      "$B: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $B;"
-      "$D: $E: ld.volatile.global.u32 %r3, [%rd1+8]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $E;");
+      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @!%p1 bra $D; bra $A;"
+      "$B: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @!%p2 bra $D; bra $B;"
+      "$D: add.s32 %r3, %r3, 1; $E: ld.volatile.global.u32 %r3, [%rd1+8]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $E;");
   const Result<Module> module = read_module(text);
   const Result<Patch> patched = patch(*module, recognize(*module));
   ASSERT_EQ(patched->sites.size(), 3u);
