@@ -87,6 +87,10 @@ class RowFilter {
          [&](const auto& row) { return p.time(row.requested) && p.time(row.effective); });
     keep("choice", model_.choices,
          [&](const auto& row) { return p.time(row.at) && p.length(row.median_wait) && p.length(row.look); });
+    keep("wait_count", model_.wait_counts, [&](const auto& row) {
+      return p.time(row.begin) && p.time(row.end) && row.sampled_time >= 0 &&
+             row.sampled_time / kMostThreads <= kMaxDistance;
+    });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     // A length counts as often as its row stands for others.
