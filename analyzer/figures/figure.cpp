@@ -21,9 +21,7 @@ FigureInput figure_input(const std::vector<const TraceModel*>& traces) {
     auto matching = std::make_shared<const Matching>(match(*trace));
     auto waiters = std::make_shared<const Waiters>(*trace);
     auto kernels = std::make_shared<const WaitKernels>(*trace, *waiters);
-    auto made = std::make_shared<FigureTrace>(*trace, std::move(matching), std::move(waiters), std::move(kernels));
-    made->overlaps = overlap(*trace, *made->waiters, *made->kernels, made->modes);
-    input.push_back(std::move(made));
+    input.push_back(std::make_shared<FigureTrace>(*trace, std::move(matching), std::move(waiters), std::move(kernels)));
   }
   return input;
 }

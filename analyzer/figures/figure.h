@@ -55,7 +55,7 @@ struct FigureTrace {
   const std::shared_ptr<const WaitKernels> kernels;
   const Modes modes;
   const WaitModel waits;
-  Overlaps overlaps;
+  std::optional<Overlaps> overlaps;  ///< if the analysis has made them
 };
 
 /// One trace, or several to compare.

@@ -14,7 +14,8 @@ Figure figure<14>(const FigureInput& input) {
   figure.y = 2;
   figure.shares = true;
   for (const auto& trace : input) {
-    const Overlaps& overlaps = trace->overlaps;
+    const Overlaps overlaps =
+        trace->overlaps ? *trace->overlaps : overlap(trace->model, *trace->waiters, *trace->kernels, trace->modes);
     if (!overlaps.missing.empty()) figure.missing = overlaps.missing;
     for (const Overlap& part : overlaps.modes) {
       figure.rows.push_back({trace->model.name, std::string(mode_name(part.mode)), part.seen, cell(part.at_most)});
