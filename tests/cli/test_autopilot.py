@@ -62,6 +62,10 @@ class Autopilot(harness.Case):
         self.assertIn("wait site", keep["unit"])
         self.assertIn("autopilot: keeps parking of device waits", " ".join(result.stderr.split()))
 
+    def test_calls_of_the_start_are_not_what_it_times(self):
+        self.record_until("keeps parking of device waits", "--first-call", "--polled-ms", 5, "--parked-ms", 1)
+        self.assertIn("wait site", self.decisions()[1]["unit"])
+
     def test_every_answer_names_the_decisions(self):
         self.record_until("keeps parking", "--polled-ms", 5, "--parked-ms", 1)
         answer = json.loads(self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)

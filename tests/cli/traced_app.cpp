@@ -14,6 +14,7 @@
 
 #include "protocol/events/clock.h"
 #include "protocol/events/device.h"
+#include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
 #include "protocol/events/process.h"
 #include "protocol/events/signal.h"
@@ -46,6 +47,7 @@ struct Options {
   // --later S: after S seconds, an iteration takes --parked-later-ms N while parked, instead.
   double later = 0;
   int parked_later_ms = 1;
+  bool first_call = false;  // --first-call: begins with calls of CUDA that wait, some time before its wait sites
 };
 
 Options read_options(int argc, char** argv) {
@@ -72,6 +74,7 @@ Options read_options(int argc, char** argv) {
     if (option == "--parked-ms") o.parked_ms = static_cast<int>(value());
     if (option == "--polled-ms") o.polled_ms = static_cast<int>(value());
     if (option == "--later") o.later = value();
+    if (option == "--first-call") o.first_call = true;
     if (option == "--parked-later-ms") o.parked_later_ms = static_cast<int>(value());
   }
   return o;
@@ -122,6 +125,7 @@ class Program {
     applied_ = control.sequence.load();
     place_ = join_session(control, &session_.header(), applied_);
     if (!options.ignore_toggles) listener_ = std::thread([this] { listen(); });
+    if (options.first_call) wait_in_calls(control);
   }
 
   ~Program() {
@@ -164,6 +168,33 @@ class Program {
   }
 
  private:
+  void wait_in_calls(ControlBlock& control) {
+    const char* const name = "cudaDeviceSynchronize in start";
+    control.sites[register_site(control, name)].side = static_cast<std::uint32_t>(WaitSide::host);
+    SiteEvent site = make_event<SiteEvent>();
+    site.site = static_cast<SiteId>(options_.sites + 1);
+    site.name = 91;
+    site.side = SiteSide::host;
+    ring_.write_text(site.name, name);
+    ring_.write_text(92, "cudaDeviceSynchronize");
+    ring_.write(site);
+    for (std::uint32_t i = 1; i <= 3; ++i) {
+      HostWaitEvent wait = make_event<HostWaitEvent>();
+      wait.site = site.site;
+      wait.call = 92;
+      wait.thread = static_cast<std::uint32_t>(getpid());
+      wait.iteration = i;
+      wait.begin_ns = now_ns();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      wait.end_ns = now_ns();
+      wait.cpu_ns = wait.run_delay_ns = -1;
+      wait.involuntary_switches = HostWaitEvent::kUnknownSwitches;
+      wait.status = WaitStatus::satisfied;
+      ring_.write(wait);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+
   void write_wait(int site, std::uint32_t iteration, std::uint64_t arrived, std::uint64_t signalled,
                   std::uint64_t resumed) {
     SignalEvent signal = make_event<SignalEvent>();
