@@ -184,6 +184,52 @@ class Waits(mpi_case.Case):
         self.assertIn("late_rank", [refused["rule"] for refused in answer["refused"]])
 
 
+class Causes(mpi_case.Case):
+    """Two ranks, each with a CPU if the machine has two: rank 1 is late by 20 ms in each of 12 steps."""
+
+    def assert_cause(self, implementation, cause, expected, call="allreduce", base_us=2000):
+        self.run_ranks(implementation, 2, cause, 1, 20000, 1, 12, base_us, call, 1, source="late.c")
+        answer = json.loads(self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)
+        why = answer["mpi"]["late_cause"]
+        self.assertEqual((why["rank"], why["cause"]), (1, expected), answer["mpi"]["ranks"])
+        self.assertGreater(why["longer_ns"], 12 * 15e6)
+        self.assertGreater(why["confidence"], 0.5)
+        finding, = [each for each in answer["findings"] if each["rule"] == "late_rank"]
+        self.assertIn(f"(confidence {why['confidence']:.2f})", finding["text"])
+        late = answer["mpi"]["ranks"][0]["outside_mpi"]
+        self.assertLessEqual(late["cpu_ns"] + late["run_delay_ns"] + late["slept_ns"], late["total_ns"])
+
+    @of_each_implementation
+    def test_rank_that_sleeps(self, implementation):
+        self.assert_cause(implementation, "sleep", "slept")
+
+    @of_each_implementation
+    def test_rank_that_computes(self, implementation):
+        self.assert_cause(implementation, "compute", "computed")
+
+    @of_each_implementation
+    def test_rank_that_has_more_data(self, implementation):
+        self.assert_cause(implementation, "data", "more data", "allgatherv")
+
+    @of_each_implementation
+    def test_rank_that_waits_for_its_loader(self, implementation):
+        self.assert_cause(implementation, "loader", "child process")
+
+    @of_each_implementation
+    def test_gaps_add_up(self, implementation):
+        """Times between calls and times in calls make up each rank's time from MPI_Init to MPI_Finalize."""
+        self.run_ranks(implementation, 2, "sleep", 1, 5000, 2, 20, 1000, "barrier", 1, source="late.c")
+        rows = self.query("t.wicprof", f"""
+            SELECT outside, inside, until - since FROM
+              (SELECT process_id, sum(outside_ns) AS outside, min(begin_ns) AS since, max(end_ns) AS until FROM mpi_gap
+               GROUP BY process_id) JOIN
+              (SELECT process_id, sum(end_ns - begin_ns) AS inside FROM mpi_call WHERE operation NOT IN
+                 ({OPERATIONS['MPI_Init']}, {OPERATIONS['MPI_Finalize']}) GROUP BY process_id) USING (process_id)""")
+        self.assertEqual(len(rows), 2)
+        for outside, inside, all_of_it in rows:
+            self.assertEqual(outside + inside, all_of_it)
+
+
 class Choice(mpi_case.Case):
     def preloaded(self, *words, options=()):
         done = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", *options, "--", *words)
