@@ -14,7 +14,7 @@ finding's cost is off what the program measured itself. Equal ranks: jobs with t
 
 The late rank has one CPU for itself, and the others share a second one, since ranks that wait in a call poll, and a
 late rank that shares its CPU with them also lacks it. `co_runner`: a program that computes shares the late rank's CPU.
-`throttled`: a control group with a CPU quota has the late rank and its recorder; as root, else left out. `gil`: a second
+`throttled`: a control group with a CPU quota has the late rank and its recorder; as root, else left out. `gil`: another
 thread of the late rank computes in Python. Equal ranks are on the CPUs where the system puts them.
 
 Not injected here, since they need a GPU: slow kernels and slow copies. Prints PASS or FAIL.
@@ -39,7 +39,7 @@ import result_file  # noqa: E402
 SOURCES = pathlib.Path(__file__).resolve().parents[1] / "tests" / "cli" / "mpi"
 RANK_RIGHT, CAUSE_RIGHT, SURE, COST_OFF = 0.98, 0.9, 0.8, 0.1
 DRAWS = 5
-WORST = 0.5  # a job counts where the rank cost the others at least that share of what all ranks did
+WORST = 0.6  # a job counts where the rank cost the others at least that share of what all ranks did
 LIMIT = 60  # seconds that a job may take
 JUDGING = 1_000_000  # added to the seed
 # What analyze calls each cause.
@@ -47,8 +47,8 @@ CAUSES = {"sleep": "slept", "compute": "computed", "data": "more data", "loader"
           "gil": "other thread", "co_runner": "no CPU", "throttled": "throttled"}
 LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 RANK_VARIABLES = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
-# MPICH's ranks do not give up their CPU while they wait, so that many on one take seconds per step.
-MOST_RANKS = {"openmpi": 16, "mpich": 3}
+# MPICH's ranks do not give up their CPU while they wait, so that two on one make each other late.
+MOST_RANKS = {"openmpi": 16, "mpich": 2}
 
 
 class Groups:

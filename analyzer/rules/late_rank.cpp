@@ -26,7 +26,7 @@ constexpr double kByChance = 1e-4;
 /// ones among many short ones show in the first, a few alike in the second.
 constexpr double kMostOfTheCost[] = {0.5, 0.8};
 /// A rank that is so surely late by what it does itself is late wherever it runs. Not calibrated.
-constexpr double kSureOfCause = 0.6;
+constexpr double kSureOfCause = 0.5;
 /// Ranks named beside the worst one.
 constexpr std::size_t kOthers = 7;
 

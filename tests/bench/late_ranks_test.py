@@ -14,7 +14,7 @@ BUILD = pathlib.Path(os.environ["WICPROF"]).parents[1]
 
 
 class Smoke(unittest.TestCase):
-    @unittest.skipUnless(shutil.which("mpicc.openmpi") or shutil.which("mpicc.mpich"), "no MPI: install openmpi or mpich")
+    @unittest.skipUnless(shutil.which("mpicc.openmpi") or shutil.which("mpicc.mpich"), "no MPI is installed")
     def test_rows(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "rows.json"
@@ -32,8 +32,8 @@ class Smoke(unittest.TestCase):
             self.assertEqual(row["holds"] is None, half == "improve", "only the judged half has bars")
             self.assertEqual(rows[f"{half}_drawn_again"]["params"]["drawn"],
                              row["params"]["jobs"] + rows[f"{half}_drawn_again"]["value"])
-            of_kinds = sum(rows[f"{half}_{kind}_rank_right"]["params"]["jobs"] for kind in ("sleep", "compute", "loader")
-                           if f"{half}_{kind}_rank_right" in rows)
+            of_kinds = sum(rows[f"{half}_{kind}_rank_right"]["params"]["jobs"]
+                           for kind in ("sleep", "compute", "loader") if f"{half}_{kind}_rank_right" in rows)
             self.assertEqual(of_kinds, row["params"]["jobs"])
         self.assertEqual(rows["equal_findings"]["params"]["jobs"], 1)
 

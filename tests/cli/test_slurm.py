@@ -1,6 +1,6 @@
-"""Programs of MPI that Slurm starts, in both orders of srun and wic-prof run: Debian's slurm-wlm and munge, with two nodes
-on this machine. As root; skipped where Slurm is not installed. MPICH's ranks find each other by PMI-2. Open MPI's do by
-PMIx, and are on one node: Slurm's PMIx makes a folder in /tmp whose name two nodes of one machine share."""
+"""Programs of MPI that Slurm starts, in both orders of srun and wic-prof run: Debian's slurm-wlm and munge, with two
+nodes on this machine. As root; skipped where Slurm is not installed. MPICH's ranks find each other by PMI-2. Open MPI's
+do by PMIx, and are on one node: Slurm's PMIx makes a folder in /tmp whose name two nodes of one machine share."""
 
 import json
 import os
@@ -149,8 +149,8 @@ class Slurm(mpi_case.Case):
                        "trace.%q{SLURM_PROCID}.wicprof", "--", *self.app(implementation))
         jobs = set()
         for rank in range(3):
-            rows = self.query(f"trace.{rank}.wicprof", "SELECT rank, ranks, (SELECT value FROM string WHERE id = job_id) "
-                              "FROM process WHERE id IN (SELECT process_id FROM mpi_communicator)")
+            rows = self.query(f"trace.{rank}.wicprof", "SELECT rank, ranks, (SELECT value FROM string WHERE "
+                              "id = job_id) FROM process WHERE id IN (SELECT process_id FROM mpi_communicator)")
             self.assertEqual([row[:2] for row in rows], [(rank, 3)])
             jobs.add(rows[0][2])
         self.assertEqual(len(jobs), 1)

@@ -3,8 +3,8 @@ program's own would be, so that a preloaded library sees them.
 
     late.py LIBRARY gil BAD LATE_US EVERY STEPS BASE_US CALL [PINNED]
 
-Rank BAD has a second thread that computes in Python, LATE_US of each 2 * LATE_US; LATE_US is also the time after which a
-thread that has the lock gives it away. LIBRARY: libmpi.so.40 or libmpich.so.12.
+Rank BAD has a second thread that computes in Python, LATE_US of each 2 * LATE_US; LATE_US is also the time after which
+a thread that has the lock gives it away. LIBRARY: libmpi.so.40 or libmpich.so.12.
 """
 
 import ctypes
