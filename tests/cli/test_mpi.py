@@ -185,35 +185,44 @@ class Waits(mpi_case.Case):
 
 
 class Causes(mpi_case.Case):
-    """Two ranks, each with a CPU if the machine has two: rank 1 is late by 20 ms in each of 12 steps."""
+    """Two ranks, each with a CPU if the machine has two: rank 1 is late by 20 ms in each of 24 steps. Where other programs
+    take its CPU, that is a cause, too."""
 
-    def assert_cause(self, implementation, cause, expected, call="allreduce", base_us=2000):
-        self.run_ranks(implementation, 2, cause, 1, 20000, 1, 12, base_us, call, 1, source="late.c")
+    STEPS, LATE_MS = 24, 20
+
+    def assert_cause(self, implementation, cause, expected, longer, call="allreduce"):
+        """`longer`: what the rank does longer, of what is recorded of its time between calls."""
+        self.run_ranks(implementation, 2, cause, 1, self.LATE_MS * 1000, 1, self.STEPS, 1000, call, 1, source="late.c")
         answer = json.loads(self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)
+        outside = {each["rank"]: each["outside_mpi"] for each in answer["mpi"]["ranks"]}
+        self.assertGreater(outside[1][longer] - outside[0][longer], 0.8 * self.STEPS * self.LATE_MS * 1e6, outside)
+        for each in outside.values():
+            self.assertLessEqual(each["cpu_ns"] + each["run_delay_ns"], each["total_ns"])
         why = answer["mpi"]["late_cause"]
-        self.assertEqual((why["rank"], why["cause"]), (1, expected), answer["mpi"]["ranks"])
-        self.assertGreater(why["longer_ns"], 12 * 15e6)
-        self.assertGreater(why["confidence"], 0.5)
-        finding, = [each for each in answer["findings"] if each["rule"] == "late_rank"]
-        self.assertIn(f"(confidence {why['confidence']:.2f})", finding["text"])
-        late = answer["mpi"]["ranks"][0]["outside_mpi"]
-        self.assertLessEqual(late["cpu_ns"] + late["run_delay_ns"] + late["slept_ns"], late["total_ns"])
+        self.assertEqual(why["rank"], 1, answer["mpi"]["ranks"])
+        without_cpu = outside[1]["run_delay_ns"] > 0.2 * why["longer_ns"]
+        self.assertIn(why["cause"], (expected, "no CPU") if without_cpu else (expected,))
+        for each in answer["findings"]:
+            if each["rule"] == "late_rank":
+                self.assertIn(f"(confidence {why['confidence']:.2f})", each["text"])
+        rules = [each["rule"] for each in answer["findings"] + answer["refused"]]
+        self.assertIn("late_rank", rules if without_cpu else [each["rule"] for each in answer["findings"]])
 
     @of_each_implementation
     def test_rank_that_sleeps(self, implementation):
-        self.assert_cause(implementation, "sleep", "slept")
+        self.assert_cause(implementation, "sleep", "slept", "slept_ns")
 
     @of_each_implementation
     def test_rank_that_computes(self, implementation):
-        self.assert_cause(implementation, "compute", "computed")
+        self.assert_cause(implementation, "compute", "computed", "cpu_ns")
 
     @of_each_implementation
     def test_rank_that_has_more_data(self, implementation):
-        self.assert_cause(implementation, "data", "more data", "allgatherv")
+        self.assert_cause(implementation, "data", "more data", "cpu_ns", "allgatherv")
 
     @of_each_implementation
     def test_rank_that_waits_for_its_loader(self, implementation):
-        self.assert_cause(implementation, "loader", "child process")
+        self.assert_cause(implementation, "loader", "child process", "slept_ns")
 
     @of_each_implementation
     def test_gaps_add_up(self, implementation):
