@@ -9,7 +9,9 @@
 
 namespace wicprof::collector {
 
-MpiGaps::Reading MpiGaps::read(TimeNs at) {
+constinit thread_local MpiGaps* MpiGaps::own = nullptr;
+
+MpiGaps::Reading MpiGaps::read(TimeNs at) noexcept {
   const int programs = errno;
   timespec cpu{};
   Reading now{at, read_.cpu, -1};
@@ -22,7 +24,7 @@ MpiGaps::Reading MpiGaps::read(TimeNs at) {
 }
 
 /// The time from the last call to `at`, in which the thread did more than run: with the counters.
-void MpiGaps::add_last(TimeNs at) {
+void MpiGaps::add_last(TimeNs at) noexcept {
   const TimeNs gap = at - left_;
   const Reading now = read(at);
   const TimeNs before = std::max<TimeNs>(left_ - read_.at, 0);  // since the last reading: on a CPU
@@ -34,20 +36,6 @@ void MpiGaps::add_last(TimeNs at) {
     sums_.run_delay_ns += std::clamp<TimeNs>(now.run_delay - read_.run_delay, 0, gap - cpu);
   }
   read_ = now;
-}
-
-std::optional<MpiGapEvent> MpiGaps::enter(TimeNs at) noexcept {
-  if (left_ == 0 || at < left_) return std::nullopt;
-  if (sums_.gaps == 0) sums_.begin_ns = left_;
-  ++sums_.gaps;
-  sums_.outside_ns += at - left_;
-  sums_.end_ns = at;
-  if (at - read_.at < kShort) {
-    sums_.cpu_ns += at - left_;
-  } else {
-    add_last(at);
-  }
-  return at - sums_.begin_ns < kEach ? std::nullopt : take();
 }
 
 std::optional<MpiGapEvent> MpiGaps::take() noexcept {
@@ -62,12 +50,6 @@ std::optional<MpiGapEvent> MpiGaps::take() noexcept {
   event.gaps = sums_.gaps;
   sums_ = {};
   return event;
-}
-
-void MpiGaps::leave(TimeNs at) noexcept {
-  // A thread that was off its CPU during the call says so in the next reading, unless there is one now.
-  if (read_.at == 0 || at - read_.at >= kShort) read_ = read(at);
-  left_ = at;
 }
 
 }  // namespace wicprof::collector

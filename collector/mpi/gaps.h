@@ -19,19 +19,42 @@ class MpiGaps {
   /// Between two events.
   static constexpr TimeNs kEach = 10 * kMillisecond;
 
-  /// A call begins then. What to record, once there is enough.
-  std::optional<MpiGapEvent> enter(TimeNs at) noexcept;
-  /// What is left to record.
-  std::optional<MpiGapEvent> take() noexcept;
+  MpiGaps() { own = this; }
+  MpiGaps(const MpiGaps&) = delete;
+  MpiGaps& operator=(const MpiGaps&) = delete;
+  ~MpiGaps() { own = nullptr; }
+
+  /// A call begins then. Returns whether there is enough to take().
+  bool enter(TimeNs at) noexcept {
+    if (left_ == 0 || at < left_) return false;
+    if (sums_.gaps++ == 0) sums_.begin_ns = left_;
+    sums_.outside_ns += at - left_;
+    sums_.end_ns = at;
+    if (at - read_.at < kShort) {
+      sums_.cpu_ns += at - left_;
+    } else {
+      add_last(at);
+    }
+    return at - sums_.begin_ns >= kEach;
+  }
   /// A call has ended then.
-  void leave(TimeNs at) noexcept;
+  void leave(TimeNs at) noexcept {
+    if (read_.at == 0 || at - read_.at >= kShort) read_ = read(at);
+    left_ = at;
+  }
+  /// What is to be recorded.
+  std::optional<MpiGapEvent> take() noexcept;
+
+  /// The calling thread's; nullptr: none yet. Found faster than by its key (program/per_thread.h), and trivial, since
+  /// programs call MPI from destructors, too.
+  static constinit thread_local MpiGaps* own;
 
  private:
   struct Reading {
     TimeNs at = 0, cpu = 0, run_delay = -1;
   };
-  Reading read(TimeNs at);
-  void add_last(TimeNs at);
+  Reading read(TimeNs at) noexcept;
+  void add_last(TimeNs at) noexcept;
 
   RunDelay run_delay_;
   Reading read_;

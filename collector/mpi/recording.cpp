@@ -256,11 +256,12 @@ bool MpiRecording::enter_wait(MpiOperation operation, const MpiWord* requests, s
 
 void MpiRecording::leave(TimeNs at) noexcept {
   leave_mpi_call(at);
-  if (MpiGaps* const gaps = gaps_.if_made()) gaps->leave(at);
+  if (MpiGaps::own != nullptr) MpiGaps::own->leave(at);
 }
 
 void MpiRecording::gap_ends(TimeNs at) {
-  if (const std::optional<MpiGapEvent> event = gaps_.here().enter(at)) sink_.write(*event);
+  MpiGaps& gaps = MpiGaps::own != nullptr ? *MpiGaps::own : gaps_.here();
+  if (gaps.enter(at)) last_gap_ended();
 }
 
 void MpiRecording::last_gap_ended() {

@@ -185,8 +185,8 @@ class Waits(mpi_case.Case):
 
 
 class Causes(mpi_case.Case):
-    """Two ranks, each with a CPU if the machine has two: rank 1 is late by 20 ms in each of 24 steps. Where other programs
-    take its CPU, that is a cause, too."""
+    """Two ranks, each with a CPU if the machine has two: rank 1 is late by 20 ms in each of 24 steps. Where other
+    programs take its CPU, that is a cause, too."""
 
     STEPS, LATE_MS = 24, 20
 
