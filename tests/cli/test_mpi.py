@@ -38,7 +38,7 @@ class Launchers(mpi_case.Case):
     @of_each_implementation
     def test_process_without_mpi_has_its_rank(self, implementation):
         done = self.wic_prof("run", "-f", "-o", "t.wicprof", "--", *launcher(implementation, 2), "sh", "-c",
-                             "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
+                             "i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.query("t.wicprof", "SELECT rank, ranks FROM process WHERE rank IS NOT NULL ORDER BY 1"),
                          [(0, 2), (1, 2)])
