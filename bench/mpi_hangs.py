@@ -97,7 +97,8 @@ def main():
                          "unit": "jobs", "compared_to": "jobs that hang so", "ratio": right / options.each, "bar": BAR,
                          "holds": right / options.each >= BAR})
             print(f"{way}: {right} of {options.each}", flush=True)
-    status = result_file.write(options, "mpi_hangs", "python3 bench/mpi_hangs.py BUILD -o FILE", rows)
+    command = f"python3 bench/mpi_hangs.py BUILD -o FILE --each {options.each} --seed {options.seed}"
+    status = result_file.write(options, "mpi_hangs", command, rows)
     print("PASS" if status == 0 else "FAIL")
     return status
 

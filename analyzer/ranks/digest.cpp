@@ -148,6 +148,26 @@ std::vector<store::ThreadSampleRow> thread_sums(const std::vector<store::ThreadS
   return all;
 }
 
+/// One row per thread.
+std::vector<store::MpiGapRow> gap_sums(const std::vector<store::MpiGapRow>& gaps) {
+  std::map<std::pair<store::ProcessId, std::uint32_t>, store::MpiGapRow> threads;
+  for (const store::MpiGapRow& gap : gaps) {
+    const auto [at, first] = threads.try_emplace({gap.process, gap.thread}, gap);
+    if (first) continue;
+    store::MpiGapRow& sum = at->second;
+    sum.begin = std::min(sum.begin, gap.begin);
+    sum.end = std::max(sum.end, gap.end);
+    sum.gaps += gap.gaps;
+    sum.outside += gap.outside;
+    sum.cpu += gap.cpu;
+    sum.run_delay = sum.run_delay && gap.run_delay ? std::optional(*sum.run_delay + *gap.run_delay) : std::nullopt;
+  }
+  std::vector<store::MpiGapRow> all;
+  for (auto& [key, sum] : threads) all.push_back(std::move(sum));
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return all;
+}
+
 }  // namespace
 
 std::uint64_t begun_hours(const TraceModel& model) {
@@ -178,6 +198,7 @@ TraceModel digest(const TraceModel& model, std::uint64_t most) {
   to.notices = model.notices;
   if (to.notices.size() > kMostNotices) to.notices.resize(kMostNotices);
   to.thread_samples = thread_sums(model.thread_samples);
+  to.mpi_gaps = gap_sums(model.mpi_gaps);
   condense_calls(to, most);
   settle(to);
   return to;

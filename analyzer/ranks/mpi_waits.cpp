@@ -139,6 +139,12 @@ class Finder {
     settle_waits();
     operations();
     costs();
+    if (found_.ranks.size() > 1) {
+      const RankCost& worst = found_.ranks.front();
+      const auto others = static_cast<TimeNs>(found_.ranks.size() - 1);
+      found_.work = rank_work(model_);
+      found_.why = late_rank_cause(model_, found_.work, worst.process, worst.cost_ns / others);
+    }
     return std::move(found_);
   }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/ranks/rank_work.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -81,6 +82,8 @@ struct MpiWaits {
   std::vector<MpiCollective> collectives;     ///< most waiting first
   std::vector<RankCost> ranks;                ///< most cost first; one per process that called MPI
   std::vector<LateArrival> arrivals;          ///< most cost first
+  std::vector<RankWork> work;                 ///< what the ranks did between calls; empty: the trace does not have it
+  LateRankCause why;                          ///< why the first of `ranks` came late
   std::uint64_t incomplete = 0;               ///< collectives that lack a process, or whose operations differ
   std::uint64_t messages = 0, unmatched = 0;  ///< messages with both ends in the trace; receives without their send
 };

@@ -25,6 +25,8 @@ constexpr double kByChance = 1e-4;
 /// The arrivals that make up this share of the cost say who is late; the others are too short to matter. A few long
 /// ones among many short ones show in the first, a few alike in the second.
 constexpr double kMostOfTheCost[] = {0.5, 0.8};
+/// A rank that is so surely late by what it does itself is late wherever it runs. Not calibrated.
+constexpr double kSureOfCause = 0.5;
 /// Ranks named beside the worst one.
 constexpr std::size_t kOthers = 7;
 
@@ -81,6 +83,8 @@ std::map<store::ProcessId, TimeNs> without_cpu(const TraceModel& model) {
 /// Whether the rank was late since it had no CPU, as the other ranks had none: which of them that makes late changes
 /// with the scheduler's turns, and one turn makes a rank late many times.
 bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
+  const LateRankCause& why = input.mpi.why;
+  if (why.cause != RankCause::no_cpu && why.confidence >= kSureOfCause) return false;
   std::map<store::ProcessId, TimeNs> longest = without_cpu(input.model);
   const TimeNs own = longest[worst.process];
   std::vector<TimeNs> others;
@@ -88,6 +92,64 @@ bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
     if (rank.process != worst.process) others.push_back(longest[rank.process]);
   }
   return 2 * own >= each && own <= 2 * percentile(others, 50);
+}
+
+/// What the late rank did longer than the others, as the end of a sentence; empty: the trace does not show it.
+std::string cause_text(RankCause cause) {
+  switch (cause) {
+    case RankCause::unknown:
+      return "";
+    case RankCause::computed:
+      return "it computed longer between calls of MPI";
+    case RankCause::more_data:
+      return "it has more data, and computed longer between calls of MPI";
+    case RankCause::slept:
+      return "it slept longer between calls of MPI";
+    case RankCause::other_thread:
+      return "it slept between calls of MPI, while another thread of its process ran";
+    case RankCause::child_process:
+      return "it slept between calls of MPI, while a process that it had started ran";
+    case RankCause::throttled:
+      return "a CPU quota stopped it between calls of MPI";
+    case RankCause::no_cpu:
+      return "it had no CPU between calls of MPI";
+    case RankCause::kernels:
+      return "its kernels took longer";
+    case RankCause::copies:
+      return "its copies took longer";
+  }
+  return "";
+}
+
+std::string cause_remedy(RankCause cause) {
+  switch (cause) {
+    case RankCause::more_data:
+      return "divide the data among the ranks by the time that they take";
+    case RankCause::slept:
+      return "look for input and output, sleeps and locks there";
+    case RankCause::other_thread:
+      return "look for a lock that the other thread holds, such as Python's";
+    case RankCause::child_process:
+      return "look for what it waits for from that process, such as a data loader's next batch";
+    case RankCause::throttled:
+      return "raise the quota (cpu.max, docker --cpus, the pod's CPU limit)";
+    case RankCause::no_cpu:
+      return "look for what else runs on its CPUs (mpirun --report-bindings, top)";
+    default:
+      return "";
+  }
+}
+
+std::string work_text(const MpiWaits& mpi, store::ProcessId late) {
+  for (const RankWork& each : mpi.work) {
+    if (each.process != late || !each.known) continue;
+    return fmt::format(
+        "; between calls of MPI it was {} on a CPU, {} ready without one and {} asleep: {} longer than "
+        "the median of the others, {} of that for this cause",
+        format_duration(each.cpu), format_duration(each.run_delay), format_duration(each.slept),
+        format_duration(mpi.why.longer_ns), format_duration(mpi.why.of_cause_ns));
+  }
+  return "";
 }
 
 std::string trace_of(const TraceModel& model, store::ProcessId process) {
@@ -133,6 +195,9 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   finding.text = fmt::format("rank {} came late: {} waited {} for it in all, {} each", worst.rank,
                              others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
                              format_duration(worst.cost_ns), format_duration(each));
+  const LateRankCause& why = mpi.why;
+  if (why.cause != RankCause::unknown)
+    finding.text += fmt::format("; {} (confidence {:.2f})", cause_text(why.cause), why.confidence);
   finding.cost = Cost{Cost::Unit::time, std::min(1.0, share)};
   finding.evidence = fmt::format(
       "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "
@@ -145,10 +210,13 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
         fmt::format("{} {} for rank {}", i == 1 ? "" : ",", format_duration(mpi.ranks[i].cost_ns), mpi.ranks[i].rank);
   }
   if (others > kOthers) finding.evidence += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
+  if (why.cause != RankCause::unknown) finding.evidence += work_text(mpi, worst.process);
+  const std::string first = cause_remedy(why.cause);
   finding.remedy = fmt::format(
-      "compare what rank {} does before {} with what the other ranks do there: its kernels, "
+      "{}compare what rank {} does before {} with what the other ranks do there: its kernels, "
       "ranges and share of a CPU are in {}",
-      worst.rank, mpi_operation_name(worst.operation), trace_of(input.model, worst.process));
+      first.empty() ? "" : first + "; ", worst.rank, mpi_operation_name(worst.operation),
+      trace_of(input.model, worst.process));
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

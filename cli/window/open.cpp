@@ -2,16 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <vector>
 
+#include "analyzer/ranks/join.h"
 #include "cli/files/named_file.h"
 #include "cli/files/process_memory.h"
 #include "cli/sessions/running_sessions.h"
 #include "gui/gui.h"
 #include "gui/source/facts.h"
 #include "protocol/control_messages.h"
+#include "store/read/reader.h"
 
 namespace wicprof::cli {
+
+namespace {
+
+/// Whether the files are traces of one job, as far as their communicators say. Error: there are more than two, and they
+/// are not. What cannot be read is for the window to report.
+Result<bool> is_one_job(const std::vector<std::string>& files) {
+  if (files.size() < 2) return false;
+  std::vector<analyzer::TraceModel> traces;
+  for (const std::string& file : files) {
+    const Result<store::Reader> reader = store::Reader::open(file);
+    if (!reader) return files.size() == 2 ? Result<bool>(false) : reader.error();
+    Result<std::vector<store::MpiCommunicatorRow>> rows = reader->rows<store::MpiCommunicatorTable>();
+    if (!rows) return rows.error();
+    analyzer::TraceModel& trace = traces.emplace_back();
+    trace.name = file;
+    trace.mpi_communicators = *std::move(rows);
+  }
+  if (files.size() == 2) {
+    const auto has_ranks = [](const analyzer::TraceModel& trace) { return !trace.mpi_communicators.empty(); };
+    return std::all_of(traces.begin(), traces.end(), has_ranks) && analyzer::are_of_one_job(traces);
+  }
+  const Result<analyzer::TraceModel> joined = analyzer::join(std::move(traces));
+  return joined ? Result<bool>(true) : joined.error();
+}
+
+}  // namespace
 
 Result<> open_gui(const GuiRequest& request) {
   if (request.check_libraries) return ok();
@@ -51,6 +81,9 @@ Result<> open_gui(const GuiRequest& request) {
   for (const std::string& file : request.files) {
     if (const std::string why = why_no_file(file); !why.empty()) return bad_input(why + "; name a trace (.wicprof)");
   }
+  const Result<bool> one_job = is_one_job(request.files);
+  if (!one_job) return one_job.error();
+  plan.app.one_job = *one_job;
   return gui::run_gui(plan);
 }
 

@@ -3,17 +3,17 @@
 namespace wicprof::cli {
 
 void add_gui_options(CLI::App& app, GuiRequest& request) {
-  app.add_option("FILE", request.files, "a trace, or two to compare")->expected(0, 2);
+  app.add_option("FILE", request.files, "a trace, the traces of one job's ranks, or two traces to compare")
+      ->expected(0, CLI::detail::expected_max_vector_size);
   app.add_option("--session", request.session, "a running session, with its live timeline and the toggle")
       ->type_name("NAME");
   // The names are in the text, which wraps at the terminal's width.
-  app.add_option(
-         "--view", request.view,
-         "the view to start with: timeline, sites, parties, findings, stalls, figures, toggle, compare, live or "
-         "kernels")
+  app.add_option("--view", request.view,
+                 "the view to start with: timeline, sites, parties, findings, stalls, figures, toggle, compare, live, "
+                 "kernels or ranks")
       ->type_name("NAME")
       ->check(CLI::Validator(CLI::IsMember({"timeline", "sites", "parties", "findings", "stalls", "figures", "toggle",
-                                            "compare", "live", "kernels"}))
+                                            "compare", "live", "kernels", "ranks"}))
                   .description(""));
   app.add_option("--screenshot", request.screenshot, "save the view as a PNG and exit")->type_name("PNG");
   app.add_option("--size", request.size, "the window's size at a scale of 100 %, such as 1440x900")->type_name("WxH");

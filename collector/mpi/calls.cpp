@@ -32,6 +32,11 @@ class Within {
 template <class Call, class Note>
 int recorded_since(TimeNs begin, MpiRecording& recording, Call&& call, Note&& note) {
   const Within within;
+  try {
+    recording.gap_ends(begin);
+  } catch (...) {  // out of memory: as below
+    MpiRecording::end();
+  }
   const int result = call();
   const TimeNs end = now_ns();
   recording.leave(end);
@@ -170,6 +175,13 @@ std::int64_t rooted_bytes(const OwnTypes&, Word, int, AtRoot&&, Elsewhere&&) {
   return -1;
 }
 
+/// Of a collective in which the processes' parts differ: this process's own, by the list of their counts.
+std::int64_t own_part(const MpiImplementation& mpi, Word of, Word counts, Word type) {
+  if (mpi.is_intercommunicator(of)) return -1;
+  return mpi.bytes(reinterpret_cast<const int*>(counts)[mpi.rank(of)], type);
+}
+std::int64_t own_part(const OwnTypes&, Word, Word, Word) { return -1; }
+
 }  // namespace
 
 // Defines MPI_NAME and PMPI_NAME. `body` sees the parameters, and `real`: the function that the program would have
@@ -209,6 +221,7 @@ WICPROF_MPI(Init_thread, (Word argc, Word argv, int required, Word provided), {
 })
 WICPROF_MPI(Finalize, (), {WICPROF_AFTER(entering(Op::finalize), (), {
               to.call(Op::finalize, span);
+              to.last_gap_ended();
               MpiRecording::end();
             })})
 
@@ -375,7 +388,7 @@ WICPROF_MPI(Allgatherv,
             (Word sent, int sent_count, Word sent_type, Word buffer, Word counts, Word places, Word type,
              Word communicator),
             {WICPROF_COLLECTIVE((sent, sent_count, sent_type, buffer, counts, places, type, communicator),
-                                Op::allgatherv, -1, -1)})
+                                Op::allgatherv, own_part(mpi, of, counts, type), -1)})
 WICPROF_MPI(Alltoallv,
             (Word sent, Word sent_counts, Word sent_places, Word sent_type, Word buffer, Word counts, Word places,
              Word type, Word communicator),
@@ -396,12 +409,20 @@ WICPROF_MPI(Gatherv,
             (Word sent, int sent_count, Word sent_type, Word buffer, Word counts, Word places, Word type, int root,
              Word communicator),
             {WICPROF_COLLECTIVE((sent, sent_count, sent_type, buffer, counts, places, type, root, communicator),
-                                Op::gatherv, -1, root)})
+                                Op::gatherv,
+                                rooted_bytes(
+                                    mpi, of, root, [&] { return own_part(mpi, of, counts, type); },
+                                    [&] { return mpi.bytes(sent_count, sent_type); }),
+                                root)})
 WICPROF_MPI(Scatterv,
             (Word sent, Word counts, Word places, Word sent_type, Word buffer, int count, Word type, int root,
              Word communicator),
             {WICPROF_COLLECTIVE((sent, counts, places, sent_type, buffer, count, type, root, communicator),
-                                Op::scatterv, -1, root)})
+                                Op::scatterv,
+                                rooted_bytes(
+                                    mpi, of, root, [&] { return own_part(mpi, of, counts, sent_type); },
+                                    [&] { return mpi.bytes(count, type); }),
+                                root)})
 
 #define WICPROF_BEGUN(operation, bytes_of, root)                                                            \
   {                                                                                                         \

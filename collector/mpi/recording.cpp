@@ -105,6 +105,7 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
       recording->declare(mpi->world, job(), "MPI_COMM_WORLD");
     }
     recording->call(operation, span);
+    recording->gaps_.here().leave(span.end);
     pthread_atfork(nullptr, nullptr, [] { end(); });
     current_.store(recording, std::memory_order_release);
   } catch (...) {  // for example out of memory: the program continues unrecorded
@@ -253,7 +254,19 @@ bool MpiRecording::enter_wait(MpiOperation operation, const MpiWord* requests, s
   return needs_status;
 }
 
-void MpiRecording::leave(TimeNs at) noexcept { leave_mpi_call(at); }
+void MpiRecording::leave(TimeNs at) noexcept {
+  leave_mpi_call(at);
+  if (MpiGaps::own != nullptr) MpiGaps::own->leave(at);
+}
+
+void MpiRecording::gap_ends(TimeNs at) {
+  MpiGaps& gaps = MpiGaps::own != nullptr ? *MpiGaps::own : gaps_.here();
+  if (gaps.enter(at)) last_gap_ended();
+}
+
+void MpiRecording::last_gap_ended() {
+  if (const std::optional<MpiGapEvent> event = gaps_.here().take()) sink_.write(*event);
+}
 
 void MpiRecording::call(MpiOperation operation, MpiSpan span) {
   auto event = make_event<MpiCallEvent>();

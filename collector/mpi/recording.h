@@ -12,7 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collector/mpi/gaps.h"
 #include "collector/mpi/implementation.h"
+#include "collector/program/per_thread.h"
 #include "protocol/event_sink.h"
 #include "protocol/events/mpi.h"
 #include "protocol/open_work.h"
@@ -51,7 +53,11 @@ class MpiRecording {
   /// A call that waits for requests or looks at them. Whether the sender or the tag of a receive shows only in its
   /// status.
   bool enter_wait(MpiOperation operation, const MpiWord* requests, std::size_t count, TimeNs at);
-  static void leave(TimeNs at) noexcept;
+  void leave(TimeNs at) noexcept;
+  /// What the calling thread did since its last call ends then.
+  void gap_ends(TimeNs at);
+  /// The calling thread has made its last call.
+  void last_gap_ended();
 
   void call(MpiOperation operation, MpiSpan span);
   /// `root`: a rank in the communicator; below 0: none.
@@ -139,6 +145,7 @@ class MpiRecording {
   std::unordered_map<MpiWord, std::deque<OpenRequest>> more_;  // MPICH has one handle for all sends that are complete
   std::unordered_map<Stream, std::uint32_t, Hash> messages_;
   bool said_full_ = false;
+  PerThread<MpiGaps> gaps_;
 };
 
 }  // namespace wicprof::collector

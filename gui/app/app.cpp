@@ -13,10 +13,12 @@ namespace wicprof::gui {
 
 App::App(AppOptions options) : options_(std::move(options)) {
   for (auto& snapshot : snapshots_) snapshot = std::make_shared<const Snapshot>();
-  for (std::size_t i = 0; i < std::min<std::size_t>(options_.files.size(), 2); ++i)
+  if (options_.one_job) sources_[0] = std::make_unique<TraceSource>(options_.files);
+  for (std::size_t i = 0; !options_.one_job && i < std::min<std::size_t>(options_.files.size(), 2); ++i)
     sources_[i] = std::make_unique<TraceSource>(options_.files[i], options_.session.has_value(), options_.analyst);
   if (options_.session) link_ = std::make_unique<SessionLink>(*options_.session);
   view = options_.view.value_or(options_.session             ? kLiveView
+                                : options_.one_job           ? kRanksView
                                 : options_.files.size() == 2 ? kCompareView
                                                              : kTimelineView);
   window.follow(options_.session.has_value());

@@ -27,7 +27,7 @@ namespace wicprof::gui {
 using ViewName = std::string_view;
 /// The views that actions and links open.
 inline constexpr ViewName kTimelineView = "timeline", kSitesView = "sites", kCompareView = "compare",
-                          kLiveView = "live", kPartiesView = "parties", kToggleView = "toggle";
+                          kLiveView = "live", kPartiesView = "parties", kToggleView = "toggle", kRanksView = "ranks";
 
 /// The part of both sides that the view A/B shows: both start at the same iteration and have the same width.
 struct ComparedWindow {
@@ -38,6 +38,7 @@ struct ComparedWindow {
 
 struct AppOptions {
   std::vector<std::string> files;      ///< one trace, or two to compare; none when only a session is named
+  bool one_job = false;                ///< the files are traces of one job, to be read together
   std::optional<SessionInfo> session;  ///< the running program to toggle
   std::optional<ViewName> view;        ///< the first view; by default the one that fits files and session
   float scale = 0;                     ///< 1 = 100 %; 0 = the display's own

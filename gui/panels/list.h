@@ -19,6 +19,7 @@ inline constexpr PanelKind kPanels[] = {
     {kCompareView, "A/B", make_panel<class ComparePanel>},
     {kLiveView, "Live", make_panel<class LivePanel>},
     {"kernels", "Kernels", make_panel<class KernelsPanel>},
+    {kRanksView, "Ranks", make_panel<class RanksPanel>},
 };
 
 }  // namespace wicprof::gui

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "analyzer/ranks/join.h"
 #include "gui/source/analyst.h"
 #include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
@@ -48,9 +49,11 @@ bool session_runs(const std::string& name) {
 struct TraceSource::State {
   State(std::string file, bool is_live, std::vector<std::string> program)
       : path(std::move(file)), live(is_live), has_analyst(!program.empty()), analyst(std::move(program)) {
-    analysing = start_thread([this] { analyse(); });
-    if (analysing.joinable()) reading = start_thread([this] { read(); });
-    if (!reading.joinable()) fail(unavailable(refused_thread("the trace is not read")));
+    start([this] { read(); });
+  }
+  explicit State(std::vector<std::string> files)
+      : path(files.front()), live(false), has_analyst(false), analyst({}), job(std::move(files)) {
+    start([this] { read_job(); });
   }
   ~State() {
     {
@@ -63,7 +66,32 @@ struct TraceSource::State {
     if (analysing.joinable()) analysing.join();
   }
 
+  template <class Read>
+  void start(Read read_all) {
+    analysing = start_thread([this] { analyse(); });
+    if (analysing.joinable()) reading = start_thread(std::move(read_all));
+    if (!reading.joinable()) fail(unavailable(refused_thread("the trace is not read")));
+  }
+
   // Reading thread.
+
+  void read_job() {
+    std::vector<analyzer::TraceModel> traces;
+    for (const std::string& file : job) {
+      report("reading", 0.7 * static_cast<double>(traces.size()) / static_cast<double>(job.size()));
+      if (stop) return;
+      const Result<store::Reader> reader = store::Reader::open(file);
+      if (!reader) return fail(reader.error());
+      // The files of several machines may have one name.
+      Result<analyzer::TraceModel> model = analyzer::load(*reader, file);
+      if (!model) return fail(model.error());
+      traces.push_back(*std::move(model));
+    }
+    report("aligning clocks", 0.7);
+    Result<analyzer::TraceModel> joined = analyzer::join(std::move(traces));
+    if (!joined) return fail(joined.error());
+    show_whole(std::make_shared<const analyzer::TraceModel>(*std::move(joined)));
+  }
 
   void read() {
     std::optional<store::Reader> reader = open();
@@ -120,7 +148,10 @@ struct TraceSource::State {
           return !stop;
         });
     if (!model) return fail(model.error());
-    auto shared = std::make_shared<const analyzer::TraceModel>(std::move(*model));
+    show_whole(std::make_shared<const analyzer::TraceModel>(std::move(*model)));
+  }
+
+  void show_whole(const std::shared_ptr<const analyzer::TraceModel>& shared) {
     report("arranging", 0.7);
     publish(shared, false, false);
     report("analysing", 0.85);
@@ -412,6 +443,7 @@ struct TraceSource::State {
   const bool live;
   const bool has_analyst;
   Analyst analyst;
+  const std::vector<std::string> job;  // empty: one trace
   mutable std::mutex mutex;
   std::condition_variable wake;
   std::atomic<bool> stop{false};
@@ -428,6 +460,7 @@ struct TraceSource::State {
 
 TraceSource::TraceSource(std::string path, bool live, std::vector<std::string> analyst)
     : state_(std::make_unique<State>(std::move(path), live, std::move(analyst))) {}
+TraceSource::TraceSource(std::vector<std::string> job) : state_(std::make_unique<State>(std::move(job))) {}
 TraceSource::~TraceSource() = default;
 
 std::shared_ptr<const Snapshot> TraceSource::snapshot() const { return state_->snapshot(); }

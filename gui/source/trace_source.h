@@ -16,6 +16,9 @@ class TraceSource {
   /// Starts reading at once. `live`: a session is recording the trace; its recorder creates the file when it is ready.
   /// `analyst`: the command that analyses large traces (analyst.h); empty = large traces are not analysed.
   TraceSource(std::string path, bool live, std::vector<std::string> analyst = {});
+  /// Traces of one job, which are read as one (analyzer/ranks/join.h) and as a whole. One that cannot be read, or is of
+  /// another job, is an error.
+  explicit TraceSource(std::vector<std::string> job);
   /// Stops its threads after the table that is being read.
   ~TraceSource();
   TraceSource(const TraceSource&) = delete;

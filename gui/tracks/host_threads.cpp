@@ -102,7 +102,9 @@ Track empty_track<struct HostThreads>(const analyzer::TraceModel& model, const s
                : named                                      ? fmt::format("{} (thread {})", thread_name, key.number)
                                                             : fmt::format("thread {}", key.number);
   track.folded = analyzer::is_runtime_thread(thread_name);
-  if (scope.several_processes) track.name += fmt::format(", process {}", key.process);
+  if (scope.several_processes)
+    track.name += process != nullptr && process->rank ? fmt::format(", rank {}", *process->rank)
+                                                      : fmt::format(", process {}", key.process);
   track.note = fmt::format("thread {} of process {}", key.number, key.process);
   return track;
 }

@@ -93,6 +93,17 @@ NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analys
           analyze(path)};
 }
 
+NothingToShow no_ranks(const analyzer::Analysis& analysis, bool large, const std::string& path) {
+  if (large) return {"The calls of MPI of this trace are not in memory, since it is large.", analyze(path)};
+  if (analysis.mpi.ranks.empty())
+    return {"The trace has no calls of MPI. A trace for each rank of a job can be opened together with the others.",
+            "wic-prof run -o job.wicprof -- mpirun -n 4 ./your_app"};
+  if (analysis.mpi.ranks.size() == 1)
+    return {"The trace has one rank of the job. Open the traces of all ranks together.",
+            "wic-prof gui trace.*.wicprof"};
+  return {"No rank waited for another one in a call of MPI.", analyze(path)};
+}
+
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path) {
   return {analysis.refusals.empty()
               ? std::string("Every rule checked this trace, and none found a problem.")

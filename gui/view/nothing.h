@@ -24,6 +24,8 @@ NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analys
 NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& path);
 /// A trace in which no kernel follows another one directly.
 NothingToShow no_pairs(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
+/// A trace without waits of ranks for each other. `large`: the rows of MPI are not in memory.
+NothingToShow no_ranks(const analyzer::Analysis& analysis, bool large, const std::string& path);
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path);
 /// A trace in which the program waits in one way: what can change that.
 NothingToShow no_toggle(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,

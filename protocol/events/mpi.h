@@ -27,6 +27,19 @@ struct MpiCallEvent {
   std::uint8_t reserved[7];
 };
 
+/// What a thread did between its calls of MPI, in sums over some of these times.
+struct MpiGapEvent {
+  static constexpr EventKind kKind{33};
+  EventHeader header;
+  std::int64_t begin_ns;      ///< of the first of these times
+  std::int64_t end_ns;        ///< of the last one
+  std::int64_t outside_ns;    ///< between calls, in sum
+  std::int64_t cpu_ns;        ///< of outside_ns: on a CPU
+  std::int64_t run_delay_ns;  ///< of outside_ns: ready to run without a CPU; -1 = not known
+  std::uint32_t thread;
+  std::uint32_t gaps;  ///< times between two calls
+};
+
 /// A request of a non-blocking call, or the receive of MPI_Sendrecv, with the call that completed it.
 struct MpiRequestEvent {
   static constexpr EventKind kKind{30};

@@ -255,6 +255,16 @@ Json rank_times_value(const analyzer::RankTimes& times) {
        })}};
 }
 
+/// What the process did between its calls of MPI.
+Json outside_value(const MpiWaits& mpi, store::ProcessId process) {
+  for (const analyzer::RankWork& each : mpi.work) {
+    if (each.process != process || !each.known) continue;
+    return {
+        {"total_ns", each.outside}, {"cpu_ns", each.cpu}, {"run_delay_ns", each.run_delay}, {"slept_ns", each.slept}};
+  }
+  return nullptr;
+}
+
 Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   std::map<store::ProcessId, std::int32_t> rank_of;
   for (const RankCost& cost : mpi.ranks) rank_of[cost.process] = cost.rank;
@@ -271,7 +281,7 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
             {"waited_ns", of.waited_ns},
             {"max_ns", of.max_ns}};
   });
-  value["ranks"] = array_of(mpi.ranks, [](const RankCost& cost) -> Json {
+  value["ranks"] = array_of(mpi.ranks, [&](const RankCost& cost) -> Json {
     return {{"rank", cost.rank},
             {"pid", cost.process},
             {"cost_ns", cost.cost_ns},
@@ -279,8 +289,16 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
             {"times", cost.times},
             {"times_last", cost.collectives},
             {"waited_ns", cost.waited_ns},
+            {"outside_mpi", outside_value(mpi, cost.process)},
             {"most_in", cost.cost_ns == 0 ? Json(nullptr) : Json(mpi_operation_name(cost.operation))}};
   });
+  value["late_cause"] = mpi.why.cause == analyzer::RankCause::unknown
+                            ? Json(nullptr)
+                            : Json{{"rank", mpi.ranks.front().rank},
+                                   {"cause", analyzer::rank_cause_name(mpi.why.cause)},
+                                   {"confidence", mpi.why.confidence},
+                                   {"longer_ns", mpi.why.longer_ns},
+                                   {"of_cause_ns", mpi.why.of_cause_ns}};
   value["rank_times"] = rank_times_value(analyzer::rank_times(model, mpi));
   value["missing_ranks"] = analyzer::missing_ranks(model);
   value["traces"] = array_of(model.joined, [](const analyzer::JoinedTrace& trace) -> Json {

@@ -61,6 +61,7 @@ using EventTables = std::tuple<  //
     CudaEventTable,              //
     OverheadTable,               //
     ThreadSampleTable,           //
+    MpiGapTable,                 //
     PcIntervalTable,             //
     GraphTable,                  //
     ClockTable,                  //

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "analyzer/analysis.h"
+#include "analyzer/ranks/digest.h"
 #include "analyzer/ranks/rank_times.h"
 
 namespace wicprof::analyzer {
@@ -288,6 +289,138 @@ TEST(LateRank, RefusesWhereAllRanksLackCpusAlike) {
   EXPECT_EQ(found(4, 4), 0u);
   EXPECT_EQ(found(4, 0), 1u) << "it alone lacks a CPU";
   EXPECT_EQ(found(0, 4), 1u) << "it slept, and the others polled";
+}
+
+/// What a rank does between its calls, in ms: on a CPU, ready without one, asleep.
+struct Gap {
+  TimeNs cpu = 1, run_delay = 0, slept = 0;
+};
+
+/// Rank 1 of 4 comes 4 ms late: 0.2 ms in each of 20 steps. `change` adds to the trace.
+class LateCause : public testing::Test {
+ protected:
+  LateCause() {
+    for (TimeNs step = 0; step < 20; ++step)
+      job.collective(MpiOperation::allreduce,
+                     {step * 1000 + 500, step * 1000 + 700, step * 1000 + 500, step * 1000 + 500});
+  }
+  void gap(std::int32_t rank, const Gap& of) {
+    store::MpiGapRow row;
+    row.process = row.thread = process(rank);
+    row.gaps = 21;
+    row.end = 20'000 * kMicrosecond;
+    row.cpu = of.cpu * kMillisecond;
+    row.run_delay = of.run_delay * kMillisecond;
+    row.outside = row.cpu + *row.run_delay + of.slept * kMillisecond;
+    job.model.mpi_gaps.push_back(row);
+  }
+  void gaps(const Gap& late, const Gap& other = {}) {
+    for (std::int32_t rank = 0; rank < 4; ++rank) gap(rank, rank == 1 ? late : other);
+  }
+  void samples_of(store::ProcessId process, std::uint32_t thread, TimeNs cpu_ms) {
+    store::ThreadSampleRow sample{};
+    sample.process = process;
+    sample.thread = thread;
+    sample.end = 20'000 * kMicrosecond;
+    sample.cpu = cpu_ms * kMillisecond;
+    sample.run_delay = 0;
+    job.model.thread_samples.push_back(sample);
+  }
+  LateRankCause why() const { return job.waits().why; }
+
+  Job job{4};
+};
+
+TEST_F(LateCause, IsUnknownWithoutGapsAndWhereTheyDoNotShowTheWaits) {
+  EXPECT_EQ(why().cause, RankCause::unknown);
+  gaps({1, 0, 1});
+  EXPECT_EQ(why().cause, RankCause::unknown) << "1 ms longer does not make others wait for 4";
+  job.model.mpi_gaps.back().run_delay.reset();
+  EXPECT_EQ(why().cause, RankCause::unknown);
+}
+
+TEST_F(LateCause, IsWhatTheRankDidLonger) {
+  gaps({1, 0, 4});
+  EXPECT_EQ(why().cause, RankCause::slept);
+  EXPECT_DOUBLE_EQ(why().confidence, 1);
+  EXPECT_EQ(why().longer_ns, 4 * kMillisecond);
+  job.model.mpi_gaps.clear();
+  gaps({5, 0, 0});
+  EXPECT_EQ(why().cause, RankCause::computed);
+  job.model.mpi_gaps.clear();
+  gaps({1, 4, 0});
+  EXPECT_EQ(why().cause, RankCause::no_cpu);
+  store::StatRow& stat = job.model.stats.emplace_back();
+  stat.name = "throttled_ns";
+  stat.value = 3 * kMillisecond;
+  EXPECT_EQ(why().cause, RankCause::throttled);
+  job.model.mpi_gaps.clear();
+  gaps({3, 0, 3});
+  EXPECT_LT(why().confidence, 0.7) << "two causes alike";
+}
+
+TEST_F(LateCause, WorkThatLacksACpuWithTheOthersIsWork) {
+  gaps({5, 10, 0}, {1, 2, 0});
+  EXPECT_EQ(why().cause, RankCause::computed);
+  EXPECT_DOUBLE_EQ(why().confidence, 1);
+}
+
+TEST_F(LateCause, MoreDataIsMoreBytesInProportion) {
+  gaps({5, 0, 0});
+  for (store::MpiCallRow& call : job.model.mpi_calls) call.bytes = call.process == process(1) ? 5000 : 1000;
+  EXPECT_EQ(why().cause, RankCause::more_data);
+  for (store::MpiCallRow& call : job.model.mpi_calls) call.bytes = call.process == process(1) ? 1300 : 1000;
+  EXPECT_EQ(why().cause, RankCause::computed) << "a third more bytes are not five times the work";
+}
+
+TEST_F(LateCause, OfASleeperIsWhoRanMeanwhile) {
+  gaps({1, 0, 4});
+  samples_of(process(1), process(1) + 50, 4);
+  EXPECT_EQ(why().cause, RankCause::other_thread);
+  job.model.thread_samples.clear();
+  store::ProcessRow child;
+  child.id = 900;
+  child.parent = process(1);
+  job.model.processes.push_back(child);
+  child.parent = 900;
+  child.id = 901;
+  job.model.processes.push_back(child);
+  samples_of(901, 901, 3);
+  EXPECT_EQ(why().cause, RankCause::child_process);
+  samples_of(process(0), process(0) + 50, 4);
+  EXPECT_EQ(why().cause, RankCause::child_process) << "one of the others differs from their median";
+}
+
+TEST_F(LateCause, OfARankThatWaitsForItsDeviceIsTheDevicesWork) {
+  gaps({1, 0, 4});
+  store::KernelRow kernel{};
+  kernel.process = process(1);
+  kernel.end = 4 * kMillisecond;
+  job.model.kernels.push_back(kernel);
+  EXPECT_EQ(why().cause, RankCause::slept) << "it did not wait for the kernel";
+  store::HostWaitRow wait{};
+  wait.call = "cuStreamSynchronize";
+  wait.process = process(1);
+  wait.end = 4 * kMillisecond;
+  job.model.host_waits.push_back(wait);
+  EXPECT_EQ(why().cause, RankCause::kernels);
+  store::CopyRow copy{};
+  copy.process = process(1);
+  copy.end = 5 * kMillisecond;
+  job.model.copies.push_back(copy);
+  EXPECT_EQ(why().cause, RankCause::copies);
+}
+
+TEST_F(LateCause, IsInTheFindingAndInADigest) {
+  gaps({1, 0, 4});
+  gap(1, {0, 0, 2});
+  const std::vector<Finding> found = job.findings(20'000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].text.ends_with("; it slept longer between calls of MPI (confidence 1.00)")) << found[0].text;
+  const TraceModel of = digest(job.model, 1000);
+  EXPECT_EQ(of.mpi_gaps.size(), 4u);
+  EXPECT_EQ(mpi_waits(of).why.cause, RankCause::slept);
+  EXPECT_EQ(mpi_waits(of).why.longer_ns, 6 * kMillisecond);
 }
 
 TEST(LateRank, EqualRanksAreNotNamed) {

@@ -10,15 +10,20 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 import time
 import unittest
 
 import gui_harness
 from gui_harness import colours_of, read_png
 
-VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live", "kernels"]
+VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live", "kernels",
+         "ranks"]
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
-POLLING, PARKED, AT_BARRIER = "d55e00", "0072b2", "74c0f5"  # of the light theme
+sys.path.insert(0, str(SOURCE / "bench"))
+import made_ranks  # noqa: E402
+
+POLLING, PARKED, AT_BARRIER, WAITING = "d55e00", "0072b2", "74c0f5", "009e73"  # of the light theme
 
 
 class Screenshots(gui_harness.Case):
@@ -634,6 +639,45 @@ class Panels(gui_harness.Case):
         self.assertEqual(state["differences"][0]["before"], state["differences"][0]["after"])
         self.assertAlmostEqual(float(state["differences"][0]["before"].split()[0]) * 1e6, took, delta=0.01 * took)
         self.assertTrue(one["before_after"]["measured_at"].startswith("NVTX range busy"))
+
+    def ranks_of_job(self, name, count):
+        template = self.work / "template.wicprof"
+        if not template.exists():
+            self.assertEqual(self.wic_prof("run", "-q", "-o", template, "--", "/bin/true").returncode, 0)
+        job = made_ranks.Job(template, ranks=3, steps=200, per_host=3, late=1)
+        files = [self.work / f"{name}.{rank}.wicprof" for rank in range(count)]
+        for rank, file in enumerate(files):
+            job.write(file, rank)
+        return files
+
+    def test_traces_of_one_job(self):
+        """Made traces of three ranks, of which rank 1 is late: the matrix, its parts, and the way to the timeline."""
+        files = self.ranks_of_job("rank", 3)
+        ranks, clicked, timeline = self.drive(
+            files, "wait facts", "frames 3", "dump r", "click ranks.waited", "frames 2", "click ranks.matrix",
+            "frames 2", "dump c", "click ranks.part", "frames 3", "dump t")
+        self.assertEqual(ranks["view"], "ranks")
+        self.assertIn("late_rank", [finding["rule"] for finding in ranks["findings"]])
+        for item in ("ranks.matrix", "ranks.part", "ranks.waited_for"):
+            self.assertIn(item, ranks["items"])
+        self.assertIn("call", " ".join(ranks["legend"]))
+        self.assertEqual(clicked["view"], "ranks")
+        self.assertEqual(timeline["view"], "timeline")
+        shown = timeline["timeline"]
+        self.assertLess(shown["end_ns"] - shown["begin_ns"], shown["span_ns"] / 20)
+        result = self.gui(*files, "--light", "--screenshot", "ranks.png")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(colours_of(self.work / "ranks.png").get(WAITING, 0), 1000)
+
+    def test_a_trace_that_is_not_of_the_job(self):
+        result = self.gui(*self.ranks_of_job("rank", 2), self.make_trace("t.wicprof"), "--screenshot", "x.png")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("t.wicprof has no calls of MPI", result.stderr)
+        self.assertFalse((self.work / "x.png").exists())
+
+    def test_one_rank_alone(self):
+        state = self.drive([self.trace], "view ranks", "wait facts", "frames 3", "dump s")
+        self.assertIn("no calls of MPI", state["nothing"]["reason"])
 
     def test_tabs_help_and_palette(self):
         lines = ["wait facts", "frames 2"]

@@ -110,4 +110,35 @@ struct MpiCommunicatorTable {
   };
 };
 
+/// What a thread did between its calls of MPI, in sums over some of these times.
+struct MpiGapRow {
+  RowId id = 0;
+  std::uint32_t thread = 0, gaps = 0;
+  TimeNs begin = 0, end = 0, outside = 0, cpu = 0;
+  std::optional<TimeNs> run_delay;  ///< ready to run without a CPU
+  ProcessId process = 0;
+};
+
+struct MpiGapTable {
+  using Event = MpiGapEvent;
+  using Row = MpiGapRow;
+  struct List {
+    std::vector<Row> mpi_gaps;
+  };
+  static constexpr auto kRows = &List::mpi_gaps;
+  static constexpr auto kSortedBy = &Row::begin;
+  static constexpr const char* kName = "mpi_gap";
+  static constexpr std::int64_t kSince = 12;
+  static constexpr RowTime kTime{"begin_ns", "end_ns"};
+  static constexpr Columns kColumns{
+      column::known("thread", &Event::thread, &Row::thread),
+      column::known("gaps", &Event::gaps, &Row::gaps),
+      column::known("begin_ns", &Event::begin_ns, &Row::begin),
+      column::known("end_ns", &Event::end_ns, &Row::end),
+      column::known("outside_ns", &Event::outside_ns, &Row::outside),
+      column::known("cpu_ns", &Event::cpu_ns, &Row::cpu),
+      column::unless_negative("run_delay_ns", &Event::run_delay_ns, &Row::run_delay),
+  };
+};
+
 }  // namespace wicprof::store

@@ -1,0 +1,201 @@
+#include "analyzer/ranks/rank_work.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "protocol/mpi_operation.h"
+
+namespace wicprof::analyzer {
+
+std::string_view rank_cause_name(RankCause cause) {
+  switch (cause) {
+    case RankCause::unknown:
+      break;
+    case RankCause::computed:
+      return "computed";
+    case RankCause::more_data:
+      return "more data";
+    case RankCause::slept:
+      return "slept";
+    case RankCause::other_thread:
+      return "other thread";
+    case RankCause::child_process:
+      return "child process";
+    case RankCause::throttled:
+      return "throttled";
+    case RankCause::no_cpu:
+      return "no CPU";
+    case RankCause::kernels:
+      return "kernels";
+    case RankCause::copies:
+      return "copies";
+  }
+  return "unknown";
+}
+
+namespace {
+
+using store::ProcessId;
+
+/// What explains a part of a time must be at least so large, as a share of that part. Not calibrated.
+constexpr double kExplains = 0.5;
+/// More data: by so much more bytes than the median of the other ranks. Not calibrated.
+constexpr double kMoreBytes = 1.25;
+
+TimeNs length(TimeNs begin, TimeNs end) { return std::max<TimeNs>(0, end - begin); }
+
+/// The rank whose process, or whose child, this is; end() for none.
+std::map<ProcessId, RankWork>::iterator owner(std::map<ProcessId, RankWork>& ranks,
+                                              const std::map<ProcessId, ProcessId>& parents, ProcessId process) {
+  for (std::size_t steps = 0; steps <= parents.size(); ++steps) {
+    const auto rank = ranks.find(process);
+    const auto parent = parents.find(process);
+    if (rank != ranks.end() || parent == parents.end()) return rank;
+    process = parent->second;
+  }
+  return ranks.end();
+}
+
+void add_scheduled(const TraceModel& model, const std::set<std::pair<ProcessId, std::uint32_t>>& callers,
+                   std::map<ProcessId, RankWork>& ranks) {
+  std::map<ProcessId, ProcessId> parents;
+  for (const store::ProcessRow& row : model.processes) parents[row.id] = row.parent;
+  for (const store::ThreadSampleRow& sample : model.thread_samples) {
+    if (callers.contains({sample.process, sample.thread})) continue;
+    const auto of = owner(ranks, parents, sample.process);
+    if (of == ranks.end()) continue;
+    const TimeNs wanted = sample.cpu + sample.run_delay.value_or(0);
+    (of->first == sample.process ? of->second.other_threads : of->second.children) += wanted;
+  }
+}
+
+/// How much more the late rank has of it than the median of the others; not below 0.
+template <class Field>
+double more(const std::vector<RankWork>& ranks, const RankWork& late, Field RankWork::*field) {
+  std::vector<double> others;
+  for (const RankWork& each : ranks) {
+    if (each.process != late.process) others.push_back(static_cast<double>(each.*field));
+  }
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
+  std::nth_element(others.begin(), middle, others.end());
+  return std::max(0.0, static_cast<double>(late.*field) - *middle);
+}
+
+struct Parts {
+  double cpu, run_delay, slept;
+};
+
+/// Where all ranks lack CPUs, a rank that computes longer also lacks one longer, in proportion: that is the work's.
+Parts parts_of(const std::vector<RankWork>& ranks, const RankWork& late) {
+  Parts more_of{more(ranks, late, &RankWork::cpu), more(ranks, late, &RankWork::run_delay),
+                more(ranks, late, &RankWork::slept)};
+  double cpu = 0, run_delay = 0;
+  for (const RankWork& each : ranks) {
+    if (each.process == late.process) continue;
+    cpu += static_cast<double>(each.cpu);
+    run_delay += static_cast<double>(each.run_delay);
+  }
+  if (cpu > 0) {
+    const double with_work = std::min(more_of.run_delay, more_of.cpu * run_delay / cpu);
+    more_of.run_delay -= with_work;
+    more_of.cpu += with_work;
+  }
+  return more_of;
+}
+
+struct Explained {
+  RankCause cause;
+  double part;
+};
+
+Explained explain_cpu(const std::vector<RankWork>& ranks, const RankWork& late, double part) {
+  const double bytes = more(ranks, late, &RankWork::bytes), others = static_cast<double>(late.bytes) - bytes;
+  if (others <= 0 || static_cast<double>(late.bytes) < kMoreBytes * others) return {RankCause::computed, part};
+  const double others_cpu = static_cast<double>(late.cpu) - more(ranks, late, &RankWork::cpu);
+  const double with_bytes = others_cpu * bytes / others;
+  return {with_bytes >= kExplains * part ? RankCause::more_data : RankCause::computed, part};
+}
+
+Explained explain_sleep(const std::vector<RankWork>& ranks, const RankWork& late, double part) {
+  const double threads = more(ranks, late, &RankWork::other_threads), children = more(ranks, late, &RankWork::children);
+  if (std::max(threads, children) < kExplains * part) return {RankCause::slept, part};
+  return {threads >= children ? RankCause::other_thread : RankCause::child_process, part};
+}
+
+TimeNs throttled(const TraceModel& model) {
+  for (const store::StatRow& row : model.stats) {
+    if (row.name == "throttled_ns") return row.value;
+  }
+  return 0;
+}
+
+Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late, double longer) {
+  const double waits = more(ranks, late, &RankWork::device_waits);
+  const double kernels = more(ranks, late, &RankWork::kernels), copies = more(ranks, late, &RankWork::copies);
+  if (waits >= kExplains * longer && std::max(kernels, copies) >= kExplains * waits) {
+    return {kernels >= copies ? RankCause::kernels : RankCause::copies, std::min(longer, std::max(kernels, copies))};
+  }
+  const Parts parts = parts_of(ranks, late);
+  if (parts.cpu >= std::max(parts.run_delay, parts.slept)) return explain_cpu(ranks, late, parts.cpu);
+  if (parts.slept >= parts.run_delay) return explain_sleep(ranks, late, parts.slept);
+  const bool by_quota = static_cast<double>(throttled(model)) >= kExplains * parts.run_delay;
+  return {by_quota ? RankCause::throttled : RankCause::no_cpu, parts.run_delay};
+}
+
+}  // namespace
+
+std::vector<RankWork> rank_work(const TraceModel& model) {
+  std::map<ProcessId, RankWork> ranks;
+  for (const store::MpiCommunicatorRow& row : model.mpi_communicators) ranks[row.process].process = row.process;
+  std::set<std::pair<ProcessId, std::uint32_t>> callers;
+  for (const store::MpiGapRow& gap : model.mpi_gaps) {
+    const auto rank = ranks.find(gap.process);
+    if (rank == ranks.end() || !gap.run_delay) continue;
+    callers.insert({gap.process, gap.thread});
+    RankWork& work = rank->second;
+    work.known = true;
+    work.outside += gap.outside;
+    work.cpu += gap.cpu;
+    work.run_delay += *gap.run_delay;
+    work.slept += std::max<TimeNs>(0, gap.outside - gap.cpu - *gap.run_delay);
+  }
+  if (callers.empty()) return {};
+  add_scheduled(model, callers, ranks);
+  const auto add = [&](ProcessId process, TimeNs RankWork::*field, TimeNs time) {
+    if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.*field += time;
+  };
+  for (const store::MpiCallRow& call : model.mpi_calls) {
+    const auto rank = ranks.find(call.process);
+    if (rank == ranks.end() || mpi_kind(call.operation) == MpiKind::receives) continue;
+    rank->second.bytes += static_cast<std::uint64_t>(call.bytes.value_or(0)) * std::max(call.stands_for, 1u);
+  }
+  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
+    const store::HostWaitRow wait = model.host_waits[i];
+    if (wait.in_call()) add(wait.process, &RankWork::device_waits, length(wait.begin, wait.end));
+  }
+  for (const auto& kernel : model.kernels) add(kernel.process, &RankWork::kernels, length(kernel.start, kernel.end));
+  for (const auto& copy : model.copies) add(copy.process, &RankWork::copies, length(copy.start, copy.end));
+  std::vector<RankWork> all;
+  for (const auto& [process, work] : ranks) all.push_back(work);
+  return all;
+}
+
+LateRankCause late_rank_cause(const TraceModel& model, const std::vector<RankWork>& ranks, ProcessId late,
+                              TimeNs each) {
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const RankWork& of) { return of.process == late; });
+  const bool all_known = std::all_of(ranks.begin(), ranks.end(), [](const RankWork& of) { return of.known; });
+  LateRankCause why;
+  if (found == ranks.end() || ranks.size() < 2 || !all_known || each <= 0) return why;
+  const double longer = more(ranks, *found, &RankWork::outside);
+  why.longer_ns = static_cast<TimeNs>(longer);
+  if (longer < kExplains * static_cast<double>(each)) return why;
+  const auto [cause, part] = explain(model, ranks, *found, longer);
+  why.cause = cause;
+  why.of_cause_ns = static_cast<TimeNs>(part);
+  why.confidence = std::min(1.0, part / longer) * std::min(1.0, longer / static_cast<double>(each));
+  return why;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,57 @@
+// What the ranks of an MPI program did between their calls of MPI, and so why one of them came late.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/trace/trace_model.h"
+
+namespace wicprof::analyzer {
+
+/// Why a rank came late: what it did longer than the others.
+enum class RankCause : std::uint8_t {
+  unknown,        ///< the trace does not show it
+  computed,       ///< it was on a CPU longer
+  more_data,      ///< the same, and its messages and collectives had more bytes in proportion
+  slept,          ///< it was neither on a CPU nor ready to run
+  other_thread,   ///< the same, while other threads of the process ran, or wanted to, longer than those of other ranks
+  child_process,  ///< the same, of processes that it had started
+  throttled,      ///< a CPU quota had stopped it
+  no_cpu,         ///< it was ready to run longer without a CPU
+  kernels,        ///< it waited for its device longer, which ran kernels longer
+  copies,         ///< the same, of copies
+};
+/// "computed", "more data", ...
+std::string_view rank_cause_name(RankCause cause);
+
+/// Of one rank. The times between calls of MPI are sums over its threads that call MPI.
+struct RankWork {
+  store::ProcessId process = 0;
+  TimeNs outside = 0;  ///< between calls; the sum of the next three
+  TimeNs cpu = 0, run_delay = 0, slept = 0;
+  bool known = false;        ///< the trace has these times
+  TimeNs other_threads = 0;  ///< on a CPU or ready to run: threads of the process that do not call MPI
+  TimeNs children = 0;       ///< the same, of processes that it started, and of theirs
+  TimeNs device_waits = 0;   ///< waits in calls of CUDA
+  TimeNs kernels = 0, copies = 0;
+  std::uint64_t bytes = 0;  ///< sent, and of its own buffers in collectives
+};
+
+/// By process, ascending: one for each that is in a communicator.
+std::vector<RankWork> rank_work(const TraceModel& model);
+
+struct LateRankCause {
+  RankCause cause = RankCause::unknown;
+  /// From 0 to 1: the part of the rank's further time between calls that the cause explains; less where that time is
+  /// shorter than the waits of the others.
+  double confidence = 0;
+  TimeNs longer_ns = 0;  ///< between calls of MPI, than the median of the others
+  TimeNs of_cause_ns = 0;
+};
+
+/// Why the process came late, for which each other one waited `each` in the mean.
+LateRankCause late_rank_cause(const TraceModel& model, const std::vector<RankWork>& ranks, store::ProcessId late,
+                              TimeNs each);
+
+}  // namespace wicprof::analyzer
