@@ -105,7 +105,7 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
       recording->declare(mpi->world, job(), "MPI_COMM_WORLD");
     }
     recording->call(operation, span);
-    recording->gaps_.here().leave(span.end);
+    if (MpiGaps* const gaps = recording->own_gaps()) gaps->leave(span.end);
     pthread_atfork(nullptr, nullptr, [] { end(); });
     current_.store(recording, std::memory_order_release);
   } catch (...) {  // for example out of memory: the program continues unrecorded
@@ -259,13 +259,24 @@ void MpiRecording::leave(TimeNs at) noexcept {
   if (MpiGaps::own != nullptr) MpiGaps::own->leave(at);
 }
 
+MpiGaps* MpiRecording::own_gaps() noexcept {
+  if (MpiGaps::own != nullptr) return MpiGaps::own;
+  try {
+    return &gaps_.here();
+  } catch (...) {  // the program has used up all keys of POSIX threads
+    return nullptr;
+  }
+}
+
 void MpiRecording::gap_ends(TimeNs at) {
-  MpiGaps& gaps = MpiGaps::own != nullptr ? *MpiGaps::own : gaps_.here();
-  if (gaps.enter(at)) last_gap_ended();
+  MpiGaps* const gaps = own_gaps();
+  if (gaps != nullptr && gaps->enter(at)) last_gap_ended();
 }
 
 void MpiRecording::last_gap_ended() {
-  if (const std::optional<MpiGapEvent> event = gaps_.here().take()) sink_.write(*event);
+  MpiGaps* const gaps = own_gaps();
+  if (gaps == nullptr) return;
+  if (const std::optional<MpiGapEvent> event = gaps->take()) sink_.write(*event);
 }
 
 void MpiRecording::call(MpiOperation operation, MpiSpan span) {

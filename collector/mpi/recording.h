@@ -119,6 +119,9 @@ class MpiRecording {
 
   MpiRecording(SessionMap session, RingHeader* ring, MpiImplementation mpi);
 
+  /// nullptr: the system has no room for more data of threads. Then only calls are recorded.
+  MpiGaps* own_gaps() noexcept;
+
   // With mutex_ held.
   Communicator& communicator(MpiWord handle);
   Communicator& declare(MpiWord handle, CommunicatorId id, std::string_view name);
