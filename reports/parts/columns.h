@@ -18,6 +18,18 @@ inline constexpr Column kColumns[] = {
     {"words waited on",
      "how many words in memory the waiters of a wait site look at, and how many waiters looked at the same word at "
      "the same time"},
+    {"counted at",
+     "a wait site in a patched loop, where the GPU counts the waits, most of which are too short to be recorded"},
+    {"counted",
+     "the waits that did not find their word at the first look; lanes of a warp that wait together count once"},
+    {"of 20 us or more", "those of the counted waits that lasted at least 20 us, and so are recorded"},
+    {"recorded", "the waits at this site that the trace has one by one"},
+    {"sample",
+     "the shorter waits whose length is known; the estimates come from them, and waits that began within the same 4 us "
+     "are in the sample together"},
+    {"estimated rounds", "how often a shorter wait looked at its word, the mean of the sample"},
+    {"estimated mean", "how long a shorter wait lasted from its first look to its last, the mean of the sample"},
+    {"estimated time", "the estimated mean times the number of the shorter waits, summed over all waiters"},
     {"parts of a wait", "what the waits at a wait site consist of, for polled and parked waits separately"},
     {"work beside pollers",
      "work that ran while other threads polled: the same work beside many pollers and beside few"},

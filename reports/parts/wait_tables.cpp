@@ -136,6 +136,19 @@ Table words_table(const Analysis& analysis, std::size_t most) {
        {"memory", 'l', [](const SiteRow& r) { return r.site->declared ? memory_name(r.site->word_memory) : "-"; }}});
 }
 
+Table counted_waits_table(const Analysis& analysis, std::size_t most) {
+  return table_of<CountedWaits>(
+      "site", analysis.counted_waits, most,
+      {{"counted at", 'l', [](const CountedWaits& c) { return cell::name(c.name); }},
+       {"counted", 'r', [](const CountedWaits& c) { return cell::count(c.counted); }},
+       {"of 20 us or more", 'r', [](const CountedWaits& c) { return cell::count(c.longer); }},
+       {"recorded", 'r', [](const CountedWaits& c) { return cell::count(c.recorded); }},
+       {"sample", 'r', [](const CountedWaits& c) { return cell::count(c.sampled); }},
+       {"estimated rounds", 'r', [](const CountedWaits& c) { return cell::number(c.rounds); }, On::pages},
+       {"estimated mean", 'r', [](const CountedWaits& c) { return cell::duration(c.mean_ns); }},
+       {"estimated time", 'r', [](const CountedWaits& c) { return cell::duration(c.time_ns); }}});
+}
+
 Table wait_model_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {
   const auto before_data = [](const SiteWaits& w) {
     const std::uint64_t decided = w.sums.data_first + w.sums.consumer_first;

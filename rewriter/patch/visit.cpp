@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "rewriter/patch/call.h"
+#include "rewriter/patch/counts.h"
 #include "rewriter/patch/look.h"
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
@@ -25,12 +26,13 @@ setp.ne.b32 %__wic_b, %__wic_n, 0;
 )";
 
 // Times are read with 64 bits everywhere: a reading of 32 bits takes 30 cycles longer on an H100. In the first round of
-// a wait the first look is still far away; nothing stands before the loop.
+// a wait the first look is still far away; nothing stands before the loop. The wait is counted when it is due for the
+// first time, which sets the time of its first look: the round itself costs nothing more.
 constexpr const char* kReadClock = "mov.u64 %__wic_c, %globaltimer;\n";
 constexpr const char* kCount = R"(add.u32 %__wic_n, %__wic_n, 1;
 <note>cvt.u32.u64 %__wic_t, %__wic_c;
 setp.eq.u32 %__wic_p, %__wic_n, 1;
-@%__wic_p add.u32 %__wic_l, %__wic_t, <first look ns>;
+@%__wic_p add.u32 %__wic_l, %__wic_t, <first>;
 sub.u32 %__wic_d, %__wic_t, %__wic_l;
 )";
 // The time of a wait that is recorded is noted in each round, since at the exit the program's next fence would wait for
@@ -53,7 +55,7 @@ constexpr const char* kGoAround = R"(setp.lt.s32 %__wic_p, %__wic_d, 0;
 
 constexpr const char* kVisit = R"(
 {
-<registers><round><look><note>}
+<registers><round><count><look><note>}
 )";
 constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p;
 .reg .b32 %__wic_d, %__wic_e, %__wic_t;
@@ -63,8 +65,9 @@ constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p;
 // predicate, so that ptxas executes nothing in vain.
 constexpr const char* kExitOf = R"(<value>@%__wic_b st.local.v2.u32 [__wic_state+<rounds>], {%__wic_n, %__wic_e};
 )";
-// Where several waits end at one place.
-constexpr const char* kExitOfOne = R"(setp.eq.and.u32 %__wic_p, %__wic_s, <own>, %__wic_b;
+// Where several waits end at one place. Whether the wait is one of the sample does not count: kSampled is shifted out.
+constexpr const char* kExitOfOne = R"(shl.b32 %__wic_e, %__wic_s, 1;
+setp.eq.and.u32 %__wic_p, %__wic_e, <own>, %__wic_b;
 <value>@%__wic_p st.local.v2.u32 [__wic_state+<rounds>], {%__wic_n, %__wic_e};
 )";
 
@@ -85,7 +88,7 @@ std::string value_text(const Site& site) {
 std::string count_text(const Site& site) {
   return fill(kCount, {{"note", site.records() && !site.rounds_note_all() ? kNote : ""},
                        {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                       {"first look ns", std::to_string(kFirstLookNs)}});
+                       {"first", std::to_string(first_count_ns(site))}});
 }
 
 std::string note_all_text(const Site& site) {
@@ -97,6 +100,7 @@ std::string visit_of(const Site& site, const Table& table, const std::string& ro
   return fill(kVisit, {{"registers", site.calls ? kRegistersOfCall : look_registers_text()},
                        {"look", site.calls ? call_text(site, table) : look_text(site, table, in_the_loop(site, table))},
                        {"round", round},
+                       {"count", count_wait_text(site, table)},
                        {"note", site.rounds_note_all() ? note_all_text(site) : ""},
                        {"k", std::to_string(site.number)}});
 }
@@ -134,7 +138,7 @@ std::string exit_text(const std::vector<const Site*>& sites) {
   for (const Site* const site : sites) {
     if (!site->records() || site->rounds_note_all()) continue;
     ends += fill(sites.size() > 1 ? kExitOfOne : kExitOf, {{"value", value_text(*site)},
-                                                           {"own", std::to_string(site->in_function + 1)},
+                                                           {"own", std::to_string(site->code() << 1)},
                                                            {"rounds", std::to_string(offsetof(ThreadState, rounds))}});
   }
   return fill(kExit, {{"ends", ends}, {"no wait", kNoWait}});

@@ -49,6 +49,24 @@ struct WatchedWord {
 static_assert(sizeof(WatchedWord) == 64);
 inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWatchedWordsLog2;
 
+/// What all waits of one site sum up to, in the module's variable, behind all WatchedWords: kCountSlots of them per
+/// site, of which each SM uses one, so that threads do not queue for one line. They only grow. Those that wait together
+/// in a warp count once. A wait that has found its word at its first look is none.
+struct SiteCounts {
+  std::uint64_t waits;
+  std::uint64_t looked;  ///< of these, those that have lasted until their first look, kFirstLookNs
+  /// Of the others, a sample: waits, their rounds, and their times from the first round's clock to the last one's.
+  std::uint64_t sampled;
+  std::uint64_t sampled_rounds;
+  std::uint64_t sampled_ns;
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(SiteCounts) == 64);
+inline constexpr std::uint32_t kCountSlots = 8;
+/// The sample: waits that are counted in one of 32 windows of 4 us, chosen by a hash of the time (chosen: a thread that
+/// always waits adds one wait to the sample per 131 us).
+inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleShareLog2 = 5;
+
 /// A wait begins or ends; in a ring in pinned memory of the host. Nobody says when a record is complete: it is if
 /// `check` fits. A thread waits at one place at a time, so that grid, block and thread tell which wait ends.
 struct Record {
@@ -76,8 +94,8 @@ inline constexpr std::uint32_t kRecordsLog2 = 14, kRecords = 1u << kRecordsLog2;
 /// Sites of one module at most, and of one function: what a record and a thread have bits for.
 inline constexpr std::uint32_t kMostSites = 0xffff, kMostSitesOfFunction = 0xff;
 
-/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are not
-/// recorded. Beside hundreds of readers of one host line a round takes longer than that.
+/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are
+/// counted (SiteCounts), not recorded. Beside hundreds of readers of one host line a round takes longer than that.
 inline constexpr std::uint32_t kFirstLookNs = 20'000;
 /// How far apart later looks are, in ns. A look takes about 1 us, in which the thread does not see its word.
 inline constexpr std::uint32_t kLookNs = 250'000;

@@ -40,6 +40,7 @@
 #include "store/format/tables/thread_sample.h"
 #include "store/format/tables/uvm.h"
 #include "store/format/tables/wait.h"
+#include "store/format/tables/wait_count.h"
 #include "store/format/tables/writer_candidate.h"
 
 namespace wicprof::store {
@@ -62,6 +63,7 @@ using EventTables = std::tuple<  //
     OverheadTable,               //
     ThreadSampleTable,           //
     PcIntervalTable,             //
+    WaitCountTable,              //
     GraphTable,                  //
     ClockTable,                  //
     InterventionTable,           //

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/waits/counted_waits.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -63,6 +64,43 @@ TEST(Sites, PatchedLoopsAreInTheMemoryOfTheirWords) {
   EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::managed);
   model.polled_words.back().memory = WordMemory::device;  // words of one loop may be in several memories
   EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::unknown);
+}
+
+TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {
+  TraceModel model = empty_program();
+  EXPECT_TRUE(counted_waits(model).empty());
+  add_handoff(model, {});
+  settle(model);
+  const SiteId recorded = model.sites[0].id, short_only = recorded + 1;
+  const auto add = [&](SiteId site, std::uint64_t waits, std::uint64_t looked, std::uint64_t sampled,
+                       std::uint64_t rounds, TimeNs time) {
+    store::WaitCountRow& row = model.wait_counts.emplace_back();
+    row = {};
+    row.site = site;
+    row.waits = waits;
+    row.looked = looked;
+    row.sampled = sampled;
+    row.sampled_rounds = rounds;
+    row.sampled_time = time;
+  };
+  add(short_only, 40, 0, 1, 2, 900);
+  add(recorded, 100, 60, 0, 0, 0);
+  add(short_only, 960, 0, 1, 4, 1'100);
+  const std::vector<CountedWaits> counted = counted_waits(model);
+  ASSERT_EQ(counted.size(), 2u);
+  EXPECT_EQ(counted[0].site, short_only);  // though none of its waits is recorded
+  EXPECT_EQ(counted[0].counted, 1'000u);
+  EXPECT_EQ(counted[0].recorded, 0u);
+  EXPECT_DOUBLE_EQ(counted[0].rounds.value(), 3.0);
+  EXPECT_EQ(counted[0].mean_ns, 1'000);
+  EXPECT_EQ(counted[0].time_ns, 1'000'000);
+  EXPECT_EQ(counted[1].name, model.site_name(recorded));
+  EXPECT_EQ(counted[1].longer, 60u);
+  EXPECT_EQ(counted[1].recorded, model.waits.size());
+  EXPECT_FALSE(counted[1].time_ns) << "without a sample nothing is known of the shorter ones";
+  // Those of a damaged trace.
+  add(recorded, 0, 1'000, 1, 1, 1'000);
+  EXPECT_EQ(counted_waits(model)[1].time_ns, 0);
 }
 
 TEST(Sites, ParkedWaitersDoNotCountAsPolling) {

@@ -297,7 +297,79 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_FALSE(patched->sites[0].records());
-  EXPECT_EQ(patched->text.find("@%__wic_p bra $__wic_record_0;"), std::string::npos);
+  // No begin is recorded, and the wait is none of the sample; but it is counted.
+  EXPECT_EQ(patched->text.find("setp.ge.s32 %__wic_p, %__wic_r, 0;"), std::string::npos);
+  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16], %__wic_c;"), std::string::npos);
+  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_u+0], 1;"), std::string::npos);
+}
+
+std::string patch_of(const std::string& text) {
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  EXPECT_EQ(strip(patched->text), text);
+  return patched->text;
+}
+
+TEST(RewriterPatch, CountsAWaitOnceWhenItGoesRoundForTheFirstTime) {
+  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
+    const std::string patched = patch_of(kernel(body));
+    // Beside a poll, the first round may find the word ready: the count is due behind it. The look then comes 20 us
+    // after the begin.
+    const std::size_t loop = patched.find("$L:");
+    const std::size_t due = patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 1;", loop);
+    const std::size_t once =
+        patched.find("setp.ge.u32 %__wic_p, %__wic_n, 134217728;\n@%__wic_p bra $__wic_due_0;", due);
+    const std::size_t flag =
+        patched.find("or.b32 %__wic_n, %__wic_n, 134217728;\nadd.u32 %__wic_l, %__wic_l, 19999;", once);
+    const std::size_t others = patched.find("setp.ne.b32 %__wic_p, %__wic_j, 0;\n@%__wic_p bra $__wic_go_on_0;", flag);
+    const std::size_t counts = patched.find("red.global.add.u64 [%__wic_u+0], 1;", others);
+    const std::size_t look = patched.find("$__wic_due_0:", counts);
+    ASSERT_NE(due, std::string::npos) << patched;
+    ASSERT_NE(once, std::string::npos) << patched;
+    ASSERT_NE(flag, std::string::npos) << patched;
+    ASSERT_NE(others, std::string::npos) << patched;
+    ASSERT_NE(counts, std::string::npos) << patched;
+    ASSERT_NE(look, std::string::npos) << patched;
+    EXPECT_LT(look, patched.find("$__wic_go_on_0:", look));
+  }
+}
+
+TEST(RewriterPatch, CountsAtABackEdgeAtOnce) {
+  const std::string patched = patch_of(kernel(kTwoWaysBack));
+  EXPECT_NE(patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 0;"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("add.u32 %__wic_l, %__wic_l, 20000;"), std::string::npos);
+}
+
+TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
+  // Three sites; the second waits at the place where the first one's way out leads.
+  const std::string text = kernel(
+      "setp.ne.s32 %p3, %r1, 0; @%p3 bra $B;"
+      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @!%p1 bra $D; bra $A;"
+      "$B: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @!%p2 bra $D; bra $B;"
+      "$D: add.s32 %r3, %r3, 1; $E: ld.volatile.global.u32 %r3, [%rd1+8]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $E;");
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_EQ(patched->sites.size(), 3u);
+  const Table table{patched->table, 3};
+  for (const Site& site : patched->sites) {
+    EXPECT_EQ(site.code(), site.number | (site.in_function + 1) << 16);
+    const std::string address = "mov.u64 %__wic_u, " + patched->table + "+" + std::to_string(table.counts(site.number));
+    EXPECT_NE(patched->text.find(address), std::string::npos) << address;
+    EXPECT_NE(patched->text.find("mov.b32 %__wic_s, " + std::to_string(0x8000'0000u | site.code()) + ";"),
+              std::string::npos);
+  }
+  // Behind the counts of the last site the table ends.
+  EXPECT_EQ(table.bytes(), table.counts(2) + kCountSlots * sizeof(SiteCounts));
+  EXPECT_NE(patched->text.find(patched->table + "[" + std::to_string(table.bytes()) + "];"), std::string::npos);
+  // The sum goes to the site in %__wic_s, whichever site the thread waits at by then.
+  EXPECT_NE(patched->text.find("and.b32 %__wic_h, %__wic_s, 0xffff;\nmov.u64 %__wic_a, " + patched->table + "+" +
+                               std::to_string(table.counts(0)) + ";"),
+            std::string::npos);
+  // The way out of two loops knows which one ends, whether its wait is recorded or of the sample.
+  EXPECT_NE(patched->text.find("shl.b32 %__wic_e, %__wic_s, 1;\nsetp.eq.and.u32 %__wic_p, %__wic_e, " +
+                               std::to_string(patched->sites[1].code() << 1) + ", %__wic_b;"),
+            std::string::npos)
+      << patched->text;
 }
 
 TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
@@ -315,11 +387,6 @@ TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
     // So that they look together again: their next look follows the time when this one was due.
     EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
   }
-  // Nobody is chosen where nothing is recorded.
-  const std::string unrecorded = patched_of(
-      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
-      "@%p1 bra $L;");
-  EXPECT_EQ(unrecorded.find("activemask.b32"), std::string::npos) << unrecorded;
 }
 
 TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {

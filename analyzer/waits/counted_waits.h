@@ -1,0 +1,31 @@
+// The waits of patched loops, which are counted on the device; only those of at least 20 us are recorded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/trace_model.h"
+
+namespace wicprof::analyzer {
+
+/// One site, summed over processes, devices and time.
+struct CountedWaits {
+  SiteId site = 0;
+  std::string name;
+  std::uint64_t counted = 0;   ///< waits that went round at least once
+  std::uint64_t longer = 0;    ///< of these, those of at least 20 us
+  std::uint64_t recorded = 0;  ///< rows of `wait`: those of at least 20 us, but for lost ones
+  /// Of the shorter ones, the sample that the estimates come from. Waits that begin in the same 4 us are in it
+  /// together, so that it says less than as many waits chosen one by one.
+  std::uint64_t sampled = 0;
+  std::optional<double> rounds;   ///< per shorter wait, the sample's mean; empty without a sample
+  std::optional<TimeNs> mean_ns;  ///< the same of its time, from the first round to the last one's begin
+  std::optional<TimeNs> time_ns;  ///< of all shorter waits: the sample's mean x their number
+};
+
+/// Most waits first.
+std::vector<CountedWaits> counted_waits(const TraceModel& model);
+
+}  // namespace wicprof::analyzer
