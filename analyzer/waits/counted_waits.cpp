@@ -1,6 +1,7 @@
 #include "analyzer/waits/counted_waits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace wicprof::analyzer {
@@ -12,8 +13,17 @@ constexpr double kLongest = 9e18;
 
 struct Sums {
   std::uint64_t counted = 0, longer = 0, recorded = 0, sampled = 0, rounds = 0;
-  double sampled_ns = 0;
+  double sampled_ns = 0, variance = 0;
+  bool is_exact = true;
 };
+
+/// Of the estimated number of waits: the parts' numbers vary as much as chance makes them, and so does their sum.
+double variance_of(const store::WaitCountRow& row) {
+  constexpr double kParts = kSampleParts;
+  const auto sampled = static_cast<double>(row.sampled), squares = static_cast<double>(row.sampled_squares);
+  const auto one_in = static_cast<double>(row.one_in);
+  return std::max(0.0, kParts / (kParts - 1) * (squares - sampled * sampled / kParts)) * one_in * (one_in - 1);
+}
 
 }  // namespace
 
@@ -26,6 +36,8 @@ std::vector<CountedWaits> counted_waits(const TraceModel& model) {
     sums.sampled += row.sampled;
     sums.rounds += row.sampled_rounds;
     sums.sampled_ns += static_cast<double>(row.sampled_time);
+    sums.is_exact &= row.is_exact != 0;
+    if (row.is_exact == 0) sums.variance += variance_of(row);
   }
   if (sites.empty()) return {};
   for (const auto& wait : model.waits) {
@@ -40,7 +52,9 @@ std::vector<CountedWaits> counted_waits(const TraceModel& model) {
     each.longer = sums.longer;
     each.recorded = sums.recorded;
     each.sampled = sums.sampled;
-    if (sums.sampled == 0) continue;
+    each.is_exact = sums.is_exact;
+    if (!sums.is_exact && sums.sampled >= kFewestSampled) each.standard_error = std::sqrt(sums.variance);
+    if (sums.sampled == 0 || sums.rounds == 0) continue;
     const auto sampled = static_cast<double>(sums.sampled);
     const auto shorter = static_cast<double>(sums.counted - std::min(sums.longer, sums.counted));
     each.rounds = static_cast<double>(sums.rounds) / sampled;

@@ -38,6 +38,9 @@ std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const
   if (driver.driver_version != nullptr) driver.driver_version(&version);
   std::string machine = "sm_" + std::to_string(target.architecture) + " driver " + std::to_string(version) + ", " +
                         build_of(reinterpret_cast<const void*>(driver.driver_version));
+  if (const char* const counts = std::getenv("WICPROF_COUNTS"); counts != nullptr) {
+    machine += std::string(" counts ") + counts;
+  }
   // With these the driver refuses what it took before.
   for (const char* const name : kCompilerVariables) {
     const char* const value = std::getenv(name);

@@ -67,7 +67,8 @@ void ToggleLoop::write_notice(NoticeSeverity severity, const std::string& text) 
 
 TimeNs ToggleLoop::between_looks() {
   modules_.take_clocks(*sink_);
-  if (!modules_.read_waits(*sink_)) return SessionMember::kInterval;
+  // A ring of a module that is bound meanwhile is full before a longer sleep is over.
+  if (!modules_.read_waits(*sink_)) return kReadInterval;
   modules_.look_at_words(driver_, *sink_);
   if (now_ns() >= next_clock_) {
     modules_.request_clocks(*driver_);

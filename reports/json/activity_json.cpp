@@ -351,6 +351,8 @@ Json known_or_null_of(const std::optional<Number>& value) {
 Json counted_waits_value(const CountedWaits& counted) {
   return {{"site", counted.name},
           {"counted", counted.counted},
+          {"is_exact", counted.is_exact},
+          {"standard_error", known_or_null_of(counted.standard_error)},
           {"longer", counted.longer},
           {"recorded", counted.recorded},
           {"sampled", counted.sampled},

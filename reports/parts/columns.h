@@ -21,8 +21,12 @@ inline constexpr Column kColumns[] = {
     {"counted at",
      "a wait site in a patched loop, where the GPU counts the waits, most of which are too short to be recorded"},
     {"counted",
-     "the waits that did not find their word at the first look; lanes of a warp that wait together count once"},
-    {"of 20 us or more", "those of the counted waits that lasted at least 20 us, and so are recorded"},
+     "the waits that did not find their word at the first look, estimated from a sample unless the standard error says "
+     "exact; lanes of a warp that wait together count once"},
+    {"standard error",
+     "how far the estimated number of waits is likely to be off, by the differences between eight parts of the sample; "
+     "with fewer than eight sampled waits, nothing is said of it"},
+    {"of 20 us or more", "those of the counted waits that lasted at least 20 us, and so are recorded; each is counted"},
     {"recorded", "the waits at this site that the trace has one by one"},
     {"sample",
      "the shorter waits whose length is known; the estimates come from them, and waits that began within the same 4 us "

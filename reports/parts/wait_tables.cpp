@@ -136,11 +136,22 @@ Table words_table(const Analysis& analysis, std::size_t most) {
        {"memory", 'l', [](const SiteRow& r) { return r.site->declared ? memory_name(r.site->word_memory) : "-"; }}});
 }
 
+namespace {
+
+Cell standard_error_cell(const CountedWaits& counted) {
+  if (counted.is_exact) return Cell("exact");
+  if (!counted.standard_error) return Cell("too few sampled");
+  return cell::count(static_cast<std::uint64_t>(*counted.standard_error + 0.5));
+}
+
+}  // namespace
+
 Table counted_waits_table(const Analysis& analysis, std::size_t most) {
   return table_of<CountedWaits>(
       "site", analysis.counted_waits, most,
       {{"counted at", 'l', [](const CountedWaits& c) { return cell::name(c.name); }},
        {"counted", 'r', [](const CountedWaits& c) { return cell::count(c.counted); }},
+       {"standard error", 'r', standard_error_cell},
        {"of 20 us or more", 'r', [](const CountedWaits& c) { return cell::count(c.longer); }},
        {"recorded", 'r', [](const CountedWaits& c) { return cell::count(c.recorded); }},
        {"sample", 'r', [](const CountedWaits& c) { return cell::count(c.sampled); }},

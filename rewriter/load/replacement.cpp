@@ -89,8 +89,11 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
     added.pause = site.loop->pause;
     added.watches = site.watches();
     added.knows_word = site.loop->word.has_value();
+    added.counts_exactly = site.counts_in_register;
+    added.ends_known = site.records();
     added.wanted = site.loop->wanted;
   }
+  replacement.one_in = patched->one_in;
   std::set<std::string_view> with_sites;
   for (const Site& site : patched->sites) {
     with_sites.insert(site.function);

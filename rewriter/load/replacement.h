@@ -23,6 +23,8 @@ struct LoadedSite {
   Pause pause = Pause::none;
   bool watches = false;     ///< other threads can wait for its word in its place (Site::watches())
   bool knows_word = false;  ///< its records have the word's address and value
+  bool counts_exactly = false;  ///< SiteCounts::waits are all of its waits
+  bool ends_known = false;      ///< its sample has rounds and times (Site::records())
   WantedValue wanted;
 };
 
@@ -32,6 +34,7 @@ struct Replacement {
   std::string unpatched;          ///< the same PTX without the patch
   std::string table;              ///< as Patch::table
   std::vector<LoadedSite> sites;
+  std::uint32_t one_in = 1;               ///< as Patch::one_in
   std::vector<std::string> kernels;       ///< symbols of all kernels of the text
   std::set<std::string> patched_kernels;  ///< those with a patched loop of their own, and all if a function has one
   std::set<std::string> small_kernels;    ///< patched ones that have few values

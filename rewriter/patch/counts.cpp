@@ -1,6 +1,9 @@
 #include "rewriter/patch/counts.h"
 
+#include <charconv>
 #include <cstddef>
+#include <cstdlib>
+#include <string_view>
 
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
@@ -9,64 +12,97 @@ namespace wicprof::rewriter {
 
 namespace {
 
-// The lowest lane of those that come here together counts for all. No value is waited for: the sum is added where it
-// lies, by an operation without a result.
-constexpr const char* kCountWait = R"({
-.reg .b32 %__wic_j, %__wic_k;
-.reg .b64 %__wic_u;
-setp.ge.u32 %__wic_p, %__wic_n, <counted>;
-@%__wic_p bra $__wic_due_<k>;
-or.b32 %__wic_n, %__wic_n, <counted>;
-add.u32 %__wic_l, %__wic_l, <rest>;
-activemask.b32 %__wic_j;
-mov.u32 %__wic_k, %lanemask_lt;
-and.b32 %__wic_j, %__wic_j, %__wic_k;
-setp.ne.b32 %__wic_p, %__wic_j, 0;
-@%__wic_p bra $__wic_go_on_<k>;
-mov.u32 %__wic_j, %smid;
-and.b32 %__wic_j, %__wic_j, <slot mask>;
-mov.u64 %__wic_u, <table>+<counts>;
-mad.wide.u32 %__wic_u, %__wic_j, <slot bytes>, %__wic_u;
-red.global.add.u64 [%__wic_u+<waits>], 1;
-setp.lt.s32 %__wic_p, %__wic_s, 0;
-@%__wic_p bra $__wic_due_<k>;
-<sample>bra $__wic_go_on_<k>;
-}
-$__wic_due_<k>:
+constexpr const char* kFirstLook = R"(setp.eq.u32 %__wic_p, %__wic_n, 1;
+@%__wic_p add.u32 %__wic_l, %__wic_t, <first look ns>;
+)";
+// Computed in each round, under the program's poll, and used in the first: a branch would cost more.
+constexpr const char* kFirstLookOrSample = R"(shr.u32 %__wic_e, %__wic_t, <window>;
+mul.lo.u32 %__wic_e, %__wic_e, %__wic_e;
+mul.lo.u32 %__wic_e, %__wic_e, <multiplier>;
+setp.lt.u32 %__wic_q, %__wic_e, <share>;
+selp.b32 %__wic_e, <due before>, <first look ns>, %__wic_q;
+setp.eq.u32 %__wic_p, %__wic_n, 1;
+@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;
+)";
+// The lowest of the lanes that go round together counts for all.
+constexpr const char* kCountInRegister = R"(setp.eq<and>.u32 %__wic_q, %__wic_n, <round><guard>;
+@%__wic_q activemask.b32 %__wic_e;
+@%__wic_q mov.u32 %__wic_d, %lanemask_lt;
+@%__wic_q and.b32 %__wic_e, %__wic_e, %__wic_d;
+@%__wic_q setp.eq.b32 %__wic_q, %__wic_e, 0;
+@%__wic_q add.u32 %__wic_w<i>, %__wic_w<i>, 1;
 )";
 
-// A wait is one of the sample if it is counted in one of some windows of time: a barrier's threads are so together, and
-// the program pays for the sample in few of its rounds. %__wic_d: how late this round is; the wait began `first` before
-// it was due.
-constexpr const char* kSample = R"(setp.ne.b32 %__wic_p, %__wic_s, 0;
+// Beside a poll the first round may find the word ready: then the wait is none. In the next one it is noted, and it
+// begins 1 ns before it was due.
+constexpr const char* kMarkWait = R"(setp.lt.s32 %__wic_p, %__wic_d, <far>;
+@%__wic_p bra $__wic_marked_<k>;
+or.b32 %__wic_n, %__wic_n, <chosen>;
+add.u32 %__wic_l, %__wic_l, <to second round>;
+bra $__wic_go_on_<k>;
+$__wic_marked_<k>:
+and.b32 %__wic_g, %__wic_n, <chosen>;
+setp.eq.b32 %__wic_p, %__wic_g, 0;
+@%__wic_p bra $__wic_longer_<k>;
+)";
+constexpr const char* kUnmarkWait = R"(xor.b32 %__wic_n, %__wic_n, <chosen>;
+add.u32 %__wic_l, %__wic_l, <to first look>;
+add.u32 %__wic_d, %__wic_d, 1;
+)";
+constexpr const char* kAtBackEdge = R"(setp.lt.s32 %__wic_p, %__wic_d, <far>;
+@%__wic_p bra $__wic_longer_<k>;
+)";
+constexpr const char* kFromBackEdge = R"(add.u32 %__wic_l, %__wic_l, <far to first look>;
+sub.u32 %__wic_d, %__wic_d, <due before ns>;
+)";
+// A call before the function ends has no rounds.
+constexpr const char* kSampleWait = R"(and.b32 %__wic_g, %__wic_n, <is known>;
+setp.ne.b32 %__wic_p, %__wic_g, 0;
+setp.eq.or.b32 %__wic_p, %__wic_n, 0, %__wic_p;
+@%__wic_p bra $__wic_longer_<k>;
+<mark>setp.ne.b32 %__wic_p, %__wic_s, 0;
+@%__wic_p bra $__wic_longer_<k>;
+<unmark>activemask.b32 %__wic_g;
+mov.u32 %__wic_h, %lanemask_lt;
+and.b32 %__wic_g, %__wic_g, %__wic_h;
+setp.ne.b32 %__wic_p, %__wic_g, 0;
 @%__wic_p bra $__wic_go_on_<k>;
-cvt.u32.u64 %__wic_j, %__wic_c;
-shr.u32 %__wic_j, %__wic_j, <window>;
-mul.lo.u32 %__wic_j, %__wic_j, 0x7feb352d;
-shr.u32 %__wic_k, %__wic_j, 15;
-xor.b32 %__wic_j, %__wic_j, %__wic_k;
-mul.lo.u32 %__wic_j, %__wic_j, 0x846ca68b;
-setp.ge.u32 %__wic_p, %__wic_j, <share>;
-@%__wic_p bra $__wic_go_on_<k>;
-add.u32 %__wic_j, %__wic_d, <first>;
-cvt.u64.u32 %__wic_u, %__wic_j;
-sub.u64 %__wic_u, %__wic_c, %__wic_u;
-st.local.u64 [__wic_state+<begin>], %__wic_u;
-st.local.u64 [__wic_state+<ended>], %__wic_c;
-mov.b32 %__wic_s, <own>;
+cvt.u64.u32 %__wic_x, %__wic_d;
+sub.u64 %__wic_x, %__wic_y, %__wic_x;
+<note>bra $__wic_go_on_<k>;
+$__wic_longer_<k>:
+)";
+constexpr const char* kNoteBegin = R"(st.local.u64 [<state>+<begin>], %__wic_x;
+st.local.u64 [<state>+<ended>], %__wic_y;
+or.b32 %__wic_s, <own>, <sampled>;
 or.b32 %__wic_n, %__wic_n, <begun>;
-setp.eq.b32 %__wic_b, %__wic_n, %__wic_n;
+<begins>)";
+constexpr const char* kNoteNoEnd = R"(<number><address>cvt.u32.u64 %__wic_g, %__wic_x;
+<slot>red.global.add.u64 [%__wic_a+<sampled waits>], 1;
 )";
 
-constexpr const char* kCountsAddress = R"(mov.u64 %__wic_a, <table>+<counts>;
+/// %__wic_a becomes the address of the counts of the site whose number is in %__wic_h.
+constexpr const char* kAddress = R"(mov.u64 %__wic_a, <table>+<counts>;
 mad.wide.u32 %__wic_a, %__wic_h, <site bytes>, %__wic_a;
-mov.u32 %__wic_h, %smid;
+)";
+/// Goes on from there to the slot of the window of the time in %__wic_g.
+constexpr const char* kSlotOfWindow = R"(shr.u32 %__wic_g, %__wic_g, <window>;
+mul.lo.u32 %__wic_g, %__wic_g, %__wic_g;
+mul.lo.u32 %__wic_g, %__wic_g, <multiplier>;
+shr.u32 %__wic_g, %__wic_g, <slot shift>;
+and.b32 %__wic_g, %__wic_g, <slot mask>;
+mad.wide.u32 %__wic_a, %__wic_g, <slot bytes>, %__wic_a;
+)";
+/// The same to the slot of the SM.
+constexpr const char* kSlotOfSm = R"(mov.u32 %__wic_h, %smid;
 and.b32 %__wic_h, %__wic_h, <slot mask>;
 mad.wide.u32 %__wic_a, %__wic_h, <slot bytes>, %__wic_a;
 )";
 
+// No value is waited for: a sum grows where it lies, by an operation without a result.
 constexpr const char* kAddSample = R"(and.b32 %__wic_h, %__wic_s, 0xffff;
-<address>ld.local.u32 %__wic_h, [<state>+<rounds>];
+<address>ld.local.u32 %__wic_g, [<state>+<begin>];
+<slot>ld.local.u32 %__wic_h, [<state>+<rounds>];
 and.b32 %__wic_h, %__wic_h, <round bits>;
 cvt.u64.u32 %__wic_x, %__wic_h;
 red.global.add.u64 [%__wic_a+<sampled rounds>], %__wic_x;
@@ -74,53 +110,123 @@ ld.local.u64 %__wic_x, [<state>+<ended>];
 ld.local.u64 %__wic_i, [<state>+<begin>];
 sub.u64 %__wic_x, %__wic_x, %__wic_i;
 red.global.add.u64 [%__wic_a+<sampled ns>], %__wic_x;
-red.global.add.u64 [%__wic_a+<sampled>], 1;
+red.global.add.u64 [%__wic_a+<sampled waits>], 1;
+)";
+
+constexpr const char* kAddRegister = R"(setp.eq.u32 %__wic_p, %__wic_w<i>, 0;
+@%__wic_p bra $__wic_added_<k>;
+mov.b32 %__wic_h, <number>;
+<address><slot>cvt.u64.u32 %__wic_x, %__wic_w<i>;
+red.global.add.u64 [%__wic_a+<waits>], %__wic_x;
+$__wic_added_<k>:
 )";
 
 std::string offset(std::size_t bytes) { return std::to_string(bytes); }
 
-}  // namespace
-
-std::uint32_t first_count_ns(const Site& site) { return site.beside_poll ? 1 : 0; }
-
-std::string count_wait_text(const Site& site, const Table& table) {
-  const std::uint32_t first = first_count_ns(site);
-  return fill(kCountWait, {{"sample", site.records() ? kSample : ""},
-                           {"counted", std::to_string(kCounted)},
-                           {"rest", std::to_string(kFirstLookNs - first)},
-                           {"first", std::to_string(first)},
-                           {"window", std::to_string(kSampleWindowLog2)},
-                           {"share", std::to_string(1u << (32 - kSampleShareLog2))},
-                           {"begin", offset(offsetof(ThreadState, begin_ns))},
-                           {"ended", offset(offsetof(ThreadState, ended_ns))},
-                           {"own", std::to_string(kSampled | site.code())},
-                           {"begun", std::to_string(kBegun)},
-                           {"slot mask", std::to_string(kCountSlots - 1)},
-                           {"slot bytes", offset(sizeof(SiteCounts))},
-                           {"waits", offset(offsetof(SiteCounts, waits))},
-                           {"table", table.name},
-                           {"counts", offset(table.counts(site.number))},
-                           {"k", std::to_string(site.number)}});
+std::string fill_counts(const std::string& text, const Table& table) {
+  return fill(text, {{"address", kAddress},
+                     {"table", table.name},
+                     {"counts", offset(table.counts(0))},
+                     {"site bytes", offset(kCountSlots * sizeof(SiteCounts))},
+                     {"slot mask", std::to_string(kCountSlots - 1)},
+                     {"slot bytes", offset(sizeof(SiteCounts))},
+                     {"window", std::to_string(kSampleWindowLog2)},
+                     {"multiplier", std::to_string(kSampleMultiplier)},
+                     {"slot shift", std::to_string(kSampleSlotShift)},
+                     {"waits", offset(offsetof(SiteCounts, waits))},
+                     {"looked waits", offset(offsetof(SiteCounts, looked))},
+                     {"sampled waits", offset(offsetof(SiteCounts, sampled))},
+                     {"sampled rounds", offset(offsetof(SiteCounts, sampled_rounds))},
+                     {"sampled ns", offset(offsetof(SiteCounts, sampled_ns))},
+                     {"begin", offset(offsetof(ThreadState, begin_ns))},
+                     {"ended", offset(offsetof(ThreadState, ended_ns))},
+                     {"rounds", offset(offsetof(ThreadState, rounds))},
+                     {"round bits", std::to_string(kRoundBits)}});
 }
 
-std::string counts_address_text(const Table& table) {
-  return fill(kCountsAddress, {{"table", table.name},
-                               {"counts", offset(table.counts(0))},
-                               {"site bytes", offset(kCountSlots * sizeof(SiteCounts))},
-                               {"slot mask", std::to_string(kCountSlots - 1)},
-                               {"slot bytes", offset(sizeof(SiteCounts))}});
+std::string in_function(const Site& site) { return std::to_string(site.in_function); }
+
+}  // namespace
+
+Counting Counting::wanted() {
+  Counting counting;
+  const char* const variable = std::getenv("WICPROF_COUNTS");
+  const std::string_view text = variable == nullptr ? "" : variable;
+  if (text.starts_with("none")) counting.how = How::none;
+  if (text.starts_with("registers")) counting.how = How::registers;
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    std::uint32_t one_in = 0;
+    std::from_chars(text.data() + colon + 1, text.data() + text.size(), one_in);
+    if (one_in > 1 && (one_in & (one_in - 1)) == 0) counting.one_in = one_in;
+  }
+  return counting;
+}
+
+std::string first_look_text(const Site& site, const Table& table, const std::string& guard) {
+  if (!table.counting.any()) return fill(kFirstLook, {{"first look ns", std::to_string(kFirstLookNs)}});
+  std::string text = kFirstLookOrSample;
+  if (site.counts_in_register) text += kCountInRegister;
+  return fill(text, {{"window", std::to_string(kSampleWindowLog2)},
+                     {"multiplier", std::to_string(kSampleMultiplier)},
+                     {"share", std::to_string((std::uint64_t{1} << 32) / table.counting.one_in)},
+                     {"due before", std::to_string(0u - kSampleDueBefore)},
+                     {"first look ns", std::to_string(kFirstLookNs)},
+                     {"round", site.beside_poll ? "2" : "1"},
+                     {"and", guard.empty() ? "" : ".and"},
+                     {"guard", guard.empty() ? "" : ", " + guard},
+                     {"i", in_function(site)}});
+}
+
+std::string sample_text(const Site& site, const Table& table, const LookPlace& place) {
+  if (!table.counting.any()) return "";
+  const std::string text = fill(kSampleWait, {{"mark", site.beside_poll ? kMarkWait : kAtBackEdge},
+                                          {"unmark", site.beside_poll ? kUnmarkWait : kFromBackEdge},
+                                          {"note", site.records() ? kNoteBegin : kNoteNoEnd},
+                                          {"slot", kSlotOfWindow}});
+  return fill(fill_counts(text, table), {{"is known", std::to_string(kLooked | kBegun)},
+                                         {"far", std::to_string(kSampleDueBefore / 2)},
+                                         {"chosen", std::to_string(kChosen)},
+                                         {"to second round", std::to_string(kSampleDueBefore + 1)},
+                                         {"to first look", std::to_string(kFirstLookNs - 1)},
+                                         {"far to first look", std::to_string(kSampleDueBefore + kFirstLookNs)},
+                                         {"due before ns", std::to_string(kSampleDueBefore)},
+                                         {"sampled", std::to_string(kSampled)},
+                                         {"begun", std::to_string(kBegun)},
+                                         {"begins", place.begins},
+                                         {"number", place.number},
+                                         {"own", place.own},
+                                         {"state", place.state},
+                                         {"k", std::to_string(site.number)}});
+}
+
+std::string add_looked_text(const Table& table, const std::string& number) {
+  const std::string add = "red.global.add.u64 [%__wic_a+<looked waits>], 1;\n";
+  return fill_counts(number + kAddress + kSlotOfSm + add, table);
 }
 
 std::string add_sample_text(const Table& table, const std::string& state) {
-  return fill(kAddSample, {{"address", counts_address_text(table)},
-                           {"state", state},
-                           {"rounds", offset(offsetof(ThreadState, rounds))},
-                           {"round bits", std::to_string(kRoundBits)},
-                           {"ended", offset(offsetof(ThreadState, ended_ns))},
-                           {"begin", offset(offsetof(ThreadState, begin_ns))},
-                           {"sampled rounds", offset(offsetof(SiteCounts, sampled_rounds))},
-                           {"sampled ns", offset(offsetof(SiteCounts, sampled_ns))},
-                           {"sampled", offset(offsetof(SiteCounts, sampled))}});
+  return fill_counts(fill(kAddSample, {{"slot", kSlotOfWindow}, {"state", state}}), table);
+}
+
+std::string count_registers_text(const std::vector<const Site*>& sites) {
+  std::string text;
+  for (const Site* const site : sites) {
+    text += ".reg .b32 %__wic_w" + in_function(*site) + ";\nmov.b32 %__wic_w" + in_function(*site) + ", 0;\n";
+  }
+  return text;
+}
+
+std::string add_registers_text(const std::vector<const Site*>& sites, const Table& table) {
+  if (sites.empty()) return "";
+  std::string text = "{\n.reg .pred %__wic_p;\n.reg .b32 %__wic_h;\n.reg .b64 %__wic_a, %__wic_x;\n";
+  for (const Site* const site : sites) {
+    text += fill_counts(fill(kAddRegister, {{"slot", kSlotOfSm},
+                                            {"i", in_function(*site)},
+                                            {"number", std::to_string(site->number)},
+                                            {"k", std::to_string(site->number)}}),
+                        table);
+  }
+  return text + "}\n";
 }
 
 }  // namespace wicprof::rewriter

@@ -1,28 +1,37 @@
-// The counts of waits, most of which are too short to be recorded: each wait is counted when it goes round for the
-// first time, under the program's next poll; rounds and times are those of a sample.
+// The counts of waits, most of which are too short to be recorded: those of a sample, or of all in a register.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "rewriter/patch/look.h"
 #include "rewriter/patch/site.h"
 
 namespace wicprof::rewriter {
 
-/// After how many ns a wait that begins counts, at the earliest: 1 beside a poll, where the first round may find the
-/// word ready, so that the second one is late; 0 at a back edge, since who goes back waits.
-std::uint32_t first_count_ns(const Site& site);
+/// Stands in each round: makes %__wic_l in the wait's first round, when %__wic_t is its clock. The first look of a wait
+/// of the sample is due at once, since its time lies kSampleDueBefore behind. Also counts the wait where the site has a
+/// register for that, when it goes round for the first time. `guard`: of the branch that goes back: "", "%p" or "!%p".
+/// Changes %__wic_p, %__wic_q, %__wic_e and %__wic_d.
+std::string first_look_text(const Site& site, const Table& table, const std::string& guard);
 
-/// Stands before the look in the loop: a thread that comes here for the first time in a wait counts it, may note it as
-/// one of the sample, and goes on to $__wic_go_on_N, or to the look behind this text if an earlier wait of the sample
-/// is to be added. Expects what look_text() expects, and the round's clock in %__wic_c. Changes %__wic_n, %__wic_l,
-/// %__wic_s and %__wic_b.
-std::string count_wait_text(const Site& site, const Table& table);
+/// Stands before the look: a thread whose wait is one of the sample comes here in its first round, marks the wait, and
+/// notes its begin when it goes round. It goes on to $__wic_go_on_N, or to the look behind this text if it has waited for
+/// kFirstLookNs, or if the end of an earlier wait is still to be written. Expects what look_text() expects.
+std::string sample_text(const Site& site, const Table& table, const LookPlace& place);
 
-/// %__wic_a becomes the address of the counts of the site whose number (Site::number) is in %__wic_h; changes %__wic_h.
-std::string counts_address_text(const Table& table);
+/// Adds 1 to the waits of the site whose number `number` puts into %__wic_h (LookPlace::number) that have lasted until
+/// their first look. Changes %__wic_a and %__wic_h.
+std::string add_looked_text(const Table& table, const std::string& number);
 
 /// Adds the thread's wait of the sample, of which %__wic_s says the site, to the site's counts. `state`: the address of
-/// the thread's ThreadState. Changes %__wic_a, %__wic_h, %__wic_i and %__wic_x.
+/// the thread's ThreadState. Changes %__wic_a, %__wic_g, %__wic_h, %__wic_i and %__wic_x.
 std::string add_sample_text(const Table& table, const std::string& state);
+
+/// The registers of the sites that count in them, declared and 0.
+std::string count_registers_text(const std::vector<const Site*>& sites);
+
+/// Adds these registers to the sites' counts, before the thread ends.
+std::string add_registers_text(const std::vector<const Site*>& sites, const Table& table);
 
 }  // namespace wicprof::rewriter

@@ -16,7 +16,7 @@ namespace {
 // recorded, that is all that the thread does, and it looks again in the next round: with a way back to the first look
 // in this text, ptxas has the lanes of a warp meet behind each loop that calls it. %__wic_q: the record is one of an
 // end.
-constexpr const char* kLook = R"(<clock><elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
+constexpr const char* kLook = R"(<clock><count><elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
 @%__wic_p bra $__wic_again_<k>;
 setp.ne.b32 %__wic_q, %__wic_s, 0;
 @%__wic_q bra $__wic_ended_<k>;
@@ -58,11 +58,11 @@ mov.b32 %__wic_s, 0;
 <drops>bra $__wic_go_on_<k>;
 )";
 
+// Of lanes that look together, the first counts for all.
 constexpr const char* kLong = R"(and.b32 %__wic_g, %__wic_n, <follows>;
 setp.ne.b32 %__wic_p, %__wic_g, 0;
 @%__wic_p bra $__wic_counted_<k>;
-<number><address>red.global.add.u64 [%__wic_a+<looked waits>], 1;
-$__wic_counted_<k>:
+<add looked>$__wic_counted_<k>:
 )";
 
 // Lanes of a warp that look at the same time leave records and counts to the first of them. Nobody waits for the others
@@ -199,11 +199,11 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
   const std::uint32_t longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
   return fill(text, {{"clock", place.clock},
                      {"elect", kElect},
-                     {"long", kLong},
-                     {"sample", kEndOfSample},
+                     {"count", sample_text(site, table, place)},
+                     {"long", table.counting.any() ? kLong : ""},
+                     {"add looked", add_looked_text(table, place.number)},
+                     {"sample", table.counting.any() ? kEndOfSample : ""},
                      {"add sample", add_sample_text(table, place.state)},
-                     {"address", counts_address_text(table)},
-                     {"looked waits", std::to_string(offsetof(SiteCounts, looked))},
                      {"number", place.number},
                      {"find words", place.find_words},
                      {"record", record_text(site, table, place.number)},

@@ -1,6 +1,7 @@
 // The patch of a module: a bounded visit before each back edge of its waits, in text that can be taken out again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ struct Patch {
   std::string text;   ///< the whole patched module; the original where there is no site
   std::string table;  ///< the name of the module's variable (Table)
   std::vector<Site> sites;
+  std::uint32_t one_in = 1;  ///< one of so many windows of time is sampled (Counting)
 };
 
 /// Patches all back edges whose verdict is `wait`. `verdicts` come from recognize(module). Fails for a target without

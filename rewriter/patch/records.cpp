@@ -83,14 +83,16 @@ constexpr const char* kEndOfWait = R"({
 .reg .b64 %__wic_a, %__wic_i, %__wic_x;
 setp.eq.b32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_ended_<label>;
-setp.ge.s32 %__wic_p, %__wic_s, 0;
-@%__wic_p bra $__wic_record_<label>;
-<sample>bra $__wic_added_<label>;
-$__wic_record_<label>:
-<record>$__wic_added_<label>:
+<sample><record>$__wic_written_end_<label>:
 mov.b32 %__wic_s, 0;
 $__wic_ended_<label>:
 }
+)";
+
+constexpr const char* kLastOfSample = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
+@%__wic_p bra $__wic_record_<label>;
+<add sample>bra $__wic_written_end_<label>;
+$__wic_record_<label>:
 )";
 
 struct RecordTexts {
@@ -141,7 +143,8 @@ std::string record_text(const Site& site, const Table& table, const std::string&
 
 std::string end_text(const Table& table, const std::string& label) {
   return fill(kEndOfWait, {{"record", text_of(table, end_texts(""), "written_" + label)},
-                           {"sample", add_sample_text(table, "__wic_state")},
+                           {"sample", table.counting.any() ? kLastOfSample : ""},
+                           {"add sample", add_sample_text(table, "__wic_state")},
                            {"state", "__wic_state"},
                            {"label", label}});
 }

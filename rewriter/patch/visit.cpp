@@ -26,14 +26,11 @@ setp.ne.b32 %__wic_b, %__wic_n, 0;
 )";
 
 // Times are read with 64 bits everywhere: a reading of 32 bits takes 30 cycles longer on an H100. In the first round of
-// a wait the first look is still far away; nothing stands before the loop. The wait is counted when it is due for the
-// first time, which sets the time of its first look: the round itself costs nothing more.
+// a wait the first look is still far away; nothing stands before the loop.
 constexpr const char* kReadClock = "mov.u64 %__wic_c, %globaltimer;\n";
 constexpr const char* kCount = R"(add.u32 %__wic_n, %__wic_n, 1;
 <note>cvt.u32.u64 %__wic_t, %__wic_c;
-setp.eq.u32 %__wic_p, %__wic_n, 1;
-@%__wic_p add.u32 %__wic_l, %__wic_t, <first>;
-sub.u32 %__wic_d, %__wic_t, %__wic_l;
+<first look>sub.u32 %__wic_d, %__wic_t, %__wic_l;
 )";
 // The time of a wait that is recorded is noted in each round, since at the exit the program's next fence would wait for
 // the reading of the clock.
@@ -55,9 +52,9 @@ constexpr const char* kGoAround = R"(setp.lt.s32 %__wic_p, %__wic_d, 0;
 
 constexpr const char* kVisit = R"(
 {
-<registers><round><count><look><note>}
+<registers><round><look><note>}
 )";
-constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p;
+constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p, %__wic_q;
 .reg .b32 %__wic_d, %__wic_e, %__wic_t;
 )";
 
@@ -85,10 +82,11 @@ std::string value_text(const Site& site) {
   return std::string(word->is_64_bit ? "cvt.u32.u64" : "mov.b32") + " %__wic_e, " + std::string(word->value) + ";\n";
 }
 
-std::string count_text(const Site& site) {
+/// `guard`: of the branch that goes back, where the round's text stands before it; "", "%p" or "!%p".
+std::string count_text(const Site& site, const Table& table, const std::string& guard) {
   return fill(kCount, {{"note", site.records() && !site.rounds_note_all() ? kNote : ""},
                        {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                       {"first", std::to_string(first_count_ns(site))}});
+                       {"first look", first_look_text(site, table, guard)}});
 }
 
 std::string note_all_text(const Site& site) {
@@ -100,15 +98,15 @@ std::string visit_of(const Site& site, const Table& table, const std::string& ro
   return fill(kVisit, {{"registers", site.calls ? kRegistersOfCall : look_registers_text()},
                        {"look", site.calls ? call_text(site, table) : look_text(site, table, in_the_loop(site, table))},
                        {"round", round},
-                       {"count", count_wait_text(site, table)},
                        {"note", site.rounds_note_all() ? note_all_text(site) : ""},
                        {"k", std::to_string(site.number)}});
 }
 
 }  // namespace
 
-std::string registers_text() {
-  return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}, {"no wait", kNoWait}});
+std::string registers_text(const std::vector<const Site*>& counting) {
+  return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}, {"no wait", kNoWait}}) +
+         count_registers_text(counting);
 }
 
 std::string arrive_text() { return std::string("\n") + kNoWait; }
@@ -116,7 +114,7 @@ std::string arrive_text() { return std::string("\n") + kNoWait; }
 std::string clock_text() { return kReadClock; }
 
 std::string visit_behind_clock_text(const Site& site, const Table& table) {
-  return visit_of(site, table, count_text(site) + kGoAround);
+  return visit_of(site, table, count_text(site, table, "") + kGoAround);
 }
 
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
@@ -124,7 +122,8 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
   const char* const no = back.guard_negated ? "@" : "@!";
   const char* const yes = back.guard_negated ? "!" : "";
   const std::string leave = guard.empty() ? "" : no + guard + " bra $__wic_go_on_<k>;\n";
-  const std::string round = kReadClock + count_text(site);
+  const std::string round =
+      kReadClock + count_text(site, table, back.label.empty() || guard.empty() ? "" : yes + guard);
   return visit_of(site, table,
                   fill(back.label.empty() ? leave + round + kGoAround : round + kGoBack,
                        {{"leave", leave},

@@ -49,13 +49,15 @@ struct WatchedWord {
 static_assert(sizeof(WatchedWord) == 64);
 inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWatchedWordsLog2;
 
-/// What all waits of one site sum up to, in the module's variable, behind all WatchedWords: kCountSlots of them per
-/// site, of which each SM uses one, so that threads do not queue for one line. They only grow. Those that wait together
-/// in a warp count once. A wait that has found its word at its first look is none.
+/// What the waits of one site sum up to, in the module's variable, behind all WatchedWords: kCountSlots of them per
+/// site. They only grow. Those that wait together in a warp count once. A wait that has found its word at its first look
+/// is none.
 struct SiteCounts {
-  std::uint64_t waits;
-  std::uint64_t looked;  ///< of these, those that have lasted until their first look, kFirstLookNs
-  /// Of the others, a sample: waits, their rounds, and their times from the first round's clock to the last one's.
+  std::uint64_t waits;   ///< all, of a site that counts in a register (Site::counts_in_register); else 0
+  std::uint64_t looked;  ///< those that have lasted until their first look, kFirstLookNs; the slot is the SM's
+  /// The sample, in the slot of its window (kSampleWindowLog2): of the others, waits, their rounds, and their times from
+  /// the first round's clock to the last one's. Of a site whose waits' ends are not known (Site::records), waits of any
+  /// length, without rounds and times.
   std::uint64_t sampled;
   std::uint64_t sampled_rounds;
   std::uint64_t sampled_ns;
@@ -63,9 +65,15 @@ struct SiteCounts {
 };
 static_assert(sizeof(SiteCounts) == 64);
 inline constexpr std::uint32_t kCountSlots = 8;
-/// The sample: waits that are counted in one of 32 windows of 4 us, chosen by a hash of the time (chosen: a thread that
-/// always waits adds one wait to the sample per 131 us).
-inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleShareLog2 = 5;
+/// A wait is one of the sample if it begins in one of some windows of 4 us: the windows w for which w^2 times this,
+/// modulo 2^32, is below 2^32 over their share. Such windows have no period that a program's waits could have: of the
+/// 2^20 windows, those of a share of 64 or 256 are as far apart as ones chosen at random. With w in place of w^2, waits
+/// with a period of 12.5 us would be counted wrong.
+inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleMultiplier = 0x9e3779b1u;
+/// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
+inline constexpr std::uint32_t kSampleSlotShift = 15;
+/// A sampled wait of a site beside a poll, or at a back edge, is due for its look this long before it begins.
+inline constexpr std::uint32_t kSampleDueBefore = 1u << 30;
 
 /// A wait begins or ends; in a ring in pinned memory of the host. Nobody says when a record is complete: it is if
 /// `check` fits. A thread waits at one place at a time, so that grid, block and thread tell which wait ends.

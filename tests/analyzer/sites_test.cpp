@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analyzer/waits/counted_waits.h"
 #include "synthetic.h"
 
@@ -82,6 +84,7 @@ TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {
     row.sampled = sampled;
     row.sampled_rounds = rounds;
     row.sampled_time = time;
+    row.is_exact = 1;
   };
   add(short_only, 40, 0, 1, 2, 900);
   add(recorded, 100, 60, 0, 0, 0);
@@ -101,6 +104,38 @@ TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {
   // Those of a damaged trace.
   add(recorded, 0, 1'000, 1, 1, 1'000);
   EXPECT_EQ(counted_waits(model)[1].time_ns, 0);
+}
+
+TEST(Sites, AnEstimatedNumberOfWaitsSaysHowGoodItIs) {
+  TraceModel model = empty_program();
+  settle(model);
+  const auto add = [&](std::uint64_t sampled, std::uint64_t squares) {
+    store::WaitCountRow& row = model.wait_counts.emplace_back();
+    row = {};
+    row.site = 9;
+    row.one_in = 64;
+    row.waits = 64 * sampled;
+    row.sampled = sampled;
+    row.sampled_squares = squares;
+    return counted_waits(model).at(0);
+  };
+  // Three sampled waits, all of one part.
+  CountedWaits counted = add(3, 9);
+  EXPECT_EQ(counted.counted, 192u);
+  EXPECT_FALSE(counted.is_exact);
+  EXPECT_FALSE(counted.standard_error) << "they are too few";
+  EXPECT_FALSE(counted.mean_ns) << "no rounds are known";
+  // Parts that are alike add nothing to the variance: 8 / 7 * (9 - 9 / 8) = 9 of the row before.
+  counted = add(80, 800);
+  EXPECT_EQ(counted.counted, 64u * 83u);
+  EXPECT_NEAR(counted.standard_error.value(), std::sqrt(9.0 * 64 * 63), 1e-6);
+  // Waits of one window come together: 8 of one part are as good as one.
+  counted = add(8, 64);
+  EXPECT_NEAR(counted.standard_error.value(), std::sqrt((9.0 + 64) * 64 * 63), 1e-6);
+  // Those that were all counted have no error.
+  model.wait_counts.back().is_exact = model.wait_counts.front().is_exact = model.wait_counts[1].is_exact = 1;
+  EXPECT_FALSE(counted_waits(model).at(0).standard_error);
+  EXPECT_TRUE(counted_waits(model).at(0).is_exact);
 }
 
 TEST(Sites, ParkedWaitersDoNotCountAsPolling) {

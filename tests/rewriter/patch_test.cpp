@@ -1,5 +1,6 @@
 // The patch and its removal.
 #include <gtest/gtest.h>
+#include <stdlib.h>  // setenv
 
 #include <string>
 #include <vector>
@@ -297,11 +298,20 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_FALSE(patched->sites[0].records());
-  // No begin is recorded, and the wait is none of the sample; but it is counted.
+  // No begin is recorded, and of a wait of the sample neither rounds nor time; but it is counted.
   EXPECT_EQ(patched->text.find("setp.ge.s32 %__wic_p, %__wic_r, 0;"), std::string::npos);
-  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16], %__wic_c;"), std::string::npos);
-  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_u+0], 1;"), std::string::npos);
+  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16], %__wic_y;"), std::string::npos);
+  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_a+16], 1;"), std::string::npos);
 }
+
+/// WICPROF_COUNTS while it lives.
+class Counts {
+ public:
+  explicit Counts(const char* value) { setenv("WICPROF_COUNTS", value, 1); }
+  Counts(const Counts&) = delete;
+  Counts& operator=(const Counts&) = delete;
+  ~Counts() { unsetenv("WICPROF_COUNTS"); }
+};
 
 std::string patch_of(const std::string& text) {
   const Result<Module> module = read_module(text);
@@ -310,34 +320,69 @@ std::string patch_of(const std::string& text) {
   return patched->text;
 }
 
-TEST(RewriterPatch, CountsAWaitOnceWhenItGoesRoundForTheFirstTime) {
-  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
-    const std::string patched = patch_of(kernel(body));
-    // Beside a poll, the first round may find the word ready: the count is due behind it. The look then comes 20 us
-    // after the begin.
-    const std::size_t loop = patched.find("$L:");
-    const std::size_t due = patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 1;", loop);
-    const std::size_t once =
-        patched.find("setp.ge.u32 %__wic_p, %__wic_n, 134217728;\n@%__wic_p bra $__wic_due_0;", due);
-    const std::size_t flag =
-        patched.find("or.b32 %__wic_n, %__wic_n, 134217728;\nadd.u32 %__wic_l, %__wic_l, 19999;", once);
-    const std::size_t others = patched.find("setp.ne.b32 %__wic_p, %__wic_j, 0;\n@%__wic_p bra $__wic_go_on_0;", flag);
-    const std::size_t counts = patched.find("red.global.add.u64 [%__wic_u+0], 1;", others);
-    const std::size_t look = patched.find("$__wic_due_0:", counts);
-    ASSERT_NE(due, std::string::npos) << patched;
-    ASSERT_NE(once, std::string::npos) << patched;
-    ASSERT_NE(flag, std::string::npos) << patched;
-    ASSERT_NE(others, std::string::npos) << patched;
-    ASSERT_NE(counts, std::string::npos) << patched;
-    ASSERT_NE(look, std::string::npos) << patched;
-    EXPECT_LT(look, patched.find("$__wic_go_on_0:", look));
+/// Expects the parts in this order, each behind the one before.
+void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << " is not behind the others in\n" << text;
+    at = found + part.size();
   }
 }
 
-TEST(RewriterPatch, CountsAtABackEdgeAtOnce) {
+TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
+  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
+    const std::string patched = patch_of(kernel(body));
+    // In its first round the window decides when the wait is due, without a branch.
+    expect_in_order(patched.substr(patched.find("$L:")),
+                    {"shr.u32 %__wic_e, %__wic_t, 12;\nmul.lo.u32 %__wic_e, %__wic_e, %__wic_e;\n",
+                     "setp.lt.u32 %__wic_q, %__wic_e, 67108864;\n"
+                     "selp.b32 %__wic_e, 3221225472, 20000, %__wic_q;\nsetp.eq.u32 %__wic_p, %__wic_n, 1;\n"
+                     "@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;\nsub.u32 %__wic_d, %__wic_t, %__wic_l;"});
+    // There the wait is marked; in the second, one lane notes its begin, which was 1 ns before it was due.
+    expect_in_order(patched, {"setp.lt.s32 %__wic_p, %__wic_d, 536870912;\n@%__wic_p bra $__wic_marked_0;",
+                              "or.b32 %__wic_n, %__wic_n, 134217728;\nadd.u32 %__wic_l, %__wic_l, 1073741825;\n"
+                              "bra $__wic_go_on_0;\n$__wic_marked_0:",
+                              "setp.ne.b32 %__wic_p, %__wic_s, 0;\n@%__wic_p bra $__wic_longer_0;",
+                              "xor.b32 %__wic_n, %__wic_n, 134217728;\nadd.u32 %__wic_l, %__wic_l, 19999;\n"
+                              "add.u32 %__wic_d, %__wic_d, 1;\nactivemask.b32",
+                              "@%__wic_p bra $__wic_go_on_0;\ncvt.u64.u32 %__wic_x, %__wic_d;\n"
+                              "sub.u64 %__wic_x, %__wic_y, %__wic_x;\nst.local.u64",
+                              "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
+  }
+}
+
+TEST(RewriterPatch, AWaitAtABackEdgeIsOneOfTheSampleAtOnce) {
   const std::string patched = patch_of(kernel(kTwoWaysBack));
-  EXPECT_NE(patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 0;"), std::string::npos) << patched;
-  EXPECT_NE(patched.find("add.u32 %__wic_l, %__wic_l, 20000;"), std::string::npos);
+  EXPECT_EQ(patched.find("$__wic_marked_0"), std::string::npos);
+  expect_in_order(patched, {"setp.lt.s32 %__wic_p, %__wic_d, 536870912;\n@%__wic_p bra $__wic_longer_0;",
+                            "add.u32 %__wic_l, %__wic_l, 1073761824;\nsub.u32 %__wic_d, %__wic_d, 1073741824;",
+                            "$__wic_longer_0:"});
+}
+
+TEST(RewriterPatch, CountsEachWaitInARegisterIfAskedTo) {
+  const Counts counts("registers:256");
+  const std::string patched = patch_of(
+      kernel(std::string(kFlag) + "@!%p2 ret; $M: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; "
+             "@%p1 bra $M; add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, %r1; @%p2 bra $M;"));
+  expect_in_order(patched, {"mov.b32 %__wic_w0, 0;", "mov.b32 %__wic_w1, 0;",
+                            "setp.eq.u32 %__wic_q, %__wic_n, 2;\n@%__wic_q activemask.b32 %__wic_e;",
+                            "@%__wic_q add.u32 %__wic_w0, %__wic_w0, 1;",
+                            "or.b32 %__wic_e, %__wic_s, %__wic_w0;\nor.b32 %__wic_e, %__wic_e, %__wic_w1;\n"
+                            "setp.ne.and.b32 %__wic_p, %__wic_e, 0, !%p2;\n@%__wic_p bra $__wic_last_0;",
+                            "setp.eq.and.u32 %__wic_q, %__wic_n, 1, %p1;",
+                            "@%__wic_q add.u32 %__wic_w1, %__wic_w1, 1;", "$__wic_last_0:",
+                            "cvt.u64.u32 %__wic_x, %__wic_w0;\nred.global.add.u64 [%__wic_a+0], %__wic_x;",
+                            "cvt.u64.u32 %__wic_x, %__wic_w1;\nred.global.add.u64 [%__wic_a+0], %__wic_x;",
+                            "setp.eq.b32 %__wic_p, %__wic_s, 0;\n@%__wic_p bra $__wic_no_end_leave_0;"});
+  EXPECT_NE(patched.find("setp.lt.u32 %__wic_q, %__wic_e, 16777216;"), std::string::npos);
+}
+
+TEST(RewriterPatch, CountsNothingIfAskedTo) {
+  const Counts counts("none");
+  const std::string patched = patch_of(kernel(kFlag));
+  EXPECT_EQ(patched.find("red.global"), std::string::npos);
+  EXPECT_NE(patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 20000;"), std::string::npos);
 }
 
 TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
@@ -353,10 +398,7 @@ TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
   const Table table{patched->table, 3};
   for (const Site& site : patched->sites) {
     EXPECT_EQ(site.code(), site.number | (site.in_function + 1) << 16);
-    const std::string address = "mov.u64 %__wic_u, " + patched->table + "+" + std::to_string(table.counts(site.number));
-    EXPECT_NE(patched->text.find(address), std::string::npos) << address;
-    EXPECT_NE(patched->text.find("mov.b32 %__wic_s, " + std::to_string(0x8000'0000u | site.code()) + ";"),
-              std::string::npos);
+    EXPECT_NE(patched->text.find("st.param.b32 [__wic_4], " + std::to_string(site.code()) + ";"), std::string::npos);
   }
   // Behind the counts of the last site the table ends.
   EXPECT_EQ(table.bytes(), table.counts(2) + kCountSlots * sizeof(SiteCounts));

@@ -11,8 +11,9 @@ struct WaitCountRow {
   SiteId site;
   DeviceId device;
   TimeNs begin, end;
-  std::uint64_t waits, looked, sampled, sampled_rounds;
+  std::uint64_t waits, looked, sampled, sampled_squares, sampled_rounds;
   TimeNs sampled_time;
+  std::uint32_t one_in = 1, is_exact = 0;
   ProcessId process = 0;
 };
 
@@ -35,8 +36,11 @@ struct WaitCountTable {
       column::known("waits", &Event::waits, &Row::waits),
       column::known("looked", &Event::looked, &Row::looked),
       column::known("sampled", &Event::sampled, &Row::sampled),
+      column::known("sampled_squares", &Event::sampled_squares, &Row::sampled_squares),
       column::known("sampled_rounds", &Event::sampled_rounds, &Row::sampled_rounds),
       column::known("sampled_ns", &Event::sampled_ns, &Row::sampled_time),
+      column::known("one_in", &Event::one_in, &Row::one_in),
+      column::known("is_exact", &Event::is_exact, &Row::is_exact),
   };
 };
 

@@ -205,7 +205,10 @@ class CountsTest : public RewriteTest {
  protected:
   static constexpr TimeNs kPatience = kMillisecond;
 
-  CountsTest() { driver.table_bytes = layout().bytes(); }
+  CountsTest() {
+    driver.table_bytes = layout().bytes();
+    for (rewriter::LoadedSite& each : replacement.sites) each.counts_exactly = true;
+  }
 
   rewriter::Table layout() const { return {replacement.table, replacement.sites.size()}; }
   /// Those of one slot of the first site.
@@ -244,6 +247,25 @@ TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
   EXPECT_EQ(events[0].waits, 2u);
   EXPECT_EQ(events[0].sampled_ns, 0u);
   EXPECT_GE(events[0].begin_ns, end);
+}
+
+TEST_F(CountsTest, EstimatesFromTheSample) {
+  for (rewriter::LoadedSite& each : replacement.sites) each.counts_exactly = false;
+  replacement.one_in = 64;
+  PatchedModules modules(nullptr);
+  modules.record(true);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_TRUE(read(modules).empty());
+  slot(0) = {0, 5, 3, 9, 900, {}};
+  slot(7) = {0, 0, 4, 8, 100, {}};
+  std::vector<WaitCountEvent> events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 5u + 64 * 7);
+  EXPECT_EQ(events[0].sampled, 7u);
+  EXPECT_EQ(events[0].sampled_squares, 25u);
+  EXPECT_EQ(events[0].one_in, 64u);
+  EXPECT_EQ(events[0].is_exact, 0u);
 }
 
 TEST_F(CountsTest, LeavesOutWhatCameWhileNothingWasRecorded) {
