@@ -93,8 +93,7 @@ class RowFilter {
     });
     keep("wait_count", model_.wait_counts, [&](const auto& row) {
       return p.time(row.begin) && p.time(row.end) && row.sampled_time >= 0 &&
-             row.sampled_time / kMostThreads <= kMaxDistance && row.one_in >= 1 &&
-             row.sampled <= row.sampled_squares;
+             row.sampled_time / kMostThreads <= kMaxDistance && row.one_in >= 1 && row.sampled <= row.sampled_squares;
     });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });

@@ -14,10 +14,10 @@ namespace wicprof::analyzer {
 struct CountedWaits {
   SiteId site = 0;
   std::string name;
-  std::uint64_t counted = 0;   ///< waits that went round at least once; estimated unless `is_exact`
-  bool is_exact = false;       ///< each of them was counted
-  /// Of the estimate, from the differences between kSampleParts parts of the sample (the method of random groups); empty
-  /// if the number is exact, or the sample smaller than kFewestSampled.
+  std::uint64_t counted = 0;  ///< waits that went round at least once; estimated unless `is_exact`
+  bool is_exact = false;      ///< each of them was counted
+  /// Of the estimate, from the differences between kSampleParts parts of the sample (the method of random groups);
+  /// empty if the number is exact, or the sample smaller than kFewestSampled.
   std::optional<double> standard_error;
   std::uint64_t longer = 0;    ///< those of at least 20 us
   std::uint64_t recorded = 0;  ///< rows of `wait`: those of at least 20 us, but for lost ones

@@ -44,9 +44,8 @@ inline WaitCountEvent waits_between(const WaitSums& before, const WaitSums& afte
   event.sampled_ns = after.sampled_ns - before.sampled_ns;
   event.is_exact = site.counts_exactly ? 1 : 0;
   // Where ends are not known, longer waits are in the sample as well.
-  event.waits = site.counts_exactly
-                    ? after.waits - before.waits
-                    : event.sampled * one_in + (site.ends_known ? event.looked : std::uint64_t{0});
+  event.waits = site.counts_exactly ? after.waits - before.waits
+                                    : event.sampled * one_in + (site.ends_known ? event.looked : std::uint64_t{0});
   return event;
 }
 

@@ -21,8 +21,8 @@ struct LoadedSite {
   std::string function;  ///< symbol of the kernel, or of the function that a kernel calls
   std::string name;      ///< LoopVerdict::name
   Pause pause = Pause::none;
-  bool watches = false;     ///< other threads can wait for its word in its place (Site::watches())
-  bool knows_word = false;  ///< its records have the word's address and value
+  bool watches = false;         ///< other threads can wait for its word in its place (Site::watches())
+  bool knows_word = false;      ///< its records have the word's address and value
   bool counts_exactly = false;  ///< SiteCounts::waits are all of its waits
   bool ends_known = false;      ///< its sample has rounds and times (Site::records())
   WantedValue wanted;

@@ -71,8 +71,8 @@ constexpr const char* kHostWords = "mad.wide.u32 %__wic_a, %__wic_h, <bytes>, %_
 int kind_of(const Site& site) {
   const LoopVerdict& loop = *site.loop;
   int kind = static_cast<int>(loop.pause);
-  for (const bool is : {site.beside_poll, site.records(), site.watches(), loop.word.has_value(),
-                        loop.word && loop.word->is_64_bit}) {
+  for (const bool is :
+       {site.beside_poll, site.records(), site.watches(), loop.word.has_value(), loop.word && loop.word->is_64_bit}) {
     kind = 2 * kind + (is ? 1 : 0);
   }
   return kind;

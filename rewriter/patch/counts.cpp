@@ -33,36 +33,31 @@ constexpr const char* kCountInRegister = R"(setp.eq<and>.u32 %__wic_q, %__wic_n,
 @%__wic_q add.u32 %__wic_w<i>, %__wic_w<i>, 1;
 )";
 
-// Beside a poll the first round may find the word ready: then the wait is none. In the next one it is noted, and it
-// begins 1 ns before it was due.
-constexpr const char* kMarkWait = R"(setp.lt.s32 %__wic_p, %__wic_d, <far>;
-@%__wic_p bra $__wic_marked_<k>;
-or.b32 %__wic_n, %__wic_n, <chosen>;
-add.u32 %__wic_l, %__wic_l, <to second round>;
-bra $__wic_go_on_<k>;
-$__wic_marked_<k>:
-and.b32 %__wic_g, %__wic_n, <chosen>;
-setp.eq.b32 %__wic_p, %__wic_g, 0;
+// Beside a poll the first round may find the word ready: then the wait is none. There only the end of an earlier wait
+// is written, so that the second round can note this one.
+constexpr const char* kBesidePoll = R"(setp.ne.b32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_longer_<k>;
+setp.eq.u32 %__wic_p, %__wic_n, 1;
+@%__wic_p bra $__wic_go_on_<k>;
 )";
-constexpr const char* kUnmarkWait = R"(xor.b32 %__wic_n, %__wic_n, <chosen>;
-add.u32 %__wic_l, %__wic_l, <to first look>;
-add.u32 %__wic_d, %__wic_d, 1;
-)";
-constexpr const char* kAtBackEdge = R"(setp.lt.s32 %__wic_p, %__wic_d, <far>;
+// Who goes back waits, and may do so once only.
+constexpr const char* kAtBackEdge = R"(setp.gt.s32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_longer_<k>;
-)";
-constexpr const char* kFromBackEdge = R"(add.u32 %__wic_l, %__wic_l, <far to first look>;
-sub.u32 %__wic_d, %__wic_d, <due before ns>;
+setp.eq.b32 %__wic_p, %__wic_s, 0;
+@%__wic_p bra $__wic_note_<k>;
+<add sample>mov.b32 %__wic_s, 0;
+$__wic_note_<k>:
 )";
 // A call before the function ends has no rounds.
 constexpr const char* kSampleWait = R"(and.b32 %__wic_g, %__wic_n, <is known>;
 setp.ne.b32 %__wic_p, %__wic_g, 0;
 setp.eq.or.b32 %__wic_p, %__wic_n, 0, %__wic_p;
 @%__wic_p bra $__wic_longer_<k>;
-<mark>setp.ne.b32 %__wic_p, %__wic_s, 0;
+setp.lt.s32 %__wic_p, %__wic_d, <due before>;
 @%__wic_p bra $__wic_longer_<k>;
-<unmark>activemask.b32 %__wic_g;
+<place>add.u32 %__wic_l, %__wic_l, <to first look>;
+sub.u32 %__wic_d, %__wic_d, <due before>;
+activemask.b32 %__wic_g;
 mov.u32 %__wic_h, %lanemask_lt;
 and.b32 %__wic_g, %__wic_g, %__wic_h;
 setp.ne.b32 %__wic_p, %__wic_g, 0;
@@ -179,17 +174,13 @@ std::string first_look_text(const Site& site, const Table& table, const std::str
 
 std::string sample_text(const Site& site, const Table& table, const LookPlace& place) {
   if (!table.counting.any()) return "";
-  const std::string text = fill(kSampleWait, {{"mark", site.beside_poll ? kMarkWait : kAtBackEdge},
-                                          {"unmark", site.beside_poll ? kUnmarkWait : kFromBackEdge},
-                                          {"note", site.records() ? kNoteBegin : kNoteNoEnd},
-                                          {"slot", kSlotOfWindow}});
+  const std::string text = fill(kSampleWait, {{"place", site.beside_poll ? kBesidePoll : kAtBackEdge},
+                                              {"add sample", add_sample_text(table, place.state)},
+                                              {"note", site.records() ? kNoteBegin : kNoteNoEnd},
+                                              {"slot", kSlotOfWindow}});
   return fill(fill_counts(text, table), {{"is known", std::to_string(kLooked | kBegun)},
-                                         {"far", std::to_string(kSampleDueBefore / 2)},
-                                         {"chosen", std::to_string(kChosen)},
-                                         {"to second round", std::to_string(kSampleDueBefore + 1)},
-                                         {"to first look", std::to_string(kFirstLookNs - 1)},
-                                         {"far to first look", std::to_string(kSampleDueBefore + kFirstLookNs)},
-                                         {"due before ns", std::to_string(kSampleDueBefore)},
+                                         {"due before", std::to_string(kSampleDueBefore)},
+                                         {"to first look", std::to_string(kSampleDueBefore + kFirstLookNs)},
                                          {"sampled", std::to_string(kSampled)},
                                          {"begun", std::to_string(kBegun)},
                                          {"begins", place.begins},

@@ -15,9 +15,9 @@ namespace wicprof::rewriter {
 /// Changes %__wic_p, %__wic_q, %__wic_e and %__wic_d.
 std::string first_look_text(const Site& site, const Table& table, const std::string& guard);
 
-/// Stands before the look: a thread whose wait is one of the sample comes here in its first round, marks the wait, and
-/// notes its begin when it goes round. It goes on to $__wic_go_on_N, or to the look behind this text if it has waited for
-/// kFirstLookNs, or if the end of an earlier wait is still to be written. Expects what look_text() expects.
+/// Stands before the look: a thread whose wait is one of the sample comes here, and notes its begin when it goes round.
+/// It goes on to $__wic_go_on_N, or to the look behind this text if it has waited for kFirstLookNs, or if the end of an
+/// earlier wait is still to be written. Expects what look_text() expects.
 std::string sample_text(const Site& site, const Table& table, const LookPlace& place);
 
 /// Adds 1 to the waits of the site whose number `number` puts into %__wic_h (LookPlace::number) that have lasted until

@@ -158,8 +158,8 @@ std::vector<const Site*> counting_in_registers(std::span<const Site> sites) {
   return counting;
 }
 
-/// Before the thread leaves the function, the end of its last wait is recorded, and what it has counted is added: behind
-/// the function's last statement.
+/// Before the thread leaves the function, the end of its last wait is recorded, and what it has counted is added:
+/// behind the function's last statement.
 void place_ends(const Function& function, std::span<const Site> sites, const Table& table, std::size_t& ends,
                 std::vector<Insertion>& insertions) {
   const auto records = std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.records(); });

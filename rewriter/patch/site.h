@@ -16,8 +16,8 @@ struct Site {
   std::size_t in_function = 0;  ///< its place among the sites of its function
   std::string_view function;
   const LoopVerdict* loop = nullptr;
-  bool beside_poll = false;  ///< each round of the loop passes the poll, and the visit stands there
-  bool calls = false;        ///< its look is a function of the module (call.h)
+  bool beside_poll = false;         ///< each round of the loop passes the poll, and the visit stands there
+  bool calls = false;               ///< its look is a function of the module (call.h)
   bool counts_in_register = false;  ///< each thread counts its waits in %__wic_w and Site::in_function
 
   /// In %__wic_s and in calls: bits 0 to 15 its number, then 1 + its place in its function; never 0.
@@ -31,8 +31,8 @@ struct Site {
   bool watches() const { return loop->pause == Pause::any && loop->word.has_value(); }
 };
 
-/// How waits are counted. WICPROF_COUNTS says so, for measurements: none, sampled or registers, and behind a colon which
-/// share of all windows of time is sampled, a power of two: sampled:64.
+/// How waits are counted. WICPROF_COUNTS says so, for measurements: none, sampled or registers, and behind a colon
+/// which share of all windows of time is sampled, a power of two: sampled:64.
 struct Counting {
   enum class How { none, sampled, registers };
   How how = How::sampled;

@@ -30,9 +30,7 @@ static_assert(kLongestPause <= kPauseBits);
 /// Of %__wic_n: the thread has looked, so that its state is that of this wait; the begin of this wait is recorded.
 inline constexpr std::uint32_t kLooked = 1u << 30, kBegun = 1u << 29;
 /// Of %__wic_n: at its last look, the thread looked beside a lower lane of its warp, which records for both.
-inline constexpr std::uint32_t kFollows = 1u << 28;
-/// Of %__wic_n: the wait is to be one of the sample if it goes round. Below are the rounds.
-inline constexpr std::uint32_t kChosen = 1u << 27, kRoundBits = kChosen - 1;
+inline constexpr std::uint32_t kFollows = 1u << 28, kRoundBits = kFollows - 1;
 
 /// Of %__wic_s: the wait is one of the sample, and nothing of it is recorded.
 inline constexpr std::uint32_t kSampled = 1u << 31;

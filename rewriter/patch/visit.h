@@ -12,8 +12,9 @@ namespace wicprof::rewriter {
 /// Declares the thread's state (ThreadState) and its registers, and gives them the values of a thread that does not
 /// wait. The registers are few, since a kernel with more registers may have fewer warps, and since ptxas computes the
 /// program's values anew behind the loop where they are many:
-///   %__wic_n  rounds of this wait, with kChosen, kLooked, kBegun and kFollows; 0: the thread does not wait
-///   %__wic_l  when the next look is due: the low 32 bits of the device's clock; of a wait of the sample, and before its
+///   %__wic_n  rounds of this wait, with kLooked, kBegun and kFollows; 0: the thread does not wait
+///   %__wic_l  when the next look is due: the low 32 bits of the device's clock; of a wait of the sample, and before
+///   its
 ///             begin is noted, see counts.h
 ///   %__wic_s  Site::code() of the wait whose begin is recorded, and its end not yet, or, with kSampled, of a wait of
 ///             the sample that is not added yet; 0: none

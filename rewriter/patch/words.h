@@ -50,14 +50,14 @@ static_assert(sizeof(WatchedWord) == 64);
 inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWatchedWordsLog2;
 
 /// What the waits of one site sum up to, in the module's variable, behind all WatchedWords: kCountSlots of them per
-/// site. They only grow. Those that wait together in a warp count once. A wait that has found its word at its first look
-/// is none.
+/// site. They only grow. Those that wait together in a warp count once. A wait that has found its word at its first
+/// look is none.
 struct SiteCounts {
   std::uint64_t waits;   ///< all, of a site that counts in a register (Site::counts_in_register); else 0
   std::uint64_t looked;  ///< those that have lasted until their first look, kFirstLookNs; the slot is the SM's
-  /// The sample, in the slot of its window (kSampleWindowLog2): of the others, waits, their rounds, and their times from
-  /// the first round's clock to the last one's. Of a site whose waits' ends are not known (Site::records), waits of any
-  /// length, without rounds and times.
+  /// The sample, in the slot of its window (kSampleWindowLog2): of the others, waits, their rounds, and their times
+  /// from the first round's clock to the last one's. Of a site whose waits' ends are not known (Site::records), waits
+  /// of any length, without rounds and times.
   std::uint64_t sampled;
   std::uint64_t sampled_rounds;
   std::uint64_t sampled_ns;
@@ -72,7 +72,7 @@ inline constexpr std::uint32_t kCountSlots = 8;
 inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleMultiplier = 0x9e3779b1u;
 /// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
 inline constexpr std::uint32_t kSampleSlotShift = 15;
-/// A sampled wait of a site beside a poll, or at a back edge, is due for its look this long before it begins.
+/// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.
 inline constexpr std::uint32_t kSampleDueBefore = 1u << 30;
 
 /// A wait begins or ends; in a ring in pinned memory of the host. Nobody says when a record is complete: it is if
