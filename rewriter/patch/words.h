@@ -66,10 +66,10 @@ struct SiteCounts {
 static_assert(sizeof(SiteCounts) == 64);
 inline constexpr std::uint32_t kCountSlots = 8;
 /// A wait is one of the sample if it begins in one of some windows of 4 us: the windows w for which w^2 times this,
-/// modulo 2^32, is below 2^32 over their share. Such windows have no period that a program's waits could have: of the
-/// 2^20 windows, those of a share of 64 or 256 are as far apart as ones chosen at random. With w in place of w^2, waits
-/// with a period of 12.5 us would be counted wrong.
-inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleMultiplier = 0x9e3779b1u;
+/// modulo 2^32, is below 2^32 over their share. The clock's 32 bits have 2^20 windows, of which 16,377 are so for a
+/// share of 64 and 4,095 for 256, as far apart as windows chosen at random: they have no period that a program's waits
+/// could have. With w in place of w^2 they have: waits with a period of 12.5 us would be counted wrong.
+inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleMultiplier = 0x24dae489u;
 /// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
 inline constexpr std::uint32_t kSampleSlotShift = 15;
 /// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>  // setenv
 
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -348,6 +352,28 @@ TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
                      "@%__wic_p bra $__wic_go_on_0;\ncvt.u64.u32 %__wic_x, %__wic_d;\n"
                      "sub.u64 %__wic_x, %__wic_y, %__wic_x;\nst.local.u64",
                      "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
+  }
+}
+
+TEST(RewriterPatch, TheWindowsOfTheSampleHaveTheirShareAndNoPeriod) {
+  constexpr std::uint32_t kWindows = 1u << (32 - kSampleWindowLog2);
+  for (const std::uint32_t one_in : {64u, 256u}) {
+    std::vector<std::uint32_t> sampled, of_slots(kCountSlots);
+    for (std::uint32_t window = 0; window < kWindows; ++window) {
+      const std::uint32_t number = window * window * kSampleMultiplier;
+      if (number >= (std::uint64_t{1} << 32) / one_in) continue;
+      sampled.push_back(window);
+      ++of_slots[number >> kSampleSlotShift & (kCountSlots - 1)];
+    }
+    const auto all = static_cast<double>(sampled.size());
+    EXPECT_NEAR(all * one_in / kWindows, 1, 0.001);
+    for (const std::uint32_t each : of_slots) EXPECT_NEAR(each, all / kCountSlots, 4 * std::sqrt(all / kCountSlots));
+    // Waits that come once per so many windows: as many meet each phase of their period.
+    for (double period = 1.5; period < 25; period += 0.05) {
+      std::complex<double> sum;
+      for (const std::uint32_t window : sampled) sum += std::polar(1.0, 2 * std::numbers::pi * window / period);
+      EXPECT_LT(std::abs(sum) / std::sqrt(all), 4) << one_in << ", " << period;
+    }
   }
 }
 

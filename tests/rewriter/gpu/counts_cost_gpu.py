@@ -3,14 +3,14 @@
 BUILD holds bin/wic-prof, bin/untouched, bin/programs, bin/documented and lib/libwicprof_inject.so. Each program runs in
 turn in all ways, as long as there is time:
 
-  original       the program's own image
+  original       the program's own image (where asked for)
   recompiled     the driver's compilation of the same PTX without the patch
   none           patched, nothing is counted
   sampled        counted by a sample of 1 in 64 windows of 4 us
   sampled_256    the same of 1 in 256
   registers      counted in registers, and times by a sample of 1 in 64
 
-In all patched ways the loops poll, and nothing is recorded; what was counted comes from a run of each that is recorded.
+In all patched ways the loops poll, and nothing is recorded; what was counted comes from a first run of each that is.
 Writes OUT/counts_cost.json (docs/results/README.md says what is in it): the best run of each way over that of
 recompiled (bar: 1.01), and over that of none. Prints PASS or FAIL.
 """
@@ -58,6 +58,7 @@ class Bench:
         self.out.mkdir(parents=True, exist_ok=True)
         self.ends = time.monotonic() + options.limit
         self.ways = options.ways.split(",")
+        self.programs = options.only.split(",") if options.only else list(PROGRAMS)
         self.runs = {}  # by program and way
         self.counts, self.failures = {}, []
 
@@ -80,42 +81,29 @@ class Bench:
             self.failures.append(f"{program} {way}: the run failed: {(done.stdout + done.stderr)[-300:]}")
             return None
         row = json.loads(lines[-1])
-        if recorded:
+        if recorded and "--rewrite" in command:
             self.counts[program, way] = counts_of(trace)
         trace.unlink(missing_ok=True)
         return row
 
     def measure(self):
-        turn = 0
-        longest = 0
-        while True:
+        """Runs all once, recorded, for the counts, which compiles the code into the cache; then takes turns."""
+        turn, longest = 0, 0
+        while time.monotonic() + longest < self.ends:
             begin = time.monotonic()
-            for program in PROGRAMS:
-                # Each way comes once behind each other one, if there are as many turns.
+            for program in self.programs:
+                # Each way comes first once, if there are as many turns.
                 for way in self.ways[turn % len(self.ways):] + self.ways[:turn % len(self.ways)]:
-                    row = self.run(program, way)
-                    if row is not None:
+                    row = self.run(program, way, recorded=turn == 0)
+                    if row is not None and turn > 0:
                         self.runs.setdefault((program, way), []).append(row)
-            turn += 1
-            longest = max(longest, time.monotonic() - begin)
             print(f"turn {turn}: {time.monotonic() - begin:.1f} s", flush=True)
-            if turn == 1:  # compiles; the code is in the cache from now on
-                longest = 0
-                begin = time.monotonic()
-                self.measure_counts()
-                print(f"counts: {time.monotonic() - begin:.1f} s", flush=True)
-                continue
-            if time.monotonic() + longest > self.ends:
-                return turn
-
-    def measure_counts(self):
-        for program in PROGRAMS:
-            for way in self.ways:
-                if WAYS[way] is not None and WAYS[way][1] != "none":
-                    self.run(program, way, recorded=True)
+            longest = max(longest, time.monotonic() - begin) if turn > 0 else 0
+            turn += 1
+        return turn - 1
 
     def rows(self, turns):
-        for program in PROGRAMS:
+        for program in self.programs:
             times = {way: [row["ms"] for row in self.runs.get((program, way), [])] for way in self.ways}
             checksums = {row["checksum"] for way in self.ways for row in self.runs.get((program, way), [])}
             if len(checksums) != 1:
@@ -153,7 +141,9 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--limit", type=float, default=140, help="seconds after which no turn begins")
-    parser.add_argument("--ways", default=",".join(WAYS), help="ways, separated by commas")
+    parser.add_argument("--ways", default="recompiled,none,sampled,sampled_256,registers",
+                        help="ways, separated by commas")
+    parser.add_argument("--only", default="", help="programs, separated by commas")
     result_file.add_arguments(parser)
     options = parser.parse_args()
     result_file.name_gpu(options)
