@@ -167,7 +167,7 @@ Gains add_rows(Claim& claim, const std::string& name, const Times& times, std::m
     row.params["low_ms"] = step.low * 1e-6;
     row.params["high_ms"] = step.high * 1e-6;
     row.value = step.value * 1e-6;
-    row.unit = "ms a step";
+    row.unit = "ms per step";
     claim.add(std::move(row));
   }
   const auto add = [&](const std::string& what, const Middle& ratio, const std::string& compared_to,

@@ -33,9 +33,12 @@ using wicprof::bench::words_of;
 struct Plan {
   std::string c_devices, g_devices;
   std::int64_t rounds, warm_up;
+  std::int64_t seconds;  ///< per application: no round begins after them
 
   const std::string& devices_for(const AppInfo& info) const { return info.min_devices > 1 ? g_devices : c_devices; }
 };
+
+constexpr std::int64_t kFewestRounds = 5;  // for an interval of the ratios
 
 /// A way of waiting with a way of moving messages.
 struct Contender {
@@ -72,7 +75,9 @@ class Race {
     std::vector<std::size_t> order(contenders.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::vector<std::uint32_t> steps(apps_.size(), 0);
+    const wicprof::TimeNs end = wicprof::now_ns() + plan.seconds * 1'000'000'000;
     for (std::int64_t round = 0; round < plan.warm_up + plan.rounds; ++round) {
+      if (round >= plan.warm_up + kFewestRounds && wicprof::now_ns() > end) break;
       for (const std::size_t c : order) {
         Contender& contender = contenders[c];
         const wicprof::TimeNs begin = wicprof::now_ns();
@@ -158,7 +163,7 @@ std::optional<double> add_rows(Claim& claim, const AppInfo& info, const Plan& pl
     const Middle ratio = over(other, contender);
     row.name = fmt::format("{}_{}", info.name, name);
     row.value = middle(contender.ns).value * 1e-6;
-    row.unit = "ms a step";
+    row.unit = "ms per step";
     row.params["low"] = ratio.low;
     row.params["high"] = ratio.high;
     row.compared_to = compared_to + " (its time over this one's, step by step: the speed-up)";
@@ -186,6 +191,7 @@ int main(int argc, char** argv) {
   plan.g_devices = claim.option("g-devices", "simt:2");
   plan.rounds = claim.option("rounds", 30);
   plan.warm_up = claim.option("warm-up", 3);
+  plan.seconds = claim.option("seconds", 60);
   const std::vector<std::string> wanted = words_of(claim.option("apps", ""));
   std::vector<double> gains;
   int failures = 0;

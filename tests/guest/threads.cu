@@ -110,7 +110,7 @@ void counts_its_threads() {
       cudaStreamSynchronize(one);
     }).join();
   }
-  IS(entries("/proc/self/task") - before <= 2, 1);  // a profiler's own are few, and known
+  IS(entries("/proc/self/task") - before <= 5, 1);  // none of the 50; a profiler that joins has as many (run.py)
 }
 void stack_of_64_kb() { on_a_stack_of(64 * 1024); }
 void stack_of_32_kb() { on_a_stack_of(32 * 1024); }
