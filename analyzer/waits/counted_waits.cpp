@@ -12,9 +12,8 @@ namespace {
 constexpr double kLongest = 9e18;
 
 struct Sums {
-  std::uint64_t counted = 0, longer = 0, recorded = 0, sampled = 0, rounds = 0;
+  std::uint64_t counted = 0, longer = 0, recorded = 0, sampled = 0, rounds = 0, one_in = 1;
   double sampled_ns = 0, variance = 0;
-  bool is_exact = true;
 };
 
 /// Of the estimated number of waits: the parts' numbers vary as much as chance makes them, and so does their sum.
@@ -23,6 +22,29 @@ double variance_of(const store::WaitCountRow& row) {
   const auto sampled = static_cast<double>(row.sampled), squares = static_cast<double>(row.sampled_squares);
   const auto one_in = static_cast<double>(row.one_in);
   return std::max(0.0, kParts / (kParts - 1) * (squares - sampled * sampled / kParts)) * one_in * (one_in - 1);
+}
+
+CountedWaits counted_of(const Sums& sums) {
+  CountedWaits all;
+  all.longer = sums.longer;
+  all.recorded = sums.recorded;
+  all.sampled = sums.sampled;
+  all.one_in = sums.one_in;
+  // Where the ends of waits are not known, the sample has longer ones as well.
+  const bool ends_known = sums.rounds != 0;
+  all.at_least = ends_known ? sums.longer + sums.sampled : std::max(sums.longer, sums.sampled);
+  const double error = std::sqrt(sums.variance);
+  const std::uint64_t counted = std::max(sums.counted, all.at_least);
+  const auto estimated = static_cast<double>(ends_known ? counted - sums.longer : counted);
+  if (sums.sampled < kFewestSampled || error > kLargestError * estimated) return all;
+  all.counted = counted;
+  all.standard_error = error;
+  if (!ends_known) return all;
+  const auto sampled = static_cast<double>(sums.sampled);
+  all.rounds = static_cast<double>(sums.rounds) / sampled;
+  all.mean_ns = static_cast<TimeNs>(std::min(sums.sampled_ns / sampled, kLongest));
+  all.time_ns = static_cast<TimeNs>(std::min(sums.sampled_ns / sampled * estimated, kLongest));
+  return all;
 }
 
 }  // namespace
@@ -36,8 +58,8 @@ std::vector<CountedWaits> counted_waits(const TraceModel& model) {
     sums.sampled += row.sampled;
     sums.rounds += row.sampled_rounds;
     sums.sampled_ns += static_cast<double>(row.sampled_time);
-    sums.is_exact &= row.is_exact != 0;
-    if (row.is_exact == 0) sums.variance += variance_of(row);
+    sums.one_in = std::max<std::uint64_t>(sums.one_in, row.one_in);
+    sums.variance += variance_of(row);
   }
   if (sites.empty()) return {};
   for (const auto& wait : model.waits) {
@@ -45,23 +67,12 @@ std::vector<CountedWaits> counted_waits(const TraceModel& model) {
   }
   std::vector<CountedWaits> all;
   for (const auto& [site, sums] : sites) {
-    CountedWaits& each = all.emplace_back();
+    CountedWaits& each = all.emplace_back(counted_of(sums));
     each.site = site;
     each.name = model.site_name(site);
-    each.counted = sums.counted;
-    each.longer = sums.longer;
-    each.recorded = sums.recorded;
-    each.sampled = sums.sampled;
-    each.is_exact = sums.is_exact;
-    if (!sums.is_exact && sums.sampled >= kFewestSampled) each.standard_error = std::sqrt(sums.variance);
-    if (sums.sampled == 0 || sums.rounds == 0) continue;
-    const auto sampled = static_cast<double>(sums.sampled);
-    const auto shorter = static_cast<double>(sums.counted - std::min(sums.longer, sums.counted));
-    each.rounds = static_cast<double>(sums.rounds) / sampled;
-    each.mean_ns = static_cast<TimeNs>(std::min(sums.sampled_ns / sampled, kLongest));
-    each.time_ns = static_cast<TimeNs>(std::min(sums.sampled_ns / sampled * shorter, kLongest));
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.counted > b.counted; });
+  const auto number = [](const CountedWaits& each) { return each.counted.value_or(each.at_least); };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return number(a) > number(b); });
   return all;
 }
 

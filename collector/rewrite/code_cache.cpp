@@ -164,7 +164,6 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
     // Other bytes would make the program's load fail.
     if (CodeCache::key(found.text, kCode) != entry.at("code").get<std::string>()) return std::nullopt;
     entry.at("table").get_to(found.table);
-    entry.at("one_in").get_to(found.one_in);
     entry.at("kernels").get_to(found.kernels);
     entry.at("kernels_left_alone").get_to(found.kernels_left_alone);
     for (const nlohmann::json& each : entry.at("sites")) {
@@ -173,7 +172,6 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
       each.at("name").get_to(site.name);
       site.pause = static_cast<rewriter::Pause>(each.at("pause").get<int>());
       each.at("knows_word").get_to(site.knows_word);
-      each.at("counts_exactly").get_to(site.counts_exactly);
       each.at("ends_known").get_to(site.ends_known);
       site.wanted = wanted_of(each.at("wanted"));
     }
@@ -193,7 +191,6 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
                      {"name", site.name},
                      {"pause", static_cast<int>(site.pause)},
                      {"knows_word", site.knows_word},
-                     {"counts_exactly", site.counts_exactly},
                      {"ends_known", site.ends_known},
                      {"wanted", to_json(site.wanted)}});
   }
@@ -204,7 +201,6 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
                                 {"bytes", replacement.text.size()},
                                 {"code", CodeCache::key(replacement.text, kCode)},
                                 {"table", replacement.table},
-                                {"one_in", replacement.one_in},
                                 {"kernels", replacement.kernels},
                                 {"kernels_left_alone", replacement.kernels_left_alone},
                                 {"sites", sites}};

@@ -78,7 +78,6 @@ std::vector<std::string> PatchedModules::add(const rewriter::Replacement& replac
   added.module = module;
   added.context = context;
   added.table = replacement.table;
-  added.one_in = replacement.one_in;
   added.first = sites_.size();
   added.count = replacement.sites.size();
   for (const rewriter::LoadedSite& each : replacement.sites) {
@@ -451,9 +450,9 @@ void PatchedModules::write_counts(CUcontext context, EventBatch& batch) {
       if (bound.context != context || !bound.copied) continue;
       for (std::size_t i = 0; i < each.count; ++i) {
         const WaitSums sums = sums_of(memory->counts + (each.first + i) * rewriter::kCountSlots);
-        WaitCountEvent event = waits_between(bound.sums[i], sums, sites_[each.first + i].loaded, each.one_in);
+        WaitCountEvent event = waits_between(bound.sums[i], sums, sites_[each.first + i].loaded);
         bound.sums[i] = sums;
-        if (!bound.counting || (event.waits == 0 && event.sampled == 0)) continue;
+        if (!bound.counting || (event.looked == 0 && event.sampled == 0)) continue;
         event.site = kFirstSite + static_cast<SiteId>(each.first + i);
         event.device = memory->device;
         event.begin_ns = bound.counted;

@@ -134,7 +134,6 @@ class PatchedModules {
     bool gone = false;                 // its sites and its rings are for its next load
     CUcontext context = nullptr;       // the only one that has `module`
     std::string table;                 // empty: it has no patched loops
-    std::uint32_t one_in = 1;          // as Replacement::one_in
     std::size_t first = 0, count = 0;  // in sites_
     std::vector<Bound> bound;
   };

@@ -12,7 +12,7 @@
 namespace wicprof::collector {
 
 struct WaitSums {
-  std::uint64_t waits = 0, looked = 0, sampled_rounds = 0, sampled_ns = 0;
+  std::uint64_t looked = 0, sampled_rounds = 0, sampled_ns = 0;
   std::array<std::uint64_t, rewriter::kCountSlots> sampled{};  // by slot
 };
 
@@ -20,7 +20,6 @@ struct WaitSums {
 inline WaitSums sums_of(const rewriter::SiteCounts* slots) {
   WaitSums sums;
   for (std::size_t i = 0; i < sums.sampled.size(); ++i) {
-    sums.waits += slots[i].waits;
     sums.looked += slots[i].looked;
     sums.sampled[i] = slots[i].sampled;
     sums.sampled_rounds += slots[i].sampled_rounds;
@@ -30,11 +29,10 @@ inline WaitSums sums_of(const rewriter::SiteCounts* slots) {
 }
 
 /// What has come since `before`. A copy may meet a wait between two of its sums: they are those of different moments.
-inline WaitCountEvent waits_between(const WaitSums& before, const WaitSums& after, const rewriter::LoadedSite& site,
-                                    std::uint32_t one_in) {
+inline WaitCountEvent waits_between(const WaitSums& before, const WaitSums& after, const rewriter::LoadedSite& site) {
   auto event = make_event<WaitCountEvent>();
   event.looked = after.looked - before.looked;
-  event.one_in = one_in;
+  event.one_in = rewriter::kSampleOneIn;
   for (std::size_t i = 0; i < after.sampled.size(); ++i) {
     const std::uint64_t sampled = after.sampled[i] - before.sampled[i];
     event.sampled += sampled;
@@ -42,10 +40,8 @@ inline WaitCountEvent waits_between(const WaitSums& before, const WaitSums& afte
   }
   event.sampled_rounds = after.sampled_rounds - before.sampled_rounds;
   event.sampled_ns = after.sampled_ns - before.sampled_ns;
-  event.is_exact = site.counts_exactly ? 1 : 0;
   // Where ends are not known, longer waits are in the sample as well.
-  event.waits = site.counts_exactly ? after.waits - before.waits
-                                    : event.sampled * one_in + (site.ends_known ? event.looked : std::uint64_t{0});
+  event.waits = event.sampled * event.one_in + (site.ends_known ? event.looked : std::uint64_t{0});
   return event;
 }
 

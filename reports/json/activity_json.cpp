@@ -350,12 +350,13 @@ Json known_or_null_of(const std::optional<Number>& value) {
 }
 Json counted_waits_value(const CountedWaits& counted) {
   return {{"site", counted.name},
-          {"counted", counted.counted},
-          {"is_exact", counted.is_exact},
+          {"at_least", counted.at_least},
+          {"counted", known_or_null_of(counted.counted)},
           {"standard_error", known_or_null_of(counted.standard_error)},
           {"longer", counted.longer},
           {"recorded", counted.recorded},
           {"sampled", counted.sampled},
+          {"one_in", counted.one_in},
           {"estimated_rounds", known_or_null_of(counted.rounds)},
           {"estimated_mean_ns", known_or_null_of(counted.mean_ns)},
           {"estimated_ns", known_or_null_of(counted.time_ns)}};

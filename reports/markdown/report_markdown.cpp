@@ -86,7 +86,8 @@ std::string comparison_part(const Comparison& comparison) {
 
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   std::string text = "## Wait sites\n\n";
-  const std::string counts = table_part(counted_waits_table(analysis, kAllRows));
+  std::string counts = table_part(counted_waits_table(analysis, kAllRows));
+  if (!counts.empty()) counts += escape_markdown(counted_legend(analysis)) + ".\n\n";
   if (analysis.sites.empty()) {
     return text + "None: " + escape_markdown(why_no_sites(model, analysis)) + ".\n\n" + counts;
   }

@@ -21,16 +21,15 @@ inline constexpr Column kColumns[] = {
     {"counted at",
      "a wait site in a patched loop, where the GPU counts the waits, most of which are too short to be recorded"},
     {"counted",
-     "the waits that did not find their word at the first look, estimated from a sample unless the standard error says "
-     "exact; lanes of a warp that wait together count once"},
-    {"standard error",
-     "how far the estimated number of waits is likely to be off, by the differences between eight parts of the sample; "
-     "with fewer than eight sampled waits, nothing is said of it"},
-    {"of 20 us or more", "those of the counted waits that lasted at least 20 us, and so are recorded; each is counted"},
-    {"recorded", "the waits at this site that the trace has one by one"},
+     "the waits that did not find their word at the first look, estimated from a sample, with the standard error "
+     "behind "
+     "+-; where too few waits were sampled for that, how many there are at least; lanes of a warp that wait together "
+     "count once"},
+    {"of 20 us or more", "those of the counted waits that lasted at least 20 us; each is counted"},
+    {"recorded", "the waits at this site that the trace has one by one: most of those of at least 20 us"},
     {"sample",
-     "the shorter waits whose length is known; the estimates come from them, and waits that began within the same 4 us "
-     "are in the sample together"},
+     "the shorter waits that the estimates come from: those that began in some windows of 4 us, 1 in 256, chosen as if "
+     "at random"},
     {"estimated rounds", "how often a shorter wait looked at its word, the mean of the sample"},
     {"estimated mean", "how long a shorter wait lasted from its first look to its last, the mean of the sample"},
     {"estimated time", "the estimated mean times the number of the shorter waits, summed over all waiters"},

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -138,10 +140,13 @@ Table words_table(const Analysis& analysis, std::size_t most) {
 
 namespace {
 
-Cell standard_error_cell(const CountedWaits& counted) {
-  if (counted.is_exact) return Cell("exact");
-  if (!counted.standard_error) return Cell("too few sampled");
-  return cell::count(static_cast<std::uint64_t>(*counted.standard_error + 0.5));
+Cell counted_cell(const CountedWaits& counted) {
+  if (!counted.counted || !counted.standard_error) {
+    return Cell(fmt::format("at least {}: too few sampled", counted.at_least));
+  }
+  const auto error = static_cast<std::uint64_t>(std::llround(*counted.standard_error));
+  return {fmt::format("about {} +- {}", format_count(*counted.counted), format_count(error)),
+          static_cast<double>(*counted.counted)};
 }
 
 }  // namespace
@@ -150,8 +155,7 @@ Table counted_waits_table(const Analysis& analysis, std::size_t most) {
   return table_of<CountedWaits>(
       "site", analysis.counted_waits, most,
       {{"counted at", 'l', [](const CountedWaits& c) { return cell::name(c.name); }},
-       {"counted", 'r', [](const CountedWaits& c) { return cell::count(c.counted); }},
-       {"standard error", 'r', standard_error_cell},
+       {"counted", 'r', counted_cell},
        {"of 20 us or more", 'r', [](const CountedWaits& c) { return cell::count(c.longer); }},
        {"recorded", 'r', [](const CountedWaits& c) { return cell::count(c.recorded); }},
        {"sample", 'r', [](const CountedWaits& c) { return cell::count(c.sampled); }},

@@ -1,9 +1,7 @@
 #include "rewriter/patch/counts.h"
 
-#include <charconv>
 #include <cstddef>
-#include <cstdlib>
-#include <string_view>
+#include <cstdint>
 
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
@@ -23,14 +21,6 @@ setp.lt.u32 %__wic_q, %__wic_e, <share>;
 selp.b32 %__wic_e, <due before>, <first look ns>, %__wic_q;
 setp.eq.u32 %__wic_p, %__wic_n, 1;
 @%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;
-)";
-// The lowest of the lanes that go round together counts for all.
-constexpr const char* kCountInRegister = R"(setp.eq<and>.u32 %__wic_q, %__wic_n, <round><guard>;
-@%__wic_q activemask.b32 %__wic_e;
-@%__wic_q mov.u32 %__wic_d, %lanemask_lt;
-@%__wic_q and.b32 %__wic_e, %__wic_e, %__wic_d;
-@%__wic_q setp.eq.b32 %__wic_q, %__wic_e, 0;
-@%__wic_q add.u32 %__wic_w<i>, %__wic_w<i>, 1;
 )";
 
 // Beside a poll the first round may find the word ready: then the wait is none. There only the end of an earlier wait
@@ -108,14 +98,6 @@ red.global.add.u64 [%__wic_a+<sampled ns>], %__wic_x;
 red.global.add.u64 [%__wic_a+<sampled waits>], 1;
 )";
 
-constexpr const char* kAddRegister = R"(setp.eq.u32 %__wic_p, %__wic_w<i>, 0;
-@%__wic_p bra $__wic_added_<k>;
-mov.b32 %__wic_h, <number>;
-<address><slot>cvt.u64.u32 %__wic_x, %__wic_w<i>;
-red.global.add.u64 [%__wic_a+<waits>], %__wic_x;
-$__wic_added_<k>:
-)";
-
 std::string offset(std::size_t bytes) { return std::to_string(bytes); }
 
 std::string fill_counts(const std::string& text, const Table& table) {
@@ -128,7 +110,6 @@ std::string fill_counts(const std::string& text, const Table& table) {
                      {"window", std::to_string(kSampleWindowLog2)},
                      {"multiplier", std::to_string(kSampleMultiplier)},
                      {"slot shift", std::to_string(kSampleSlotShift)},
-                     {"waits", offset(offsetof(SiteCounts, waits))},
                      {"looked waits", offset(offsetof(SiteCounts, looked))},
                      {"sampled waits", offset(offsetof(SiteCounts, sampled))},
                      {"sampled rounds", offset(offsetof(SiteCounts, sampled_rounds))},
@@ -139,41 +120,19 @@ std::string fill_counts(const std::string& text, const Table& table) {
                      {"round bits", std::to_string(kRoundBits)}});
 }
 
-std::string in_function(const Site& site) { return std::to_string(site.in_function); }
-
 }  // namespace
 
-Counting Counting::wanted() {
-  Counting counting;
-  const char* const variable = std::getenv("WICPROF_COUNTS");
-  const std::string_view text = variable == nullptr ? "" : variable;
-  if (text.starts_with("none")) counting.how = How::none;
-  if (text.starts_with("registers")) counting.how = How::registers;
-  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    std::uint32_t one_in = 0;
-    std::from_chars(text.data() + colon + 1, text.data() + text.size(), one_in);
-    if (one_in > 1 && (one_in & (one_in - 1)) == 0) counting.one_in = one_in;
-  }
-  return counting;
-}
-
-std::string first_look_text(const Site& site, const Table& table, const std::string& guard) {
-  if (!table.counting.any()) return fill(kFirstLook, {{"first look ns", std::to_string(kFirstLookNs)}});
-  std::string text = kFirstLookOrSample;
-  if (site.counts_in_register) text += kCountInRegister;
-  return fill(text, {{"window", std::to_string(kSampleWindowLog2)},
-                     {"multiplier", std::to_string(kSampleMultiplier)},
-                     {"share", std::to_string((std::uint64_t{1} << 32) / table.counting.one_in)},
-                     {"due before", std::to_string(0u - kSampleDueBefore)},
-                     {"first look ns", std::to_string(kFirstLookNs)},
-                     {"round", site.beside_poll ? "2" : "1"},
-                     {"and", guard.empty() ? "" : ".and"},
-                     {"guard", guard.empty() ? "" : ", " + guard},
-                     {"i", in_function(site)}});
+std::string first_look_text(const Table& table) {
+  return fill(table.counts_waits ? kFirstLookOrSample : kFirstLook,
+              {{"window", std::to_string(kSampleWindowLog2)},
+               {"multiplier", std::to_string(kSampleMultiplier)},
+               {"share", std::to_string((std::uint64_t{1} << 32) / kSampleOneIn)},
+               {"due before", std::to_string(0u - kSampleDueBefore)},
+               {"first look ns", std::to_string(kFirstLookNs)}});
 }
 
 std::string sample_text(const Site& site, const Table& table, const LookPlace& place) {
-  if (!table.counting.any()) return "";
+  if (!table.counts_waits) return "";
   const std::string text = fill(kSampleWait, {{"place", site.beside_poll ? kBesidePoll : kAtBackEdge},
                                               {"add sample", add_sample_text(table, place.state)},
                                               {"note", site.records() ? kNoteBegin : kNoteNoEnd},
@@ -197,27 +156,6 @@ std::string add_looked_text(const Table& table, const std::string& number) {
 
 std::string add_sample_text(const Table& table, const std::string& state) {
   return fill_counts(fill(kAddSample, {{"slot", kSlotOfWindow}, {"state", state}}), table);
-}
-
-std::string count_registers_text(const std::vector<const Site*>& sites) {
-  std::string text;
-  for (const Site* const site : sites) {
-    text += ".reg .b32 %__wic_w" + in_function(*site) + ";\nmov.b32 %__wic_w" + in_function(*site) + ", 0;\n";
-  }
-  return text;
-}
-
-std::string add_registers_text(const std::vector<const Site*>& sites, const Table& table) {
-  if (sites.empty()) return "";
-  std::string text = "{\n.reg .pred %__wic_p;\n.reg .b32 %__wic_h;\n.reg .b64 %__wic_a, %__wic_x;\n";
-  for (const Site* const site : sites) {
-    text += fill_counts(fill(kAddRegister, {{"slot", kSlotOfSm},
-                                            {"i", in_function(*site)},
-                                            {"number", std::to_string(site->number)},
-                                            {"k", std::to_string(site->number)}}),
-                        table);
-  }
-  return text + "}\n";
 }
 
 }  // namespace wicprof::rewriter

@@ -11,7 +11,6 @@
 #include "rewriter/flow/effects.h"
 #include "rewriter/flow/live_values.h"
 #include "rewriter/patch/call.h"
-#include "rewriter/patch/counts.h"
 #include "rewriter/patch/marks.h"
 #include "rewriter/patch/records.h"
 #include "rewriter/patch/template.h"
@@ -24,8 +23,6 @@ namespace {
 // nanosleep needs sm_70 and version 6.3 of the language.
 constexpr int kFirstArchitecture = 70;
 constexpr int kFirstMajor = 6, kFirstMinor = 3;
-// Registers for counts that a kernel gets (chosen): they live as long as its threads.
-constexpr std::size_t kMostCountRegisters = 4;
 
 /// FNV-1a, 64 bits. The table's name must differ from that of other modules that are linked with this one.
 std::uint64_t hash_of(std::string_view text) {
@@ -150,26 +147,12 @@ void place_waits(const Function& function, std::span<const Site> sites, std::vec
   }
 }
 
-std::vector<const Site*> counting_in_registers(std::span<const Site> sites) {
-  std::vector<const Site*> counting;
-  for (const Site& site : sites) {
-    if (site.counts_in_register) counting.push_back(&site);
-  }
-  return counting;
-}
-
-/// Before the thread leaves the function, the end of its last wait is recorded, and what it has counted is added:
+/// Before the thread leaves the function, the end of its last wait is recorded, or that wait added to the sample:
 /// behind the function's last statement.
 void place_ends(const Function& function, std::span<const Site> sites, const Table& table, std::size_t& ends,
                 std::vector<Insertion>& insertions) {
   const auto records = std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.records(); });
-  const std::vector<const Site*> counting = counting_in_registers(sites);
-  if (records == sites.end() && counting.empty()) return;
-  std::string left = "%__wic_s", join;  // what is left to do, if not 0
-  for (const Site* const site : counting) {
-    join += "or.b32 %__wic_e, " + left + ", %__wic_w" + std::to_string(site->in_function) + ";\n";
-    left = "%__wic_e";
-  }
+  if (records == sites.end()) return;
   const std::string last = "$__wic_last_" + std::to_string(ends);
   for (const Statement& statement : function.statements) {
     const std::string_view what = mnemonic_of(statement.opcode());
@@ -179,27 +162,21 @@ void place_ends(const Function& function, std::span<const Site> sites, const Tab
       text = end_text(table, "leave_" + std::to_string(ends++));
     } else {
       const std::string guard = std::string(statement.guard_negated ? "!" : "") + std::string(statement.guard);
-      text = "{\n.reg .pred %__wic_p;\n" + (join.empty() ? "" : ".reg .b32 %__wic_e;\n" + join) +
-             (statement.guard.empty() ? "setp.ne.b32 %__wic_p, " + left + ", 0;\n"
-                                      : "setp.ne.and.b32 %__wic_p, " + left + ", 0, " + guard + ";\n") +
+      text = "{\n.reg .pred %__wic_p;\n" +
+             (statement.guard.empty() ? std::string("setp.ne.b32 %__wic_p, %__wic_s, 0;\n")
+                                      : "setp.ne.and.b32 %__wic_p, %__wic_s, 0, " + guard + ";\n") +
              "@%__wic_p bra " + last + ";\n}\n";
     }
     insertions.push_back({statement.range.begin, marked("\n" + text)});
   }
   const std::string label = "leave_" + std::to_string(ends++);
-  std::string record;
-  if (records != sites.end()) record = records->calls ? leave_text(*records, table) : end_text(table, label);
-  if (!counting.empty()) {
-    const std::string none = "$__wic_no_end_" + label;
-    record = add_registers_text(counting, table) + "{\n.reg .pred %__wic_p;\nsetp.eq.b32 %__wic_p, %__wic_s, 0;\n" +
-             "@%__wic_p bra " + none + ";\n}\n" + record + none + ":\n";
-  }
+  const std::string record = records->calls ? leave_text(*records, table) : end_text(table, label);
   insertions.push_back({function.body.end - 1, marked("\n" + last + ":\n" + record + "ret;\n")});
 }
 
 }  // namespace
 
-Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts) {
+Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts, bool counts) {
   if (module.text.find(kMark) != std::string_view::npos) {
     return bad_input("the module uses names that begin with " + std::string(kMark) + ": perhaps it is patched already");
   }
@@ -215,11 +192,8 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
   // A function that may be called through a pointer counts for each such call of the program's, too.
   const bool through_pointers = module.text.find(".callprototype") != std::string_view::npos ||
                                 module.text.find(".calltargets") != std::string_view::npos;
-  const Counting counting = Counting::wanted();
-  patch.one_in = counting.one_in;
   for (const FunctionVerdicts& verdict : verdicts) {
     std::size_t in_function = 0;
-    const bool in_registers = counting.how == Counting::How::registers && verdict.function->is_entry;
     const bool calls = !through_pointers && may_call(verdict);
     std::map<std::size_t, int> headers;  // how many loops each has
     for (const LoopVerdict& loop : verdict.loops) ++headers[loop.header];
@@ -230,13 +204,12 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
                              .function = verdict.function->name,
                              .loop = &loop,
                              .beside_poll = passes_poll(verdict, headers, loop),
-                             .calls = calls,
-                             .counts_in_register = in_registers && in_function <= kMostCountRegisters});
+                             .calls = calls});
     }
   }
   if (patch.sites.size() > kMostSites)
     return bad_input("the module has more than " + std::to_string(kMostSites) + " waits");
-  const Table table{name, patch.sites.size(), counting};
+  const Table table{name, patch.sites.size(), counts};
   std::vector<Insertion> insertions;
   std::size_t ends = 0, next = 0;
   for (const FunctionVerdicts& verdict : verdicts) {
@@ -252,7 +225,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
     place_waits(*verdict.function, sites, insertions);
     place_ends(*verdict.function, sites, table, ends, insertions);
     for (const Site& site : sites) place_visit(*verdict.function, site, table, insertions);
-    insertions.push_back({verdict.function->body.begin + 1, marked(registers_text(counting_in_registers(sites)))});
+    insertions.push_back({verdict.function->body.begin + 1, marked(registers_text())});
   }
   if (!patch.sites.empty()) {
     insertions.push_back(

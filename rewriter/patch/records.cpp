@@ -143,7 +143,7 @@ std::string record_text(const Site& site, const Table& table, const std::string&
 
 std::string end_text(const Table& table, const std::string& label) {
   return fill(kEndOfWait, {{"record", text_of(table, end_texts(""), "written_" + label)},
-                           {"sample", table.counting.any() ? kLastOfSample : ""},
+                           {"sample", table.counts_waits ? kLastOfSample : ""},
                            {"add sample", add_sample_text(table, "__wic_state")},
                            {"state", "__wic_state"},
                            {"label", label}});

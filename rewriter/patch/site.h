@@ -16,9 +16,8 @@ struct Site {
   std::size_t in_function = 0;  ///< its place among the sites of its function
   std::string_view function;
   const LoopVerdict* loop = nullptr;
-  bool beside_poll = false;         ///< each round of the loop passes the poll, and the visit stands there
-  bool calls = false;               ///< its look is a function of the module (call.h)
-  bool counts_in_register = false;  ///< each thread counts its waits in %__wic_w and Site::in_function
+  bool beside_poll = false;  ///< each round of the loop passes the poll, and the visit stands there
+  bool calls = false;        ///< its look is a function of the module (call.h)
 
   /// In %__wic_s and in calls: bits 0 to 15 its number, then 1 + its place in its function; never 0.
   std::uint32_t code() const { return static_cast<std::uint32_t>(number | (in_function + 1) << 16); }
@@ -31,23 +30,12 @@ struct Site {
   bool watches() const { return loop->pause == Pause::any && loop->word.has_value(); }
 };
 
-/// How waits are counted. WICPROF_COUNTS says so, for measurements: none, sampled or registers, and behind a colon
-/// which share of all windows of time is sampled, a power of two: sampled:64.
-struct Counting {
-  enum class How { none, sampled, registers };
-  How how = How::sampled;
-  std::uint32_t one_in = 64;
-  /// Of the process.
-  static Counting wanted();
-  bool any() const { return how != How::none; }
-};
-
 /// The module's variable: ModuleWords, then DeviceWords per site, then WatchedWords, then kCountSlots SiteCounts per
 /// site.
 struct Table {
   std::string name;
   std::size_t sites = 0;  ///< of the whole module
-  Counting counting = {};
+  bool counts_waits = true;
 
   /// The end of all names that the module has once.
   std::string hash() const { return name.substr(name.rfind('_') + 1); }

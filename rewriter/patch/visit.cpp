@@ -82,11 +82,10 @@ std::string value_text(const Site& site) {
   return std::string(word->is_64_bit ? "cvt.u32.u64" : "mov.b32") + " %__wic_e, " + std::string(word->value) + ";\n";
 }
 
-/// `guard`: of the branch that goes back, where the round's text stands before it; "", "%p" or "!%p".
-std::string count_text(const Site& site, const Table& table, const std::string& guard) {
+std::string count_text(const Site& site, const Table& table) {
   return fill(kCount, {{"note", site.records() && !site.rounds_note_all() ? kNote : ""},
                        {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                       {"first look", first_look_text(site, table, guard)}});
+                       {"first look", first_look_text(table)}});
 }
 
 std::string note_all_text(const Site& site) {
@@ -104,9 +103,8 @@ std::string visit_of(const Site& site, const Table& table, const std::string& ro
 
 }  // namespace
 
-std::string registers_text(const std::vector<const Site*>& counting) {
-  return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}, {"no wait", kNoWait}}) +
-         count_registers_text(counting);
+std::string registers_text() {
+  return fill(kRegisters, {{"state bytes", std::to_string(sizeof(ThreadState))}, {"no wait", kNoWait}});
 }
 
 std::string arrive_text() { return std::string("\n") + kNoWait; }
@@ -114,7 +112,7 @@ std::string arrive_text() { return std::string("\n") + kNoWait; }
 std::string clock_text() { return kReadClock; }
 
 std::string visit_behind_clock_text(const Site& site, const Table& table) {
-  return visit_of(site, table, count_text(site, table, "") + kGoAround);
+  return visit_of(site, table, count_text(site, table) + kGoAround);
 }
 
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
@@ -122,8 +120,7 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
   const char* const no = back.guard_negated ? "@" : "@!";
   const char* const yes = back.guard_negated ? "!" : "";
   const std::string leave = guard.empty() ? "" : no + guard + " bra $__wic_go_on_<k>;\n";
-  const std::string round =
-      kReadClock + count_text(site, table, back.label.empty() || guard.empty() ? "" : yes + guard);
+  const std::string round = kReadClock + count_text(site, table);
   return visit_of(site, table,
                   fill(back.label.empty() ? leave + round + kGoAround : round + kGoBack,
                        {{"leave", leave},

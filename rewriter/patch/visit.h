@@ -13,17 +13,15 @@ namespace wicprof::rewriter {
 /// wait. The registers are few, since a kernel with more registers may have fewer warps, and since ptxas computes the
 /// program's values anew behind the loop where they are many:
 ///   %__wic_n  rounds of this wait, with kLooked, kBegun and kFollows; 0: the thread does not wait
-///   %__wic_l  when the next look is due: the low 32 bits of the device's clock; of a wait of the sample, and before
-///   its
-///             begin is noted, see counts.h
+///   %__wic_l  when the next look is due: the low 32 bits of the device's clock; of a wait of the sample whose begin is
+///             not noted yet, see counts.h
 ///   %__wic_s  Site::code() of the wait whose begin is recorded, and its end not yet, or, with kSampled, of a wait of
 ///             the sample that is not added yet; 0: none
 ///   %__wic_b  (a predicate) whether that wait still lasts, as kBegun says
 ///   %__wic_c  the clock of this round.
 /// The record of an end comes at the first look of the next wait, or before the function ends: its loads and stores
-/// would delay what the program does next. Outside of loops, %__wic_s alone is needed, and the registers of `counting`:
-/// those of the function's sites that count in a register.
-std::string registers_text(const std::vector<const Site*>& counting);
+/// would delay what the program does next. Outside of loops, %__wic_s alone is needed.
+std::string registers_text();
 
 /// Before a loop: the thread does not wait yet. It does not either without this text; but ptxas knows then that these
 /// registers have no values outside of loops.

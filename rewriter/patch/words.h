@@ -53,7 +53,6 @@ inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWat
 /// site. They only grow. Those that wait together in a warp count once. A wait that has found its word at its first
 /// look is none.
 struct SiteCounts {
-  std::uint64_t waits;   ///< all, of a site that counts in a register (Site::counts_in_register); else 0
   std::uint64_t looked;  ///< those that have lasted until their first look, kFirstLookNs; the slot is the SM's
   /// The sample, in the slot of its window (kSampleWindowLog2): of the others, waits, their rounds, and their times
   /// from the first round's clock to the last one's. Of a site whose waits' ends are not known (Site::records), waits
@@ -61,15 +60,15 @@ struct SiteCounts {
   std::uint64_t sampled;
   std::uint64_t sampled_rounds;
   std::uint64_t sampled_ns;
-  std::uint64_t reserved[3];
+  std::uint64_t reserved[4];
 };
 static_assert(sizeof(SiteCounts) == 64);
 inline constexpr std::uint32_t kCountSlots = 8;
-/// A wait is one of the sample if it begins in one of some windows of 4 us: the windows w for which w^2 times this,
-/// modulo 2^32, is below 2^32 over their share. The clock's 32 bits have 2^20 windows, of which 16,377 are so for a
-/// share of 64 and 4,095 for 256, as far apart as windows chosen at random: they have no period that a program's waits
-/// could have. With w in place of w^2 they have: waits with a period of 12.5 us would be counted wrong.
-inline constexpr std::uint32_t kSampleWindowLog2 = 12, kSampleMultiplier = 0x24dae489u;
+/// A wait is one of the sample if it begins in one of some windows of 4 us, one in kSampleOneIn: the windows w for
+/// which w^2 times kSampleMultiplier, modulo 2^32, is below 2^32 / kSampleOneIn. The clock's 32 bits have 2^20 windows,
+/// of which 4,095 are so, as far apart as windows chosen at random: they have no period that a program's waits could
+/// have. With w in place of w^2 they have: waits with a period of 12.5 us would be counted wrong.
+inline constexpr std::uint32_t kSampleOneIn = 256, kSampleWindowLog2 = 12, kSampleMultiplier = 0x24dae489u;
 /// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
 inline constexpr std::uint32_t kSampleSlotShift = 15;
 /// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.

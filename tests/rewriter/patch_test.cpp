@@ -1,6 +1,5 @@
 // The patch and its removal.
 #include <gtest/gtest.h>
-#include <stdlib.h>  // setenv
 
 #include <cmath>
 #include <complex>
@@ -305,21 +304,12 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   // No begin is recorded, and of a wait of the sample neither rounds nor time; but it is counted.
   EXPECT_EQ(patched->text.find("setp.ge.s32 %__wic_p, %__wic_r, 0;"), std::string::npos);
   EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16], %__wic_y;"), std::string::npos);
-  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_a+16], 1;"), std::string::npos);
+  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_a+8], 1;"), std::string::npos);
 }
 
-/// WICPROF_COUNTS while it lives.
-class Counts {
- public:
-  explicit Counts(const char* value) { setenv("WICPROF_COUNTS", value, 1); }
-  Counts(const Counts&) = delete;
-  Counts& operator=(const Counts&) = delete;
-  ~Counts() { unsetenv("WICPROF_COUNTS"); }
-};
-
-std::string patch_of(const std::string& text) {
+std::string patch_of(const std::string& text, bool counts = true) {
   const Result<Module> module = read_module(text);
-  const Result<Patch> patched = patch(*module, recognize(*module));
+  const Result<Patch> patched = patch(*module, recognize(*module), counts);
   EXPECT_EQ(strip(patched->text), text);
   return patched->text;
 }
@@ -340,7 +330,7 @@ TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
     // In its first round the window decides when the wait is due, without a branch.
     expect_in_order(patched.substr(patched.find("$L:")),
                     {"shr.u32 %__wic_e, %__wic_t, 12;\nmul.lo.u32 %__wic_e, %__wic_e, %__wic_e;\n",
-                     "setp.lt.u32 %__wic_q, %__wic_e, 67108864;\n"
+                     "setp.lt.u32 %__wic_q, %__wic_e, 16777216;\n"
                      "selp.b32 %__wic_e, 3221225472, 20000, %__wic_q;\nsetp.eq.u32 %__wic_p, %__wic_n, 1;\n"
                      "@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;\nsub.u32 %__wic_d, %__wic_t, %__wic_l;"});
     // The first round writes the end of an earlier wait at most; in the second, one lane notes the begin.
@@ -357,23 +347,21 @@ TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
 
 TEST(RewriterPatch, TheWindowsOfTheSampleHaveTheirShareAndNoPeriod) {
   constexpr std::uint32_t kWindows = 1u << (32 - kSampleWindowLog2);
-  for (const std::uint32_t one_in : {64u, 256u}) {
-    std::vector<std::uint32_t> sampled, of_slots(kCountSlots);
-    for (std::uint32_t window = 0; window < kWindows; ++window) {
-      const std::uint32_t number = window * window * kSampleMultiplier;
-      if (number >= (std::uint64_t{1} << 32) / one_in) continue;
-      sampled.push_back(window);
-      ++of_slots[number >> kSampleSlotShift & (kCountSlots - 1)];
-    }
-    const auto all = static_cast<double>(sampled.size());
-    EXPECT_NEAR(all * one_in / kWindows, 1, 0.001);
-    for (const std::uint32_t each : of_slots) EXPECT_NEAR(each, all / kCountSlots, 4 * std::sqrt(all / kCountSlots));
-    // Waits that come once per so many windows: as many meet each phase of their period.
-    for (double period = 1.5; period < 25; period += 0.05) {
-      std::complex<double> sum;
-      for (const std::uint32_t window : sampled) sum += std::polar(1.0, 2 * std::numbers::pi * window / period);
-      EXPECT_LT(std::abs(sum) / std::sqrt(all), 4) << one_in << ", " << period;
-    }
+  std::vector<std::uint32_t> sampled, of_slots(kCountSlots);
+  for (std::uint32_t window = 0; window < kWindows; ++window) {
+    const std::uint32_t number = window * window * kSampleMultiplier;
+    if (number >= (std::uint64_t{1} << 32) / kSampleOneIn) continue;
+    sampled.push_back(window);
+    ++of_slots[number >> kSampleSlotShift & (kCountSlots - 1)];
+  }
+  const auto all = static_cast<double>(sampled.size());
+  EXPECT_NEAR(all * kSampleOneIn / kWindows, 1, 0.001);
+  for (const std::uint32_t each : of_slots) EXPECT_NEAR(each, all / kCountSlots, 4 * std::sqrt(all / kCountSlots));
+  // Waits that come once per so many windows: as many meet each phase of their period.
+  for (double period = 1.5; period < 25; period += 0.05) {
+    std::complex<double> sum;
+    for (const std::uint32_t window : sampled) sum += std::polar(1.0, 2 * std::numbers::pi * window / period);
+    EXPECT_LT(std::abs(sum) / std::sqrt(all), 4) << period;
   }
 }
 
@@ -381,31 +369,12 @@ TEST(RewriterPatch, AWaitAtABackEdgeIsOneOfTheSampleAtOnce) {
   const std::string patched = patch_of(kernel(kTwoWaysBack));
   expect_in_order(patched, {"setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
                             // An earlier wait of the sample is added in the same round.
-                            "@%__wic_p bra $__wic_note_0;", "red.global.add.u64 [%__wic_a+16], 1;", "$__wic_note_0:",
+                            "@%__wic_p bra $__wic_note_0;", "red.global.add.u64 [%__wic_a+8], 1;", "$__wic_note_0:",
                             "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
 }
 
-TEST(RewriterPatch, CountsEachWaitInARegisterIfAskedTo) {
-  const Counts counts("registers:256");
-  const std::string patched = patch_of(
-      kernel(std::string(kFlag) + "@!%p2 ret; $M: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; "
-                                  "@%p1 bra $M; add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, %r1; @%p2 bra $M;"));
-  expect_in_order(patched,
-                  {"mov.b32 %__wic_w0, 0;", "mov.b32 %__wic_w1, 0;",
-                   "setp.eq.u32 %__wic_q, %__wic_n, 2;\n@%__wic_q activemask.b32 %__wic_e;",
-                   "@%__wic_q add.u32 %__wic_w0, %__wic_w0, 1;",
-                   "or.b32 %__wic_e, %__wic_s, %__wic_w0;\nor.b32 %__wic_e, %__wic_e, %__wic_w1;\n"
-                   "setp.ne.and.b32 %__wic_p, %__wic_e, 0, !%p2;\n@%__wic_p bra $__wic_last_0;",
-                   "setp.eq.and.u32 %__wic_q, %__wic_n, 1, %p1;", "@%__wic_q add.u32 %__wic_w1, %__wic_w1, 1;",
-                   "$__wic_last_0:", "cvt.u64.u32 %__wic_x, %__wic_w0;\nred.global.add.u64 [%__wic_a+0], %__wic_x;",
-                   "cvt.u64.u32 %__wic_x, %__wic_w1;\nred.global.add.u64 [%__wic_a+0], %__wic_x;",
-                   "setp.eq.b32 %__wic_p, %__wic_s, 0;\n@%__wic_p bra $__wic_no_end_leave_0;"});
-  EXPECT_NE(patched.find("setp.lt.u32 %__wic_q, %__wic_e, 16777216;"), std::string::npos);
-}
-
 TEST(RewriterPatch, CountsNothingIfAskedTo) {
-  const Counts counts("none");
-  const std::string patched = patch_of(kernel(kFlag));
+  const std::string patched = patch_of(kernel(kFlag), false);
   EXPECT_EQ(patched.find("red.global"), std::string::npos);
   EXPECT_NE(patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 20000;"), std::string::npos);
 }

@@ -13,7 +13,7 @@ struct WaitCountRow {
   TimeNs begin, end;
   std::uint64_t waits, looked, sampled, sampled_squares, sampled_rounds;
   TimeNs sampled_time;
-  std::uint32_t one_in = 1, is_exact = 0;
+  std::uint32_t one_in = 1;
   ProcessId process = 0;
 };
 
@@ -40,7 +40,6 @@ struct WaitCountTable {
       column::known("sampled_rounds", &Event::sampled_rounds, &Row::sampled_rounds),
       column::known("sampled_ns", &Event::sampled_ns, &Row::sampled_time),
       column::known("one_in", &Event::one_in, &Row::one_in),
-      column::known("is_exact", &Event::is_exact, &Row::is_exact),
   };
 };
 

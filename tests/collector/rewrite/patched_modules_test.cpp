@@ -205,10 +205,7 @@ class CountsTest : public RewriteTest {
  protected:
   static constexpr TimeNs kPatience = kMillisecond;
 
-  CountsTest() {
-    driver.table_bytes = layout().bytes();
-    for (rewriter::LoadedSite& each : replacement.sites) each.counts_exactly = true;
-  }
+  CountsTest() { driver.table_bytes = layout().bytes(); }
 
   rewriter::Table layout() const { return {replacement.table, replacement.sites.size()}; }
   /// Those of one slot of the first site.
@@ -228,20 +225,22 @@ TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
   EXPECT_TRUE(read(modules).empty());
-  slot(0) = {10, 1, 3, 9, 900, {}};
-  slot(7) = {5, 0, 1, 2, 100, {}};
+  slot(0) = {1, 3, 9, 900, {}};
+  slot(7) = {4, 1, 2, 100, {}};
   std::vector<WaitCountEvent> events = read(modules);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].site, PatchedModules::kFirstSite);
-  EXPECT_EQ(events[0].waits, 15u);
-  EXPECT_EQ(events[0].looked, 1u);
+  EXPECT_EQ(events[0].waits, 5u + 4 * rewriter::kSampleOneIn);
+  EXPECT_EQ(events[0].looked, 5u);
   EXPECT_EQ(events[0].sampled, 4u);
+  EXPECT_EQ(events[0].sampled_squares, 10u);
   EXPECT_EQ(events[0].sampled_rounds, 11u);
   EXPECT_EQ(events[0].sampled_ns, 1000u);
+  EXPECT_EQ(events[0].one_in, rewriter::kSampleOneIn);
   EXPECT_LE(events[0].begin_ns, events[0].end_ns);
   const TimeNs end = events[0].end_ns;
   EXPECT_TRUE(read(modules).empty());
-  slot(7).waits += 2;
+  slot(7).looked += 2;  // and none is sampled
   events = read(modules);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].waits, 2u);
@@ -249,42 +248,42 @@ TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
   EXPECT_GE(events[0].begin_ns, end);
 }
 
-TEST_F(CountsTest, EstimatesFromTheSample) {
-  for (rewriter::LoadedSite& each : replacement.sites) each.counts_exactly = false;
-  replacement.one_in = 64;
+TEST_F(CountsTest, WaitsWithoutKnownEndsAreInTheSampleWhateverTheirLength) {
+  for (rewriter::LoadedSite& each : replacement.sites) each.ends_known = false;
   PatchedModules modules(nullptr);
   modules.record(true);
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
-  EXPECT_TRUE(read(modules).empty());
-  slot(0) = {0, 5, 3, 9, 900, {}};
-  slot(7) = {0, 0, 4, 8, 100, {}};
+  slot(0) = {5, 3, 0, 0, {}};
+  slot(7).looked = 4;
   std::vector<WaitCountEvent> events = read(modules);
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].waits, 5u + 64 * 7);
-  EXPECT_EQ(events[0].sampled, 7u);
-  EXPECT_EQ(events[0].sampled_squares, 25u);
-  EXPECT_EQ(events[0].one_in, 64u);
-  EXPECT_EQ(events[0].is_exact, 0u);
+  EXPECT_EQ(events[0].waits, 3 * rewriter::kSampleOneIn);
+  EXPECT_EQ(events[0].looked, 9u);
+  slot(7).looked += 1;
+  events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 0u);
+  EXPECT_EQ(events[0].looked, 1u);
 }
 
 TEST_F(CountsTest, LeavesOutWhatCameWhileNothingWasRecorded) {
   PatchedModules modules(nullptr);
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
-  slot(1).waits = 100;
+  slot(1).looked = 100;
   EXPECT_FALSE(modules.counts_are_due());
   modules.record(true);
   EXPECT_TRUE(modules.counts_are_due());
   EXPECT_TRUE(read(modules).empty());
   EXPECT_FALSE(modules.counts_are_due());
-  slot(1).waits = 120;
+  slot(1).looked = 120;
   modules.record(false);
   EXPECT_TRUE(modules.counts_are_due());
   const std::vector<WaitCountEvent> events = read(modules);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].waits, 20u);
-  slot(1).waits = 150;
+  slot(1).looked = 150;
   EXPECT_TRUE(read(modules).empty());
 }
 
@@ -293,18 +292,18 @@ TEST_F(CountsTest, NobodyWaitsForACopyThatIsLate) {
   modules.record(true);
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
-  slot(0).waits = 3;
+  slot(0).looked = 3;
   driver.copies_arrive = false;
   EXPECT_TRUE(read(modules).empty());
   EXPECT_TRUE(read(modules).empty());
   driver.copies_arrive = true;
   EXPECT_TRUE(read(modules).empty());  // the late copy is not the newest one
-  slot(0).waits = 4;
+  slot(0).looked = 4;
   std::vector<WaitCountEvent> events = read(modules);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].waits, 4u);
   for (const char* step : {"copy_to_host", "query"}) {
-    ++slot(0).waits;
+    ++slot(0).looked;
     driver.failing = {step};
     EXPECT_TRUE(read(modules).empty()) << step;
     driver.failing = {};
@@ -321,11 +320,11 @@ TEST_F(CountsTest, AModuleThatIsLoadedAgainCountsAnew) {
   auto* const library = reinterpret_cast<CUlibrary>(1);
   modules.add(replacement, library, nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
-  slot(0).waits = 7;
+  slot(0).looked = 7;
   EXPECT_EQ(read(modules).size(), 1u);
   modules.unloaded(library, nullptr);
   modules.gone(library, nullptr, sink_);
-  slot(0).waits = 2;
+  slot(0).looked = 2;
   EXPECT_TRUE(read(modules).empty());
   modules.add(replacement, library, nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
@@ -340,7 +339,7 @@ TEST_F(CountsTest, ATableThatIsTooSmallHasNoCounts) {
   modules.record(true);
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
-  slot(0).waits = 7;
+  slot(0).looked = 7;
   EXPECT_TRUE(read(modules).empty());
 }
 

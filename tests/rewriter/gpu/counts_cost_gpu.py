@@ -3,12 +3,10 @@
 BUILD holds bin/wic-prof, bin/untouched, bin/programs, bin/documented and lib/libwicprof_inject.so. Each program runs in
 turn in all ways, as long as there is time:
 
-  original       the program's own image (where asked for)
+  original       the program's own image
   recompiled     the driver's compilation of the same PTX without the patch
   none           patched, nothing is counted
-  sampled        counted by a sample of 1 in 64 windows of 4 us
-  sampled_256    the same of 1 in 256
-  registers      counted in registers, and times by a sample of 1 in 64
+  sampled        patched, waits are counted
 
 In all patched ways the loops poll, and nothing is recorded; what was counted comes from a first run of each that is.
 Writes OUT/counts_cost.json (docs/results/README.md says what is in it): the best run of each way over that of
@@ -29,14 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
 import result_file  # noqa: E402
 
 BAR = 1.01
-WAYS = {  # name: WICPROF_REWRITE, WICPROF_COUNTS
-    "original": None,
-    "recompiled": ("recompile", "none"),
-    "none": (None, "none"),
-    "sampled": (None, "sampled:64"),
-    "sampled_256": (None, "sampled:256"),
-    "registers": (None, "registers:64"),
-}
+WAYS = {"original": None, "recompiled": "recompile", "none": "uncounted", "sampled": ""}  # WICPROF_REWRITE
 PROGRAMS = {
     "grid": ["programs", 2000, "grid"],
     "chain": ["untouched", 400, "chain"],
@@ -46,10 +37,10 @@ PROGRAMS = {
     "documented": ["documented", 20],
 }
 COUNTS = """SELECT coalesce(sum(waits), 0), coalesce(sum(looked), 0), coalesce(sum(sampled), 0),
-coalesce(sum(sampled_rounds), 0), coalesce(sum(sampled_ns), 0), coalesce(min(is_exact), 0) FROM wait_count"""
-# Of the numbers of waits, of those that are estimated.
+coalesce(sum(sampled_rounds), 0), coalesce(sum(sampled_ns), 0) FROM wait_count"""
+# Of the estimated numbers of waits.
 VARIANCE = """SELECT coalesce(sum(one_in * (one_in - 1.0) * 8 / 7 * (sampled_squares - sampled * sampled / 8.0)), 0)
-FROM wait_count WHERE is_exact = 0"""
+FROM wait_count"""
 
 
 class Bench:
@@ -70,9 +61,7 @@ class Bench:
         environment = {**os.environ, "XDG_CACHE_HOME": str(self.out.resolve() / "cache")}
         if WAYS[way] is not None:
             command += ["--rewrite", "--mode", "poll"] + ([] if recorded else ["--delay", "10m"])
-            rewrite, environment["WICPROF_COUNTS"] = WAYS[way]
-            if rewrite is not None:
-                environment["WICPROF_REWRITE"] = rewrite
+            environment["WICPROF_REWRITE"] = WAYS[way]
         command += ["--", self.build / "bin" / name, *scenario, rounds]
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment,
                               timeout=60)
@@ -113,7 +102,7 @@ class Bench:
                     continue
                 base = min(times["recompiled"]) if times.get("recompiled") else None
                 none = min(times["none"]) if times.get("none") else None
-                counts = (WAYS[way] or ("", "none"))[1] != "none"
+                counts = way == "sampled"
                 ratio = min(times[way]) / base if base and way != "original" else None
                 params = {"turns": turns, "median_ms": statistics.median(times[way]), "highest_ms": max(times[way]),
                           "blocks_per_sm": self.runs[program, way][0].get("blocks_per_sm", 0)}
@@ -129,7 +118,7 @@ class Bench:
 
 def counts_of(trace):
     with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
-        names = ("counted", "looked", "sampled", "sampled_rounds", "sampled_ns", "is_exact")
+        names = ("counted", "looked", "sampled", "sampled_rounds", "sampled_ns")
         counts = dict(zip(names, database.execute(COUNTS).fetchone()))
         counts["standard_error"] = max(0, database.execute(VARIANCE).fetchone()[0]) ** 0.5
         counts["recorded"] = database.execute("SELECT count(*) FROM wait").fetchone()[0]
@@ -141,8 +130,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--limit", type=float, default=140, help="seconds after which no turn begins")
-    parser.add_argument("--ways", default="recompiled,none,sampled,sampled_256,registers",
-                        help="ways, separated by commas")
+    parser.add_argument("--ways", default=",".join(WAYS), help="ways, separated by commas")
     parser.add_argument("--only", default="", help="programs, separated by commas")
     result_file.add_arguments(parser)
     options = parser.parse_args()
