@@ -44,7 +44,6 @@ std::string verdict_badge(Verdict verdict) {
   std::string_view css;
   if (verdict == Verdict::improvement) css = " good";
   if (verdict == Verdict::regression) css = " bad";
-  if (verdict == Verdict::inconclusive) css = " warn";
   return fmt::format("<span class=\"badge{}\">{}</span>", css, verdict_name(verdict));
 }
 

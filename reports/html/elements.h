@@ -50,7 +50,7 @@ class MarkupTable {
 /// A part of the page. The contents link to `id`; `command` gives the same answer on the command line.
 std::string section(std::string_view id, std::string_view title, std::string_view body, std::string_view command = {});
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun);
-/// "improvement" as a badge.
+/// "improvement" as a badge; without a colour where nothing is good or bad.
 std::string verdict_badge(Verdict verdict);
 /// Small and faint; the text may come from a trace.
 std::string remark(std::string_view text);

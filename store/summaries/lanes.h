@@ -98,16 +98,21 @@ constexpr State state_under(StrategyId strategy) {
 }
 constexpr State other_way(State state) { return state == State::polling ? State::parked : State::polling; }
 
-/// By CPU time over wall time: spins from four fifths on, sleeps up to one fifth. `cpu` below 0: not known.
-/// `own_way`: in a call of CUDA in which wic-prof did not wait, so that a thread that sleeps is not parked.
-constexpr State state_of_host_wait(TimeNs begin, TimeNs end, TimeNs cpu, bool own_way) {
+/// Of a host thread that looks at its word more often, it polls, however little of a CPU others leave to it.
+inline constexpr TimeNs kMostBetweenPolls = 10'000;
+
+/// By CPU time over wall time: spins from four fifths on, sleeps up to one fifth. `cpu` below 0: not known. `polls`:
+/// how often the thread looked, 0 if that is not known. `own_way`: in a call of CUDA in which wic-prof did not wait, so
+/// that a thread that sleeps is not parked.
+constexpr State state_of_host_wait(TimeNs begin, TimeNs end, TimeNs cpu, std::int64_t polls, bool own_way) {
   if (cpu < 0 || end <= begin) return State::host_waiting;
+  if (polls > (end - begin) / kMostBetweenPolls + 1) return State::polling;
   const double share = static_cast<double>(cpu) / static_cast<double>(end - begin);
   if (share >= 0.8) return State::polling;
   return share <= 0.2 && !own_way ? State::parked : State::host_waiting;
 }
 inline State state_of_host_wait(const HostWaitRow& row) {
-  return state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1),
+  return state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1), row.polls.value_or(0),
                             row.in_call() && row.strategy == StrategyId::poll);
 }
 

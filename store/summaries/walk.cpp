@@ -63,13 +63,15 @@ class Walk {
   void all() {
     waits();
     signals();
-    spans("SELECT process_id, thread, 0, 0, begin_ns, end_ns, 0, id, cpu_ns, " + own_way() + " FROM host_wait",
-          "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL, 0 FROM call", [](const Statement& row) {
+    spans("SELECT process_id, thread, 0, 0, begin_ns, end_ns, 0, id, cpu_ns, " + own_way() +
+              ", coalesce(polls, 0) FROM host_wait",
+          "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL, 0, 0 FROM call", [](const Statement& row) {
             TrackKey key{LaneKind::thread, static_cast<ProcessId>(row.integer(0)), 0, 0,
                          static_cast<std::uint32_t>(row.integer(1))};
             if (row.integer(6) != 0) return std::pair(key, state_of(RowKind::call));
-            return std::pair(key, state_of_host_wait(row.integer(4), row.integer(5),
-                                                     row.is_null(8) ? -1 : row.integer(8), row.integer(9) != 0));
+            return std::pair(key,
+                             state_of_host_wait(row.integer(4), row.integer(5), row.is_null(8) ? -1 : row.integer(8),
+                                                row.integer(10), row.integer(9) != 0));
           });
     delays();
     streams();

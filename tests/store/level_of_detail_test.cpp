@@ -413,6 +413,21 @@ TEST(HostWaits, InTheProgramsOwnWayAreNeverDrawnAsParked) {
   }
 }
 
+TEST(HostWaits, PollHoweverLittleOfACpuTheyGet) {
+  HostWaitRow row{};
+  row.site = 1;
+  row.begin = 0;
+  row.end = 1'000'000;
+  for (const TimeNs cpu : {0, 100'000, 500'000, 1'000'000}) {
+    row.cpu = cpu;
+    row.polls = 1'000;  // per 1 us: at a wait site, beside others on the CPU
+    EXPECT_EQ(state_of_host_wait(row), State::polling) << cpu;
+  }
+  row.cpu = 100'000;
+  row.polls = 20;  // per 50 us
+  EXPECT_EQ(state_of_host_wait(row), State::parked);
+}
+
 TEST(RowsWithin, AreThoseThatOverlapTheInterval) {
   const TempFolder folder;
   record_random(folder / "t", {12, 2'000});
