@@ -21,10 +21,10 @@ struct CountedWaits {
   std::optional<double> standard_error;
   std::uint64_t longer = 0;    ///< those of at least 20 us
   std::uint64_t recorded = 0;  ///< rows of `wait`: most of those of at least 20 us
-  /// Of the shorter ones, the sample that the estimates come from. Waits that begin in the same 4 us are in it
+  /// Of the shorter ones, the sample that the estimates come from. Waits that begin in the same 1 us are in it
   /// together, so that it says less than as many waits chosen one by one.
   std::uint64_t sampled = 0;
-  std::uint64_t one_in = 1;       ///< of so many windows of 4 us, waits that begin in one are in the sample
+  std::uint64_t one_in = 1;       ///< of so many windows of 1 us, waits that begin in one are in the sample
   std::optional<double> rounds;   ///< per shorter wait, the sample's mean; also empty if the ends are not known
   std::optional<TimeNs> mean_ns;  ///< the same of its time, from the first round to the last one's begin
   std::optional<TimeNs> time_ns;  ///< of all shorter waits: the sample's mean x their number

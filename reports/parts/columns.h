@@ -28,7 +28,8 @@ inline constexpr Column kColumns[] = {
     {"of 20 us or more", "those of the counted waits that lasted at least 20 us; each is counted"},
     {"recorded", "the waits at this site that the trace has one by one: most of those of at least 20 us"},
     {"sample",
-     "the shorter waits that the estimates come from: those that began in some windows of 4 us, 1 in 256, chosen as if "
+     "the shorter waits that the estimates come from: those that began in some windows of 1 us, 1 in 1,024, chosen as "
+     "if "
      "at random"},
     {"estimated rounds", "how often a shorter wait looked at its word, the mean of the sample"},
     {"estimated mean", "how long a shorter wait lasted from its first look to its last, the mean of the sample"},

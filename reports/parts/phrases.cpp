@@ -276,7 +276,7 @@ std::string counted_legend(const Analysis& analysis) {
   return fmt::format(
       "counted: waits at loops that wic-prof has patched; about N +- E: estimated from a sample, the waits that began "
       "in "
-      "1 of {} windows of 4 us, with the standard error E; at least N: too few were sampled to estimate how many there "
+      "1 of {} windows of 1 us, with the standard error E; at least N: too few were sampled to estimate how many there "
       "are; recorded: how many of them the trace has one by one",
       analysis.counted_waits.front().one_in);
 }

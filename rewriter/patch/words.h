@@ -64,11 +64,12 @@ struct SiteCounts {
 };
 static_assert(sizeof(SiteCounts) == 64);
 inline constexpr std::uint32_t kCountSlots = 8;
-/// A wait is one of the sample if it begins in one of some windows of 4 us, one in kSampleOneIn: the windows w for
-/// which w^2 times kSampleMultiplier, modulo 2^32, is below 2^32 / kSampleOneIn. The clock's 32 bits have 2^20 windows,
-/// of which 4,095 are so, as far apart as windows chosen at random: they have no period that a program's waits could
-/// have. With w in place of w^2 they have: waits with a period of 12.5 us would be counted wrong.
-inline constexpr std::uint32_t kSampleOneIn = 256, kSampleWindowLog2 = 12, kSampleMultiplier = 0x24dae489u;
+/// A wait is one of the sample if it begins in one of some windows of 1 us, one in kSampleOneIn: the windows w for
+/// which w^2 times kSampleMultiplier, modulo 2^32, is below 2^32 / kSampleOneIn. The clock's 32 bits have 2^22 windows,
+/// of which 4,096 are so, as far apart as windows chosen at random: they have no period that a program's waits could
+/// have. In longer windows a thread would begin several waits, and fewer of them than elsewhere, since each takes
+/// longer.
+inline constexpr std::uint32_t kSampleOneIn = 1024, kSampleWindowLog2 = 10, kSampleMultiplier = 0x385d3eedu;
 /// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
 inline constexpr std::uint32_t kSampleSlotShift = 15;
 /// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.

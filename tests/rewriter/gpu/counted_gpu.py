@@ -23,7 +23,7 @@ MOST_ERRORS = 4  # standard errors
 # 0.7 us each, and what the program's own clock takes.
 SHORTER_BY_NS = 2_500
 CASES = {  # name: lanes, rounds, delay
-    "close_0us": (1, 400_000, "0"),  # several waits of a thread begin within 4 us
+    "close_0us": (1, 400_000, "0"),  # a thread's waits follow each other closely
     "short_3us": (1, 20_000, "3000"),
     "short_10us": (1, 10_000, "10000"),
     "warp_5us": (32, 10_000, "5000"),
