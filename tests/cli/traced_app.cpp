@@ -44,7 +44,7 @@ struct Options {
   int parked_rate = 0;  // --parked-rate N: while parked, at most N iterations per millisecond
   int parked_ms = 1;    // --parked-ms N: while parked, an iteration takes N ms
   int polled_ms = 1;    // --polled-ms N: the same of polling
-  // --later S: after S seconds, an iteration takes --parked-later-ms N while parked, instead.
+  // --later S: once parked for S seconds in all, an iteration takes --parked-later-ms N while parked, instead.
   double later = 0;
   int parked_later_ms = 1;
   bool first_call = false;  // --first-call: begins with calls of CUDA that wait, some time before its wait sites
@@ -137,17 +137,19 @@ class Program {
 
   void iterate(std::uint32_t iteration, bool pause = true) {
     const auto arrived = static_cast<std::uint64_t>(now_ns());
+    const bool parks = parked_;
     if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(parked_ ? parked_ms() : options_.polled_ms));
     for (int s = 1; s <= options_.sites; ++s) {
       const auto signalled = static_cast<std::uint64_t>(now_ns());
       write_wait(s, iteration, arrived, signalled, static_cast<std::uint64_t>(now_ns()));
     }
     read_clock();
+    if (parks) parked_ns_ += now_ns() - static_cast<TimeNs>(arrived);
   }
 
   bool parked() const { return parked_; }
   int parked_ms() const {
-    const bool is_later = options_.later > 0 && now_ns() - began_ > static_cast<TimeNs>(options_.later * kSecond);
+    const bool is_later = options_.later > 0 && parked_ns_ > static_cast<TimeNs>(options_.later * kSecond);
     return is_later ? options_.parked_later_ms : options_.parked_ms;
   }
 
@@ -255,7 +257,7 @@ class Program {
   WantedWait current_;
   std::uint32_t applied_ = 0;
   PartControl* place_ = nullptr;
-  const TimeNs began_ = now_ns();
+  TimeNs parked_ns_ = 0;  // of iterations
   std::atomic<bool> stop_{false}, parked_{false};
   std::thread listener_;
 };
