@@ -71,17 +71,21 @@ Result<Looked> look(const std::string& name) {
   return looked;
 }
 
+using Meta = std::map<std::string, std::string>;
+
 /// The document that the trace has from its recording, if the program hung then.
 Result<nlohmann::ordered_json> recorded(const std::string& trace) {
   const Result<store::Reader> reader = store::Reader::open(trace);
-  const Result<std::map<std::string, std::string>> meta =
-      reader ? reader->meta() : Result<std::map<std::string, std::string>>(reader.error());
+  const Result<Meta> meta = reader ? reader->meta() : Result<Meta>(reader.error());
   if (!meta) return meta.error();
   const auto found = meta->find(std::string(name_of(store::MetaKey::stuck)));
   if (found == meta->end()) {
     return unavailable(
         trace +
-        " has no record of a hang: nothing that had waited for half a minute still waited at its recording's end");
+        (meta->contains(std::string(name_of(store::MetaKey::imported_from)))
+             ? " was imported, without a record of a hang; record the program with wic-prof run"
+             : " has no record of a hang: nothing that had waited for half a minute still waited at its recording's "
+               "end"));
   }
   nlohmann::ordered_json document = reports::hang_document(found->second);
   if (document.is_null()) return bad_input(trace + ": what waited at the recording's end cannot be read");

@@ -84,6 +84,10 @@ class Nsight(Import):
             result = self.wic_prof(verb[0], *files, *verb[1:])
             self.assertEqual(result.returncode, 0, (verb, result.stderr))
 
+    def test_has_no_record_of_a_hang(self):
+        self.take(nsys(self.work / "t.sqlite", "3.25.0"))
+        self.assert_refused(self.wic_prof("stuck", "out.wicprof"), 3, "was imported", "wic-prof run")
+
     def test_without_waits_the_answer_names_what_the_import_lacks(self):
         made = Nsys(self.work / "a.sqlite")
         made.call("cudaMalloc_v3020", 1000, 9000, 1)
