@@ -496,14 +496,19 @@ class LoopJudge {
     });
   }
 
+  std::string what_ends_it() const {
+    if (!broadcasts_.empty())
+      return "a thread passes what it polls on to its block: parked, it pauses, and no thread reads for others";
+    if (meets_) return "the block votes on what its threads poll: parked, they pause, and no thread reads for others";
+    return "a load decides the way out, and the loop does nothing else";
+  }
+
   Pause pause_of(const LoopValues& values) {
     if (sleeps_by_the_clock()) {
       pause_reason_ = "the program's own pause follows the clock: rounds are counted, nothing sleeps";
       return Pause::none;
     }
-    pause_reason_ = broadcasts_.empty() ? meets_ ? "the block votes on what its threads poll: visited behind the poll"
-                                                 : "a load decides the way out, and the loop does nothing else"
-                                        : "a thread passes what it polls on to its block: visited behind the poll";
+    pause_reason_ = what_ends_it();
     Pause pause = Pause::any;
     each_instruction([&](std::size_t i, const Instruction& instruction) {
       if (instruction.effect == Effect::warp) {
