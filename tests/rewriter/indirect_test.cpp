@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "reached_from.h"
+#include "rewriter/patch/patch.h"
 #include "rewriter/waits/recognize.h"
 
 namespace wicprof::rewriter {
@@ -32,9 +33,13 @@ struct Build {
   int architecture;
 };
 
+fs::path temporary_file(const std::string& name) {
+  return fs::temp_directory_path() / ("wicprof-" + std::to_string(getpid()) + "-" + name);
+}
+
 /// The PTX of a half; empty: nvcc failed.
 std::string compiled(const std::string& half, const Build& build) {
-  const fs::path ptx = fs::temp_directory_path() / ("wicprof-" + half + "-" + std::to_string(getpid()) + ".ptx");
+  const fs::path ptx = temporary_file(half + ".ptx");
   const std::string command = std::string(WICPROF_NVCC) + " -ptx -arch=compute_" + std::to_string(build.architecture) +
                               " -diag-suppress=20054 " + build.options + " " WICPROF_INDIRECT "/" + half + ".cu -o " +
                               ptx.string();
@@ -82,6 +87,25 @@ Tally judged(const std::string& text) {
   return tally;
 }
 
+/// What ptxas says of the patched text, with the registers and the spills of each kernel.
+std::string translated(const std::string& text, const Build& build) {
+  const Result<Module> module = read_module(text);
+  const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+  const Result<Patch> patched = patch(*module, verdicts);
+  EXPECT_TRUE(patched);
+  EXPECT_TRUE(strip(patched->text) == text);
+  const fs::path ptx = temporary_file("patched.ptx"), says = temporary_file("ptxas.txt");
+  std::ofstream(ptx, std::ios::binary) << patched->text;
+  const std::string command = std::string(WICPROF_PTXAS) + " -v -arch=sm_" + std::to_string(build.architecture) + " " +
+                              ptx.string() + " -o /dev/null > " + says.string() + " 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::ostringstream found;
+  found << std::ifstream(says).rdbuf();
+  fs::remove(ptx);
+  fs::remove(says);
+  return found.str();
+}
+
 class Indirect : public ::testing::TestWithParam<Build> {};
 
 TEST_P(Indirect, WaitsAreFoundAndWorkIsNot) {
@@ -99,6 +123,22 @@ TEST_P(Indirect, WaitsAreFoundAndWorkIsNot) {
     // One wait's words are in tables of local memory, which such code reads through pointers.
     EXPECT_GE(tally.found, tally.waits - (debug && half == "votes_work" ? 1 : 0)) << half;
     EXPECT_GE(tally.patched, tally.patchable - (debug ? 1 : 0)) << half;
+  }
+}
+
+TEST_P(Indirect, PtxasTranslatesThePatchWithoutSpills) {
+  if (std::string_view(WICPROF_NVCC).empty() || std::string_view(WICPROF_PTXAS).empty()) GTEST_SKIP() << "no ptxas";
+  for (const std::string half : {"votes_work", "votes_held"}) {
+    const std::string says = translated(compiled(half, GetParam()), GetParam());
+    // A look that is a function saves registers of its caller; that is no spill of the kernel.
+    constexpr std::string_view kKernel = "Function properties for patched_", kNone = ", 0 bytes spill stores";
+    int kernels = 0;
+    for (std::size_t at = 0; (at = says.find(kKernel, at)) != says.npos; at += kKernel.size()) {
+      ++kernels;
+      const std::string properties = says.substr(at, says.find('\n', says.find('\n', at) + 1) - at);
+      EXPECT_NE(properties.find(kNone), properties.npos) << properties;
+    }
+    EXPECT_GE(kernels, 10) << half;
   }
 }
 
