@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "rewriter/patch/call.h"
+#include "rewriter/patch/counts.h"
 #include "rewriter/patch/look.h"
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
@@ -29,9 +30,7 @@ setp.ne.b32 %__wic_b, %__wic_n, 0;
 constexpr const char* kReadClock = "mov.u64 %__wic_c, %globaltimer;\n";
 constexpr const char* kCount = R"(add.u32 %__wic_n, %__wic_n, 1;
 <note>cvt.u32.u64 %__wic_t, %__wic_c;
-setp.eq.u32 %__wic_p, %__wic_n, 1;
-@%__wic_p add.u32 %__wic_l, %__wic_t, <first look ns>;
-sub.u32 %__wic_d, %__wic_t, %__wic_l;
+<first look>sub.u32 %__wic_d, %__wic_t, %__wic_l;
 )";
 // The time of a wait that is recorded is noted in each round, since at the exit the program's next fence would wait for
 // the reading of the clock.
@@ -55,7 +54,7 @@ constexpr const char* kVisit = R"(
 {
 <registers><round><look><note>}
 )";
-constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p;
+constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p, %__wic_q;
 .reg .b32 %__wic_d, %__wic_e, %__wic_t;
 )";
 
@@ -63,8 +62,9 @@ constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p;
 // predicate, so that ptxas executes nothing in vain.
 constexpr const char* kExitOf = R"(<value>@%__wic_b st.local.v2.u32 [__wic_state+<rounds>], {%__wic_n, %__wic_e};
 )";
-// Where several waits end at one place.
-constexpr const char* kExitOfOne = R"(setp.eq.and.u32 %__wic_p, %__wic_s, <own>, %__wic_b;
+// Where several waits end at one place. Whether the wait is one of the sample does not count: kSampled is shifted out.
+constexpr const char* kExitOfOne = R"(shl.b32 %__wic_e, %__wic_s, 1;
+setp.eq.and.u32 %__wic_p, %__wic_e, <own>, %__wic_b;
 <value>@%__wic_p st.local.v2.u32 [__wic_state+<rounds>], {%__wic_n, %__wic_e};
 )";
 
@@ -82,10 +82,10 @@ std::string value_text(const Site& site) {
   return std::string(word->is_64_bit ? "cvt.u32.u64" : "mov.b32") + " %__wic_e, " + std::string(word->value) + ";\n";
 }
 
-std::string count_text(const Site& site) {
+std::string count_text(const Site& site, const Table& table) {
   return fill(kCount, {{"note", site.records() && !site.rounds_note_all() ? kNote : ""},
                        {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                       {"first look ns", std::to_string(kFirstLookNs)}});
+                       {"first look", first_look_text(table)}});
 }
 
 std::string note_all_text(const Site& site) {
@@ -112,7 +112,7 @@ std::string arrive_text() { return std::string("\n") + kNoWait; }
 std::string clock_text() { return kReadClock; }
 
 std::string visit_behind_clock_text(const Site& site, const Table& table) {
-  return visit_of(site, table, count_text(site) + kGoAround);
+  return visit_of(site, table, count_text(site, table) + kGoAround);
 }
 
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
@@ -120,7 +120,7 @@ std::string visit_text(const Site& site, const Table& table, const BackEdge& bac
   const char* const no = back.guard_negated ? "@" : "@!";
   const char* const yes = back.guard_negated ? "!" : "";
   const std::string leave = guard.empty() ? "" : no + guard + " bra $__wic_go_on_<k>;\n";
-  const std::string round = kReadClock + count_text(site);
+  const std::string round = kReadClock + count_text(site, table);
   return visit_of(site, table,
                   fill(back.label.empty() ? leave + round + kGoAround : round + kGoBack,
                        {{"leave", leave},
@@ -134,7 +134,7 @@ std::string exit_text(const std::vector<const Site*>& sites) {
   for (const Site* const site : sites) {
     if (!site->records() || site->rounds_note_all()) continue;
     ends += fill(sites.size() > 1 ? kExitOfOne : kExitOf, {{"value", value_text(*site)},
-                                                           {"own", std::to_string(site->in_function + 1)},
+                                                           {"own", std::to_string(site->code() << 1)},
                                                            {"rounds", std::to_string(offsetof(ThreadState, rounds))}});
   }
   return fill(kExit, {{"ends", ends}, {"no wait", kNoWait}});

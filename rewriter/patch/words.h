@@ -49,6 +49,32 @@ struct WatchedWord {
 static_assert(sizeof(WatchedWord) == 64);
 inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWatchedWordsLog2;
 
+/// What the waits of one site sum up to, in the module's variable, behind all WatchedWords: kCountSlots of them per
+/// site. They only grow. Those that wait together in a warp count once. A wait that has found its word at its first
+/// look is none.
+struct SiteCounts {
+  std::uint64_t looked;  ///< those that have lasted until their first look, kFirstLookNs; the slot is the SM's
+  /// The sample, in the slot of its window (kSampleWindowLog2): of the others, waits, their rounds, and their times
+  /// from the first round's clock to the last one's. Of a site whose waits' ends are not known (Site::records), waits
+  /// of any length, without rounds and times.
+  std::uint64_t sampled;
+  std::uint64_t sampled_rounds;
+  std::uint64_t sampled_ns;
+  std::uint64_t reserved[4];
+};
+static_assert(sizeof(SiteCounts) == 64);
+inline constexpr std::uint32_t kCountSlots = 8;
+/// A wait is one of the sample if it begins in one of some windows of 1 us, one in kSampleOneIn: the windows w for
+/// which w^2 times kSampleMultiplier, modulo 2^32, is below 2^32 / kSampleOneIn. The clock's 32 bits have 2^22 windows,
+/// of which 4,096 are so, as far apart as windows chosen at random: they have no period that a program's waits could
+/// have. In longer windows a thread would begin several waits, and fewer of them than elsewhere, since each takes
+/// longer.
+inline constexpr std::uint32_t kSampleOneIn = 1024, kSampleWindowLog2 = 10, kSampleMultiplier = 0x385d3eedu;
+/// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
+inline constexpr std::uint32_t kSampleSlotShift = 15;
+/// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.
+inline constexpr std::uint32_t kSampleDueBefore = 1u << 30;
+
 /// A wait begins or ends; in a ring in pinned memory of the host. Nobody says when a record is complete: it is if
 /// `check` fits. A thread waits at one place at a time, so that grid, block and thread tell which wait ends.
 struct Record {
@@ -76,8 +102,8 @@ inline constexpr std::uint32_t kRecordsLog2 = 14, kRecords = 1u << kRecordsLog2;
 /// Sites of one module at most, and of one function: what a record and a thread have bits for.
 inline constexpr std::uint32_t kMostSites = 0xffff, kMostSitesOfFunction = 0xff;
 
-/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are not
-/// recorded. Beside hundreds of readers of one host line a round takes longer than that.
+/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are
+/// counted (SiteCounts), not recorded. Beside hundreds of readers of one host line a round takes longer than that.
 inline constexpr std::uint32_t kFirstLookNs = 20'000;
 /// How far apart later looks are, in ns. A look takes about 1 us, in which the thread does not see its word.
 inline constexpr std::uint32_t kLookNs = 250'000;

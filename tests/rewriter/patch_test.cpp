@@ -1,6 +1,11 @@
 // The patch and its removal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -297,7 +302,111 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_FALSE(patched->sites[0].records());
-  EXPECT_EQ(patched->text.find("@%__wic_p bra $__wic_record_0;"), std::string::npos);
+  // No begin is recorded, and of a wait of the sample neither rounds nor time; but it is counted.
+  EXPECT_EQ(patched->text.find("setp.ge.s32 %__wic_p, %__wic_r, 0;"), std::string::npos);
+  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16], %__wic_y;"), std::string::npos);
+  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_a+8], 1;"), std::string::npos);
+}
+
+std::string patch_of(const std::string& text, bool counts = true) {
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module), counts);
+  EXPECT_EQ(strip(patched->text), text);
+  return patched->text;
+}
+
+/// Expects the parts in this order, each behind the one before.
+void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << " is not behind the others in\n" << text;
+    at = found + part.size();
+  }
+}
+
+TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
+  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
+    const std::string patched = patch_of(kernel(body));
+    // In its first round the window decides when the wait is due, without a branch.
+    expect_in_order(patched.substr(patched.find("$L:")),
+                    {"shr.u32 %__wic_e, %__wic_t, 10;\nmul.lo.u32 %__wic_e, %__wic_e, %__wic_e;\n",
+                     "setp.lt.u32 %__wic_q, %__wic_e, 4194304;\n"
+                     "selp.b32 %__wic_e, 3221225472, 20000, %__wic_q;\nsetp.eq.u32 %__wic_p, %__wic_n, 1;\n"
+                     "@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;\nsub.u32 %__wic_d, %__wic_t, %__wic_l;"});
+    // The first round writes the end of an earlier wait at most; in the second, one lane notes the begin.
+    expect_in_order(patched,
+                    {"setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
+                     "setp.ne.b32 %__wic_p, %__wic_s, 0;\n@%__wic_p bra $__wic_longer_0;",
+                     "setp.eq.u32 %__wic_p, %__wic_n, 1;\n@%__wic_p bra $__wic_go_on_0;",
+                     "add.u32 %__wic_l, %__wic_l, 1073761824;\nsub.u32 %__wic_d, %__wic_d, 1073741824;\nactivemask.b32",
+                     "@%__wic_p bra $__wic_go_on_0;\ncvt.u64.u32 %__wic_x, %__wic_d;\n"
+                     "sub.u64 %__wic_x, %__wic_y, %__wic_x;\nst.local.u64",
+                     "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
+  }
+}
+
+TEST(RewriterPatch, TheWindowsOfTheSampleHaveTheirShareAndNoPeriod) {
+  constexpr std::uint32_t kWindows = 1u << (32 - kSampleWindowLog2);
+  std::vector<std::uint32_t> sampled, of_slots(kCountSlots);
+  for (std::uint32_t window = 0; window < kWindows; ++window) {
+    const std::uint32_t number = window * window * kSampleMultiplier;
+    if (number >= (std::uint64_t{1} << 32) / kSampleOneIn) continue;
+    sampled.push_back(window);
+    ++of_slots[number >> kSampleSlotShift & (kCountSlots - 1)];
+  }
+  const auto all = static_cast<double>(sampled.size());
+  EXPECT_NEAR(all * kSampleOneIn / kWindows, 1, 0.001);
+  for (const std::uint32_t each : of_slots) EXPECT_NEAR(each, all / kCountSlots, 4 * std::sqrt(all / kCountSlots));
+  // Waits that come once per so many windows: as many meet each phase of their period.
+  for (double period = 1.5; period < 100; period += 0.05 * std::max(1.0, period / 25)) {
+    std::complex<double> sum;
+    for (const std::uint32_t window : sampled) sum += std::polar(1.0, 2 * std::numbers::pi * window / period);
+    EXPECT_LT(std::abs(sum) / std::sqrt(all), 4) << period;
+  }
+}
+
+TEST(RewriterPatch, AWaitAtABackEdgeIsOneOfTheSampleAtOnce) {
+  const std::string patched = patch_of(kernel(kTwoWaysBack));
+  expect_in_order(patched, {"setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
+                            // An earlier wait of the sample is added in the same round.
+                            "@%__wic_p bra $__wic_note_0;", "red.global.add.u64 [%__wic_a+8], 1;", "$__wic_note_0:",
+                            "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
+}
+
+TEST(RewriterPatch, CountsNothingIfAskedTo) {
+  const std::string patched = patch_of(kernel(kFlag), false);
+  EXPECT_EQ(patched.find("red.global"), std::string::npos);
+  EXPECT_NE(patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 20000;"), std::string::npos);
+}
+
+TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
+  // Three sites; the second waits at the place where the first one's way out leads.
+  const std::string text = kernel(
+      "setp.ne.s32 %p3, %r1, 0; @%p3 bra $B;"
+      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @!%p1 bra $D; bra $A;"
+      "$B: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @!%p2 bra $D; bra $B;"
+      "$D: add.s32 %r3, %r3, 1; $E: ld.volatile.global.u32 %r3, [%rd1+8]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $E;");
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_EQ(patched->sites.size(), 3u);
+  const Table table{patched->table, 3};
+  for (const Site& site : patched->sites) {
+    EXPECT_EQ(site.code(), site.number | (site.in_function + 1) << 16);
+    EXPECT_NE(patched->text.find("st.param.b32 [__wic_4], " + std::to_string(site.code()) + ";"), std::string::npos);
+  }
+  // Behind the counts of the last site the table ends.
+  EXPECT_EQ(table.bytes(), table.counts(2) + kCountSlots * sizeof(SiteCounts));
+  EXPECT_NE(patched->text.find(patched->table + "[" + std::to_string(table.bytes()) + "];"), std::string::npos);
+  // The sum goes to the site in %__wic_s, whichever site the thread waits at by then.
+  EXPECT_NE(patched->text.find("and.b32 %__wic_h, %__wic_s, 0xffff;\nmov.u64 %__wic_a, " + patched->table + "+" +
+                               std::to_string(table.counts(0)) + ";"),
+            std::string::npos);
+  // The way out of two loops knows which one ends, whether its wait is recorded or of the sample.
+  EXPECT_NE(patched->text.find("shl.b32 %__wic_e, %__wic_s, 1;\nsetp.eq.and.u32 %__wic_p, %__wic_e, " +
+                               std::to_string(patched->sites[1].code() << 1) + ", %__wic_b;"),
+            std::string::npos)
+      << patched->text;
 }
 
 TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
@@ -315,11 +424,6 @@ TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
     // So that they look together again: their next look follows the time when this one was due.
     EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
   }
-  // Nobody is chosen where nothing is recorded.
-  const std::string unrecorded = patched_of(
-      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
-      "@%p1 bra $L;");
-  EXPECT_EQ(unrecorded.find("activemask.b32"), std::string::npos) << unrecorded;
 }
 
 TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {

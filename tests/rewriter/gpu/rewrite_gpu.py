@@ -14,7 +14,8 @@ with the collector in all of them:
   park         patched and parked
   toggled      patched, poll and park in turn every 5 ms
 
-Writes OUT/rewrite.json (docs/results/README.md says what is in it) and OUT/rewrite.log; prints PASS or FAIL.
+Writes OUT/rewrite.json (docs/results/README.md says what is in it) and OUT/rewrite.log; prints PASS, or FAIL where a
+run failed, a result differs or a bar is missed.
 """
 
 import argparse
@@ -255,6 +256,8 @@ def main():
         if row["ratio"] is not None:
             bench.say(f"{row['name']:32s} {row['value']:10.3f} {row['unit']:3s} {row['ratio']:.4f}"
                       + ("" if row["bar"] is None else f" (bar {row['bar']}{'' if row['holds'] else ', MISSED'})"))
+    bench.failures += [f"{row['name']}: {row['ratio']:.4f}, bar {row['bar']}" for row in bench.rows
+                       if row["holds"] is False and row["compared_to"] is not None]
     for failure in bench.failures:
         bench.say("FAILED: " + failure)
     bench.say("FAIL" if bench.failures else "PASS")

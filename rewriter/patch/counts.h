@@ -1,0 +1,28 @@
+// The counts of waits, most of which are too short to be recorded: of those that last, and of a sample of the others.
+#pragma once
+
+#include <string>
+
+#include "rewriter/patch/look.h"
+#include "rewriter/patch/site.h"
+
+namespace wicprof::rewriter {
+
+/// Stands in each round: makes %__wic_l in the wait's first round, when %__wic_t is its clock. The first look of a wait
+/// of the sample is due at once, since its time lies kSampleDueBefore behind. Changes %__wic_p, %__wic_q and %__wic_e.
+std::string first_look_text(const Table& table);
+
+/// Stands before the look: a thread whose wait is one of the sample comes here, and notes its begin when it goes round.
+/// It goes on to $__wic_go_on_N, or to the look behind this text if it has waited for kFirstLookNs, or if the end of an
+/// earlier wait is still to be written. Expects what look_text() expects.
+std::string sample_text(const Site& site, const Table& table, const LookPlace& place);
+
+/// Adds 1 to the waits of the site whose number `number` puts into %__wic_h (LookPlace::number) that have lasted until
+/// their first look. Changes %__wic_a and %__wic_h.
+std::string add_looked_text(const Table& table, const std::string& number);
+
+/// Adds the thread's wait of the sample, of which %__wic_s says the site, to the site's counts. `state`: the address of
+/// the thread's ThreadState. Changes %__wic_a, %__wic_g, %__wic_h, %__wic_i and %__wic_x.
+std::string add_sample_text(const Table& table, const std::string& state);
+
+}  // namespace wicprof::rewriter
