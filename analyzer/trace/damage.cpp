@@ -92,8 +92,8 @@ class RowFilter {
              p.length(row.park_p99);
     });
     keep("wait_count", model_.wait_counts, [&](const auto& row) {
-      return p.time(row.begin) && p.time(row.end) && row.sampled_time >= 0 &&
-             row.sampled_time / kMostThreads <= kMaxDistance && row.one_in >= 1 && row.sampled <= row.sampled_squares;
+      return p.time(row.begin) && p.time(row.end) && row.timed_time >= 0 &&
+             row.timed_time / kMostThreads <= kMaxDistance && row.one_in >= 1 && row.sampled <= row.sampled_squares;
     });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });

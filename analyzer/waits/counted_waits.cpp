@@ -12,8 +12,8 @@ namespace {
 constexpr double kLongest = 9e18;
 
 struct Sums {
-  std::uint64_t counted = 0, longer = 0, recorded = 0, sampled = 0, rounds = 0, one_in = 1;
-  double sampled_ns = 0, variance = 0;
+  std::uint64_t counted = 0, longer = 0, recorded = 0, sampled = 0, timed = 0, rounds = 0, one_in = 1;
+  double timed_ns = 0, variance = 0;
 };
 
 /// Of the estimated number of waits: the parts' numbers vary as much as chance makes them, and so does their sum.
@@ -31,7 +31,7 @@ CountedWaits counted_of(const Sums& sums) {
   all.sampled = sums.sampled;
   all.one_in = sums.one_in;
   // Where the ends of waits are not known, the sample has longer ones as well.
-  const bool ends_known = sums.rounds != 0;
+  const bool ends_known = sums.longer == 0 || sums.counted != sums.sampled * sums.one_in;
   all.at_least = ends_known ? sums.longer + sums.sampled : std::max(sums.longer, sums.sampled);
   const double error = std::sqrt(sums.variance);
   const std::uint64_t counted = std::max(sums.counted, all.at_least);
@@ -39,11 +39,11 @@ CountedWaits counted_of(const Sums& sums) {
   if (sums.sampled < kFewestSampled || error > kLargestError * estimated) return all;
   all.counted = counted;
   all.standard_error = error;
-  if (!ends_known) return all;
-  const auto sampled = static_cast<double>(sums.sampled);
-  all.rounds = static_cast<double>(sums.rounds) / sampled;
-  all.mean_ns = static_cast<TimeNs>(std::min(sums.sampled_ns / sampled, kLongest));
-  all.time_ns = static_cast<TimeNs>(std::min(sums.sampled_ns / sampled * estimated, kLongest));
+  if (sums.timed < kFewestSampled) return all;
+  const auto timed = static_cast<double>(sums.timed);
+  all.rounds = static_cast<double>(sums.rounds) / timed;
+  all.mean_ns = static_cast<TimeNs>(std::min(sums.timed_ns / timed, kLongest));
+  all.time_ns = static_cast<TimeNs>(std::min(sums.timed_ns / timed * estimated, kLongest));
   return all;
 }
 
@@ -56,8 +56,9 @@ std::vector<CountedWaits> counted_waits(const TraceModel& model) {
     sums.counted += row.waits;
     sums.longer += row.looked;
     sums.sampled += row.sampled;
-    sums.rounds += row.sampled_rounds;
-    sums.sampled_ns += static_cast<double>(row.sampled_time);
+    sums.timed += row.timed;
+    sums.rounds += row.timed_rounds;
+    sums.timed_ns += static_cast<double>(row.timed_time);
     sums.one_in = std::max<std::uint64_t>(sums.one_in, row.one_in);
     sums.variance += variance_of(row);
   }

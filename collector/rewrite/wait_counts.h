@@ -1,6 +1,7 @@
 // What the waits of a patched loop sum up to, as the host reads it (rewriter::SiteCounts).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace wicprof::collector {
 
 struct WaitSums {
-  std::uint64_t looked = 0, sampled_rounds = 0, sampled_ns = 0;
+  std::uint64_t looked = 0, timed = 0, timed_rounds = 0, timed_ns = 0;
   std::array<std::uint64_t, rewriter::kCountSlots> sampled{};  // by slot
 };
 
@@ -22,26 +23,32 @@ inline WaitSums sums_of(const rewriter::SiteCounts* slots) {
   for (std::size_t i = 0; i < sums.sampled.size(); ++i) {
     sums.looked += slots[i].looked;
     sums.sampled[i] = slots[i].sampled;
-    sums.sampled_rounds += slots[i].sampled_rounds;
-    sums.sampled_ns += slots[i].sampled_ns;
+    sums.timed += slots[i].timed;
+    sums.timed_rounds += slots[i].timed_rounds;
+    sums.timed_ns += slots[i].timed_ns;
   }
   return sums;
 }
 
-/// What has come since `before`. A copy may meet a wait between two of its sums: they are those of different moments.
-inline WaitCountEvent waits_between(const WaitSums& before, const WaitSums& after, const rewriter::LoadedSite& site) {
+/// What has come between `before` and `after`; `before` becomes `after`. A copy may meet a wait between two of its
+/// sums: they are those of different moments. A slot that has lost more waits than it got, since they lasted, stays as
+/// it was until it has got as many again.
+inline WaitCountEvent next_waits(WaitSums& before, WaitSums after, const rewriter::LoadedSite& site) {
   auto event = make_event<WaitCountEvent>();
   event.looked = after.looked - before.looked;
   event.one_in = rewriter::kSampleOneIn;
   for (std::size_t i = 0; i < after.sampled.size(); ++i) {
+    after.sampled[i] = std::max(after.sampled[i], before.sampled[i]);
     const std::uint64_t sampled = after.sampled[i] - before.sampled[i];
     event.sampled += sampled;
     event.sampled_squares += sampled * sampled;
   }
-  event.sampled_rounds = after.sampled_rounds - before.sampled_rounds;
-  event.sampled_ns = after.sampled_ns - before.sampled_ns;
+  event.timed = after.timed - before.timed;
+  event.timed_rounds = after.timed_rounds - before.timed_rounds;
+  event.timed_ns = after.timed_ns - before.timed_ns;
   // Where ends are not known, longer waits are in the sample as well.
   event.waits = event.sampled * event.one_in + (site.ends_known ? event.looked : std::uint64_t{0});
+  before = after;
   return event;
 }
 

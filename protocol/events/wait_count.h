@@ -20,8 +20,9 @@ struct WaitCountEvent {
   std::uint64_t sampled;  ///< of the others, those that began in a window of time that was sampled, 1 of `one_in`
   /// The sum of the squares of kSampleParts numbers whose sum is `sampled`: each part has windows of its own.
   std::uint64_t sampled_squares;
-  std::uint64_t sampled_rounds;
-  std::uint64_t sampled_ns;  ///< from the first round's clock to the last one's
+  std::uint64_t timed;  ///< of the others, those that began in other windows, in which rounds and times are noted
+  std::uint64_t timed_rounds;
+  std::uint64_t timed_ns;  ///< from the first round's clock to the last one's
   std::uint32_t one_in;
   std::uint32_t reserved;
 };

@@ -71,8 +71,7 @@ constexpr const char* kHostWords = "mad.wide.u32 %__wic_a, %__wic_h, <bytes>, %_
 int kind_of(const Site& site) {
   const LoopVerdict& loop = *site.loop;
   int kind = static_cast<int>(loop.pause);
-  for (const bool is :
-       {site.beside_poll, site.records(), site.watches(), loop.word.has_value(), loop.word && loop.word->is_64_bit}) {
+  for (const bool is : {site.records(), site.watches(), loop.word.has_value(), loop.word && loop.word->is_64_bit}) {
     kind = 2 * kind + (is ? 1 : 0);
   }
   return kind;
@@ -120,7 +119,7 @@ constexpr const char* kNothing = "mov.b64 %__wic_x, 0;\n";
 std::string call_text(const Site& site, const Table& table) {
   const std::optional<Word>& word = site.loop->word;
   const std::string begun = site.records() ? fill(kHasBegun, {{"begun", std::to_string(kBegun)}}) : "";
-  return fill(kCall + begun + "$__wic_go_on_<k>:\n",
+  return fill(kCall + begun,
               {{"rounds", "%__wic_n"},
                {"seen", word ? seen_text(*word, "%__wic_x") : kNothing},
                {"address", word ? address_text(*word, "%__wic_x") + (word->is_global ? kGeneric : "") : kNothing},

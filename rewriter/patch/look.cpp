@@ -16,7 +16,7 @@ namespace {
 // recorded, that is all that the thread does, and it looks again in the next round: with a way back to the first look
 // in this text, ptxas has the lanes of a warp meet behind each loop that calls it. %__wic_q: the record is one of an
 // end.
-constexpr const char* kLook = R"(<clock><count><elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
+constexpr const char* kLook = R"(<clock><elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
 @%__wic_p bra $__wic_again_<k>;
 setp.ne.b32 %__wic_q, %__wic_s, 0;
 @%__wic_q bra $__wic_ended_<k>;
@@ -28,9 +28,9 @@ st.local.u64 [<state>+<begin>], %__wic_y;
 mov.b32 %__wic_e, 0;
 bra $__wic_control_<k>;
 $__wic_ended_<k>:
-<sample>$__wic_record_<k>:
+<timed>$__wic_record_<k>:
 <record>@%__wic_q mov.b32 %__wic_s, 0;
-@%__wic_q bra $__wic_go_on_<k>;
+@%__wic_q bra $__wic_leave_<k>;
 mov.b32 %__wic_s, <own>;
 or.b32 %__wic_n, %__wic_n, <begun>;
 <begins>bra $__wic_recorded_<k>;
@@ -44,18 +44,18 @@ $__wic_control_<k>:
 st.local.u32 [<state>+<flags>], %__wic_e;
 )";
 
-// A wait of the sample is over, or this one is: it lasts longer than those that are sampled.
-constexpr const char* kEndOfSample = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
+// A wait that was timed is over, or this one is: it lasts longer than those that are.
+constexpr const char* kEndOfTimed = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_record_<k>;
 and.b32 %__wic_g, %__wic_n, <begun>;
 setp.ne.b32 %__wic_p, %__wic_g, 0;
 @%__wic_p bra $__wic_drop_<k>;
-<add sample>mov.b32 %__wic_s, 0;
-bra $__wic_go_on_<k>;
+<add timed>mov.b32 %__wic_s, 0;
+bra $__wic_leave_<k>;
 $__wic_drop_<k>:
 and.b32 %__wic_n, %__wic_n, <not begun>;
 mov.b32 %__wic_s, 0;
-<drops>bra $__wic_go_on_<k>;
+<drops>bra $__wic_leave_<k>;
 )";
 
 // Of lanes that look together, the first counts for all.
@@ -85,7 +85,7 @@ sub.u32 %__wic_h, %__wic_t, %__wic_h;
 setp.ge.s32 %__wic_p, %__wic_h, 0;
 @%__wic_p bra $__wic_look_on_<k>;
 nanosleep.u32 %__wic_g;
-bra $__wic_go_on_<k>;
+bra $__wic_leave_<k>;
 $__wic_look_on_<k>:
 )";
 
@@ -144,7 +144,7 @@ st.local.u32 [<state>+<flags>], %__wic_e;
 mov.b32 %__wic_l, %__wic_t;
 add.u32 %__wic_t, %__wic_t, <look ns>;
 st.local.u32 [<state>+<next>], %__wic_t;
-bra $__wic_go_on_<k>;
+bra $__wic_leave_<k>;
 )";
 
 // Lanes that have looked together look together again, though the one that records takes longer: the next look is due
@@ -157,7 +157,7 @@ cvt.u32.u64 %__wic_t, %__wic_y;
 sub.u32 %__wic_d, %__wic_t, %__wic_l;
 setp.ge.s32 %__wic_p, %__wic_d, 0;
 @%__wic_p add.u32 %__wic_l, %__wic_t, <look ns>;
-$__wic_go_on_<k>:
+$__wic_leave_<k>:
 )";
 
 // %__wic_n cannot have more rounds than this at two looks in a row: it never runs into its flags.
@@ -199,11 +199,10 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
   const std::uint32_t longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
   return fill(text, {{"clock", place.clock},
                      {"elect", kElect},
-                     {"count", sample_text(site, table, place)},
                      {"long", table.counts_waits ? kLong : ""},
-                     {"add looked", add_looked_text(table, place.number)},
-                     {"sample", table.counts_waits ? kEndOfSample : ""},
-                     {"add sample", add_sample_text(table, place.state)},
+                     {"add looked", add_looked_text(site, table, place.number)},
+                     {"timed", table.counts_waits ? kEndOfTimed : ""},
+                     {"add timed", add_timed_text(table, place.state)},
                      {"number", place.number},
                      {"find words", place.find_words},
                      {"record", record_text(site, table, place.number)},

@@ -20,7 +20,7 @@ struct LookPlace {
   std::string host_words;    ///< makes %__wic_a, where all SiteWords are, an address so many bytes before the site's:
   std::size_t host_words_at = 0;
   std::string begins;  ///< what the place does when the begin of the wait is recorded
-  std::string drops;   ///< what it does when the wait is one of the sample no more
+  std::string drops;   ///< what it does when the wait is timed no more
 };
 LookPlace in_the_loop(const Site& site, const Table& table);
 
@@ -29,7 +29,7 @@ std::string look_registers_text();
 
 /// Expects the clock in %__wic_t, and in %__wic_d how late the look is. Reads and writes %__wic_n,
 /// %__wic_l and %__wic_s (registers_text() in visit.h), the table, the polled word and the state, and ends in bounded
-/// time whatever others do. Behind it stands the label $__wic_go_on_N, where rounds without a look go.
+/// time whatever others do. All ways lead to its end.
 std::string look_text(const Site& site, const Table& table, const LookPlace& place);
 
 }  // namespace wicprof::rewriter

@@ -73,8 +73,8 @@ void place_visit(const Function& function, const Site& site, const Table& table,
   if (site.beside_poll) {
     const Statement& poll = function.statements[site.loop->word->poll];
     if (!has_modifier(poll.opcode(), "acquire")) return add(poll.range.end, {});
-    insertions.push_back({poll.range.begin, marked(clock_text())});
-    insertions.push_back({poll.range.end, marked(visit_behind_clock_text(site, table))});
+    insertions.push_back({poll.range.begin, marked(before_poll_text(site, table))});
+    insertions.push_back({poll.range.end, marked(visit_behind_poll_text(site, table))});
     return;
   }
   const Statement& statement = function.statements[site.loop->back_edge];
@@ -147,8 +147,8 @@ void place_waits(const Function& function, std::span<const Site> sites, std::vec
   }
 }
 
-/// Before the thread leaves the function, the end of its last wait is recorded, or that wait added to the sample:
-/// behind the function's last statement.
+/// Before the thread leaves the function, the end of its last wait is recorded, or that wait added to those that were
+/// timed: behind the function's last statement.
 void place_ends(const Function& function, std::span<const Site> sites, const Table& table, std::size_t& ends,
                 std::vector<Insertion>& insertions) {
   const auto records = std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.records(); });

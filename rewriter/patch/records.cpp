@@ -83,15 +83,15 @@ constexpr const char* kEndOfWait = R"({
 .reg .b64 %__wic_a, %__wic_i, %__wic_x;
 setp.eq.b32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_ended_<label>;
-<sample><record>$__wic_written_end_<label>:
+<timed><record>$__wic_written_end_<label>:
 mov.b32 %__wic_s, 0;
 $__wic_ended_<label>:
 }
 )";
 
-constexpr const char* kLastOfSample = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
+constexpr const char* kLastOfTimed = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_record_<label>;
-<add sample>bra $__wic_written_end_<label>;
+<add timed>bra $__wic_written_end_<label>;
 $__wic_record_<label>:
 )";
 
@@ -143,8 +143,8 @@ std::string record_text(const Site& site, const Table& table, const std::string&
 
 std::string end_text(const Table& table, const std::string& label) {
   return fill(kEndOfWait, {{"record", text_of(table, end_texts(""), "written_" + label)},
-                           {"sample", table.counts_waits ? kLastOfSample : ""},
-                           {"add sample", add_sample_text(table, "__wic_state")},
+                           {"timed", table.counts_waits ? kLastOfTimed : ""},
+                           {"add timed", add_timed_text(table, "__wic_state")},
                            {"state", "__wic_state"},
                            {"label", label}});
 }

@@ -12,8 +12,8 @@ namespace wicprof::rewriter {
 /// %__wic_h Site::number.
 std::string record_text(const Site& site, const Table& table, const std::string& number);
 
-/// Records the end of the thread's last wait, if its begin is recorded, or adds that wait to the sample. `label`
-/// distinguishes the places of a module.
+/// Records the end of the thread's last wait, if its begin is recorded, or adds that wait to those that were timed.
+/// `label` distinguishes the places of a module.
 std::string end_text(const Table& table, const std::string& label);
 
 }  // namespace wicprof::rewriter

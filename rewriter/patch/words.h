@@ -54,22 +54,27 @@ inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWat
 /// look is none.
 struct SiteCounts {
   std::uint64_t looked;  ///< those that have lasted until their first look, kFirstLookNs; the slot is the SM's
-  /// The sample, in the slot of its window (kSampleWindowLog2): of the others, waits, their rounds, and their times
-  /// from the first round's clock to the last one's. Of a site whose waits' ends are not known (Site::records), waits
-  /// of any length, without rounds and times.
+  /// Of the others, those that began in windows that are counted, in the slot of the window (kSampleWindowLog2). A wait
+  /// is added when it goes round, and taken away at its first look; where the ends of a site's waits are not known
+  /// (Site::records), it stays.
   std::uint64_t sampled;
-  std::uint64_t sampled_rounds;
-  std::uint64_t sampled_ns;
-  std::uint64_t reserved[4];
+  /// Of the others, those that began in windows that are timed, their rounds, and their times from the first round's
+  /// clock to the last one's. They are too few to count: who notes a time begins fewer waits in a window than others.
+  std::uint64_t timed;
+  std::uint64_t timed_rounds;
+  std::uint64_t timed_ns;
+  std::uint64_t reserved[3];
 };
 static_assert(sizeof(SiteCounts) == 64);
 inline constexpr std::uint32_t kCountSlots = 8;
-/// A wait is one of the sample if it begins in one of some windows of 1 us, one in kSampleOneIn: the windows w for
-/// which w^2 times kSampleMultiplier, modulo 2^32, is below 2^32 / kSampleOneIn. The clock's 32 bits have 2^22 windows,
-/// of which 4,096 are so, as far apart as windows chosen at random: they have no period that a program's waits could
-/// have. In longer windows a thread would begin several waits, and fewer of them than elsewhere, since each takes
-/// longer.
-inline constexpr std::uint32_t kSampleOneIn = 1024, kSampleWindowLog2 = 10, kSampleMultiplier = 0x385d3eedu;
+/// A wait is one of the sample if it begins in one of some windows of 1 us: of window w, the number is w^2 times
+/// kSampleMultiplier, modulo 2^32. One window in kSampleOneIn has a number below kCountedBelow, and is counted; those
+/// of the next numbers, below kTimedBelow, are timed. The clock's 32 bits have 2^22 windows. Those of the sample are as
+/// far apart as windows chosen at random: they have no period that a program's waits could have. In longer windows a
+/// thread would begin several waits, and fewer of them than elsewhere, since each takes longer.
+inline constexpr std::uint32_t kSampleOneIn = 256, kSampleWindowLog2 = 10, kSampleMultiplier = 0x3ca7fc05u;
+inline constexpr std::uint32_t kCountedBelow = 0xffff'ffffu / kSampleOneIn + 1;
+inline constexpr std::uint32_t kTimedBelow = kCountedBelow + kCountedBelow / 8;
 /// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
 inline constexpr std::uint32_t kSampleSlotShift = 15;
 /// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.
@@ -108,8 +113,10 @@ inline constexpr std::uint32_t kFirstLookNs = 20'000;
 /// How far apart later looks are, in ns. A look takes about 1 us, in which the thread does not see its word.
 inline constexpr std::uint32_t kLookNs = 250'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
-/// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200.
-inline constexpr std::uint32_t kControlNs = 20'000;
+/// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200. A single read
+/// delays fences of other SMs by about 1 us: with one per 20 us that chain takes 1.07 of its time, with one per 250 us
+/// 1.02.
+inline constexpr std::uint32_t kControlNs = 1'000'000;
 /// A pause is this share of the wait so far, a 1024th. In a chain of N blocks that wait for each other the pause of
 /// each delays all: with a share of 1/N or more, waits and pauses make each other grow. Pauses that doubled up to 100
 /// us made that chain as slow as the reads did.

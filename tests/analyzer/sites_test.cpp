@@ -79,8 +79,9 @@ void add_counts(TraceModel& model, SiteId site, std::uint64_t looked, std::uint6
   row.looked = looked;
   row.sampled = sampled;
   row.sampled_squares = squares;
-  row.sampled_rounds = rounds_per_wait * sampled;
-  row.sampled_time = static_cast<TimeNs>(1'000 * sampled);
+  row.timed = rounds_per_wait == 0 ? 0 : sampled;
+  row.timed_rounds = rounds_per_wait * sampled;
+  row.timed_time = static_cast<TimeNs>(1'000 * sampled);
 }
 
 TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {

@@ -53,8 +53,9 @@ TEST(Reports, SayHowGoodACountOfWaitsIsAndNoNumberWhereTheSampleIsTooSmall) {
     row.looked = looked;
     row.sampled = sampled;
     row.sampled_squares = squares;
-    row.sampled_rounds = 3 * sampled;
-    row.sampled_time = static_cast<TimeNs>(1'000 * sampled);
+    row.timed = sampled;
+    row.timed_rounds = 3 * sampled;
+    row.timed_time = static_cast<TimeNs>(1'000 * sampled);
   };
   // Eight parts of 8, 8, 8, 8, 12, 12, 12, 12 waits: 8 / 7 x (832 - 800) x 256 x 255 is the square of 1,545.
   add(model.sites[0].id, 5, 80, 832);

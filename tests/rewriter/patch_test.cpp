@@ -73,6 +73,16 @@ TEST(RewriterPatch, SitesThatLookAlikeShareAFunction) {
   EXPECT_EQ(functions_of("$M: ld.volatile.global.u64 %rd3, [%rd1+8]; setp.eq.s64 %p2, %rd3, 0; @%p2 bra $M;"), 2);
 }
 
+/// Expects the parts in this order, each behind the one before.
+void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << " is not behind the others in\n" << text;
+    at = found + part.size();
+  }
+}
+
 TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   const auto patched_of = [](const std::string& text) {
     const Result<Module> module = read_module(text);
@@ -88,10 +98,9 @@ TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   // What acquires waits for its load at once.
   const std::string acquires =
       patched_of(kernel("$L: ld.acquire.sys.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
-  EXPECT_NE(
-      acquires.find("mov.u64 %__wic_c, %globaltimer;\n/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/"),
-      std::string::npos)
-      << acquires;
+  expect_in_order(acquires,
+                  {"mov.u64 %__wic_c, %globaltimer;", "setp.lt.s32 %__wic_w, %__wic_d, 0;\n}\n",
+                   "/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/", "@%__wic_w bra $__wic_go_on_0;\n"});
 }
 
 TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
@@ -304,7 +313,7 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   EXPECT_FALSE(patched->sites[0].records());
   // No begin is recorded, and of a wait of the sample neither rounds nor time; but it is counted.
   EXPECT_EQ(patched->text.find("setp.ge.s32 %__wic_p, %__wic_r, 0;"), std::string::npos);
-  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16], %__wic_y;"), std::string::npos);
+  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16]"), std::string::npos);
   EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_a+8], 1;"), std::string::npos);
 }
 
@@ -315,48 +324,52 @@ std::string patch_of(const std::string& text, bool counts = true) {
   return patched->text;
 }
 
-/// Expects the parts in this order, each behind the one before.
-void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
-  std::size_t at = 0;
-  for (const std::string& part : parts) {
-    const std::size_t found = text.find(part, at);
-    ASSERT_NE(found, std::string::npos) << part << " is not behind the others in\n" << text;
-    at = found + part.size();
-  }
-}
-
 TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
   for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
     const std::string patched = patch_of(kernel(body));
     // In its first round the window decides when the wait is due, without a branch.
     expect_in_order(patched.substr(patched.find("$L:")),
                     {"shr.u32 %__wic_e, %__wic_t, 10;\nmul.lo.u32 %__wic_e, %__wic_e, %__wic_e;\n",
-                     "setp.lt.u32 %__wic_q, %__wic_e, 4194304;\n"
-                     "selp.b32 %__wic_e, 3221225472, 20000, %__wic_q;\nsetp.eq.u32 %__wic_p, %__wic_n, 1;\n"
-                     "@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;\nsub.u32 %__wic_d, %__wic_t, %__wic_l;"});
-    // The first round writes the end of an earlier wait at most; in the second, one lane notes the begin.
-    expect_in_order(patched,
-                    {"setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
-                     "setp.ne.b32 %__wic_p, %__wic_s, 0;\n@%__wic_p bra $__wic_longer_0;",
+                     "setp.lt.u32 %__wic_q, %__wic_e, " + std::to_string(kTimedBelow) +
+                         ";\nselp.b32 %__wic_e, 3221225472, 20000, %__wic_q;\nsetp.eq.u32 %__wic_p, %__wic_n, 1;\n"
+                         "@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;\nsub.u32 %__wic_d, %__wic_t, %__wic_l;",
+                     // The look writes the end of an earlier wait first. In the second round one lane counts.
+                     "setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
+                     "or.b32 %__wic_e, %__wic_e, %__wic_s;\nsetp.ne.b32 %__wic_p, %__wic_e, 0;\n"
+                     "@%__wic_p bra $__wic_longer_0;",
                      "setp.eq.u32 %__wic_p, %__wic_n, 1;\n@%__wic_p bra $__wic_go_on_0;",
-                     "add.u32 %__wic_l, %__wic_l, 1073761824;\nsub.u32 %__wic_d, %__wic_d, 1073741824;\nactivemask.b32",
-                     "@%__wic_p bra $__wic_go_on_0;\ncvt.u64.u32 %__wic_x, %__wic_d;\n"
-                     "sub.u64 %__wic_x, %__wic_y, %__wic_x;\nst.local.u64",
-                     "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
+                     "add.u32 %__wic_l, %__wic_l, 1073761824;\nactivemask.b32", "@%__wic_p bra $__wic_go_on_0;",
+                     "setp.ge.u32 %__wic_p, %__wic_g, 16777216;\n@%__wic_p bra $__wic_timed_0;",
+                     "red.global.add.u64 [%__wic_a+8], 1;\nbra $__wic_go_on_0;",
+                     // Or it notes the begin.
+                     "$__wic_timed_0:\nsub.u32 %__wic_d, %__wic_d, 1073741824;",
+                     "sub.u64 %__wic_x, %__wic_c, %__wic_x;\nst.local.u64", "mov.b32 %__wic_s, 2147",
+                     "or.b32 %__wic_n, %__wic_n, 536870912;", "bra $__wic_go_on_0;\n$__wic_longer_0:"});
+  }
+}
+
+TEST(RewriterPatch, AWaitThatWasCountedAndLastsIsTakenAwayAtItsFirstLook) {
+  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
+    expect_in_order(patch_of(kernel(body)),
+                    {"red.global.add.u64 [%__wic_a+0], 1;", "sub.u32 %__wic_g, %__wic_l, 20000;\nshr.u32",
+                     "setp.lt.u32 %__wic_p, %__wic_g, 16777216;", "@%__wic_p red.global.add.u64 [%__wic_a+8], -1;"});
   }
 }
 
 TEST(RewriterPatch, TheWindowsOfTheSampleHaveTheirShareAndNoPeriod) {
   constexpr std::uint32_t kWindows = 1u << (32 - kSampleWindowLog2);
   std::vector<std::uint32_t> sampled, of_slots(kCountSlots);
+  std::uint32_t timed = 0;
   for (std::uint32_t window = 0; window < kWindows; ++window) {
     const std::uint32_t number = window * window * kSampleMultiplier;
-    if (number >= (std::uint64_t{1} << 32) / kSampleOneIn) continue;
+    if (number >= kCountedBelow && number < kTimedBelow) ++timed;
+    if (number >= kCountedBelow) continue;
     sampled.push_back(window);
     ++of_slots[number >> kSampleSlotShift & (kCountSlots - 1)];
   }
   const auto all = static_cast<double>(sampled.size());
   EXPECT_NEAR(all * kSampleOneIn / kWindows, 1, 0.001);
+  EXPECT_NEAR(timed / all, 0.125, 0.01);
   for (const std::uint32_t each : of_slots) EXPECT_NEAR(each, all / kCountSlots, 4 * std::sqrt(all / kCountSlots));
   // Waits that come once per so many windows: as many meet each phase of their period.
   for (double period = 1.5; period < 100; period += 0.05 * std::max(1.0, period / 25)) {
@@ -369,9 +382,8 @@ TEST(RewriterPatch, TheWindowsOfTheSampleHaveTheirShareAndNoPeriod) {
 TEST(RewriterPatch, AWaitAtABackEdgeIsOneOfTheSampleAtOnce) {
   const std::string patched = patch_of(kernel(kTwoWaysBack));
   expect_in_order(patched, {"setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
-                            // An earlier wait of the sample is added in the same round.
-                            "@%__wic_p bra $__wic_note_0;", "red.global.add.u64 [%__wic_a+8], 1;", "$__wic_note_0:",
-                            "2147483648;\nor.b32 %__wic_n, %__wic_n, 536870912;", "$__wic_longer_0:"});
+                            "@%__wic_p bra $__wic_longer_0;\nadd.u32 %__wic_g, %__wic_l, 1073741824;",
+                            "red.global.add.u64 [%__wic_a+8], 1;", "$__wic_longer_0:"});
 }
 
 TEST(RewriterPatch, CountsNothingIfAskedTo) {
@@ -402,7 +414,7 @@ TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
   EXPECT_NE(patched->text.find("and.b32 %__wic_h, %__wic_s, 0xffff;\nmov.u64 %__wic_a, " + patched->table + "+" +
                                std::to_string(table.counts(0)) + ";"),
             std::string::npos);
-  // The way out of two loops knows which one ends, whether its wait is recorded or of the sample.
+  // The way out of two loops knows which one ends, whether its wait is recorded or timed.
   EXPECT_NE(patched->text.find("shl.b32 %__wic_e, %__wic_s, 1;\nsetp.eq.and.u32 %__wic_p, %__wic_e, " +
                                std::to_string(patched->sites[1].code() << 1) + ", %__wic_b;"),
             std::string::npos)

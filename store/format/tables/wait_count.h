@@ -11,8 +11,8 @@ struct WaitCountRow {
   SiteId site;
   DeviceId device;
   TimeNs begin, end;
-  std::uint64_t waits, looked, sampled, sampled_squares, sampled_rounds;
-  TimeNs sampled_time;
+  std::uint64_t waits, looked, sampled, sampled_squares, timed, timed_rounds;
+  TimeNs timed_time;
   std::uint32_t one_in = 1;
   ProcessId process = 0;
 };
@@ -37,8 +37,9 @@ struct WaitCountTable {
       column::known("looked", &Event::looked, &Row::looked),
       column::known("sampled", &Event::sampled, &Row::sampled),
       column::known("sampled_squares", &Event::sampled_squares, &Row::sampled_squares),
-      column::known("sampled_rounds", &Event::sampled_rounds, &Row::sampled_rounds),
-      column::known("sampled_ns", &Event::sampled_ns, &Row::sampled_time),
+      column::known("timed", &Event::timed, &Row::timed),
+      column::known("timed_rounds", &Event::timed_rounds, &Row::timed_rounds),
+      column::known("timed_ns", &Event::timed_ns, &Row::timed_time),
       column::known("one_in", &Event::one_in, &Row::one_in),
   };
 };

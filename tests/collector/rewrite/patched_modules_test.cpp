@@ -225,8 +225,8 @@ TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
   EXPECT_TRUE(read(modules).empty());
-  slot(0) = {1, 3, 9, 900, {}};
-  slot(7) = {4, 1, 2, 100, {}};
+  slot(0) = {1, 3, 2, 9, 900, {}};
+  slot(7) = {4, 1, 1, 2, 100, {}};
   std::vector<WaitCountEvent> events = read(modules);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].site, PatchedModules::kFirstSite);
@@ -234,8 +234,9 @@ TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
   EXPECT_EQ(events[0].looked, 5u);
   EXPECT_EQ(events[0].sampled, 4u);
   EXPECT_EQ(events[0].sampled_squares, 10u);
-  EXPECT_EQ(events[0].sampled_rounds, 11u);
-  EXPECT_EQ(events[0].sampled_ns, 1000u);
+  EXPECT_EQ(events[0].timed, 3u);
+  EXPECT_EQ(events[0].timed_rounds, 11u);
+  EXPECT_EQ(events[0].timed_ns, 1000u);
   EXPECT_EQ(events[0].one_in, rewriter::kSampleOneIn);
   EXPECT_LE(events[0].begin_ns, events[0].end_ns);
   const TimeNs end = events[0].end_ns;
@@ -244,8 +245,17 @@ TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
   events = read(modules);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].waits, 2u);
-  EXPECT_EQ(events[0].sampled_ns, 0u);
+  EXPECT_EQ(events[0].timed_ns, 0u);
   EXPECT_GE(events[0].begin_ns, end);
+  // Two waits that were counted have lasted until their first look; one of them came before the last copy.
+  slot(0).sampled -= 1;
+  slot(7).looked += 2;
+  events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].sampled, 0u);
+  EXPECT_EQ(events[0].waits, 2u);
+  slot(0).sampled += 5;
+  EXPECT_EQ(read(modules).at(0).sampled, 4u);
 }
 
 TEST_F(CountsTest, WaitsWithoutKnownEndsAreInTheSampleWhateverTheirLength) {
@@ -254,7 +264,7 @@ TEST_F(CountsTest, WaitsWithoutKnownEndsAreInTheSampleWhateverTheirLength) {
   modules.record(true);
   modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
   EXPECT_EQ(modules.bind(api, sink_), "");
-  slot(0) = {5, 3, 0, 0, {}};
+  slot(0) = {5, 3, 0, 0, 0, {}};
   slot(7).looked = 4;
   std::vector<WaitCountEvent> events = read(modules);
   ASSERT_EQ(events.size(), 1u);

@@ -32,8 +32,8 @@ CASES = {  # name: lanes, rounds, delay
 }
 PAIRS = 32
 COUNTS = """
-SELECT coalesce(sum(waits), 0), coalesce(sum(looked), 0), coalesce(sum(sampled), 0), coalesce(sum(sampled_rounds), 0),
-       coalesce(sum(sampled_ns), 0),
+SELECT coalesce(sum(waits), 0), coalesce(sum(looked), 0), coalesce(sum(sampled), 0), coalesce(sum(timed_rounds), 0),
+       coalesce(sum(timed_ns), 0), coalesce(sum(timed), 0),
        coalesce(sum(one_in * (one_in - 1.0) * 8 / 7 * (sampled_squares - sampled * sampled / 8.0)), 0)
 FROM wait_count JOIN site ON site.id = wait_count.site_id JOIN string ON string.id = site.name_id
 WHERE string.value LIKE '%consume%'
@@ -59,7 +59,7 @@ def run(build, out, name, arguments, delay=None):
         return {"error": (done.stdout + done.stderr)[-1000:]}
     row = json.loads(lines[-1])
     with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
-        (row["counted"], row["looked"], row["sampled"], row["rounds"], row["ns"],
+        (row["counted"], row["looked"], row["sampled"], row["rounds"], row["ns"], row["timed"],
          variance) = database.execute(COUNTS).fetchone()
         row["standard_error"] = max(0, variance) ** 0.5
         row["recorded"] = database.execute(RECORDED).fetchone()[0]
@@ -70,7 +70,7 @@ def run(build, out, name, arguments, delay=None):
 
 def rows_of(name, row, is_long):
     def result(what, value, unit, truth, holds):
-        params = ("looked", "recorded", "lost", "sampled", "standard_error")
+        params = ("looked", "recorded", "lost", "sampled", "timed", "standard_error")
         return {"name": f"{name}_{what}", "params": {key: row[key] for key in params}, "value": value, "unit": unit,
                 "compared_to": "truth", "ratio": value / truth if truth else None, "bar": None, "holds": holds}
 
@@ -85,7 +85,7 @@ def rows_of(name, row, is_long):
     yield result("recorded", row["recorded"], "waits", longer or None,
                  row["lost"] / 2 <= missing <= row["lost"] + beside_reader)
     if truth and not is_long:
-        mean = row["ns"] / row["sampled"] if row["sampled"] else 0
+        mean = row["ns"] / row["timed"] if row["timed"] else 0
         yield result("mean", mean, "ns", row["mean_ns"], 0 <= row["mean_ns"] - mean <= SHORTER_BY_NS)
 
 

@@ -37,7 +37,7 @@ PROGRAMS = {
     "documented": ["documented", 20],
 }
 COUNTS = """SELECT coalesce(sum(waits), 0), coalesce(sum(looked), 0), coalesce(sum(sampled), 0),
-coalesce(sum(sampled_rounds), 0), coalesce(sum(sampled_ns), 0) FROM wait_count"""
+coalesce(sum(timed), 0), coalesce(sum(timed_rounds), 0), coalesce(sum(timed_ns), 0) FROM wait_count"""
 # Of the estimated numbers of waits.
 VARIANCE = """SELECT coalesce(sum(one_in * (one_in - 1.0) * 8 / 7 * (sampled_squares - sampled * sampled / 8.0)), 0)
 FROM wait_count"""
@@ -118,7 +118,7 @@ class Bench:
 
 def counts_of(trace):
     with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
-        names = ("counted", "looked", "sampled", "sampled_rounds", "sampled_ns")
+        names = ("counted", "looked", "sampled", "timed", "timed_rounds", "timed_ns")
         counts = dict(zip(names, database.execute(COUNTS).fetchone()))
         counts["standard_error"] = max(0, database.execute(VARIANCE).fetchone()[0]) ** 0.5
         counts["recorded"] = database.execute("SELECT count(*) FROM wait").fetchone()[0]
