@@ -12,20 +12,21 @@ namespace {
 
 constexpr const char* kFirstLook = R"(setp.eq.u32 %__wic_p, %__wic_n, 1;
 @%__wic_p add.u32 %__wic_l, %__wic_t, <first look ns>;
+sub.u32 %__wic_d, %__wic_t, %__wic_l;
 )";
 // Computed in each round, under the program's poll, and used in the first: a branch would cost more.
-constexpr const char* kFirstLookOrSample = R"(shr.u32 %__wic_e, %__wic_t, <window>;
+constexpr const char* kIsSample = R"(shr.u32 %__wic_e, %__wic_t, <window>;
 mul.lo.u32 %__wic_e, %__wic_e, %__wic_e;
 mul.lo.u32 %__wic_e, %__wic_e, <multiplier>;
-setp.lt.u32 %__wic_q, %__wic_e, <timed below>;
-selp.b32 %__wic_e, <due before>, <first look ns>, %__wic_q;
-setp.eq.u32 %__wic_p, %__wic_n, 1;
-@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;
+setp.lt.and.u32 %__wic_q, %__wic_e, <timed below>, %__wic_p;
 )";
 
 // The end of an earlier wait is written first. Beside a poll the first round may find the word ready: then the wait is
 // none. Lanes of a warp that wait together leave it to the first of them.
-constexpr const char* kSampleWait = R"(setp.lt.s32 %__wic_p, %__wic_d, <due before>;
+constexpr const char* kSampleWait = R"(setp.lt.s32 %__wic_p, %__wic_d, 0;
+@%__wic_p sub.u32 %__wic_l, %__wic_t, <due before>;
+@%__wic_p mov.b32 %__wic_d, <due before>;
+setp.lt.s32 %__wic_p, %__wic_d, <due before>;
 @%__wic_p bra $__wic_longer_<k>;
 and.b32 %__wic_e, %__wic_n, <is known>;
 or.b32 %__wic_e, %__wic_e, %__wic_s;
@@ -131,12 +132,16 @@ std::string fill_counts(const std::string& text, const Table& table) {
 }  // namespace
 
 std::string first_look_text(const Table& table) {
-  return fill(table.counts_waits ? kFirstLookOrSample : kFirstLook,
+  return fill(kFirstLook + std::string(table.counts_waits ? kIsSample : ""),
               {{"window", std::to_string(kSampleWindowLog2)},
                {"multiplier", std::to_string(kSampleMultiplier)},
                {"timed below", std::to_string(kTimedBelow)},
-               {"due before", std::to_string(0u - kSampleDueBefore)},
                {"first look ns", std::to_string(kFirstLookNs)}});
+}
+
+std::string no_look_text(const Table& table) {
+  return table.counts_waits ? "setp.lt.and.s32 %__wic_p, %__wic_d, 0, !%__wic_q;\n"
+                            : "setp.lt.s32 %__wic_p, %__wic_d, 0;\n";
 }
 
 std::string sample_text(const Site& site, const Table& table) {

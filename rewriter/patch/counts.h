@@ -7,14 +7,17 @@
 
 namespace wicprof::rewriter {
 
-/// Stands in each round: makes %__wic_l in the wait's first round, when %__wic_t is its clock. The first look of a wait
-/// of the sample is due at once, since its time lies kSampleDueBefore behind. Changes %__wic_p, %__wic_q and %__wic_e.
+/// Stands in each round: makes %__wic_l in the wait's first round, when %__wic_t is its clock, and %__wic_d, how late
+/// the look is. %__wic_q: this is the first round of a wait of the sample. Changes %__wic_p and %__wic_e.
 std::string first_look_text(const Table& table);
+
+/// %__wic_p becomes whether the round has no look, from what first_look_text() has made.
+std::string no_look_text(const Table& table);
 
 /// Stands in the loop before the look, where a thread comes whose wait is one of the sample: when it goes round, it is
 /// counted, or its begin is noted, and the thread goes on to $__wic_go_on_N. It goes to what is behind this text if it
-/// has waited for kFirstLookNs, or if the end of an earlier wait is still to be written. Expects what look_text()
-/// expects, and %__wic_c.
+/// has waited for kFirstLookNs, or if the end of an earlier wait is still to be written: until the wait is counted, its
+/// look is due since kSampleDueBefore. Expects what look_text() expects, and %__wic_c.
 std::string sample_text(const Site& site, const Table& table);
 
 /// Adds 1 to the waits of the site whose number `number` puts into %__wic_h (LookPlace::number) that have lasted until

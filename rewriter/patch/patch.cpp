@@ -73,8 +73,8 @@ void place_visit(const Function& function, const Site& site, const Table& table,
   if (site.beside_poll) {
     const Statement& poll = function.statements[site.loop->word->poll];
     if (!has_modifier(poll.opcode(), "acquire")) return add(poll.range.end, {});
-    insertions.push_back({poll.range.begin, marked(before_poll_text(site, table))});
-    insertions.push_back({poll.range.end, marked(visit_behind_poll_text(site, table))});
+    insertions.push_back({poll.range.begin, marked(clock_text())});
+    insertions.push_back({poll.range.end, marked(visit_behind_clock_text(site, table))});
     return;
   }
   const Statement& statement = function.statements[site.loop->back_edge];

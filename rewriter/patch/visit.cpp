@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kRegisters = R"(
 .local .align 16 .b8 __wic_state[<state bytes>];
-.reg .pred %__wic_b, %__wic_w;
+.reg .pred %__wic_b;
 .reg .b32 %__wic_n, %__wic_l, %__wic_s;
 .reg .b64 %__wic_c;
 mov.b32 %__wic_s, 0;
@@ -30,8 +30,7 @@ setp.ne.b32 %__wic_b, %__wic_n, 0;
 constexpr const char* kReadClock = "mov.u64 %__wic_c, %globaltimer;\n";
 constexpr const char* kCount = R"(add.u32 %__wic_n, %__wic_n, 1;
 <note>cvt.u32.u64 %__wic_t, %__wic_c;
-<first look>sub.u32 %__wic_d, %__wic_t, %__wic_l;
-)";
+<first look>)";
 // The time of a wait that is recorded is noted in each round, since at the exit the program's next fence would wait for
 // the reading of the clock.
 constexpr const char* kNote = "@%__wic_b st.local.u64 [__wic_state+<ended>], %__wic_c;\n";
@@ -43,22 +42,9 @@ constexpr const char* kNoteAll = R"(<value>mov.b64 {%__wic_d, %__wic_t}, %__wic_
 
 // Beside the poll the way out of the loop stays as the program has it. At a back edge, a round without a look goes back
 // by a branch of its own: a branch around the look would cost it more.
-constexpr const char* kGoBack = R"(setp.lt<and>.s32 %__wic_p, %__wic_d, 0<condition>;
-@%__wic_p bra <label>;
+constexpr const char* kGoBack = R"(<no look><and condition>@%__wic_p bra <label>;
 <leave>)";
-constexpr const char* kGoAround = R"(setp.lt.s32 %__wic_p, %__wic_d, 0;
-@%__wic_p bra $__wic_go_on_<k>;
-)";
-// Behind a poll that acquires stands this branch alone: the program's own instructions there wait for nothing else.
-constexpr const char* kBeforePoll = R"({
-.reg .pred %__wic_p, %__wic_q;
-.reg .b32 %__wic_d, %__wic_e, %__wic_t;
-<round>setp.lt.s32 %__wic_w, %__wic_d, 0;
-}
-)";
-constexpr const char* kBehindPoll = R"(@%__wic_w bra $__wic_go_on_<k>;
-cvt.u32.u64 %__wic_t, %__wic_c;
-sub.u32 %__wic_d, %__wic_t, %__wic_l;
+constexpr const char* kGoAround = R"(<no look>@%__wic_p bra $__wic_go_on_<k>;
 )";
 
 constexpr const char* kVisit = R"(
@@ -129,23 +115,25 @@ std::string registers_text() {
 
 std::string arrive_text() { return std::string("\n") + kNoWait; }
 
-std::string before_poll_text(const Site& site, const Table& table) {
-  return fill(kBeforePoll, {{"round", kReadClock + count_text(site, table)}});
-}
+std::string clock_text() { return kReadClock; }
 
-std::string visit_behind_poll_text(const Site& site, const Table& table) { return visit_of(site, table, kBehindPoll); }
+std::string visit_behind_clock_text(const Site& site, const Table& table) {
+  return visit_of(site, table, count_text(site, table) + fill(kGoAround, {{"no look", no_look_text(table)}}));
+}
 
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
   const std::string guard(back.guard);
   const char* const no = back.guard_negated ? "@" : "@!";
-  const char* const yes = back.guard_negated ? "!" : "";
+  const std::string condition = back.guard_negated
+                                    ? "not.pred %__wic_q, " + guard + ";\nand.pred %__wic_p, %__wic_p, %__wic_q;\n"
+                                    : "and.pred %__wic_p, %__wic_p, " + guard + ";\n";
   const std::string leave = guard.empty() ? "" : no + guard + " bra $__wic_go_on_<k>;\n";
   const std::string round = kReadClock + count_text(site, table);
   return visit_of(site, table,
                   fill(back.label.empty() ? leave + round + kGoAround : round + kGoBack,
                        {{"leave", leave},
-                        {"and", guard.empty() ? "" : ".and"},
-                        {"condition", guard.empty() ? "" : ", " + (yes + guard)},
+                        {"no look", no_look_text(table)},
+                        {"and condition", guard.empty() ? "" : condition},
                         {"label", std::string(back.label)}}));
 }
 

@@ -18,7 +18,6 @@ namespace wicprof::rewriter {
 ///   %__wic_s  Site::code() of the wait whose begin is recorded, and its end not yet, or, with kTimed, of a wait that
 ///             is timed and not added yet; 0: none
 ///   %__wic_b  (a predicate) whether that wait still lasts, as kBegun says
-///   %__wic_w  (a predicate) whether no look is due, from before a poll that acquires to behind it
 ///   %__wic_c  the clock of this round.
 /// The record of an end comes at the first look of the next wait, or before the function ends: its loads and stores
 /// would delay what the program does next. Outside of loops, %__wic_s alone is needed.
@@ -39,10 +38,10 @@ struct BackEdge {
 /// `back`.
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back);
 
-/// The same around a poll that acquires: the instructions behind such a poll wait for its load, so that the round is
-/// counted, and its time compared, before it.
-std::string before_poll_text(const Site& site, const Table& table);
-std::string visit_behind_poll_text(const Site& site, const Table& table);
+/// The same around a poll that acquires: the instructions behind such a poll wait for its load, so that the clock is
+/// read before it.
+std::string clock_text();
+std::string visit_behind_clock_text(const Site& site, const Table& table);
 
 /// What stands where loops are left: a wait of `sites` is over.
 std::string exit_text(const std::vector<const Site*>& sites);

@@ -77,7 +77,7 @@ inline constexpr std::uint32_t kCountedBelow = 0xffff'ffffu / kSampleOneIn + 1;
 inline constexpr std::uint32_t kTimedBelow = kCountedBelow + kCountedBelow / 8;
 /// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
 inline constexpr std::uint32_t kSampleSlotShift = 15;
-/// The first look of a wait of the sample is due this long before the wait begins, in ns, until its begin is noted.
+/// The first look of a wait of the sample is due this long before the wait begins, in ns, until it is counted.
 inline constexpr std::uint32_t kSampleDueBefore = 1u << 30;
 
 /// A wait begins or ends; in a ring in pinned memory of the host. Nobody says when a record is complete: it is if
@@ -115,8 +115,8 @@ inline constexpr std::uint32_t kLookNs = 250'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
 /// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200. A single read
 /// delays fences of other SMs by about 1 us: with one per 20 us that chain takes 1.07 of its time, with one per 250 us
-/// 1.02.
-inline constexpr std::uint32_t kControlNs = 1'000'000;
+/// 1.02, with one per 1 ms 1.010.
+inline constexpr std::uint32_t kControlNs = 2'000'000;
 /// A pause is this share of the wait so far, a 1024th. In a chain of N blocks that wait for each other the pause of
 /// each delays all: with a share of 1/N or more, waits and pauses make each other grow. Pauses that doubled up to 100
 /// us made that chain as slow as the reads did.

@@ -99,8 +99,7 @@ TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   const std::string acquires =
       patched_of(kernel("$L: ld.acquire.sys.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
   expect_in_order(acquires,
-                  {"mov.u64 %__wic_c, %globaltimer;", "setp.lt.s32 %__wic_w, %__wic_d, 0;\n}\n",
-                   "/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/", "@%__wic_w bra $__wic_go_on_0;\n"});
+                  {"mov.u64 %__wic_c, %globaltimer;\n", "/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/"});
 }
 
 TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
@@ -113,7 +112,7 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_EQ(patched->sites[0].function, "k");
   EXPECT_NE(patched->text.find("@!%p1 bra $__wic_go_on_0;"), std::string::npos);
-  EXPECT_NE(patched->text.find("setp.lt.and.s32 %__wic_p, %__wic_d, 0, %p1;\n@%__wic_p bra $L;"), std::string::npos);
+  EXPECT_NE(patched->text.find("and.pred %__wic_p, %__wic_p, %p1;\n@%__wic_p bra $L;"), std::string::npos);
   EXPECT_NE(patched->text.find("/*__wic_end*/@%p1 bra $L;"), std::string::npos);
   EXPECT_EQ(strip(patched->text), text);
 }
@@ -330,9 +329,9 @@ TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
     // In its first round the window decides when the wait is due, without a branch.
     expect_in_order(patched.substr(patched.find("$L:")),
                     {"shr.u32 %__wic_e, %__wic_t, 10;\nmul.lo.u32 %__wic_e, %__wic_e, %__wic_e;\n",
-                     "setp.lt.u32 %__wic_q, %__wic_e, " + std::to_string(kTimedBelow) +
-                         ";\nselp.b32 %__wic_e, 3221225472, 20000, %__wic_q;\nsetp.eq.u32 %__wic_p, %__wic_n, 1;\n"
-                         "@%__wic_p add.u32 %__wic_l, %__wic_t, %__wic_e;\nsub.u32 %__wic_d, %__wic_t, %__wic_l;",
+                     "setp.lt.and.u32 %__wic_q, %__wic_e, " + std::to_string(kTimedBelow) + ", %__wic_p;\n",
+                     "setp.lt.and.s32 %__wic_p, %__wic_d, 0, !%__wic_q;\n@%__wic_p bra $__wic_go_on_0;",
+                     "@%__wic_p sub.u32 %__wic_l, %__wic_t, 1073741824;",
                      // The look writes the end of an earlier wait first. In the second round one lane counts.
                      "setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
                      "or.b32 %__wic_e, %__wic_e, %__wic_s;\nsetp.ne.b32 %__wic_p, %__wic_e, 0;\n"
