@@ -53,6 +53,11 @@ SLOW_TO_START = ("torch_extension", "triton")
 BETWEEN_STARTS = 1.5  # seconds
 
 
+def gpus():
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -97,6 +102,9 @@ class Bench:
         if (self.build / "ext" / "waiting_ext.so").exists():
             all_of["torch_extension"] = [sys.executable, HERE / "torch_extension.py", self.build / "ext"]
         all_of["triton"] = [sys.executable, HERE / "triton_spin.py", 100]
+        if gpus() > 1:
+            all_of["symmetric"] = [sys.executable, HERE / "symmetric_all_reduce.py"]
+            all_of["symmetric_late"] = [sys.executable, HERE / "symmetric_all_reduce.py", "--late-us", 300]
         only = self.options.only.split(",") if self.options.only else all_of
         return {name: all_of[name] for name in only if name in all_of}
 
@@ -178,6 +186,7 @@ class Bench:
             self.add(f"{name}_{way}", times[way], "ms", "original" if way == "recompiled" else "recompiled", base, bar,
                      {"loops": max((row.get("patched", 0) for row in runs[way]), default=0), "rounds": rounds,
                       "waits": sum(row.get("recorded_waits", 0) for row in runs[way]),
+                      "counted": sum(row.get("counted_waits", 0) for row in runs[way]),
                       "toggles": sum(row.get("toggles", 0) for row in runs[way])})
         params = {"ways": len(self.ways), "runs": len(everything)}
         if same and "cases" in everything[0]:
@@ -213,6 +222,7 @@ def read_trace(database, row):
     row["toggles"] = database.execute("SELECT count(*) FROM intervention").fetchone()[0]
     row["recorded_waits"], row["rounds"] = database.execute(
         "SELECT count(*), coalesce(sum(polls), 0) FROM wait").fetchone()
+    row["counted_waits"], = database.execute("SELECT coalesce(sum(waits), 0) FROM wait_count").fetchone()
 
 
 def checksums_of(rows):
