@@ -28,6 +28,7 @@
 #include "analyzer/rules/rule.h"
 #include "analyzer/trace/clock_bounds.h"
 #include "analyzer/trace/trace_model.h"
+#include "analyzer/waits/counted_waits.h"
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/waits/host_waits.h"
 #include "analyzer/waits/iterations.h"
@@ -52,6 +53,7 @@ struct Analysis {
   Classification classification;
   std::vector<SiteStats> sites;             ///< most total waiting time first
   std::vector<WakeStats> wakes;             ///< per site, in the order of `sites`
+  std::vector<CountedWaits> counted_waits;  ///< of patched loops, most waits first
   std::vector<SiteEdges> edges;             ///< of patched loops' sites, by site id
   std::vector<SiteWaits> site_waits;        ///< the wait model's sums, by site id and mode
   std::optional<SiteWaits> polled, parked;  ///< the sums over all sites in each mode

@@ -77,6 +77,7 @@ class Chapters {
       all_.devices = device_busy(model_);
     });
     tasks_.add([&] { all_.host_waits = host_wait_stats(model_); });
+    tasks_.add([&] { all_.counted_waits = counted_waits(model_); });
     tasks_.add([&] { all_.host_polling = host_polling(model_); });
     tasks_.add([&] { all_.mpi = mpi_waits(model_); });
     tasks_.add([&] {

@@ -30,8 +30,9 @@ inline constexpr char kLongWaitVariable[] = "WICPROF_LONG_WAIT_MS";
 /// "1": the collector also reports NVTX ranges when they begin (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 
-/// "recompile": what the source `rewrite` would patch is compiled by the driver without the patch. For measurements of
-/// the patch: the driver's compiler is not that of the program.
+/// For measurements of what the source `rewrite` does. "recompile": what it would patch is compiled by the driver
+/// without the patch, since the driver's compiler is not that of the program. "uncounted": patched loops do not count
+/// waits.
 inline constexpr char kRewriteVariable[] = "WICPROF_REWRITE";
 
 /// The collector's file name.

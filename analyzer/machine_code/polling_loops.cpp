@@ -11,7 +11,9 @@
 #include "analyzer/machine_code/barriers.h"
 #include "analyzer/machine_code/calls.h"
 #include "analyzer/machine_code/loop_text.h"
+#include "analyzer/trace/modes.h"
 #include "analyzer/words/format.h"
+#include "protocol/symbol_name.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -402,6 +404,23 @@ std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop
   return names;
 }
 
+/// Patched loops are named KERNEL:LINE, or KERNEL:siteN without source lines, and #2 and so on behind the name of
+/// another one (rewriter/waits). A line tells the loop; without lines a kernel's only patched loop is its only loop
+/// here.
+std::vector<SiteId> patched_loops_of(const TraceModel& model, const std::vector<PollingLoop>& loops,
+                                     const PollingLoop& loop) {
+  const std::string prefix = short_symbol(loop.symbol) + ':';
+  std::vector<SiteId> same, unplaced;
+  for (const store::SiteRow& site : model.sites) {
+    if (!site.name.starts_with(prefix)) continue;
+    const std::string place = site.name.substr(prefix.size(), site.name.find('#') - prefix.size());
+    if (place.starts_with("site")) unplaced.push_back(site.id);
+    if (loop.line != 0 && place == std::to_string(loop.line)) same.push_back(site.id);
+  }
+  const bool alone = std::ranges::count(loops, loop.symbol, &PollingLoop::symbol) == 1;
+  return same.empty() && alone && unplaced.size() == 1 ? unplaced : same;
+}
+
 }  // namespace
 
 std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stalls& stalls) {
@@ -421,7 +440,10 @@ std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stall
       loops.push_back(std::move(loop));
     }
   }
-  for (PollingLoop& loop : loops) loop.beside = beside(model, loop);
+  for (PollingLoop& loop : loops) {
+    loop.beside = beside(model, loop);
+    if (is_patched(model)) loop.sites = patched_loops_of(model, loops, loop);
+  }
   std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });
   return loops;
 }

@@ -37,6 +37,7 @@ struct PollingLoop {
   std::vector<std::string> evidence;      ///< sentences
   std::vector<std::string> code;          ///< one line per instruction: offset and text; empty without instructions
   std::vector<std::uint32_t> code_lines;  ///< source line per instruction, in `file` or its includes; 0: unknown
+  std::vector<SiteId> sites;              ///< the patched loops of the PTX that this code came from
   std::vector<std::string> beside;        ///< kernels that ran on the device at the same time, longest first
 };
 

@@ -52,6 +52,7 @@ std::string remedy_of(const TraceModel& model, const PollingLoop& loop) {
     const std::string compare = model.complete ? run_command(model, "--ab") : std::string();
     return compare.empty() ? "wic-prof toggle park" : compare;
   }
+  if (loop.sites.size() == 1) return park_command(model, model.site_name(loop.sites.front()));
   switch (loop.kind) {
     case LoopKind::lock:
       return "let one thread of each block take the lock for all, or hold the lock for less time; if it guards a "
@@ -133,6 +134,11 @@ RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
         fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(function_name(one_line(loop.function)), 80),
                     what_it_does(loop), place_of(loop), format_percent(share), one_line(model.device_name(loop.device)),
                     concurrent_kernels(loop));
+    if (loop.sites.size() == 1) {
+      finding.site = loop.sites.front();
+      finding.site_name = model.site_name(finding.site);
+      finding.text += fmt::format("; it is the wait site {}", one_line(finding.site_name));
+    }
     finding.evidence = evidence_of(model, loop);
     finding.remedy = remedy_of(model, loop);
     // Without a change of the program, where it holds the kernel's PTX.

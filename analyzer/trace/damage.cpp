@@ -91,6 +91,10 @@ class RowFilter {
       return p.time(row.from) && p.time(row.at) && p.length(row.poll) && p.length(row.park) && p.length(row.poll_p99) &&
              p.length(row.park_p99);
     });
+    keep("wait_count", model_.wait_counts, [&](const auto& row) {
+      return p.time(row.begin) && p.time(row.end) && row.timed_time >= 0 &&
+             row.timed_time / kMostThreads <= kMaxDistance && row.one_in >= 1 && row.sampled <= row.sampled_squares;
+    });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     // A length counts as often as its row stands for others.

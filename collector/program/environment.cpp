@@ -59,6 +59,8 @@ std::uint64_t samples_per_second() {
 
 bool recompile_only() { return variable(kRewriteVariable, "") == "recompile"; }
 
+bool counts_waits() { return variable(kRewriteVariable, "") != "uncounted"; }
+
 bool nvtx_open_wanted() { return variable(kNvtxOpenVariable, "") == "1"; }
 
 }  // namespace wicprof::collector

@@ -31,6 +31,9 @@ std::uint64_t samples_per_second();
 /// Whether kRewriteVariable asks for the driver's compilation of a module without a patch.
 bool recompile_only();
 
+/// Whether patched loops count their waits: unless kRewriteVariable says otherwise.
+bool counts_waits();
+
 /// Whether kNvtxOpenVariable requests an event at the start of each NVTX range.
 bool nvtx_open_wanted();
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 13";
+constexpr std::string_view kVersion = "wic-prof rewrite 15";
 // What the hash of an entry's code is made with.
 constexpr std::string_view kCode = "code";
 
@@ -172,6 +172,7 @@ std::optional<rewriter::Replacement> CodeCache::find(const std::string& key) con
       each.at("name").get_to(site.name);
       site.pause = static_cast<rewriter::Pause>(each.at("pause").get<int>());
       each.at("knows_word").get_to(site.knows_word);
+      each.at("ends_known").get_to(site.ends_known);
       site.wanted = wanted_of(each.at("wanted"));
     }
     return found;
@@ -190,6 +191,7 @@ void CodeCache::store(const std::string& key, const rewriter::Replacement& repla
                      {"name", site.name},
                      {"pause", static_cast<int>(site.pause)},
                      {"knows_word", site.knows_word},
+                     {"ends_known", site.ends_known},
                      {"wanted", to_json(site.wanted)}});
   }
   nlohmann::json stores = nlohmann::json::array();

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/program/environment.h"
 #include "collector/rewrite/ptx_beside.h"
 #include "collector/rewrite/trial.h"
 
@@ -38,6 +39,7 @@ std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const
   if (driver.driver_version != nullptr) driver.driver_version(&version);
   std::string machine = "sm_" + std::to_string(target.architecture) + " driver " + std::to_string(version) + ", " +
                         build_of(reinterpret_cast<const void*>(driver.driver_version));
+  if (!counts_waits()) machine += " uncounted";
   // With these the driver refuses what it took before.
   for (const char* const name : kCompilerVariables) {
     const char* const value = std::getenv(name);
@@ -47,12 +49,14 @@ std::string cache_key(const RewriteDriver& driver, std::string_view bytes, const
 }
 
 rewriter::Replacement analysed(std::string_view bytes, const CodeTarget& target) {
-  rewriter::Replacement made = rewriter::replacement_of(bytes, target.architecture);
+  rewriter::Replacement made = rewriter::replacement_of(bytes, target.architecture,
+                                                        rewriter::within(rewriter::kLongestAnalysis), counts_waits());
   // Compilers that keep the PTX elsewhere load bare machine code.
   if (made.machine_code_only.empty() || !rewriter::may_have_ptx(bytes)) return made;
   const std::string ptx = ptx_beside(bytes);
   if (ptx.empty()) return made;
-  made = rewriter::replacement_of(ptx, target.architecture);
+  made =
+      rewriter::replacement_of(ptx, target.architecture, rewriter::within(rewriter::kLongestAnalysis), counts_waits());
   made.has_machine_code = true;
   return made;
 }

@@ -13,6 +13,7 @@
 #include "protocol/events/site.h"
 #include "protocol/events/strategy.h"
 #include "protocol/strategy.h"
+#include "rewriter/patch/site.h"
 
 namespace wicprof::collector {
 
@@ -198,15 +199,18 @@ std::optional<PatchedModules::Memory> PatchedModules::memory_of(const RewriteDri
   Memory memory;
   memory.context = context;
   void* words = nullptr;
-  if (const CUresult result = driver.host_alloc(&words, kMostSites * sizeof(SiteWords), CU_MEMHOSTALLOC_DEVICEMAP);
-      result != CUDA_SUCCESS) {
+  constexpr std::size_t kBytesOfCounts = rewriter::kCountSlots * sizeof(rewriter::SiteCounts);
+  constexpr std::size_t kBytes = kMostSites * (sizeof(SiteWords) + kBytesOfCounts);
+  if (const CUresult result = driver.host_alloc(&words, kBytes, CU_MEMHOSTALLOC_DEVICEMAP); result != CUDA_SUCCESS) {
     problem = error_of("cuMemHostAlloc", result);
     return std::nullopt;
   }
   memory.words = static_cast<SiteWords*>(words);
-  std::memset(words, 0, kMostSites * sizeof(SiteWords));
+  memory.counts = reinterpret_cast<rewriter::SiteCounts*>(memory.words + kMostSites);
+  std::memset(words, 0, kBytes);
   CUresult result = driver.device_pointer(&memory.address, words, 0);
   if (result == CUDA_SUCCESS) result = driver.create_stream(&memory.stream, CU_STREAM_NON_BLOCKING);
+  if (result == CUDA_SUCCESS) result = driver.create_stream(&memory.counts_stream, CU_STREAM_NON_BLOCKING);
   // Its memory stays with the context; there is nothing to undo.
   if (result != CUDA_SUCCESS) {
     problem = error_of("preparing memory for patched loops", result);
@@ -231,7 +235,8 @@ std::optional<PatchedModules::Memory> PatchedModules::memory_of(const RewriteDri
 }
 
 std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& driver, const Unbound& module,
-                                                         const Memory& memory, std::string& problem) {
+                                                         const Memory& memory, CUdeviceptr& counts,
+                                                         std::string& problem) {
   const auto failed = [&](const char* call, CUresult result) {
     problem = error_of(call, result);
     return nullptr;
@@ -246,6 +251,8 @@ std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& dr
     problem = "the table of patched loops has " + std::to_string(bytes) + " bytes";
     return nullptr;
   }
+  const rewriter::Table layout{module.table, module.count};
+  if (bytes >= layout.bytes()) counts = table + layout.counts(0);
   void* ring = take_ring(memory.context);
   if (ring == nullptr) {
     result = driver.host_alloc(&ring, rewriter::kRecords * sizeof(rewriter::Record), CU_MEMHOSTALLOC_DEVICEMAP);
@@ -278,7 +285,7 @@ std::string PatchedModules::bind_in(const RewriteDriver& driver, CUcontext conte
       if (each.context != nullptr && each.context != context) continue;
       const auto of_context = [&](const Bound& bound) { return bound.context == context; };
       if (std::any_of(each.bound.begin(), each.bound.end(), of_context)) continue;
-      each.bound.push_back({context, nullptr});  // once: a failure would only come again
+      each.bound.emplace_back().context = context;  // once: a failure would only come again
       unbound.push_back({i, each.library, each.module, each.table, each.first, each.count});
     }
   }
@@ -288,10 +295,16 @@ std::string PatchedModules::bind_in(const RewriteDriver& driver, CUcontext conte
     if (each.table.empty()) continue;
     const std::optional<Memory> memory = memory_of(driver, context, sink, problem);
     if (!memory) continue;
-    std::unique_ptr<WaitRecords> records = bind_module(driver, each, *memory, problem);
+    CUdeviceptr counts = 0;
+    std::unique_ptr<WaitRecords> records = bind_module(driver, each, *memory, counts, problem);
     const std::lock_guard lock(mutex_);
     for (Bound& bound : modules_[each.number].bound) {
-      if (bound.context == context) bound.records = std::move(records);
+      if (bound.context != context) continue;
+      bound.records = std::move(records);
+      bound.counts = counts;
+      bound.sums.resize(each.count);
+      bound.counted = now_ns();
+      bound.counting = recording_;
     }
   }
   return problem;
@@ -390,6 +403,93 @@ bool PatchedModules::read_waits(EventSink& sink) {
     }
   }
   return any;
+}
+
+std::vector<PatchedModules::CountsCopy> PatchedModules::counts_to_copy() {
+  std::vector<CountsCopy> copies;
+  for (Module& each : modules_) {
+    for (Bound& bound : each.bound) {
+      const auto memory = std::ranges::find(memories_, bound.context, &Memory::context);
+      bound.copied = bound.counts != 0 && memory != memories_.end() && !memory->copying &&
+                     (each.library != nullptr || each.module != nullptr);
+      if (!bound.copied) continue;
+      copies.push_back({bound.context, bound.counts, memory->counts + each.first * rewriter::kCountSlots,
+                        each.count * rewriter::kCountSlots * sizeof(rewriter::SiteCounts)});
+    }
+  }
+  return copies;
+}
+
+bool PatchedModules::copy_counts(const RewriteDriver& driver, Memory& memory, const std::vector<CountsCopy>& copies,
+                                 TimeNs patience) {
+  if (memory.copying) {  // it was late
+    memory.copying = driver.query(memory.counts_stream) == CUDA_ERROR_NOT_READY;
+    return false;
+  }
+  for (const CountsCopy& each : copies) {
+    if (each.context != memory.context) continue;
+    if (driver.copy_to_host(each.to, each.from, each.bytes, memory.counts_stream) != CUDA_SUCCESS) return false;
+    memory.copying = true;
+  }
+  for (const TimeNs until = now_ns() + patience; memory.copying;) {
+    const CUresult result = driver.query(memory.counts_stream);
+    memory.copying = result == CUDA_ERROR_NOT_READY;
+    if (result == CUDA_SUCCESS) return true;
+    if (result != CUDA_ERROR_NOT_READY || now_ns() > until) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+  return false;
+}
+
+void PatchedModules::write_counts(CUcontext context, EventBatch& batch) {
+  const auto memory = std::ranges::find(memories_, context, &Memory::context);
+  if (memory == memories_.end()) return;
+  const TimeNs now = now_ns();
+  for (Module& each : modules_) {
+    for (Bound& bound : each.bound) {
+      if (bound.context != context || !bound.copied) continue;
+      for (std::size_t i = 0; i < each.count; ++i) {
+        const WaitSums sums = sums_of(memory->counts + (each.first + i) * rewriter::kCountSlots);
+        WaitCountEvent event = next_waits(bound.sums[i], sums, sites_[each.first + i].loaded);
+        if (!bound.counting || (event.looked == 0 && event.sampled == 0 && event.timed == 0)) continue;
+        event.site = kFirstSite + static_cast<SiteId>(each.first + i);
+        event.device = memory->device;
+        event.begin_ns = bound.counted;
+        event.end_ns = now;
+        batch.write(event);
+      }
+      bound.counted = now;
+      bound.counting = recording_;
+    }
+  }
+}
+
+void PatchedModules::read_counts(const RewriteDriver& driver, EventSink& sink, TimeNs patience) {
+  if (!any_.load(std::memory_order_relaxed) || driver.copy_to_host == nullptr || driver.query == nullptr) return;
+  // The modules and contexts stay while this is held.
+  const std::unique_lock bind_lock(bind_mutex_, std::try_to_lock);
+  if (!bind_lock) return;
+  counts_recorded_ = recording_.load();
+  std::vector<CountsCopy> copies;
+  std::vector<Memory> memories;
+  {
+    const std::lock_guard lock(mutex_);
+    copies = counts_to_copy();
+    memories = memories_;
+  }
+  const OutsideOfCaptures outside(driver);
+  for (Memory& memory : memories) {
+    if (driver.push_context(memory.context) != CUDA_SUCCESS) continue;
+    const bool arrived = copy_counts(driver, memory, copies, patience);
+    CUcontext popped = nullptr;
+    driver.pop_context(&popped);
+    const std::lock_guard lock(mutex_);
+    for (Memory& each : memories_) {
+      if (each.context == memory.context) each.copying = memory.copying;
+    }
+    EventBatch batch(sink);
+    if (arrived) write_counts(memory.context, batch);
+  }
 }
 
 void PatchedModules::take_clocks(EventSink& sink) {

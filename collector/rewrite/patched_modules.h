@@ -15,6 +15,7 @@
 #include "collector/rewrite/device_clock.h"
 #include "collector/rewrite/polled_words.h"
 #include "collector/rewrite/rewrite_driver.h"
+#include "collector/rewrite/wait_counts.h"
 #include "collector/rewrite/wait_records.h"
 #include "protocol/control.h"
 #include "protocol/event_sink.h"
@@ -96,6 +97,12 @@ class PatchedModules {
   /// Looks after the words of the waits: what memory they are in, who wrote them, and which waits last. `driver`:
   /// nullptr: the last call, without the driver. The thread of request_clocks().
   void look_at_words(const RewriteDriver* driver, EventSink& sink);
+  /// Copies the counts of all waits from the devices, on streams of our own, and writes what has come since the last
+  /// time while waits were recorded. A copy that takes longer than `patience`, or that meets a thread that binds,
+  /// counts at the next call. Within OwnCode; any thread.
+  void read_counts(const RewriteDriver& driver, EventSink& sink, TimeNs patience);
+  /// Whether waits are recorded, or not recorded, since the last read_counts() alone: what came before is not of now.
+  bool counts_are_due() const { return counts_recorded_ != recording_; }
   WriterCandidates& candidates() { return candidates_; }
   /// Asks for a reading of each device's clock. take_clocks() writes it if it comes within the 50 ms for which the
   /// clock's kernel waits. One thread.
@@ -114,6 +121,11 @@ class PatchedModules {
   struct Bound {
     CUcontext context = nullptr;
     std::unique_ptr<WaitRecords> records;  // nullptr: binding failed
+    CUdeviceptr counts = 0;                // of the module's first site; 0: none
+    std::vector<WaitSums> sums;            // of each site, as last read
+    TimeNs counted = 0;                    // when
+    bool counting = false;                 // whether waits have been recorded since
+    bool copied = false;                   // by the copy that runs
   };
   struct Module {
     CUlibrary library = nullptr;  // both nullptr: unloaded
@@ -125,13 +137,22 @@ class PatchedModules {
     std::size_t first = 0, count = 0;  // in sites_
     std::vector<Bound> bound;
   };
-  // Of one context, in pinned memory of the host, one entry per site of sites_.
+  // Of one context, in pinned memory of the host, one entry per site of sites_ (of counts: kCountSlots).
   struct Memory {
     CUcontext context = nullptr;
     DeviceId device = 0;
     CUstream stream = nullptr;
     rewriter::SiteWords* words = nullptr;
     CUdeviceptr address = 0;
+    rewriter::SiteCounts* counts = nullptr;  // as copied last
+    CUstream counts_stream = nullptr;        // nothing else is in it: a clock's kernel may wait for its place
+    bool copying = false;
+  };
+  struct CountsCopy {
+    CUcontext context = nullptr;
+    CUdeviceptr from = 0;
+    rewriter::SiteCounts* to = nullptr;
+    std::size_t bytes = 0;
   };
   struct Clock {
     CUcontext context = nullptr;
@@ -153,7 +174,12 @@ class PatchedModules {
                                   std::string& problem);
   rewriter::Record* take_ring(CUcontext context);
   std::unique_ptr<WaitRecords> bind_module(const RewriteDriver& driver, const Unbound& module, const Memory& memory,
-                                           std::string& problem);
+                                           CUdeviceptr& counts, std::string& problem);
+  std::vector<CountsCopy> counts_to_copy();
+  /// In the context of `memory`. False: a copy runs, or has failed.
+  static bool copy_counts(const RewriteDriver& driver, Memory& memory, const std::vector<CountsCopy>& copies,
+                          TimeNs patience);
+  void write_counts(CUcontext context, EventBatch& batch);
   /// In the current context. Empty, or what failed.
   std::string bind_in(const RewriteDriver& driver, CUcontext context, EventSink& sink);
   std::uint32_t control_word(const Site& site) const;
@@ -174,7 +200,7 @@ class PatchedModules {
   rewriter::SiteNames names_;     // by table and name in the module: the same code gets them again
   std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
   TimeNs next_show_ = 0;
-  std::atomic<bool> recording_{false}, recorder_gone_{false};
+  std::atomic<bool> recording_{false}, recorder_gone_{false}, counts_recorded_{false};
   // Held for calls of the driver, which may wait for a kernel, and before the two below. While it is held, the modules
   // and contexts that are being bound stay.
   std::mutex bind_mutex_;

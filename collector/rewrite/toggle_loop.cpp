@@ -16,6 +16,8 @@ namespace {
 // on an H200, which record 1.8 million per second.
 constexpr TimeNs kReadInterval = 5 * kMillisecond;
 constexpr TimeNs kClockInterval = 500 * kMillisecond;
+// A copy takes some 20 us.
+constexpr TimeNs kCountsInterval = 500 * kMillisecond, kCountsPatience = 2 * kMillisecond;
 
 }  // namespace
 
@@ -65,11 +67,16 @@ void ToggleLoop::write_notice(NoticeSeverity severity, const std::string& text) 
 
 TimeNs ToggleLoop::between_looks() {
   modules_.take_clocks(*sink_);
-  if (!modules_.read_waits(*sink_)) return SessionMember::kInterval;
+  // A ring of a module that is bound meanwhile is full before a longer sleep is over.
+  if (!modules_.read_waits(*sink_)) return kReadInterval;
   modules_.look_at_words(driver_, *sink_);
   if (now_ns() >= next_clock_) {
     modules_.request_clocks(*driver_);
     next_clock_ = now_ns() + kClockInterval;
+  }
+  if (now_ns() >= next_counts_ || modules_.counts_are_due()) {
+    modules_.read_counts(*driver_, *sink_, kCountsPatience);
+    next_counts_ = now_ns() + kCountsInterval;
   }
   return kReadInterval;
 }

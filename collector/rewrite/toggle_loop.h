@@ -39,8 +39,8 @@ class ToggleLoop final : Applier {
   PatchedModules& modules_;
   const RewriteDriver* driver_ = nullptr;
   EventSink* sink_ = nullptr;
-  TimeNs next_clock_ = 0;  // of the thread
-  std::mutex mutex_;       // of begin() and stop()
+  TimeNs next_clock_ = 0, next_counts_ = 0;  // of the thread
+  std::mutex mutex_;                         // of begin() and stop()
   bool stopped_ = false;
   std::optional<SessionMember> member_;  // the last: its thread uses the others
 };

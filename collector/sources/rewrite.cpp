@@ -49,6 +49,12 @@ constexpr CUpti_CallbackId kWatched[] = {
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
     CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
@@ -58,6 +64,19 @@ constexpr CUpti_CallbackId kWatched[] = {
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
+
+// With a context, the counts of its waits end, which lie in its memory.
+constexpr CUpti_CallbackId kEnds[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2,
+};
+// How long the end of a module, a context or the program waits for a copy of counts, which takes some 20 us unless
+// other copies are in its way (chosen).
+constexpr TimeNs kLastCountsPatience = 20 * kMillisecond;
 
 // What they begin in a stream may last until the program itself does something.
 constexpr CUpti_CallbackId kMayWait[] = {
@@ -152,6 +171,7 @@ class Rewrite final : public Source {
       return unloads(nullptr, static_cast<const cuModuleUnload_params*>(data.functionParams)->hmod, data, sink);
     }
     if (data.callbackSite != CUPTI_API_ENTER) return;
+    if (std::ranges::find(kEnds, id) != std::end(kEnds)) return read_last_counts(sink);
     launched(id, data);
     if (modules_.unbound(data.context)) {
       bind(sink);
@@ -172,6 +192,7 @@ class Rewrite final : public Source {
   void finish(EventSink& sink) override {
     toggles_.stop();
     modules_.read_waits(sink);
+    read_last_counts(sink);
     modules_.look_at_words(nullptr, sink);
     say_what_compiling_took(sink);
     say_what_is_machine_code(sink);
@@ -410,9 +431,18 @@ class Rewrite final : public Source {
   }
 
   void unloads(CUlibrary library, CUmodule module, const CUpti_CallbackData& data, EventSink& sink) {
-    if (data.callbackSite == CUPTI_API_ENTER) return modules_.unloaded(library, module);
+    if (data.callbackSite == CUPTI_API_ENTER) {
+      read_last_counts(sink);
+      return modules_.unloaded(library, module);
+    }
     const auto* const result = static_cast<const CUresult*>(data.functionReturnValue);
     if (result != nullptr && *result == CUDA_SUCCESS) modules_.gone(library, module, sink);
+  }
+
+  void read_last_counts(EventSink& sink) {
+    if (!modules_.any()) return;
+    const OwnCode own(driver());
+    modules_.read_counts(driver(), sink, kLastCountsPatience);
   }
 
   void bind(EventSink& sink) {

@@ -11,9 +11,19 @@
 
 namespace wicprof::reports::html {
 
+namespace {
+
+std::string counted_part(const Analysis& analysis) {
+  if (analysis.counted_waits.empty()) return {};
+  return table_html(counted_waits_table(analysis, kMaxListedSites)) + remark(counted_legend(analysis) + ".");
+}
+
+}  // namespace
+
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.sites.empty()) {
-    return section("sites", "Wait sites", fmt::format("<p>None: {}.</p>\n", text_of(why_no_sites(model, analysis))));
+    return section("sites", "Wait sites",
+                   fmt::format("<p>None: {}.</p>\n", text_of(why_no_sites(model, analysis))) + counted_part(analysis));
   }
   std::string choices, edges;
   for (std::size_t i = 0; i < std::min(kMaxListedSites, analysis.sites.size()); ++i) {
@@ -29,7 +39,7 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
     choices += fmt::format("<p>Writers of the words of patched loops:</p>\n<ul class=\"small\">\n{}</ul>\n", edges);
   return section(
       "sites", "Wait sites",
-      table_html(sites_table(analysis, kMaxListedSites)) + choices +
+      table_html(sites_table(analysis, kMaxListedSites)) + counted_part(analysis) + choices +
           remark(share_legend() + ". Wake: from the signal, or from the arrival if that came later, until the waiter "
                                   "resumed. Gain: the predicted change of the run's time "
                                   "if this site parks."),

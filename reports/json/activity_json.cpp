@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -361,6 +362,24 @@ Json digest_value(const TraceModel& model, const MpiWaits& mpi, const std::vecto
            })}};
 }
 
+template <class Number>
+Json known_or_null_of(const std::optional<Number>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+Json counted_waits_value(const CountedWaits& counted) {
+  return {{"site", counted.name},
+          {"at_least", counted.at_least},
+          {"counted", known_or_null_of(counted.counted)},
+          {"standard_error", known_or_null_of(counted.standard_error)},
+          {"longer", counted.longer},
+          {"recorded", counted.recorded},
+          {"sampled", counted.sampled},
+          {"one_in", counted.one_in},
+          {"estimated_rounds", known_or_null_of(counted.rounds)},
+          {"estimated_mean_ns", known_or_null_of(counted.mean_ns)},
+          {"estimated_ns", known_or_null_of(counted.time_ns)}};
+}
+
 }  // namespace
 
 void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) {
@@ -372,13 +391,14 @@ void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) 
       "overlap",         "critical_path", "prediction",   "kernels",
       "graphs",          "host_waits",    "lateness",     "dependent_kernels",
       "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
-      "clocks",          "parties",       "decisions"};
+      "clocks",          "parties",       "decisions",    "counted_waits"};
   const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
   for (const std::string_view key : missing) value[std::string(key)] = nullptr;
   value["digest"] = digest_value(model, analysis.mpi, missing);
 }
 
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
+  value["counted_waits"] = array_of(analysis.counted_waits, counted_waits_value);
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
   value["graphs"] = array_of(analysis.graphs, graph_value);

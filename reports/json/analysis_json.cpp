@@ -237,6 +237,7 @@ Json polling_loop_value(const PollingLoop& loop) {
                 {"reasons", reasons_value(loop.reasons)},
                 {"evidence", loop.evidence},
                 {"beside", loop.beside},
+                {"sites", loop.sites},
                 {"sass", loop.code}});
   return value;
 }

@@ -86,8 +86,12 @@ std::string comparison_part(const Comparison& comparison) {
 
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   std::string text = "## Wait sites\n\n";
-  if (analysis.sites.empty()) return text + "None: " + escape_markdown(why_no_sites(model, analysis)) + ".\n\n";
-  text += table_part(sites_table(analysis, kAllRows)) + escape_markdown(share_legend()) + ".\n\n";
+  std::string counts = table_part(counted_waits_table(analysis, kAllRows));
+  if (!counts.empty()) counts += escape_markdown(counted_legend(analysis)) + ".\n\n";
+  if (analysis.sites.empty()) {
+    return text + "None: " + escape_markdown(why_no_sites(model, analysis)) + ".\n\n" + counts;
+  }
+  text += table_part(sites_table(analysis, kAllRows)) + escape_markdown(share_legend()) + ".\n\n" + counts;
   std::string choices;
   for (const SiteStats& site : analysis.sites) {
     if (site.choice)

@@ -18,6 +18,21 @@ inline constexpr Column kColumns[] = {
     {"words waited on",
      "how many words in memory the waiters of a wait site look at, and how many waiters looked at the same word at "
      "the same time"},
+    {"counted at",
+     "a wait site in a patched loop, where the GPU counts the waits, most of which are too short to be recorded"},
+    {"counted",
+     "the waits that did not find their word at the first look, estimated from a sample, with the standard error "
+     "behind "
+     "+-; where too few waits were sampled for that, how many there are at least; lanes of a warp that wait together "
+     "count once"},
+    {"of 20 us or more", "those of the counted waits that lasted at least 20 us; each is counted"},
+    {"recorded", "the waits at this site that the trace has one by one: most of those of at least 20 us"},
+    {"sample",
+     "the shorter waits that their number is estimated from: those that began in some windows of 1 us, 1 in 256, chosen "
+     "as if at random"},
+    {"estimated rounds", "how often a shorter wait looked at its word, the mean of waits that were timed, an eighth as many as the sample"},
+    {"estimated mean", "how long a shorter wait lasted from its first look to its last, the mean of the waits that were timed"},
+    {"estimated time", "the estimated mean times the number of the shorter waits, summed over all waiters"},
     {"parts of a wait", "what the waits at a wait site consist of, for polled and parked waits separately"},
     {"work beside pollers",
      "work that ran while other threads polled: the same work beside many pollers and beside few"},

@@ -271,6 +271,16 @@ std::string share_legend() {
          "the first iteration to the last wait); any: the part of that time during which at least one waiter waits";
 }
 
+std::string counted_legend(const Analysis& analysis) {
+  if (analysis.counted_waits.empty()) return {};
+  return fmt::format(
+      "counted: waits at loops that wic-prof has patched; about N +- E: estimated from a sample, the waits that began "
+      "in "
+      "1 of {} windows of 1 us, with the standard error E; at least N: too few were sampled to estimate how many there "
+      "are; recorded: how many of them the trace has one by one",
+      analysis.counted_waits.front().one_in);
+}
+
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
   if (!analysis.sites.empty()) return {};
   if (model.is_digest()) return "no wait sites: they are not in the digest";

@@ -80,6 +80,9 @@ std::string released_text(const Analysis& analysis, SiteId site);
 /// Explains the columns share and any below a table of sites.
 std::string share_legend();
 
+/// Explains the table of counted waits; empty without such waits.
+std::string counted_legend(const Analysis& analysis);
+
 /// Why the trace has no waits at sites; empty if it has some.
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis);
 

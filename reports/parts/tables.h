@@ -17,6 +17,8 @@ Table sites_table(const Analysis& analysis, std::size_t most);
 Table wakes_table(const Analysis& analysis, std::size_t most);
 /// How many words the waiters of each site look at; without rows if the trace does not distinguish words.
 Table words_table(const Analysis& analysis, std::size_t most);
+/// Waits of patched loops that are counted; without rows if none are.
+Table counted_waits_table(const Analysis& analysis, std::size_t most);
 Table wait_model_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 Table pairs_table(const Classification& classification, std::size_t most);
 Table site_communication_table(const Classification& classification, std::size_t most);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -134,6 +136,32 @@ Table words_table(const Analysis& analysis, std::size_t most) {
       {{"words waited on", 'l', [](const SiteRow& r) { return cell::name(r.site->name); }},
        {"words", 'l', [](const SiteRow& r) { return words_text(*r.site); }},
        {"memory", 'l', [](const SiteRow& r) { return r.site->declared ? memory_name(r.site->word_memory) : "-"; }}});
+}
+
+namespace {
+
+Cell counted_cell(const CountedWaits& counted) {
+  if (!counted.counted || !counted.standard_error) {
+    return Cell(fmt::format("at least {}: too few sampled", counted.at_least));
+  }
+  const auto error = static_cast<std::uint64_t>(std::llround(*counted.standard_error));
+  return {fmt::format("about {} +- {}", format_count(*counted.counted), format_count(error)),
+          static_cast<double>(*counted.counted)};
+}
+
+}  // namespace
+
+Table counted_waits_table(const Analysis& analysis, std::size_t most) {
+  return table_of<CountedWaits>(
+      "site", analysis.counted_waits, most,
+      {{"counted at", 'l', [](const CountedWaits& c) { return cell::name(c.name); }},
+       {"counted", 'r', counted_cell},
+       {"of 20 us or more", 'r', [](const CountedWaits& c) { return cell::count(c.longer); }},
+       {"recorded", 'r', [](const CountedWaits& c) { return cell::count(c.recorded); }},
+       {"sample", 'r', [](const CountedWaits& c) { return cell::count(c.sampled); }},
+       {"estimated rounds", 'r', [](const CountedWaits& c) { return cell::number(c.rounds); }, On::pages},
+       {"estimated mean", 'r', [](const CountedWaits& c) { return cell::duration(c.mean_ns); }},
+       {"estimated time", 'r', [](const CountedWaits& c) { return cell::duration(c.time_ns); }}});
 }
 
 Table wait_model_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {

@@ -182,6 +182,7 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
   text += "\nWhere the time goes\n" + sites_in_words(model, analysis, screen) + kernels_in_words(analysis, screen) +
           graphs_text(analysis, kNamedRows, screen) + host_waits_in_words(analysis, screen) +
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
+  text += section(counted_text(analysis, kNamedSites, screen));
   text += lateness_in_words(model, analysis, screen);
   text += section(table_text(decisions_table(model, kNamedRows), screen));
   text += section(table_text(mpi_ranks_table(model, analysis, kNamedSites), screen));
@@ -196,6 +197,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += "\n" + run_text(model, analysis, screen);
   text += section(classification_text(analysis.classification, screen));
   text += section(sites_text(model, analysis, kSites, screen));
+  text += section(counted_text(analysis, kSites, screen));
   text += section(table_text(words_table(analysis, kSites), screen));
   text += section(choices_text(analysis, kSites, screen));
   text += section(table_text(decisions_table(model, kRows), screen));

@@ -40,6 +40,11 @@ std::string sites_text(const TraceModel& model, const Analysis& analysis, std::s
                    "looks at the word, per wait");
 }
 
+std::string counted_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen) {
+  const std::string text = table_text(counted_waits_table(analysis, most_sites), screen);
+  return text.empty() ? text : text + paragraph(screen, counted_legend(analysis));
+}
+
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen) {
   std::string text = table_text(wakes_table(analysis, most_sites), screen);
   if (!text.empty())

@@ -58,7 +58,7 @@ constexpr int kFewValues = 80;
 
 /// `left_alone_kernels`: by symbol, functions whose waits stay as they are.
 Replacement patched(const std::string& text, const std::map<std::string, std::string>& left_alone_kernels,
-                    const GoesOn& goes_on) {
+                    const GoesOn& goes_on, bool counts) {
   if (std::string why = why_untouched(text); !why.empty()) return left_alone(std::move(why));
   const Result<Module> module = read_module(text);
   if (!module) return left_alone("its PTX is not understood: " + module.error().message);
@@ -73,7 +73,7 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
   std::erase_if(*verdicts, [&](const FunctionVerdicts& each) {
     return left_alone_kernels.contains(std::string(each.function->name));
   });
-  const Result<Patch> patched = patch(*module, *verdicts);
+  const Result<Patch> patched = patch(*module, *verdicts, counts);
   Replacement replacement;
   replacement.kernels_left_alone = left_alone_kernels;
   replacement.stores = stores_of(*module);
@@ -81,6 +81,7 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
   if (!patched || patched->sites.empty()) return replacement;
   replacement.text = patched->text;
   replacement.unpatched = text;
+  replacement.counts = counts;
   replacement.table = patched->table;
   for (const Site& site : patched->sites) {
     LoadedSite& added = replacement.sites.emplace_back();
@@ -89,6 +90,7 @@ Replacement patched(const std::string& text, const std::map<std::string, std::st
     added.pause = site.loop->pause;
     added.watches = site.watches();
     added.knows_word = site.loop->word.has_value();
+    added.ends_known = site.records();
     added.wanted = site.loop->wanted;
   }
   std::set<std::string_view> with_sites;
@@ -133,7 +135,7 @@ Replacement without_kernels(const Replacement& replacement, const std::map<std::
     const auto in_kernel = [&](const LoadedSite& site) { return site.function == kernel; };
     if (std::none_of(replacement.sites.begin(), replacement.sites.end(), in_kernel)) return {};
   }
-  Replacement rest = patched(replacement.unpatched, kernels, within(kLongestAnalysis));
+  Replacement rest = patched(replacement.unpatched, kernels, within(kLongestAnalysis), replacement.counts);
   rest.has_machine_code = replacement.has_machine_code;
   return rest;
 }
@@ -142,7 +144,7 @@ GoesOn within(std::chrono::nanoseconds time) {
   return [until = std::chrono::steady_clock::now() + time] { return std::chrono::steady_clock::now() < until; };
 }
 
-Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on) {
+Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on, bool counts) {
   const Result<DeviceCode> code = read_device_code(image);
   if (!code) return left_alone(code.error().message);
   const FatEntry* const ptx =
@@ -165,7 +167,7 @@ Replacement replacement_of(std::string_view image, int architecture, const GoesO
   if (const std::string option = changing_option(ptx->options); !option.empty()) return compiled_with(option);
   const Result<std::string> text = ptx_of(*ptx);
   if (!text) return left_alone(text.error().message);
-  Replacement replacement = patched(*text, {}, goes_on);
+  Replacement replacement = patched(*text, {}, goes_on, counts);
   replacement.has_machine_code = cubin != nullptr;
   if (cubin != nullptr && !replacement.text.empty()) {
     const Result<CubinContents> contents = contents_of_cubin(*cubin);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -23,12 +22,14 @@ struct LoadedSite {
   Pause pause = Pause::none;
   bool watches = false;     ///< other threads can wait for its word in its place (Site::watches())
   bool knows_word = false;  ///< its records have the word's address and value
+  bool ends_known = false;  ///< its sample has rounds and times (Site::records())
   WantedValue wanted;
 };
 
 struct Replacement {
   std::string text;               ///< PTX; empty: the image stays as it is
   bool has_machine_code = false;  ///< the image does, for this architecture
+  bool counts = true;             ///< its waits are counted
   std::string unpatched;          ///< the same PTX without the patch
   std::string table;              ///< as Patch::table
   std::vector<LoadedSite> sites;
@@ -55,8 +56,9 @@ GoesOn within(std::chrono::nanoseconds time);
 
 /// `image`: PTX text, a cubin or a fat binary, complete. `architecture`: of the device, 90 for sm_90. The image stays
 /// as it is where its PTX is not understood, has no wait, waits through wic, is older than its machine code, or was
-/// compiled with options that the driver would not see, or where `goes_on` ended the analysis.
-Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on = within(kLongestAnalysis));
+/// compiled with options that the driver would not see, or where `goes_on` ended the analysis. `counts`: as patch().
+Replacement replacement_of(std::string_view image, int architecture, const GoesOn& goes_on = within(kLongestAnalysis),
+                           bool counts = true);
 
 /// Why PTX stays as it is, whatever its loops do; empty: they decide.
 std::string why_untouched(const std::string& text);

@@ -40,7 +40,7 @@ constexpr const char* kFunction = R"(
 .func (.param .align 4 .b8 __wic_7[12]) <name>(.param .b64 __wic_0, .param .b32 __wic_1, .param .b32 __wic_2,
 .param .b32 __wic_3, .param .b32 __wic_4, .param .b64 __wic_5, .param .b64 __wic_6)
 {
-.reg .b32 %__wic_n, %__wic_l, %__wic_s, %__wic_number, %__wic_own;
+.reg .b32 %__wic_n, %__wic_l, %__wic_s, %__wic_own;
 .reg .b64 %__wic_at, %__wic_words, %__wic_word;
 .reg <value type> %__wic_seen;
 <registers>ld.param.u64 %__wic_at, [__wic_0];
@@ -48,12 +48,8 @@ ld.param.u32 %__wic_n, [__wic_1];
 ld.param.u32 %__wic_l, [__wic_2];
 ld.param.u32 %__wic_s, [__wic_3];
 ld.param.u32 %__wic_own, [__wic_4];
-and.b32 %__wic_number, %__wic_own, 0xffff;
-shr.u32 %__wic_own, %__wic_own, 16;
 ld.param<value type> %__wic_seen, [__wic_5];
 ld.param.u64 %__wic_word, [__wic_6];
-mov.u64 %__wic_words, <table>+<device words>;
-mad.wide.u32 %__wic_words, %__wic_number, <bytes of device words>, %__wic_words;
 mov.u64 %__wic_y, %globaltimer;
 cvt.u32.u64 %__wic_t, %__wic_y;
 sub.u32 %__wic_d, %__wic_t, %__wic_l;
@@ -64,7 +60,12 @@ ret;
 }
 .global .u64 <pointer> = <name>;
 )";
-constexpr const char* kHostWords = "mad.wide.u32 %__wic_a, %__wic_number, <bytes>, %__wic_a;\n";
+// Computed where they are needed: each register that lives through the function costs a kernel with few values one.
+constexpr const char* kNumber = "and.b32 %__wic_h, %__wic_own, 0xffff;\n";
+constexpr const char* kWords = R"(mov.u64 %__wic_words, <table>+<device words>;
+mad.wide.u32 %__wic_words, %__wic_h, <bytes>, %__wic_words;
+)";
+constexpr const char* kHostWords = "mad.wide.u32 %__wic_a, %__wic_h, <bytes>, %__wic_a;\n";
 
 /// What the functions of two sites differ in, as a number.
 int kind_of(const Site& site) {
@@ -95,17 +96,17 @@ std::string function_text(const Site& site, const Table& table) {
   any.number = 0;
   LookPlace place;
   place.state = "%__wic_at";
-  place.number = "%__wic_number";
+  place.number = kNumber;
   place.own = "%__wic_own";
+  place.find_words = fill(kNumber + std::string(kWords), {{"table", table.name},
+                                                          {"device words", std::to_string(Table::device_words(0))},
+                                                          {"bytes", std::to_string(sizeof(DeviceWords))}});
   place.words = "%__wic_words";
-  place.host_words = fill(kHostWords, {{"bytes", std::to_string(sizeof(SiteWords))}});
+  place.host_words = fill(kNumber + std::string(kHostWords), {{"bytes", std::to_string(sizeof(SiteWords))}});
   return fill(kFunction, {{"registers", look_registers_text()},
                           {"look", look_text(any, table, place)},
                           {"name", name_of(site, table, "__wic_look_")},
                           {"pointer", pointer_to(site, table)},
-                          {"table", table.name},
-                          {"device words", std::to_string(Table::device_words(0))},
-                          {"bytes of device words", std::to_string(sizeof(DeviceWords))},
                           {"value type", is_64_bit ? ".b64" : ".b32"},
                           {"k", "0"}});
 }
@@ -118,11 +119,11 @@ constexpr const char* kNothing = "mov.b64 %__wic_x, 0;\n";
 std::string call_text(const Site& site, const Table& table) {
   const std::optional<Word>& word = site.loop->word;
   const std::string begun = site.records() ? fill(kHasBegun, {{"begun", std::to_string(kBegun)}}) : "";
-  return fill(kCall + begun + "$__wic_go_on_<k>:\n",
+  return fill(kCall + begun,
               {{"rounds", "%__wic_n"},
                {"seen", word ? seen_text(*word, "%__wic_x") : kNothing},
                {"address", word ? address_text(*word, "%__wic_x") + (word->is_global ? kGeneric : "") : kNothing},
-               {"site", std::to_string(site.number | (site.in_function + 1) << 16)},
+               {"site", std::to_string(site.code())},
                {"pointer", pointer_to(site, table)},
                {"k", std::to_string(site.number)}});
 }

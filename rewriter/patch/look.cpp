@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "rewriter/patch/counts.h"
 #include "rewriter/patch/records.h"
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
@@ -18,17 +19,18 @@ namespace {
 constexpr const char* kLook = R"(<clock><elect>setp.ge.u32 %__wic_p, %__wic_n, <looked>;
 @%__wic_p bra $__wic_again_<k>;
 setp.ne.b32 %__wic_q, %__wic_s, 0;
-@%__wic_q bra $__wic_record_<k>;
+@%__wic_q bra $__wic_ended_<k>;
 or.b32 %__wic_n, %__wic_n, <looked>;
-add.u32 %__wic_d, %__wic_d, <first look ns>;
+<long>add.u32 %__wic_d, %__wic_d, <first look ns>;
 cvt.u64.u32 %__wic_x, %__wic_d;
 sub.u64 %__wic_y, %__wic_y, %__wic_x;
 st.local.u64 [<state>+<begin>], %__wic_y;
 mov.b32 %__wic_e, 0;
 bra $__wic_control_<k>;
-$__wic_record_<k>:
+$__wic_ended_<k>:
+<timed>$__wic_record_<k>:
 <record>@%__wic_q mov.b32 %__wic_s, 0;
-@%__wic_q bra $__wic_go_on_<k>;
+@%__wic_q bra $__wic_leave_<k>;
 mov.b32 %__wic_s, <own>;
 or.b32 %__wic_n, %__wic_n, <begun>;
 <begins>bra $__wic_recorded_<k>;
@@ -42,9 +44,30 @@ $__wic_control_<k>:
 st.local.u32 [<state>+<flags>], %__wic_e;
 )";
 
-// Lanes of a warp that look at the same time leave the records to the first of them. Nobody waits for the others here:
-// whether they wait for the same word is not asked, since `match` would make ptxas put values of the kernel into local
-// memory.
+// A wait that was timed is over, or this one is: it lasts longer than those that are.
+constexpr const char* kEndOfTimed = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
+@%__wic_p bra $__wic_record_<k>;
+and.b32 %__wic_g, %__wic_n, <begun>;
+setp.ne.b32 %__wic_p, %__wic_g, 0;
+@%__wic_p bra $__wic_drop_<k>;
+<add timed>mov.b32 %__wic_s, 0;
+bra $__wic_leave_<k>;
+$__wic_drop_<k>:
+and.b32 %__wic_n, %__wic_n, <not begun>;
+mov.b32 %__wic_s, 0;
+<drops>bra $__wic_leave_<k>;
+)";
+
+// Of lanes that look together, the first counts for all.
+constexpr const char* kLong = R"(and.b32 %__wic_g, %__wic_n, <follows>;
+setp.ne.b32 %__wic_p, %__wic_g, 0;
+@%__wic_p bra $__wic_counted_<k>;
+<add looked>$__wic_counted_<k>:
+)";
+
+// Lanes of a warp that look at the same time leave records and counts to the first of them. Nobody waits for the others
+// here: whether they wait for the same word is not asked, since `match` would make ptxas put values of the kernel into
+// local memory.
 constexpr const char* kElect = R"(activemask.b32 %__wic_g;
 mov.u32 %__wic_h, %lanemask_lt;
 and.b32 %__wic_g, %__wic_g, %__wic_h;
@@ -62,14 +85,14 @@ sub.u32 %__wic_h, %__wic_t, %__wic_h;
 setp.ge.s32 %__wic_p, %__wic_h, 0;
 @%__wic_p bra $__wic_look_on_<k>;
 nanosleep.u32 %__wic_g;
-bra $__wic_go_on_<k>;
+bra $__wic_leave_<k>;
 $__wic_look_on_<k>:
 )";
 
 // %__wic_r becomes the control word as the module has it. One thread at a time and per kControlNs reads the host's
 // first: hundreds of readers of one host line wait for each other. Without a table, %__wic_r is 0.
 constexpr const char* kControl = R"(
-ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [<control>];
+<find words>ld.volatile.global.v2.u32 {%__wic_r, %__wic_e}, [<control>];
 ld.volatile.global.u64 %__wic_a, [<table>+<sites>];
 setp.eq.b64 %__wic_p, %__wic_a, 0;
 @%__wic_p bra $__wic_looked_<k>;
@@ -121,7 +144,7 @@ st.local.u32 [<state>+<flags>], %__wic_e;
 mov.b32 %__wic_l, %__wic_t;
 add.u32 %__wic_t, %__wic_t, <look ns>;
 st.local.u32 [<state>+<next>], %__wic_t;
-bra $__wic_go_on_<k>;
+bra $__wic_leave_<k>;
 )";
 
 // Lanes that have looked together look together again, though the one that records takes longer: the next look is due
@@ -134,7 +157,7 @@ cvt.u32.u64 %__wic_t, %__wic_y;
 sub.u32 %__wic_d, %__wic_t, %__wic_l;
 setp.ge.s32 %__wic_p, %__wic_d, 0;
 @%__wic_p add.u32 %__wic_l, %__wic_t, <look ns>;
-$__wic_go_on_<k>:
+$__wic_leave_<k>:
 )";
 
 // %__wic_n cannot have more rounds than this at two looks in a row: it never runs into its flags.
@@ -146,12 +169,13 @@ LookPlace in_the_loop(const Site& site, const Table& table) {
   LookPlace place;
   place.clock = "mov.b64 %__wic_y, %__wic_c;\n";
   place.state = "__wic_state";
-  place.number = std::to_string(site.number);
-  place.own = std::to_string(site.in_function + 1);
+  place.number = "mov.b32 %__wic_h, " + std::to_string(site.number) + ";\n";
+  place.own = std::to_string(site.code());
   place.words = table.name;
   place.words_at = Table::device_words(site.number);
   place.host_words_at = site.number * sizeof(SiteWords);
   place.begins = "setp.eq.b32 %__wic_b, %__wic_n, %__wic_n;\n";
+  place.drops = "setp.ne.b32 %__wic_b, %__wic_n, %__wic_n;\n";
   return place;
 }
 
@@ -174,10 +198,17 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
   text += kLookedOn;
   const std::uint32_t longest = site.loop->pause == Pause::brief ? kLongestBriefPause : kLongestPause;
   return fill(text, {{"clock", place.clock},
-                     {"elect", site.records() ? kElect : ""},
+                     {"elect", kElect},
+                     {"long", table.counts_waits ? kLong : ""},
+                     {"add looked", add_looked_text(site, table, place.number)},
+                     {"timed", table.counts_waits ? kEndOfTimed : ""},
+                     {"add timed", add_timed_text(table, place.state)},
+                     {"number", place.number},
+                     {"find words", place.find_words},
                      {"record", record_text(site, table, place.number)},
                      {"nap", pauses ? kNap : ""},
                      {"begins", place.begins},
+                     {"drops", place.drops},
                      {"own", place.own},
                      {"table", table.name},
                      {"sites", std::to_string(offsetof(ModuleWords, sites))},
@@ -190,6 +221,7 @@ std::string look_text(const Site& site, const Table& table, const LookPlace& pla
                      {"next", std::to_string(offsetof(ThreadState, next_ns))},
                      {"looked", std::to_string(kLooked)},
                      {"begun", std::to_string(kBegun)},
+                     {"not begun", std::to_string(~kBegun)},
                      {"leads", std::to_string(~kFollows)},
                      {"follows", std::to_string(kFollows)},
                      {"ended", std::to_string(offsetof(ThreadState, ended_ns))},

@@ -150,7 +150,8 @@ void place_waits(const Function& function, std::span<const Site> sites, std::vec
   }
 }
 
-/// Before the thread leaves the function, the end of its last wait is recorded: behind the function's last statement.
+/// Before the thread leaves the function, the end of its last wait is recorded, or that wait added to those that were
+/// timed: behind the function's last statement.
 void place_ends(const Function& function, std::span<const Site> sites, const Table& table, std::size_t& ends,
                 std::vector<Insertion>& insertions) {
   const auto records = std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.records(); });
@@ -178,7 +179,7 @@ void place_ends(const Function& function, std::span<const Site> sites, const Tab
 
 }  // namespace
 
-Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts) {
+Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts, bool counts) {
   if (module.text.find(kMark) != std::string_view::npos) {
     return bad_input("the module uses names that begin with " + std::string(kMark) + ": perhaps it is patched already");
   }
@@ -211,7 +212,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
   }
   if (patch.sites.size() > kMostSites)
     return bad_input("the module has more than " + std::to_string(kMostSites) + " waits");
-  const Table table{name, patch.sites.size()};
+  const Table table{name, patch.sites.size(), counts};
   std::vector<Insertion> insertions;
   std::size_t ends = 0, next = 0;
   for (const FunctionVerdicts& verdict : verdicts) {

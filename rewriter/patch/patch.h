@@ -18,8 +18,8 @@ struct Patch {
 };
 
 /// Patches all back edges whose verdict is `wait`. `verdicts` come from recognize(module). Fails for a target without
-/// nanosleep and for text that uses the names of the patch.
-Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts);
+/// nanosleep and for text that uses the names of the patch. `counts`: waits are counted.
+Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& verdicts, bool counts = true);
 
 /// The text without what patch() inserted, byte for byte.
 std::string strip(std::string_view text);

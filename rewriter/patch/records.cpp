@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "rewriter/patch/counts.h"
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
 #include "rewriter/patch/word_text.h"
@@ -82,9 +83,16 @@ constexpr const char* kEndOfWait = R"({
 .reg .b64 %__wic_a, %__wic_i, %__wic_x;
 setp.eq.b32 %__wic_p, %__wic_s, 0;
 @%__wic_p bra $__wic_ended_<label>;
-<record>mov.b32 %__wic_s, 0;
+<timed><record>$__wic_written_end_<label>:
+mov.b32 %__wic_s, 0;
 $__wic_ended_<label>:
 }
+)";
+
+constexpr const char* kLastOfTimed = R"(setp.ge.s32 %__wic_p, %__wic_s, 0;
+@%__wic_p bra $__wic_record_<label>;
+<add timed>bra $__wic_written_end_<label>;
+$__wic_record_<label>:
 )";
 
 struct RecordTexts {
@@ -129,14 +137,16 @@ std::string record_text(const Site& site, const Table& table, const std::string&
       {"ld.local.u64 %__wic_x, [<state>+" + std::to_string(offsetof(ThreadState, begin_ns)) + "];\n" + end.time,
        (word ? address_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.address,
        (word ? seen_text(*word, "%__wic_x") : "mov.b64 %__wic_x, 0;\n") + end.value,
-       "or.b32 %__wic_e, " + number + ", " + flags + ";\n" + end.site, "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
+       number + "or.b32 %__wic_e, %__wic_h, " + flags + ";\n" + end.site, "mov.b32 %__wic_h, %__wic_n;\n" + end.rounds},
       "written_" + std::to_string(site.number));
 }
 
 std::string end_text(const Table& table, const std::string& label) {
-  return fill(
-      kEndOfWait,
-      {{"record", text_of(table, end_texts(""), "written_" + label)}, {"state", "__wic_state"}, {"label", label}});
+  return fill(kEndOfWait, {{"record", text_of(table, end_texts(""), "written_" + label)},
+                           {"timed", table.counts_waits ? kLastOfTimed : ""},
+                           {"add timed", add_timed_text(table, "__wic_state")},
+                           {"state", "__wic_state"},
+                           {"label", label}});
 }
 
 }  // namespace wicprof::rewriter

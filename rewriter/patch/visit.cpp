@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "rewriter/patch/call.h"
+#include "rewriter/patch/counts.h"
 #include "rewriter/patch/look.h"
 #include "rewriter/patch/template.h"
 #include "rewriter/patch/thread_state.h"
@@ -29,10 +30,7 @@ setp.ne.b32 %__wic_b, %__wic_n, 0;
 constexpr const char* kReadClock = "mov.u64 %__wic_c, %globaltimer;\n";
 constexpr const char* kCount = R"(add.u32 %__wic_n, %__wic_n, 1;
 <note>cvt.u32.u64 %__wic_t, %__wic_c;
-setp.eq.u32 %__wic_p, %__wic_n, 1;
-@%__wic_p add.u32 %__wic_l, %__wic_t, <first look ns>;
-sub.u32 %__wic_d, %__wic_t, %__wic_l;
-)";
+<first look>)";
 // The time of a wait that is recorded is noted in each round, since at the exit the program's next fence would wait for
 // the reading of the clock.
 constexpr const char* kNote = "@%__wic_b st.local.u64 [__wic_state+<ended>], %__wic_c;\n";
@@ -44,27 +42,33 @@ constexpr const char* kNoteAll = R"(<value>mov.b64 {%__wic_d, %__wic_t}, %__wic_
 
 // Beside the poll the way out of the loop stays as the program has it. At a back edge, a round without a look goes back
 // by a branch of its own: a branch around the look would cost it more.
-constexpr const char* kGoBack = R"(setp.lt<and>.s32 %__wic_p, %__wic_d, 0<condition>;
-@%__wic_p bra <label>;
+constexpr const char* kGoBack = R"(<no look><and condition>@%__wic_p bra <label>;
 <leave>)";
-constexpr const char* kGoAround = R"(setp.lt.s32 %__wic_p, %__wic_d, 0;
-@%__wic_p bra $__wic_go_on_<k>;
+constexpr const char* kGoAround = R"(<no look>@%__wic_p bra $__wic_go_on_<k>;
 )";
 
 constexpr const char* kVisit = R"(
 {
-<registers><round><look><note>}
+<registers><round><sample><look><fence>$__wic_go_on_<k>:
+<note>}
 )";
-constexpr const char* kRegistersOfCall = R"(.reg .pred %__wic_p;
-.reg .b32 %__wic_d, %__wic_e, %__wic_t;
+// A fence takes longer if the thread has used other memory than the polled word since the last one, and the program's
+// fence may stand behind the wait: a chain of 132 blocks took 1.03 of its time for one local store per wait, 100 us
+// before the wait's end. So the look has one itself, unless the thread looks again in the next round.
+constexpr const char* kFence = R"(mov.u64 %__wic_x, %globaltimer;
+cvt.u32.u64 %__wic_t, %__wic_x;
+sub.u32 %__wic_e, %__wic_l, %__wic_t;
+setp.gt.s32 %__wic_p, %__wic_e, 0;
+@%__wic_p membar.gl;
 )";
 
 // The program has waited for this moment: a few instructions without a branch. Nothing but stores stands under the
 // predicate, so that ptxas executes nothing in vain.
 constexpr const char* kExitOf = R"(<value>@%__wic_b st.local.v2.u32 [__wic_state+<rounds>], {%__wic_n, %__wic_e};
 )";
-// Where several waits end at one place.
-constexpr const char* kExitOfOne = R"(setp.eq.and.u32 %__wic_p, %__wic_s, <own>, %__wic_b;
+// Where several waits end at one place. Whether the wait is timed does not count: kTimed is shifted out.
+constexpr const char* kExitOfOne = R"(shl.b32 %__wic_e, %__wic_s, 1;
+setp.eq.and.u32 %__wic_p, %__wic_e, <own>, %__wic_b;
 <value>@%__wic_p st.local.v2.u32 [__wic_state+<rounds>], {%__wic_n, %__wic_e};
 )";
 
@@ -82,10 +86,10 @@ std::string value_text(const Site& site) {
   return std::string(word->is_64_bit ? "cvt.u32.u64" : "mov.b32") + " %__wic_e, " + std::string(word->value) + ";\n";
 }
 
-std::string count_text(const Site& site) {
+std::string count_text(const Site& site, const Table& table) {
   return fill(kCount, {{"note", site.records() && !site.rounds_note_all() ? kNote : ""},
                        {"ended", std::to_string(offsetof(ThreadState, ended_ns))},
-                       {"first look ns", std::to_string(kFirstLookNs)}});
+                       {"first look", first_look_text(table)}});
 }
 
 std::string note_all_text(const Site& site) {
@@ -94,9 +98,11 @@ std::string note_all_text(const Site& site) {
 
 /// `round`: what comes before the look.
 std::string visit_of(const Site& site, const Table& table, const std::string& round) {
-  return fill(kVisit, {{"registers", site.calls ? kRegistersOfCall : look_registers_text()},
+  return fill(kVisit, {{"registers", look_registers_text()},
+                       {"sample", sample_text(site, table)},
                        {"look", site.calls ? call_text(site, table) : look_text(site, table, in_the_loop(site, table))},
                        {"round", round},
+                       {"fence", kFence},
                        {"note", site.rounds_note_all() ? note_all_text(site) : ""},
                        {"k", std::to_string(site.number)}});
 }
@@ -112,20 +118,22 @@ std::string arrive_text() { return std::string("\n") + kNoWait; }
 std::string clock_text() { return kReadClock; }
 
 std::string visit_behind_clock_text(const Site& site, const Table& table) {
-  return visit_of(site, table, count_text(site) + kGoAround);
+  return visit_of(site, table, count_text(site, table) + fill(kGoAround, {{"no look", no_look_text(table)}}));
 }
 
 std::string visit_text(const Site& site, const Table& table, const BackEdge& back) {
   const std::string guard(back.guard);
   const char* const no = back.guard_negated ? "@" : "@!";
-  const char* const yes = back.guard_negated ? "!" : "";
+  const std::string condition = back.guard_negated
+                                    ? "not.pred %__wic_q, " + guard + ";\nand.pred %__wic_p, %__wic_p, %__wic_q;\n"
+                                    : "and.pred %__wic_p, %__wic_p, " + guard + ";\n";
   const std::string leave = guard.empty() ? "" : no + guard + " bra $__wic_go_on_<k>;\n";
-  const std::string round = kReadClock + count_text(site);
+  const std::string round = kReadClock + count_text(site, table);
   return visit_of(site, table,
                   fill(back.label.empty() ? leave + round + kGoAround : round + kGoBack,
                        {{"leave", leave},
-                        {"and", guard.empty() ? "" : ".and"},
-                        {"condition", guard.empty() ? "" : ", " + (yes + guard)},
+                        {"no look", no_look_text(table)},
+                        {"and condition", guard.empty() ? "" : condition},
                         {"label", std::string(back.label)}}));
 }
 
@@ -134,7 +142,7 @@ std::string exit_text(const std::vector<const Site*>& sites) {
   for (const Site* const site : sites) {
     if (!site->records() || site->rounds_note_all()) continue;
     ends += fill(sites.size() > 1 ? kExitOfOne : kExitOf, {{"value", value_text(*site)},
-                                                           {"own", std::to_string(site->in_function + 1)},
+                                                           {"own", std::to_string(site->code() << 1)},
                                                            {"rounds", std::to_string(offsetof(ThreadState, rounds))}});
   }
   return fill(kExit, {{"ends", ends}, {"no wait", kNoWait}});

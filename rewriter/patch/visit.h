@@ -13,8 +13,10 @@ namespace wicprof::rewriter {
 /// wait. The registers are few, since a kernel with more registers may have fewer warps, and since ptxas computes the
 /// program's values anew behind the loop where they are many:
 ///   %__wic_n  rounds of this wait, with kLooked, kBegun and kFollows; 0: the thread does not wait
-///   %__wic_l  when the next look is due: the low 32 bits of the device's clock
-///   %__wic_s  1 + Site::in_function of the wait whose begin is recorded, and its end not yet; 0: none
+///   %__wic_l  when the next look is due: the low 32 bits of the device's clock; of a wait of the sample that has not
+///             gone round yet, see counts.h
+///   %__wic_s  Site::code() of the wait whose begin is recorded, and its end not yet, or, with kTimed, of a wait that
+///             is timed and not added yet; 0: none
 ///   %__wic_b  (a predicate) whether that wait still lasts, as kBegun says
 ///   %__wic_c  the clock of this round.
 /// The record of an end comes at the first look of the next wait, or before the function ends: its loads and stores

@@ -53,7 +53,7 @@ st.local.u32 [<state>+<flags>], %__wic_e;
 st.local.u32 [<state>+<value>], %__wic_g;
 mov.u64 %__wic_x, %globaltimer;
 cvt.u32.u64 %__wic_l, %__wic_x;
-bra $__wic_go_on_<k>;
+bra $__wic_leave_<k>;
 $__wic_tried_<k>:
 )";
 
@@ -130,7 +130,7 @@ $__wic_resign_<k>:
 st.volatile.global.u32 [%__wic_a+<watched+16>], %__wic_t;
 $__wic_left_<k>:
 mov.b32 %__wic_l, %__wic_t;
-bra $__wic_go_on_<k>;
+bra $__wic_leave_<k>;
 $__wic_unwatched_<k>:
 )";
 

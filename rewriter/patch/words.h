@@ -49,6 +49,37 @@ struct WatchedWord {
 static_assert(sizeof(WatchedWord) == 64);
 inline constexpr std::uint32_t kWatchedWordsLog2 = 6, kWatchedWords = 1u << kWatchedWordsLog2;
 
+/// What the waits of one site sum up to, in the module's variable, behind all WatchedWords: kCountSlots of them per
+/// site. They only grow. Those that wait together in a warp count once. A wait that has found its word at its first
+/// look is none.
+struct SiteCounts {
+  std::uint64_t looked;  ///< those that have lasted until their first look, kFirstLookNs; the slot is the SM's
+  /// Of the others, those that began in windows that are counted, in the slot of the window (kSampleWindowLog2). A wait
+  /// is added when it goes round, and taken away at its first look; where the ends of a site's waits are not known
+  /// (Site::records), it stays.
+  std::uint64_t sampled;
+  /// Of the others, those that began in windows that are timed, their rounds, and their times from the first round's
+  /// clock to the last one's. They are too few to count: who notes a time begins fewer waits in a window than others.
+  std::uint64_t timed;
+  std::uint64_t timed_rounds;
+  std::uint64_t timed_ns;
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(SiteCounts) == 64);
+inline constexpr std::uint32_t kCountSlots = 8;
+/// A wait is one of the sample if it begins in one of some windows of 1 us: of window w, the number is w^2 times
+/// kSampleMultiplier, modulo 2^32. One window in kSampleOneIn has a number below kCountedBelow, and is counted; those
+/// of the next numbers, below kTimedBelow, are timed. The clock's 32 bits have 2^22 windows. Those of the sample are as
+/// far apart as windows chosen at random: they have no period that a program's waits could have. In longer windows a
+/// thread would begin several waits, and fewer of them than elsewhere, since each takes longer.
+inline constexpr std::uint32_t kSampleOneIn = 256, kSampleWindowLog2 = 10, kSampleMultiplier = 0x3ca7fc05u;
+inline constexpr std::uint32_t kCountedBelow = 0xffff'ffffu / kSampleOneIn + 1;
+inline constexpr std::uint32_t kTimedBelow = kCountedBelow + kCountedBelow / 8;
+/// Which bits of that number say a window's slot: the slots are samples of their own, and tell the sample's error.
+inline constexpr std::uint32_t kSampleSlotShift = 15;
+/// The first look of a wait of the sample is due this long before the wait begins, in ns, until it is counted.
+inline constexpr std::uint32_t kSampleDueBefore = 1u << 30;
+
 /// A wait begins or ends; in a ring in pinned memory of the host. Nobody says when a record is complete: it is if
 /// `check` fits. A thread waits at one place at a time, so that grid, block and thread tell which wait ends.
 struct Record {
@@ -76,14 +107,16 @@ inline constexpr std::uint32_t kRecordsLog2 = 14, kRecords = 1u << kRecordsLog2;
 /// Sites of one module at most, and of one function: what a record and a thread have bits for.
 inline constexpr std::uint32_t kMostSites = 0xffff, kMostSitesOfFunction = 0xff;
 
-/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are not
-/// recorded. Beside hundreds of readers of one host line a round takes longer than that.
+/// How long a thread waits before its first look, in ns: shorter waits cost four instructions per round, and are
+/// counted (SiteCounts), not recorded. Beside hundreds of readers of one host line a round takes longer than that.
 inline constexpr std::uint32_t kFirstLookNs = 20'000;
 /// How far apart later looks are, in ns. A look takes about 1 us, in which the thread does not see its word.
 inline constexpr std::uint32_t kLookNs = 250'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
-/// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200.
-inline constexpr std::uint32_t kControlNs = 20'000;
+/// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200. A single read
+/// delays fences of other SMs by about 1 us: with one per 20 us that chain takes 1.07 of its time, with one per 250 us
+/// 1.02, with one per 1 ms 1.010.
+inline constexpr std::uint32_t kControlNs = 2'000'000;
 /// A pause is this share of the wait so far, a 1024th. In a chain of N blocks that wait for each other the pause of
 /// each delays all: with a share of 1/N or more, waits and pauses make each other grow. Pauses that doubled up to 100
 /// us made that chain as slow as the reads did.

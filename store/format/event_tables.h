@@ -40,6 +40,7 @@
 #include "store/format/tables/thread_sample.h"
 #include "store/format/tables/uvm.h"
 #include "store/format/tables/wait.h"
+#include "store/format/tables/wait_count.h"
 #include "store/format/tables/writer_candidate.h"
 
 namespace wicprof::store {
@@ -63,6 +64,7 @@ using EventTables = std::tuple<  //
     ThreadSampleTable,           //
     MpiGapTable,                 //
     PcIntervalTable,             //
+    WaitCountTable,              //
     GraphTable,                  //
     ClockTable,                  //
     InterventionTable,           //

@@ -173,6 +173,34 @@ TEST(PollingLoops, PreferTheListingsLineToCuptis) {
   EXPECT_EQ(place_of(loops_of(model).at(0)), "cuda_ptx_generated.h:470") << "CUPTI's line is better than none";
 }
 
+TEST(PollingLoops, AreThePatchedLoopsOfTheirLine) {
+  TraceModel model = polling_program();  // poll.cu:7
+  const auto add_site = [&](SiteId id, const std::string& name) {
+    store::SiteRow& site = model.sites.emplace_back();
+    site.id = id;
+    site.name = name;
+  };
+  add_site(40, "poll:8");
+  add_site(41, "other:7");
+  add_site(42, "poll:7");
+  EXPECT_TRUE(loops_of(model).at(0).sites.empty()) << "the program's own sites have such names as well";
+  model.meta["rewrite"] = "1";
+  EXPECT_EQ(loops_of(model).at(0).sites, std::vector<SiteId>{42});
+  const std::vector<Finding> findings = analyze(model).findings;
+  const auto found = std::ranges::find(findings, "polling_kernel", &Finding::rule);
+  ASSERT_NE(found, findings.end());
+  EXPECT_EQ(found->site, 42u);
+  EXPECT_NE(found->text.find("; it is the wait site poll:7"), std::string::npos) << found->text;
+  add_site(43, "poll:7#2");  // a copy of the loop, as templates and unrolling make them
+  EXPECT_EQ(loops_of(model).at(0).sites, (std::vector<SiteId>{42, 43}));
+  // Without source lines, the only loop of its kernel.
+  for (store::SassRow& row : model.sass) row.line = 0;
+  model.sites.back().name = "poll:site3";
+  EXPECT_EQ(loops_of(model).at(0).sites, std::vector<SiteId>{43});
+  add_site(44, "poll:site4");
+  EXPECT_TRUE(loops_of(model).at(0).sites.empty());
+}
+
 TEST(PollingLoops, ExcludeSimilarLoops) {
   const std::vector<Sampled> memory = {{0x20, "long_scoreboard", 500}, {0x30, "long_scoreboard", 500},
                                        {0x50, "long_scoreboard", 500}, {0x60, "branch_resolve", 200},

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "analyzer/waits/counted_waits.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -63,6 +66,95 @@ TEST(Sites, PatchedLoopsAreInTheMemoryOfTheirWords) {
   EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::managed);
   model.polled_words.back().memory = WordMemory::device;  // words of one loop may be in several memories
   EXPECT_EQ(site_stats(model).at(0).word_memory, WordMemory::unknown);
+}
+
+/// A row of a site whose waits have known ends; the sample's parts are alike if `squares` is sampled^2 / 8.
+void add_counts(TraceModel& model, SiteId site, std::uint64_t looked, std::uint64_t sampled, std::uint64_t squares,
+                std::uint64_t rounds_per_wait = 3) {
+  store::WaitCountRow& row = model.wait_counts.emplace_back();
+  row = {};
+  row.site = site;
+  row.one_in = 256;
+  row.waits = (rounds_per_wait == 0 ? 0 : looked) + 256 * sampled;
+  row.looked = looked;
+  row.sampled = sampled;
+  row.sampled_squares = squares;
+  row.timed = rounds_per_wait == 0 ? 0 : sampled;
+  row.timed_rounds = rounds_per_wait * sampled;
+  row.timed_time = static_cast<TimeNs>(1'000 * sampled);
+}
+
+TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {
+  TraceModel model = empty_program();
+  EXPECT_TRUE(counted_waits(model).empty());
+  add_handoff(model, {});
+  settle(model);
+  const SiteId recorded = model.sites[0].id, short_only = recorded + 1;
+  add_counts(model, short_only, 0, 40, 200);
+  add_counts(model, recorded, 60, 0, 0);
+  add_counts(model, short_only, 0, 80, 800);
+  const std::vector<CountedWaits> counted = counted_waits(model);
+  ASSERT_EQ(counted.size(), 2u);
+  EXPECT_EQ(counted[0].site, short_only);  // though none of its waits is recorded
+  EXPECT_EQ(counted[0].counted, 256u * 120);
+  EXPECT_EQ(counted[0].one_in, 256u);
+  EXPECT_EQ(counted[0].at_least, 120u);
+  EXPECT_EQ(counted[0].recorded, 0u);
+  EXPECT_DOUBLE_EQ(counted[0].rounds.value(), 3.0);
+  EXPECT_EQ(counted[0].mean_ns, 1'000);
+  EXPECT_EQ(counted[0].time_ns, 1'000 * 256 * 120);
+  EXPECT_EQ(counted[1].name, model.site_name(recorded));
+  EXPECT_EQ(counted[1].longer, 60u);
+  EXPECT_EQ(counted[1].at_least, 60u);
+  EXPECT_EQ(counted[1].recorded, model.waits.size());
+  EXPECT_FALSE(counted[1].counted) << "without a sample nothing is known of the shorter ones";
+  EXPECT_FALSE(counted[1].time_ns);
+  // Those of a damaged trace.
+  model.wait_counts.back().waits = 0;
+  EXPECT_EQ(counted_waits(model)[0].counted, 256u * 40);
+  model.wait_counts.front().waits = 0;
+  EXPECT_EQ(counted_waits(model)[0].at_least, 120u);
+}
+
+TEST(Sites, AnEstimatedNumberOfWaitsSaysHowGoodItIs) {
+  TraceModel model = empty_program();
+  settle(model);
+  const auto add = [&](std::uint64_t looked, std::uint64_t sampled, std::uint64_t squares) {
+    add_counts(model, 9, looked, sampled, squares);
+    return counted_waits(model).at(0);
+  };
+  // Three sampled waits, all of one part.
+  CountedWaits counted = add(5, 3, 9);
+  EXPECT_FALSE(counted.counted) << "they are too few";
+  EXPECT_FALSE(counted.standard_error);
+  EXPECT_FALSE(counted.mean_ns);
+  EXPECT_EQ(counted.at_least, 8u);
+  // Parts that are alike add nothing to the variance: 8 / 7 * (9 - 9 / 8) = 9 of the row before.
+  counted = add(0, 80, 800);
+  EXPECT_EQ(counted.counted, 5u + 256u * 83u);
+  EXPECT_NEAR(counted.standard_error.value(), std::sqrt(9.0 * 256 * 255), 1e-6);
+  EXPECT_EQ(counted.time_ns, 1'000 * 256 * 83);
+  // Waits of one window come together: 8 of one part are as good as one.
+  counted = add(0, 8, 64);
+  EXPECT_NEAR(counted.standard_error.value(), std::sqrt((9.0 + 64) * 256 * 255), 1e-6);
+  // As many of one part as of all others: the number could as well be half or twice as large.
+  counted = add(0, 100, 10'000);
+  EXPECT_FALSE(counted.counted);
+  EXPECT_EQ(counted.at_least, 5u + 191u);
+}
+
+TEST(Sites, WaitsWithoutKnownEndsAreEstimatedWithoutTheirTime) {
+  TraceModel model = empty_program();
+  settle(model);
+  add_counts(model, 9, 5, 3, 9, 0);
+  EXPECT_EQ(counted_waits(model).at(0).at_least, 5u) << "the longer waits are in the sample as well";
+  add_counts(model, 9, 0, 80, 800, 0);
+  const CountedWaits counted = counted_waits(model).at(0);
+  EXPECT_EQ(counted.counted, 256u * 83u);
+  EXPECT_EQ(counted.longer, 5u);
+  EXPECT_EQ(counted.at_least, 83u);
+  EXPECT_FALSE(counted.rounds);
+  EXPECT_FALSE(counted.time_ns);
 }
 
 TEST(Sites, ParkedWaitersDoNotCountAsPolling) {

@@ -42,6 +42,48 @@ TEST(Reports, LossesComeBeforeAnyNumber) {
   }
 }
 
+TEST(Reports, SayHowGoodACountOfWaitsIsAndNoNumberWhereTheSampleIsTooSmall) {
+  TraceModel model = rich_program();
+  const auto add = [&](SiteId site, std::uint64_t looked, std::uint64_t sampled, std::uint64_t squares) {
+    store::WaitCountRow& row = model.wait_counts.emplace_back();
+    row = {};
+    row.site = site;
+    row.one_in = 256;
+    row.waits = looked + 256 * sampled;
+    row.looked = looked;
+    row.sampled = sampled;
+    row.sampled_squares = squares;
+    row.timed = sampled;
+    row.timed_rounds = 3 * sampled;
+    row.timed_time = static_cast<TimeNs>(1'000 * sampled);
+  };
+  // Eight parts of 8, 8, 8, 8, 12, 12, 12, 12 waits: 8 / 7 x (832 - 800) x 256 x 255 is the square of 1,545.
+  add(model.sites[0].id, 5, 80, 832);
+  add(900, 70, 7, 7);
+  const Analysis analysis = analyze(model);
+  for (const bool verbose : {false, true}) {
+    const std::string text = analysis_text(model, analysis, {.screen = {.width = 120}, .verbose = verbose});
+    EXPECT_NE(text.find("about 20.5 k +- 1,545"), std::string::npos) << text;
+    EXPECT_NE(text.find("at least 77: too few sampled"), std::string::npos) << text;
+    EXPECT_EQ(text.find("1,862"), std::string::npos) << text;  // 70 + 256 x 7
+    EXPECT_NE(text.find("256 windows of 1 us"), std::string::npos) << text;
+  }
+  for (const std::string_view format : {"md", "html"}) {
+    const std::string report = rendered(model, format);
+    EXPECT_NE(report.find("20.5 k"), std::string::npos);
+    EXPECT_NE(report.find("at least 77: too few sampled"), std::string::npos);
+    EXPECT_NE(report.find("1 of 256 windows"), std::string::npos);
+  }
+  const Json counted = Json::parse(analysis_json(model, analysis)).at("counted_waits");
+  ASSERT_EQ(counted.size(), 2u);
+  EXPECT_EQ(counted[0].at("counted"), 20'485);
+  EXPECT_EQ(counted[0].at("estimated_ns"), 20'480'000);
+  EXPECT_EQ(counted[1].at("at_least"), 77);
+  for (const char* const key : {"counted", "standard_error", "estimated_rounds", "estimated_mean_ns", "estimated_ns"}) {
+    EXPECT_TRUE(counted[1].at(key).is_null()) << key;
+  }
+}
+
 TEST(Reports, SayWhatWaitingHostThreadsTakeOfACpuBeforeAndAfter) {
   // Waits of 0.5 ms that spin while the mode is poll, and take a tenth of a CPU while it is park.
   TraceModel model = rich_program();

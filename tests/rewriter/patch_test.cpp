@@ -1,6 +1,11 @@
 // The patch and its removal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -68,6 +73,16 @@ TEST(RewriterPatch, SitesThatLookAlikeShareAFunction) {
   EXPECT_EQ(functions_of("$M: ld.volatile.global.u64 %rd3, [%rd1+8]; setp.eq.s64 %p2, %rd3, 0; @%p2 bra $M;"), 2);
 }
 
+/// Expects the parts in this order, each behind the one before.
+void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << " is not behind the others in\n" << text;
+    at = found + part.size();
+  }
+}
+
 TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   const auto patched_of = [](const std::string& text) {
     const Result<Module> module = read_module(text);
@@ -83,10 +98,8 @@ TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
   // What acquires waits for its load at once.
   const std::string acquires =
       patched_of(kernel("$L: ld.acquire.sys.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;"));
-  EXPECT_NE(
-      acquires.find("mov.u64 %__wic_c, %globaltimer;\n/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/"),
-      std::string::npos)
-      << acquires;
+  expect_in_order(acquires,
+                  {"mov.u64 %__wic_c, %globaltimer;\n", "/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/"});
 }
 
 // Aligned barriers want all threads of a warp: between two of them, the visit stands where the poll is.
@@ -142,7 +155,7 @@ TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_EQ(patched->sites[0].function, "k");
   EXPECT_NE(patched->text.find("@!%p1 bra $__wic_go_on_0;"), std::string::npos);
-  EXPECT_NE(patched->text.find("setp.lt.and.s32 %__wic_p, %__wic_d, 0, %p1;\n@%__wic_p bra $L;"), std::string::npos);
+  EXPECT_NE(patched->text.find("and.pred %__wic_p, %__wic_p, %p1;\n@%__wic_p bra $L;"), std::string::npos);
   EXPECT_NE(patched->text.find("/*__wic_end*/@%p1 bra $L;"), std::string::npos);
   EXPECT_EQ(strip(patched->text), text);
 }
@@ -340,7 +353,114 @@ TEST(RewriterPatch, RecordsNoWaitWhoseEndItMayMiss) {
   ASSERT_TRUE(patched);
   ASSERT_EQ(patched->sites.size(), 1u);
   EXPECT_FALSE(patched->sites[0].records());
-  EXPECT_EQ(patched->text.find("@%__wic_p bra $__wic_record_0;"), std::string::npos);
+  // No begin is recorded, and of a wait of the sample neither rounds nor time; but it is counted.
+  EXPECT_EQ(patched->text.find("setp.ge.s32 %__wic_p, %__wic_r, 0;"), std::string::npos);
+  EXPECT_EQ(patched->text.find("st.local.u64 [__wic_state+16]"), std::string::npos);
+  EXPECT_NE(patched->text.find("red.global.add.u64 [%__wic_a+8], 1;"), std::string::npos);
+}
+
+std::string patch_of(const std::string& text, bool counts = true) {
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module), counts);
+  EXPECT_EQ(strip(patched->text), text);
+  return patched->text;
+}
+
+TEST(RewriterPatch, AWaitBesideAPollIsOneOfTheSampleWhenItGoesRound) {
+  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
+    const std::string patched = patch_of(kernel(body));
+    // In its first round the window decides when the wait is due, without a branch.
+    expect_in_order(patched.substr(patched.find("$L:")),
+                    {"shr.u32 %__wic_e, %__wic_t, 10;\nmul.lo.u32 %__wic_e, %__wic_e, %__wic_e;\n",
+                     "setp.lt.and.u32 %__wic_q, %__wic_e, " + std::to_string(kTimedBelow) + ", %__wic_p;\n",
+                     "setp.lt.and.s32 %__wic_p, %__wic_d, 0, !%__wic_q;\n@%__wic_p bra $__wic_go_on_0;",
+                     "@%__wic_p sub.u32 %__wic_l, %__wic_t, 1073741824;",
+                     // The look writes the end of an earlier wait first. In the second round one lane counts.
+                     "setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
+                     "or.b32 %__wic_e, %__wic_e, %__wic_s;\nsetp.ne.b32 %__wic_p, %__wic_e, 0;\n"
+                     "@%__wic_p bra $__wic_longer_0;",
+                     "setp.eq.u32 %__wic_p, %__wic_n, 1;\n@%__wic_p bra $__wic_go_on_0;",
+                     "add.u32 %__wic_l, %__wic_l, 1073761824;\nactivemask.b32", "@%__wic_p bra $__wic_go_on_0;",
+                     "setp.ge.u32 %__wic_p, %__wic_g, 16777216;\n@%__wic_p bra $__wic_timed_0;",
+                     "red.global.add.u64 [%__wic_a+8], 1;\nbra $__wic_go_on_0;",
+                     // Or it notes the begin.
+                     "$__wic_timed_0:\nsub.u32 %__wic_d, %__wic_d, 1073741824;",
+                     "sub.u64 %__wic_x, %__wic_c, %__wic_x;\nst.local.u64", "mov.b32 %__wic_s, 2147",
+                     "or.b32 %__wic_n, %__wic_n, 536870912;", "bra $__wic_go_on_0;\n$__wic_longer_0:"});
+  }
+}
+
+TEST(RewriterPatch, AWaitThatWasCountedAndLastsIsTakenAwayAtItsFirstLook) {
+  for (const std::string& body : {std::string(kFlag), with_many_values(kFlag)}) {
+    expect_in_order(patch_of(kernel(body)),
+                    {"red.global.add.u64 [%__wic_a+0], 1;", "sub.u32 %__wic_g, %__wic_l, 20000;\nshr.u32",
+                     "setp.lt.u32 %__wic_p, %__wic_g, 16777216;", "@%__wic_p red.global.add.u64 [%__wic_a+8], -1;"});
+  }
+}
+
+TEST(RewriterPatch, TheWindowsOfTheSampleHaveTheirShareAndNoPeriod) {
+  constexpr std::uint32_t kWindows = 1u << (32 - kSampleWindowLog2);
+  std::vector<std::uint32_t> sampled, of_slots(kCountSlots);
+  std::uint32_t timed = 0;
+  for (std::uint32_t window = 0; window < kWindows; ++window) {
+    const std::uint32_t number = window * window * kSampleMultiplier;
+    if (number >= kCountedBelow && number < kTimedBelow) ++timed;
+    if (number >= kCountedBelow) continue;
+    sampled.push_back(window);
+    ++of_slots[number >> kSampleSlotShift & (kCountSlots - 1)];
+  }
+  const auto all = static_cast<double>(sampled.size());
+  EXPECT_NEAR(all * kSampleOneIn / kWindows, 1, 0.001);
+  EXPECT_NEAR(timed / all, 0.125, 0.01);
+  for (const std::uint32_t each : of_slots) EXPECT_NEAR(each, all / kCountSlots, 4 * std::sqrt(all / kCountSlots));
+  // Waits that come once per so many windows: as many meet each phase of their period.
+  for (double period = 1.5; period < 100; period += 0.05 * std::max(1.0, period / 25)) {
+    std::complex<double> sum;
+    for (const std::uint32_t window : sampled) sum += std::polar(1.0, 2 * std::numbers::pi * window / period);
+    EXPECT_LT(std::abs(sum) / std::sqrt(all), 4) << period;
+  }
+}
+
+TEST(RewriterPatch, AWaitAtABackEdgeIsOneOfTheSampleAtOnce) {
+  const std::string patched = patch_of(kernel(kTwoWaysBack));
+  expect_in_order(patched, {"setp.lt.s32 %__wic_p, %__wic_d, 1073741824;\n@%__wic_p bra $__wic_longer_0;",
+                            "@%__wic_p bra $__wic_longer_0;\nadd.u32 %__wic_g, %__wic_l, 1073741824;",
+                            "red.global.add.u64 [%__wic_a+8], 1;", "$__wic_longer_0:"});
+}
+
+TEST(RewriterPatch, CountsNothingIfAskedTo) {
+  const std::string patched = patch_of(kernel(kFlag), false);
+  EXPECT_EQ(patched.find("red.global"), std::string::npos);
+  EXPECT_NE(patched.find("@%__wic_p add.u32 %__wic_l, %__wic_t, 20000;"), std::string::npos);
+}
+
+TEST(RewriterPatch, AddsWaitsOfTheSampleToTheSiteThatTheyWereAt) {
+  // Three sites; the second waits at the place where the first one's way out leads.
+  const std::string text = kernel(
+      "setp.ne.s32 %p3, %r1, 0; @%p3 bra $B;"
+      "$A: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @!%p1 bra $D; bra $A;"
+      "$B: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @!%p2 bra $D; bra $B;"
+      "$D: add.s32 %r3, %r3, 1; $E: ld.volatile.global.u32 %r3, [%rd1+8]; setp.eq.s32 %p2, %r3, 0; @%p2 bra $E;");
+  const Result<Module> module = read_module(text);
+  const Result<Patch> patched = patch(*module, recognize(*module));
+  ASSERT_EQ(patched->sites.size(), 3u);
+  const Table table{patched->table, 3};
+  for (const Site& site : patched->sites) {
+    EXPECT_EQ(site.code(), site.number | (site.in_function + 1) << 16);
+    EXPECT_NE(patched->text.find("st.param.b32 [__wic_4], " + std::to_string(site.code()) + ";"), std::string::npos);
+  }
+  // Behind the counts of the last site the table ends.
+  EXPECT_EQ(table.bytes(), table.counts(2) + kCountSlots * sizeof(SiteCounts));
+  EXPECT_NE(patched->text.find(patched->table + "[" + std::to_string(table.bytes()) + "];"), std::string::npos);
+  // The sum goes to the site in %__wic_s, whichever site the thread waits at by then.
+  EXPECT_NE(patched->text.find("and.b32 %__wic_h, %__wic_s, 0xffff;\nmov.u64 %__wic_a, " + patched->table + "+" +
+                               std::to_string(table.counts(0)) + ";"),
+            std::string::npos);
+  // The way out of two loops knows which one ends, whether its wait is recorded or timed.
+  EXPECT_NE(patched->text.find("shl.b32 %__wic_e, %__wic_s, 1;\nsetp.eq.and.u32 %__wic_p, %__wic_e, " +
+                               std::to_string(patched->sites[1].code() << 1) + ", %__wic_b;"),
+            std::string::npos)
+      << patched->text;
 }
 
 TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
@@ -358,11 +478,6 @@ TEST(RewriterPatch, LeavesTheRecordsToOneLaneOfAWarp) {
     // So that they look together again: their next look follows the time when this one was due.
     EXPECT_GT(recorded.find("add.u32 %__wic_l, %__wic_l, 250000;"), recorded.find("$__wic_looked_0:"));
   }
-  // Nobody is chosen where nothing is recorded.
-  const std::string unrecorded = patched_of(
-      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p2, %r2, 9; @%p2 ret; setp.eq.s32 %p1, %r2, 0; "
-      "@%p1 bra $L;");
-  EXPECT_EQ(unrecorded.find("activemask.b32"), std::string::npos) << unrecorded;
 }
 
 TEST(RewriterPatch, WatchesAWordThatTheBackEdgeCanRead) {

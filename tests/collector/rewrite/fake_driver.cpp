@@ -140,12 +140,12 @@ RewriteDriver functions() {
   };
   api.library_global = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary, const char*) {
     *address = reinterpret_cast<CUdeviceptr>(fake->table);
-    *bytes = 128;
+    *bytes = fake->table_bytes;
     return unless("global");
   };
   api.module_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule, const char*) {
     *address = reinterpret_cast<CUdeviceptr>(fake->table);
-    *bytes = 128;
+    *bytes = fake->table_bytes;
     return unless("global");
   };
   api.host_alloc = [](void** memory, std::size_t bytes, unsigned) {
@@ -167,6 +167,11 @@ RewriteDriver functions() {
     fake->given_memory.push_back(current_context());
     return CUDA_SUCCESS;
   };
+  api.copy_to_host = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    return unless("copy_to_host");
+  };
+  api.query = [](CUstream) { return fake->copies_arrive ? unless("query") : CUDA_ERROR_NOT_READY; };
   api.synchronize = [](CUstream) { return unless("synchronize"); };
   api.current_context = [](CUcontext* context) {
     *context = current_context();

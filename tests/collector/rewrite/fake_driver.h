@@ -41,7 +41,9 @@ struct FakeDriver {
   std::vector<std::string> images;  // all that was loaded
   std::map<CUlibrary, std::string> libraries;
   CUcontext context = reinterpret_cast<CUcontext>(0x10);
-  std::uint64_t table[2] = {0, 0};                                // ModuleWords::sites and records
+  std::uint64_t table[1024] = {};  // of a module in the device's memory: ModuleWords::sites and records come first
+  std::size_t table_bytes = 128;
+  bool copies_arrive = true;
   std::deque<std::vector<char>> memory;                           // of the host, in the order of the allocations
   std::vector<CUcontext> given_memory;                            // in which modules got their memory
   std::vector<std::pair<CUcontext, CUlibrary>> loaded_functions;  // one per kernel that was loaded, in order

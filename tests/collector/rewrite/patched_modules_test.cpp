@@ -10,6 +10,8 @@
 #include "collector/rewrite/patched_modules.h"
 #include "protocol/events/notice.h"
 #include "protocol/events/site.h"
+#include "protocol/events/wait_count.h"
+#include "rewriter/patch/site.h"
 #include "tests/collector/rewrite/fake_driver.h"
 
 namespace wicprof::collector {
@@ -198,6 +200,159 @@ TEST_F(RewriteTest, ALaunchGoesOnWhileAnotherThreadBinds) {
   EXPECT_FALSE(modules.unbound(driver.context));
 }
 
+/// A module with counts in the device's memory.
+class CountsTest : public RewriteTest {
+ protected:
+  static constexpr TimeNs kPatience = kMillisecond;
+
+  CountsTest() { driver.table_bytes = layout().bytes(); }
+
+  rewriter::Table layout() const { return {replacement.table, replacement.sites.size()}; }
+  /// Those of one slot of the first site.
+  rewriter::SiteCounts& slot(std::uint32_t number) {
+    return reinterpret_cast<rewriter::SiteCounts*>(reinterpret_cast<char*>(driver.table) + layout().counts(0))[number];
+  }
+  std::vector<WaitCountEvent> read(PatchedModules& modules) {
+    modules.read_counts(api, sink_, kPatience);
+    return ring_.read().all<WaitCountEvent>();
+  }
+};
+
+TEST_F(CountsTest, WritesWhatHasComeSinceTheLastTime) {
+  ASSERT_LE(driver.table_bytes, sizeof driver.table);
+  PatchedModules modules(nullptr);
+  modules.record(true);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  EXPECT_TRUE(read(modules).empty());
+  slot(0) = {1, 3, 2, 9, 900, {}};
+  slot(7) = {4, 1, 1, 2, 100, {}};
+  std::vector<WaitCountEvent> events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].site, PatchedModules::kFirstSite);
+  EXPECT_EQ(events[0].waits, 5u + 4 * rewriter::kSampleOneIn);
+  EXPECT_EQ(events[0].looked, 5u);
+  EXPECT_EQ(events[0].sampled, 4u);
+  EXPECT_EQ(events[0].sampled_squares, 10u);
+  EXPECT_EQ(events[0].timed, 3u);
+  EXPECT_EQ(events[0].timed_rounds, 11u);
+  EXPECT_EQ(events[0].timed_ns, 1000u);
+  EXPECT_EQ(events[0].one_in, rewriter::kSampleOneIn);
+  EXPECT_LE(events[0].begin_ns, events[0].end_ns);
+  const TimeNs end = events[0].end_ns;
+  EXPECT_TRUE(read(modules).empty());
+  slot(7).looked += 2;  // and none is sampled
+  events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 2u);
+  EXPECT_EQ(events[0].timed_ns, 0u);
+  EXPECT_GE(events[0].begin_ns, end);
+  // Two waits that were counted have lasted until their first look; one of them came before the last copy.
+  slot(0).sampled -= 1;
+  slot(7).looked += 2;
+  events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].sampled, 0u);
+  EXPECT_EQ(events[0].waits, 2u);
+  slot(0).sampled += 5;
+  EXPECT_EQ(read(modules).at(0).sampled, 4u);
+}
+
+TEST_F(CountsTest, WaitsWithoutKnownEndsAreInTheSampleWhateverTheirLength) {
+  for (rewriter::LoadedSite& each : replacement.sites) each.ends_known = false;
+  PatchedModules modules(nullptr);
+  modules.record(true);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  slot(0) = {5, 3, 0, 0, 0, {}};
+  slot(7).looked = 4;
+  std::vector<WaitCountEvent> events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 3 * rewriter::kSampleOneIn);
+  EXPECT_EQ(events[0].looked, 9u);
+  slot(7).looked += 1;
+  events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 0u);
+  EXPECT_EQ(events[0].looked, 1u);
+}
+
+TEST_F(CountsTest, LeavesOutWhatCameWhileNothingWasRecorded) {
+  PatchedModules modules(nullptr);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  slot(1).looked = 100;
+  EXPECT_FALSE(modules.counts_are_due());
+  modules.record(true);
+  EXPECT_TRUE(modules.counts_are_due());
+  EXPECT_TRUE(read(modules).empty());
+  EXPECT_FALSE(modules.counts_are_due());
+  slot(1).looked = 120;
+  modules.record(false);
+  EXPECT_TRUE(modules.counts_are_due());
+  const std::vector<WaitCountEvent> events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 20u);
+  slot(1).looked = 150;
+  EXPECT_TRUE(read(modules).empty());
+}
+
+TEST_F(CountsTest, NobodyWaitsForACopyThatIsLate) {
+  PatchedModules modules(nullptr);
+  modules.record(true);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  slot(0).looked = 3;
+  driver.copies_arrive = false;
+  EXPECT_TRUE(read(modules).empty());
+  EXPECT_TRUE(read(modules).empty());
+  driver.copies_arrive = true;
+  EXPECT_TRUE(read(modules).empty());  // the late copy is not the newest one
+  slot(0).looked = 4;
+  std::vector<WaitCountEvent> events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 4u);
+  for (const char* step : {"copy_to_host", "query"}) {
+    ++slot(0).looked;
+    driver.failing = {step};
+    EXPECT_TRUE(read(modules).empty()) << step;
+    driver.failing = {};
+    events = read(modules);
+    ASSERT_EQ(events.size(), 1u) << step;
+    EXPECT_EQ(events[0].waits, 1u) << step;
+  }
+  EXPECT_TRUE(pushed_contexts.empty());
+}
+
+TEST_F(CountsTest, AModuleThatIsLoadedAgainCountsAnew) {
+  PatchedModules modules(nullptr);
+  modules.record(true);
+  auto* const library = reinterpret_cast<CUlibrary>(1);
+  modules.add(replacement, library, nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  slot(0).looked = 7;
+  EXPECT_EQ(read(modules).size(), 1u);
+  modules.unloaded(library, nullptr);
+  modules.gone(library, nullptr, sink_);
+  slot(0).looked = 2;
+  EXPECT_TRUE(read(modules).empty());
+  modules.add(replacement, library, nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  const std::vector<WaitCountEvent> events = read(modules);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].waits, 2u);
+}
+
+TEST_F(CountsTest, ATableThatIsTooSmallHasNoCounts) {
+  driver.table_bytes = layout().counts(0);
+  PatchedModules modules(nullptr);
+  modules.record(true);
+  modules.add(replacement, reinterpret_cast<CUlibrary>(1), nullptr, sink_);
+  EXPECT_EQ(modules.bind(api, sink_), "");
+  slot(0).looked = 7;
+  EXPECT_TRUE(read(modules).empty());
+}
+
 // Rounds of the thread that reads the waits and takes readings of the clock.
 std::atomic<int> rounds{0};
 
@@ -223,6 +378,7 @@ TEST_F(RewriteTest, ReadingGoesOnWhileTheDriverMakesAModuleWait) {
       modules.follow_session();
       modules.read_waits(sink_);
       modules.look_at_words(&waiting, sink_);
+      modules.read_counts(waiting, sink_, kMillisecond);
       ++rounds;
     }
   });

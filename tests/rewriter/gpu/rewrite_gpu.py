@@ -14,7 +14,8 @@ with the collector in all of them:
   park         patched and parked
   toggled      patched, poll and park in turn every 5 ms
 
-Writes OUT/rewrite.json (docs/results/README.md says what is in it) and OUT/rewrite.log; prints PASS or FAIL.
+Writes OUT/rewrite.json (docs/results/README.md says what is in it) and OUT/rewrite.log; prints PASS, or FAIL where a
+run failed, a result differs or a bar is missed.
 """
 
 import argparse
@@ -54,6 +55,11 @@ TIMED = ("original", "recompiled", "quiet", "recorded")  # the other ways run on
 # that their kernels are not likely to meet, unless asked to run alone, as times that are compared should.
 SLOW_TO_START = ("torch_extension", "triton")
 BETWEEN_STARTS = 1.5  # seconds
+
+
+def gpus():
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
 
 
 class Bench:
@@ -102,6 +108,9 @@ class Bench:
         if (self.build / "ext" / "waiting_ext.so").exists():
             all_of["torch_extension"] = [sys.executable, HERE / "torch_extension.py", self.build / "ext"]
         all_of["triton"] = [sys.executable, HERE / "triton_spin.py", 100]
+        if gpus() > 1:
+            all_of["symmetric"] = [sys.executable, HERE / "symmetric_all_reduce.py"]
+            all_of["symmetric_late"] = [sys.executable, HERE / "symmetric_all_reduce.py", "--late-us", 300]
         only = self.options.only.split(",") if self.options.only else all_of
         return {name: all_of[name] for name in only if name in all_of}
 
@@ -185,6 +194,7 @@ class Bench:
             self.add(f"{name}_{way}", times[way], "ms", "original" if way == "recompiled" else "recompiled", base, bar,
                      {"loops": max((row.get("patched", 0) for row in runs[way]), default=0), "rounds": rounds,
                       "waits": sum(row.get("recorded_waits", 0) for row in runs[way]),
+                      "counted": sum(row.get("counted_waits", 0) for row in runs[way]),
                       "toggles": sum(row.get("toggles", 0) for row in runs[way])})
         params = {"ways": len(self.ways), "runs": len(everything)}
         if same and "cases" in everything[0]:
@@ -220,6 +230,7 @@ def read_trace(database, row):
     row["toggles"] = database.execute("SELECT count(*) FROM intervention").fetchone()[0]
     row["recorded_waits"], row["rounds"] = database.execute(
         "SELECT count(*), coalesce(sum(polls), 0) FROM wait").fetchone()
+    row["counted_waits"], = database.execute("SELECT coalesce(sum(waits), 0) FROM wait_count").fetchone()
 
 
 def checksums_of(rows):
@@ -263,6 +274,8 @@ def main():
         if row["ratio"] is not None:
             bench.say(f"{row['name']:32s} {row['value']:10.3f} {row['unit']:3s} {row['ratio']:.4f}"
                       + ("" if row["bar"] is None else f" (bar {row['bar']}{'' if row['holds'] else ', MISSED'})"))
+    bench.failures += [f"{row['name']}: {row['ratio']:.4f}, bar {row['bar']}" for row in bench.rows
+                       if row["holds"] is False and row["compared_to"] is not None]
     for failure in bench.failures:
         bench.say("FAILED: " + failure)
     bench.say("FAIL" if bench.failures else "PASS")
