@@ -2,10 +2,10 @@
   python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS] [--alone]
 
 BUILD holds bin/wic-prof, bin/untouched, bin/documented, bin/programs, bin/loads, bin/peers, bin/votes, bin/bare_poll
-and lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs
-as well; where BUILD/cases holds the program run_cases and PTX, so do the kernels of tests/analyzer/machine_code_cases,
-and Triton where Python has it. Two GPUs are needed by peers_own and peers_remote. Each scenario runs in these ways,
-with the collector in all of them:
+and lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension
+runs as well; where BUILD/cases holds the program run_cases and PTX, so do the kernels of
+tests/analyzer/machine_code_cases, and Triton where Python has it. Two GPUs are needed by peers_own and peers_remote.
+Each scenario runs in these ways, with the collector in all of them:
 
   original     the program's own image
   recompiled   the driver's compilation of the same PTX without the patch
