@@ -71,8 +71,11 @@ void place_visit(const Function& function, const Site& site, const Table& table,
     insertions.push_back({at, marked(visit_text(site, table, back))});
   };
   if (site.beside_poll) {
-    const Statement& poll = function.statements[site.loop->word->poll];
-    if (!has_modifier(poll.opcode(), "acquire")) return add(poll.range.end, {});
+    const LoopVerdict& loop = *site.loop;
+    const Statement& poll = function.statements[loop.visit_behind ? *loop.visit_behind : loop.word->poll];
+    if (!has_modifier(poll.opcode(), "acquire") || !poll.guard.empty()) {
+      return add(poll.range.end, {poll.guard, poll.guard_negated, {}});
+    }
     insertions.push_back({poll.range.begin, marked(clock_text())});
     insertions.push_back({poll.range.end, marked(visit_behind_clock_text(site, table))});
     return;
@@ -203,7 +206,7 @@ Result<Patch> patch(const Module& module, const std::vector<FunctionVerdicts>& v
                              .in_function = in_function++,
                              .function = verdict.function->name,
                              .loop = &loop,
-                             .beside_poll = passes_poll(verdict, headers, loop),
+                             .beside_poll = loop.visit_behind || passes_poll(verdict, headers, loop),
                              .calls = calls});
     }
   }

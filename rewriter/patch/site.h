@@ -16,7 +16,7 @@ struct Site {
   std::size_t in_function = 0;  ///< its place among the sites of its function
   std::string_view function;
   const LoopVerdict* loop = nullptr;
-  bool beside_poll = false;  ///< each round of the loop passes the poll, and the visit stands there
+  bool beside_poll = false;  ///< each round of a thread that polls passes the poll, and the visit stands there
   bool calls = false;        ///< its look is a function of the module (call.h)
 
   /// In %__wic_s and in calls: bits 0 to 15 its number, then 1 + its place in its function; never 0.
@@ -26,8 +26,9 @@ struct Site {
   /// the value: a kernel that calls has few registers to spare in the loop, and where the visit stands at the back
   /// edge, the last round does not pass it.
   bool rounds_note_all() const { return records() && beside_poll && !calls; }
-  /// Whether other threads can wait for its word in its place.
-  bool watches() const { return loop->pause == Pause::any && loop->word.has_value(); }
+  /// Whether other threads can wait for its word in its place. Where the block votes, the word of a thread may be as it
+  /// wants, and those of others not: it would wait for a change that does not come.
+  bool watches() const { return loop->pause == Pause::any && loop->word.has_value() && !loop->visit_behind; }
 };
 
 /// The module's variable: ModuleWords, then DeviceWords per site, then WatchedWords, then kCountSlots SiteCounts per

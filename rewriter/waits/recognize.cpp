@@ -14,6 +14,7 @@
 #include "rewriter/flow/program.h"
 #include "rewriter/waits/site_names.h"
 #include "rewriter/waits/values.h"
+#include "rewriter/waits/visit_place.h"
 #include "rewriter/waits/wanted.h"
 #include "rewriter/waits/ways_out.h"
 
@@ -24,6 +25,8 @@ namespace {
 // The analysis of a loop takes time that grows with the square of the loop's length. Waits are short: the longest of
 // the test sets has some 300 instructions. The limit is ten times as high; not calibrated.
 constexpr std::size_t kLongestLoop = 3'000;
+
+constexpr const char* kWritesPolledWord = "the loop writes the word that it reads";
 
 // Calls that end the program, so that what they do does not matter.
 bool ends_the_program(std::string_view callee) { return callee == "__assertfail" || callee == "__trap"; }
@@ -56,7 +59,13 @@ struct FunctionFlow {
   std::vector<std::vector<std::size_t>> writers;     ///< writers_in(program)
   std::vector<std::vector<const Loop*>> loops_with;  ///< per block, those that contain it
   std::map<const Loop*, bool> sleeps_by_the_clock;   ///< as far as it is known
+  std::vector<const Loop*> waits;                    ///< judged so far
 };
+
+/// Whether the instruction is one at which all threads of the block, or as many as it says, wait for each other.
+bool meets_block(std::string_view opcode) {
+  return !has_modifier(opcode, "cluster") && (has_modifier(opcode, "sync") || has_modifier(opcode, "red"));
+}
 
 class LoopJudge {
  public:
@@ -78,12 +87,16 @@ class LoopJudge {
       result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
     }
     if (!doubtful_.empty()) return answer(Verdict::unknown, doubtful_);
-    if (!in_turn_.empty()) {
-      return answer(Verdict::wait_not_patchable, "the loop polls several words in turn" + at_line(*in_turn_.begin()));
+    if (const std::optional<std::string> why = more_than_turns(values)) {
+      return answer(Verdict::wait_not_patchable,
+                    "the loop polls several words in turn" + at_line(*in_turn_.begin()) + ", and " + *why);
     }
-    if (writes_a_polled_word(values)) return answer(Verdict::unknown, "the loop writes the word that it reads");
+    if (writes_a_polled_word(values)) return answer(Verdict::unknown, kWritesPolledWord);
     if (const std::optional<std::string> why = forbidden(values)) return answer(Verdict::wait_not_patchable, *why);
     if (const std::optional<std::string> why = collected(values)) return answer(Verdict::unknown, *why);
+    if (const std::optional<std::string> why = no_place_beside_poll()) {
+      return answer(Verdict::wait_not_patchable, *why);
+    }
     result_.pause = pause_of(values);
     if (deciding_.size() == 1 && program_.code[last()].statement < function_.statements.size()) {
       const Statement& back_edge = function_.statements[program_.code[last()].statement];
@@ -154,6 +167,8 @@ class LoopJudge {
     each_instruction([&](std::size_t, const Instruction& instruction) {
       ++length_;
       fence |= instruction.effect == Effect::fence;
+      meets_ |= instruction.effect == Effect::barrier;
+      agrees_ |= instruction.effect == Effect::barrier && has_modifier(instruction.opcode, "red");
       if (instruction.effect == Effect::atomic || instruction.effect == Effect::hardware_wait) reads = true;
       if (instruction.effect != Effect::load) return;
       const bool strong = has_modifier(instruction.opcode, "volatile") || has_modifier(instruction.opcode, "relaxed") ||
@@ -234,7 +249,9 @@ class LoopJudge {
         polled.insert(value.polls.begin(), value.polls.end());
       }
       broadcasts_.insert(poll);
+      passing_on_.insert(stores.begin(), stores.end());
     }
+    agrees_ |= !broadcasts_.empty();
     for (const std::size_t poll : broadcasts_) deciding_.erase(poll);
     deciding_.insert(polled.begin(), polled.end());
   }
@@ -282,13 +299,55 @@ class LoopJudge {
     return writes;
   }
 
+  /// The variable of the module whose address the operand is, in whatever address space; empty: another address.
+  std::string_view symbol_of(Operand operand) const {
+    constexpr int kLongestChain = 16;  // of moves; nvcc's code without optimization has three
+    for (int step = 0; step < kLongestChain && operand.kind == OperandKind::variable; ++step) {
+      const std::vector<std::size_t>& writers = flow_.writers[index_of(operand.variable)];
+      if (writers.size() != 1) return {};
+      const Instruction& writer = program_.code[writers.front()];
+      const std::string_view mnemonic = mnemonic_of(writer.opcode);
+      if (writer.sources.size() != 1 || (mnemonic != "mov" && mnemonic != "cvt" && mnemonic != "cvta")) return {};
+      operand = writer.sources.front();
+    }
+    return operand.kind == OperandKind::symbol ? operand.name : std::string_view();
+  }
+
   /// Whether two accesses surely begin at the same place.
   bool have_one_address(const LoopValues& values, std::size_t a, std::size_t b) const {
     const Instruction &first = program_.code[a], &second = program_.code[b];
-    if (!second.has_address || first.offset != second.offset || first.address.kind != second.address.kind) return false;
-    if (first.address.kind == OperandKind::symbol) return first.address.name == second.address.name;
+    if (!second.has_address || first.offset != second.offset) return false;
+    if (const std::string_view symbol = symbol_of(first.address); !symbol.empty()) {
+      return symbol == symbol_of(second.address);
+    }
+    if (first.address.kind != second.address.kind) return false;
     if (first.address.kind != OperandKind::variable || first.address.variable != second.address.variable) return false;
     return values.writers_of(a, first.address.variable) == values.writers_of(b, second.address.variable);
+  }
+
+  /// What a loop that polls words in turn does beside that; else nothing.
+  std::optional<std::string> more_than_turns(const LoopValues& values) const {
+    if (in_turn_.empty()) return std::nullopt;
+    // Whether it waits for one of several locks, or looks for a free place in a table, the code does not tell.
+    for (const std::size_t poll : deciding_) {
+      if (values.reading_of(poll) == Reading::attempt) return "takes the first that is free";
+    }
+    if (writes_a_polled_word(values)) return kWritesPolledWord;
+    if (std::optional<std::string> why = forbidden(values)) return why;
+    return collected(values);
+  }
+
+  /// Where the block meets in the loop, the visit stands behind the poll: why it cannot.
+  std::optional<std::string> no_place_beside_poll() {
+    if (!meets_) return std::nullopt;
+    const std::optional<std::size_t> poll = first_of(graph_, deciding_);
+    if (!poll) return "the block meets in the loop, and its threads poll in several places";
+    for (const Loop* const inner : flow_.waits) {
+      if (inner->contains(graph_.block_of[*poll])) return "the block meets in the loop, and a loop inside it waits";
+    }
+    result_.visit_behind = visit_place(function_, program_, *poll);
+    if (!result_.visit_behind) return "the block meets in the loop, and the poll is in a function that it calls";
+    return std::nullopt;
   }
 
   /// What the loop does beside waiting that a patch must not repeat later than the program does.
@@ -320,17 +379,14 @@ class LoopJudge {
           return;
         case Effect::store:
           if (has_modifier(instruction.opcode, "local")) return;  // nobody else sees it
-          found = std::string(broadcasts_.empty() ? "the loop writes memory"
-                                                  : "a thread passes what it polls on to its block") +
-                  at_line(i);
+          if (!passing_on_.contains(i)) found = "the loop writes memory" + at_line(i);
           return;
         case Effect::reduction:
           found = "the loop writes memory" + at_line(i);
           return;
         case Effect::barrier:
-          found = std::string(is_block_vote(instruction.opcode) ? "the block votes in the loop"
-                                                                : "the loop has a barrier") +
-                  at_line(i);
+          // Threads that do not agree about the way out may meet others at the barrier, or not.
+          if (!agrees_ || !meets_block(instruction.opcode)) found = "the loop has a barrier" + at_line(i);
           return;
         case Effect::hardware_wait:
           found = "the loop waits by an instruction that waits in hardware" + at_line(i);
@@ -361,7 +417,7 @@ class LoopJudge {
       const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
       for (const int variable : written) {
         const Value value = values.value_of(block.end - 1, {OperandKind::variable, variable});
-        if ((value.sources & kCollected) == 0) continue;
+        if ((value.sources & kCollected) == 0 || is_of_a_turn(values, block.end - 1, variable)) continue;
         for (const int after : block.after) {
           if (loop_.contains(after)) continue;
           if (flow_.live.lives(variable, after)) {
@@ -373,24 +429,20 @@ class LoopJudge {
     return std::nullopt;
   }
 
-  /// Whether the address is one of shared memory, as far as the function tells.
-  bool is_shared(const Instruction& poll) const {
-    if (has_modifier(poll.opcode, "shared")) return true;
-    std::set<int> seen;
-    std::vector<Operand> open{poll.address};
-    while (!open.empty()) {
-      const Operand operand = open.back();
-      open.pop_back();
-      if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
-      for (const std::size_t writer : flow_.writers[index_of(operand.variable)]) {
-        const Instruction& instruction = program_.code[writer];
-        if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
-        if (instruction.effect != Effect::compute) continue;
-        open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
-      }
-    }
-    return false;
+  /// Where words are polled in turn: whether the variable has what a poll has read, or what the thread itself keeps of
+  /// it in local memory, one place per word.
+  bool is_of_a_turn(const LoopValues& values, std::size_t reader, int variable) const {
+    const auto is = [&](std::size_t writer) {
+      return deciding_.contains(writer) ||
+             (program_.code[writer].effect == Effect::load && has_modifier(program_.code[writer].opcode, "local"));
+    };
+    const std::vector<std::size_t> writers = values.writers_of(reader, variable);
+    return !in_turn_.empty() && std::all_of(writers.begin(), writers.end(), [&](std::size_t writer) {
+      return writer != LoopValues::npos && is(writer);
+    });
   }
+
+  bool is_shared(const Instruction& poll) const { return reads_shared_memory(program_, flow_.writers, poll); }
 
   void find_exits() {
     const auto goes_on = [&](int block) {
@@ -444,12 +496,19 @@ class LoopJudge {
     });
   }
 
+  std::string what_ends_it() const {
+    if (!broadcasts_.empty())
+      return "a thread passes what it polls on to its block: parked, it pauses, and no thread reads for others";
+    if (meets_) return "the block votes on what its threads poll: parked, they pause, and no thread reads for others";
+    return "a load decides the way out, and the loop does nothing else";
+  }
+
   Pause pause_of(const LoopValues& values) {
     if (sleeps_by_the_clock()) {
       pause_reason_ = "the program's own pause follows the clock: rounds are counted, nothing sleeps";
       return Pause::none;
     }
-    pause_reason_ = "a load decides the way out, and the loop does nothing else";
+    pause_reason_ = what_ends_it();
     Pause pause = Pause::any;
     each_instruction([&](std::size_t i, const Instruction& instruction) {
       if (instruction.effect == Effect::warp) {
@@ -463,6 +522,10 @@ class LoopJudge {
         pause = Pause::brief;
       }
     });
+    if (!in_turn_.empty()) {
+      pause_reason_ = "the loop polls several words in turn: sleeps stay short";
+      pause = Pause::brief;
+    }
     return pause;
   }
 
@@ -476,8 +539,11 @@ class LoopJudge {
   std::set<std::size_t> deciding_;
   std::set<std::size_t> in_turn_;     // comparisons of words that are polled in turn
   std::set<std::size_t> broadcasts_;  // loads of shared memory that return what a poll of the loop has read
+  std::set<std::size_t> passing_on_;  // the stores of those
   std::string doubtful_, pause_reason_;
   bool hardware_ = false, bounded_ = false, counted_ = false, has_way_out_ = false;
+  bool meets_ = false;   // the block does, at a barrier
+  bool agrees_ = false;  // its threads do, about the way out: by a vote, or since one passes on what it polls
 };
 
 /// The statements that call functions inside loops.
@@ -554,7 +620,10 @@ bool recognize_function(const Module& module, const Function& function, const Li
     if (first.inlined && last.inlined && first.statement == last.statement) continue;
     LoopVerdict verdict = LoopJudge(flow, loop).judge();
     place_back_edge(lines, flow, loop.header, loop.tail, verdict);
-    if (verdict.verdict == Verdict::wait) headers.push_back(loop.header);
+    if (verdict.verdict == Verdict::wait) {
+      headers.push_back(loop.header);
+      flow.waits.push_back(&loop);
+    }
     verdicts.loops.push_back(std::move(verdict));
   }
   count_live_values(flow, headers, verdicts.loops);

@@ -16,7 +16,7 @@
 namespace wicprof::rewriter {
 
 enum class Verdict {
-  wait,                ///< the loop waits, and a visit at its back edge changes no result
+  wait,                ///< the loop waits, and a visit at its back edge, or behind its poll, changes no result
   wait_not_patchable,  ///< the loop waits, but does more than that
   not_a_wait,
   unknown,  ///< the loop is not understood; it stays as it is
@@ -25,7 +25,7 @@ enum class Verdict {
 /// How long a visit at the loop's back edge may sleep.
 enum class Pause {
   none,   ///< not at all: the program sleeps by the clock already; rounds are counted
-  brief,  ///< lanes of the same warp, or other waiters, may have to go on first
+  brief,  ///< lanes of the same warp, or other waiters, may have to go on first, or another word is asked next
   any,
 };
 
@@ -49,6 +49,9 @@ struct LoopVerdict {
   /// The statement that goes back: a branch, or the last statement before the header where the code falls through.
   std::size_t back_edge = 0;
   bool falls_through = false;
+  /// Of a wait in whose loop the block meets: the statement behind which the visit stands, for the threads that poll.
+  /// It may not stand at the back edge, and a thread may not wait until its own word changes: others may be waited for.
+  std::optional<std::size_t> visit_behind;
   std::size_t header = 0;    ///< the statement with which the loop begins: a label, if there is one
   std::optional<Word> word;  ///< of a wait: what it polls, where the code at the back edge can read the word
   WantedValue wanted;        ///< of a wait with a known word

@@ -48,6 +48,25 @@ bool is_floating(std::string_view opcode) {
 
 }  // namespace
 
+bool reads_shared_memory(const Program& program, const std::vector<std::vector<std::size_t>>& writers,
+                         const Instruction& load) {
+  if (has_modifier(load.opcode, "shared")) return true;
+  std::set<int> seen;
+  std::vector<Operand> open{load.address};
+  while (!open.empty()) {
+    const Operand operand = open.back();
+    open.pop_back();
+    if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
+    for (const std::size_t writer : writers[static_cast<std::size_t>(operand.variable)]) {
+      const Instruction& instruction = program.code[writer];
+      if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
+      if (instruction.effect != Effect::compute) continue;
+      open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
+    }
+  }
+  return false;
+}
+
 LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
                        const std::vector<std::vector<std::size_t>>& writers)
     : program_(program), graph_(graph), loop_(loop), program_writers_(writers) {
@@ -144,7 +163,7 @@ Reading LoopValues::reading_of(std::size_t index) const {
   if (instruction.effect == Effect::load) {
     if (reads_constant_memory(instruction.opcode)) return Reading::constant;
     if (strong_load(instruction.opcode)) return Reading::strong;
-    if (meets_ && has_modifier(instruction.opcode, "shared")) return Reading::strong;
+    if (meets_ && reads_shared_memory(program_, program_writers_, instruction)) return Reading::strong;
     return fenced_ && !has_modifier(instruction.opcode, "local") ? Reading::strong : Reading::weak;
   }
   if (instruction.effect != Effect::atomic) return Reading::none;

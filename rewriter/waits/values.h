@@ -50,6 +50,10 @@ enum class Reading {
   changes,   ///< an atomic that changes memory
 };
 
+/// Whether the load's address is one of shared memory, as far as the function tells. `writers`: writers_in(program).
+bool reads_shared_memory(const Program& program, const std::vector<std::vector<std::size_t>>& writers,
+                         const Instruction& load);
+
 /// The values of one loop's instructions.
 class LoopValues {
  public:

@@ -102,6 +102,49 @@ TEST(RewriterPatch, StandsBesideThePollAndCanBeTakenOut) {
                   {"mov.u64 %__wic_c, %globaltimer;\n", "/*__wic_end*/ld.acquire.sys.u32 %r2, [%rd1];/*__wic_begin*/"});
 }
 
+// Aligned barriers want all threads of a warp: between two of them, the visit stands where the poll is.
+TEST(RewriterPatch, StandsBesideThePollWhereTheBlockMeets) {
+  const auto patched_of = [](const std::string& text) {
+    const Result<Module> module = read_module(text);
+    const std::vector<FunctionVerdicts> verdicts = recognize(*module);
+    const Result<Patch> patched = patch(*module, verdicts);
+    EXPECT_EQ(patched->sites.size(), 1u) << text;
+    if (patched->sites.empty()) return std::string();
+    // A thread whose own word is as it wants would watch it for nothing.
+    EXPECT_FALSE(patched->sites[0].watches());
+    EXPECT_EQ(patched->text.find("ld.volatile.global.u64 %__wic_y, [%__wic_a+"), std::string::npos);
+    EXPECT_EQ(strip(patched->text), text);
+    return patched->text;
+  };
+  const std::string vote = "setp.ne.s32 %p1, %r2, 7; bar.red.or.pred %p2, 0, %p1; @%p2 bra $L;";
+  const std::string begins = "mov.u32 %r9, %tid.x; setp.ne.s32 %p4, %r9, 0; mov.u32 %r2, 7; $L: ";
+  const std::string own_way = patched_of(kernel(begins + "@%p4 bra $S; ld.volatile.u32 %r2, [%rd1]; $S: " + vote));
+  EXPECT_NE(own_way.find("ld.volatile.u32 %r2, [%rd1];/*__wic_begin*/"), std::string::npos) << own_way;
+  EXPECT_NE(own_way.find("/*__wic_end*/ $S: "), std::string::npos) << own_way;
+  const std::string acquires = patched_of(kernel(begins + "@%p4 bra $S; ld.acquire.gpu.u32 %r2, [%rd1]; $S: " + vote));
+  EXPECT_NE(
+      acquires.find("mov.u64 %__wic_c, %globaltimer;\n/*__wic_end*/ld.acquire.gpu.u32 %r2, [%rd1];/*__wic_begin*/"),
+      std::string::npos)
+      << acquires;
+  // Threads that do not execute the poll do not visit, either.
+  const std::string guarded = patched_of(kernel(begins + "@!%p4 ld.acquire.gpu.u32 %r2, [%rd1]; " + vote));
+  const std::size_t poll = guarded.find("ld.acquire.gpu.u32 %r2, [%rd1];/*__wic_begin*/");
+  ASSERT_NE(poll, std::string::npos) << guarded;
+  EXPECT_LT(guarded.find("@%p4 bra $__wic_go_on_0;", poll), guarded.find("add.u32 %__wic_n, %__wic_n, 1;", poll));
+  EXPECT_LT(guarded.find("$__wic_go_on_0:", poll), guarded.find("bar.red.or.pred"));
+  // Nothing stands between a call and the reads of its result.
+  const std::string polls =
+      ".func (.param .b32 r) polls(.param .b64 a) { .reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [a];"
+      "ld.volatile.u32 %r1, [%rd1]; st.param.b32 [r], %r1; ret; }\n";
+  const std::string called = patched_of(
+      kernel(begins +
+                 "@%p4 bra $S; { .param .b64 a; st.param.b64 [a], %rd1; .param .b32 r; call.uni (r), polls, (a);"
+                 "ld.param.b32 %r2, [r]; } $S: " +
+                 vote,
+             polls));
+  EXPECT_NE(called.find("ld.param.b32 %r2, [r]; }/*__wic_begin*/"), std::string::npos) << called;
+}
+
 TEST(RewriterPatch, StandsBeforeTheBackEdgeWhereRoundsOfOthersPassThePoll) {
   const std::string text = kernel(kTwoWaysBack);
   const Result<Module> module = read_module(text);

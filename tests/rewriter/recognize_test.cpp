@@ -72,13 +72,13 @@ TEST(RewriterRecognize, EachOwnerHasANameOfItsOwn) {
   EXPECT_EQ(second, longest.substr(0, 43) + ":7#2");
 }
 
-TEST(RewriterRecognize, VotesOfTheBlockAndBroadcastsAreFound) {
+TEST(RewriterRecognize, VotesOfTheBlockAndBroadcastsAreWaits) {
   expect("$L: ld.acquire.gpu.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; bar.red.or.pred %p2, 0, %p1; @%p2 bra $L;",
-         {"wait_not_patchable"});
+         {"wait any"});
   expect(
       "$L: ld.volatile.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r2, 0; barrier.red.popc.aligned.u32 %r3, 0, %p1;"
       "setp.lt.u32 %p2, %r3, %r1; @%p2 bra $L;",
-      {"wait_not_patchable"});
+      {"wait any"});
   // A vote about what the block computes itself.
   expect(
       "mov.u32 %r3, 0; $L: add.s32 %r3, %r3, 1; ld.volatile.u32 %r2, [%rd1]; setp.lt.s32 %p1, %r3, %r1;"
@@ -91,17 +91,22 @@ TEST(RewriterRecognize, VotesOfTheBlockAndBroadcastsAreFound) {
            "st.shared.u32 [%rd4], %r2; $S: bar.sync 0; ld.shared.u32 %r3, [%rd4]; bar.sync 0; setp.eq.s32 %p1, %r3, 0;"
            "@%p1 bra $L;";
   };
-  expect(broadcast(""), {"wait_not_patchable"});
+  expect(broadcast(""), {"wait any"});
+  expect(broadcast("st.global.u32 [%rd1+8], %r9;"), {"wait_not_patchable"});
   expect(broadcast("atom.global.add.u32 %r2, [%rd1], 1;"), {"unknown"});
 }
 
-TEST(RewriterRecognize, WordsInTurnAreFoundAndSearchesAreNot) {
+TEST(RewriterRecognize, WordsInTurnAreWaitsAndSearchesAreNot) {
   const std::string next =
       "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd3, %rd1, %rd4; ld.volatile.global.u32 %r3, [%rd3];"
       "setp.eq.s32 %p1, %r3, 0; @!%p1 bra $D;";
-  expect("mov.u32 %r2, 0; $L:" + next + "xor.b32 %r2, %r2, 1; bra.uni $L; $D:", {"wait_not_patchable"});
-  expect("mov.u32 %r2, 0; $L:" + next + "add.s32 %r2, %r2, 1; rem.u32 %r2, %r2, %r1; bra.uni $L; $D:",
-         {"wait_not_patchable"});
+  expect("mov.u32 %r2, 0; $L:" + next + "xor.b32 %r2, %r2, 1; bra.uni $L; $D:", {"wait brief"});
+  expect("mov.u32 %r2, 0; $L:" + next + "add.s32 %r2, %r2, 1; rem.u32 %r2, %r2, %r1; bra.uni $L; $D:", {"wait brief"});
+  // A free lock, or a free place in a table.
+  expect(
+      "mov.u32 %r2, 0; $L: mul.wide.u32 %rd4, %r2, 4; add.s64 %rd3, %rd1, %rd4; atom.global.cas.b32 %r3, [%rd3], 0, 1;"
+      "setp.eq.s32 %p1, %r3, 0; @%p1 bra $D; xor.b32 %r2, %r2, 1; bra.uni $L; $D:",
+      {"wait_not_patchable"});
   // A list without an end, a hash table, a number of tries, and a word that says where the next one is.
   expect("mov.u32 %r2, 0; $L:" + next + "add.s32 %r2, %r2, 1; bra.uni $L; $D:", {"not_a_wait"});
   expect("mov.u32 %r2, 0; $L:" + next +

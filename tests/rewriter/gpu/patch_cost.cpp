@@ -29,11 +29,9 @@ struct Scenario {
   const char* kernel;
   int rounds, threads;
 };
-constexpr Scenario kScenarios[] = {{"pair", 20'000, 32},
-                                   {"chain", 200, 64},
-                                   {"chain_t", 200, 64},
-                                   {"barrier", 4'000, 64},
-                                   {"grid_rounds", 1'000, 256}};
+constexpr Scenario kScenarios[] = {{"pair", 20'000, 32},    {"chain", 200, 64},        {"chain_t", 200, 64},
+                                   {"barrier", 4'000, 64},  {"vote_128", 4'000, 128},  {"vote_256", 4'000, 256},
+                                   {"semaphore", 100, 128}, {"passed_on", 4'000, 128}, {"grid_rounds", 1'000, 256}};
 constexpr int kMostBlocksPerSm = 8;  // of grid_rounds: 2,048 threads
 
 struct Result {

@@ -1,8 +1,8 @@
 """Patched loops on a GPU:
   python3 rewrite_gpu.py BUILD OUT [--only NAME,...] [--ways WAY,...] [--repeats N] [--limit SECONDS] [--alone]
 
-BUILD holds bin/wic-prof, bin/untouched, bin/documented, bin/programs, bin/loads, bin/peers, bin/bare_poll and
-lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs
+BUILD holds bin/wic-prof, bin/untouched, bin/documented, bin/programs, bin/loads, bin/peers, bin/votes, bin/bare_poll
+and lib/libwicprof_inject.so; where BUILD/ext holds waiting_ext.so (torch_extension.py builds it), PyTorch's extension runs
 as well; where BUILD/cases holds the program run_cases and PTX, so do the kernels of tests/analyzer/machine_code_cases,
 and Triton where Python has it. Two GPUs are needed by peers_own and peers_remote. Each scenario runs in these ways,
 with the collector in all of them:
@@ -36,6 +36,10 @@ EVERY_5_MS = ",".join(["poll:5ms", "park:5ms"] * 400)
 BARS = {"quiet": 1.01, "recorded": 1.03}  # over recompiled
 # Each of its waits ends once: a thread that goes on watching what its poll has read waits twice as long.
 BARS_OF = {("documented", "park"): 1.1}
+VOTES = {"semaphore_128": 100, "semaphore_256": 100, "vote_128": 20000, "vote_256": 20000, "passed_on": 20000,
+         "queues": 1000, "any_of": 500}  # scenario: rounds
+# Their waits are long enough to be recorded.
+RECORDED = ("votes_semaphore_128", "votes_semaphore_256", "votes_queues", "votes_any_of")
 NOT_PATCHED = ("--trace", "devices")  # the collector, without --rewrite
 PATCHED = ("--trace", "none", "--rewrite")
 WAYS = {  # name: what is traced, options, environment
@@ -90,6 +94,8 @@ class Bench:
             "peers_own": [self.build / "bin" / "peers", "own", 2000],
             "peers_remote": [self.build / "bin" / "peers", "remote", 2000],
         }
+        for scenario, rounds in VOTES.items():
+            all_of["votes_" + scenario] = [self.build / "bin" / "votes", scenario, rounds]
         cases = self.build / "cases"
         if cases.exists():
             all_of["idioms"] = [cases / "run_cases", cases, "O3", "--once"]
@@ -175,6 +181,8 @@ class Bench:
         patched = all(row.get("patched", 0) > 0 for way in patched_ways if way in self.ways for row in runs[way])
         if not patched:
             self.failures.append(f"{name}: nothing was patched")
+        if name in RECORDED and any(row.get("recorded_waits", 0) == 0 for row in runs["recorded"]):
+            self.failures.append(f"{name}: no wait was recorded")
         field = "beside_ms" if name == "host" else "ms"
         times = {way: best(rows, field) for way, rows in runs.items()}
         for way in self.ways:

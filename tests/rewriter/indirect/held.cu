@@ -2,21 +2,21 @@
 // found_*: at least wait_not_patchable. patched_*: wait. work_*: no wait.
 #include "../waits/common.h"
 
-KERNEL found_vote_all_arrived(const unsigned* flags, unsigned epoch) {
+KERNEL patched_vote_all_arrived(const unsigned* flags, unsigned epoch) {
   while (!__syncthreads_and(load_relaxed(flags + threadIdx.x) >= epoch)) {
   }
 }
-KERNEL found_vote_count(const unsigned* flags, int need) {
+KERNEL patched_vote_count(const unsigned* flags, int need) {
   while (__syncthreads_count(volatile_load(flags + threadIdx.x) != 0) < need) __nanosleep(64);
 }
-KERNEL found_vote_with_fetch(unsigned* ticket, unsigned mine) {
+KERNEL patched_vote_with_fetch(unsigned* ticket, unsigned mine) {
   bool go = false;
   do {
     if (threadIdx.x == 0) go = atomicAdd(ticket, 0u) == mine;
     go = __syncthreads_or(go);
   } while (!go);
 }
-KERNEL found_broadcast_while(volatile int* f, int wanted, int* out) {
+KERNEL patched_broadcast_while(volatile int* f, int wanted, int* out) {
   __shared__ int copy;
   if (threadIdx.x == 0) copy = *f;
   __syncthreads();
@@ -27,7 +27,7 @@ KERNEL found_broadcast_while(volatile int* f, int wanted, int* out) {
   }
   out[threadIdx.x] = wanted;
 }
-KERNEL found_broadcast_pointer(u64* f, u64* out) {
+KERNEL patched_broadcast_pointer(u64* f, u64* out) {
   extern __shared__ u64 words[];
   u64 seen;
   do {
@@ -39,7 +39,7 @@ KERNEL found_broadcast_pointer(u64* f, u64* out) {
   out[threadIdx.x] = seen;
 }
 // As mirage's worker, which takes from its own queue and from a shared one in turn.
-KERNEL found_worker_queues(const u64* own_end, const u64* shared_end, u64 own, u64 shared, u64* out) {
+KERNEL patched_worker_queues(const u64* own_end, const u64* shared_end, u64 own, u64 shared, u64* out) {
   int queue = 0;
   u64 end = 0, at[2] = {own, shared};
   const u64* ends[2] = {own_end, shared_end};
@@ -53,7 +53,7 @@ KERNEL found_worker_queues(const u64* own_end, const u64* shared_end, u64 own, u
   out[1] = end;
 }
 // As nvshmem's wait_any.
-KERNEL found_wait_any(u64* flags, const int* status, int n, u64 value, int* which) {
+KERNEL patched_wait_any(u64* flags, const int* status, int n, u64 value, int* which) {
   int i = 0;
   while (true) {
     if (status[i] == 0 && *(volatile u64*)(flags + i) == value) break;
@@ -61,7 +61,7 @@ KERNEL found_wait_any(u64* flags, const int* status, int n, u64 value, int* whic
   }
   *which = i;
 }
-KERNEL found_any_of_inner(const unsigned* flags, int n, int* which) {
+KERNEL patched_any_of_inner(const unsigned* flags, int n, int* which) {
   int found = -1;
   while (found < 0) {
     for (int i = 0; i < n; ++i) {

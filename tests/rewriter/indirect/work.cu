@@ -2,12 +2,12 @@
 // found_*: at least wait_not_patchable. patched_*: wait. work_*: no wait.
 #include "../waits/common.h"
 
-KERNEL found_vote_any(unsigned* f, unsigned v) {
+KERNEL patched_vote_any(unsigned* f, unsigned v) {
   while (__syncthreads_or(threadIdx.x == 0 && load_acquire(f) != v)) {
   }
 }
 // As cutlass's Semaphore: one thread fetches, all vote.
-KERNEL found_semaphore(int* lock, int status, bool wait_thread) {
+KERNEL patched_semaphore(int* lock, int status, bool wait_thread) {
   int state = 0;
   if (wait_thread) asm volatile("ld.global.acquire.gpu.b32 %0, [%1];" : "=r"(state) : "l"(lock));
   while (__syncthreads_and(state != status)) {
@@ -15,7 +15,7 @@ KERNEL found_semaphore(int* lock, int status, bool wait_thread) {
   }
   __syncthreads();
 }
-KERNEL found_broadcast(unsigned* f, unsigned* out) {
+KERNEL patched_broadcast(unsigned* f, unsigned* out) {
   __shared__ unsigned seen;
   do {
     if (threadIdx.x == 0) seen = load_acquire(f);
@@ -26,12 +26,12 @@ KERNEL found_broadcast(unsigned* f, unsigned* out) {
   } while (true);
   out[threadIdx.x] = 1;
 }
-KERNEL found_two_queues(const unsigned* head, const unsigned* tail, unsigned* out) {
+KERNEL patched_two_queues(const unsigned* head, const unsigned* tail, unsigned* out) {
   unsigned q = 0;
   while (volatile_load(head + q) == volatile_load(tail + q)) q ^= 1;
   out[0] = q;
 }
-KERNEL found_any_of(const unsigned* flags, int count, int* which) {
+KERNEL patched_any_of(const unsigned* flags, int count, int* which) {
   int i = 0;
   while (volatile_load(flags + i) == 0) {
     if (++i == count) i = 0;

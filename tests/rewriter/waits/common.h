@@ -1,7 +1,7 @@
 // What the cases share. A case is one kernel:
 //   wait_*    waits for a store of another thread, in a loop that may be patched
 //   either_*  waits, in a way that may be patched or left alone
-//   stay_*    waits, and no loop of it may be patched: it writes memory, calls, or meets other threads in its loop
+//   stay_*    waits, and no loop of it may be patched: it writes memory or calls in its loop
 //   work_*    waits for nobody
 #pragma once
 

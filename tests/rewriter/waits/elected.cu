@@ -44,12 +44,12 @@ KERNEL wait_ballot_full(const int* ready, float* out) {
   while (__ballot_sync(~0u, volatile_load(mine)) != ~0u) __nanosleep(32);
   out[threadIdx.x] += 1;
 }
-KERNEL stay_block_votes(const unsigned* flag, float* out) {
+KERNEL wait_block_votes(const unsigned* flag, float* out) {
   while (!__syncthreads_or(volatile_load(flag) != 0)) {
   }
   out[threadIdx.x] += 1;
 }
-KERNEL stay_block_barrier_in_loop(const unsigned* flag, float* out) {
+KERNEL wait_block_barrier_in_loop(const unsigned* flag, float* out) {
   __shared__ unsigned seen;
   do {
     __syncthreads();
