@@ -24,8 +24,9 @@ struct CountedWaits {
   /// Of the shorter ones, the sample that their number is estimated from. Waits that begin in the same 1 us are in it
   /// together, so that it says less than as many waits chosen one by one.
   std::uint64_t sampled = 0;
-  std::uint64_t one_in = 1;       ///< of so many windows of 1 us, waits that begin in one are in the sample
-  std::optional<double> rounds;   ///< per shorter wait, the mean of those that were timed; also empty if the ends are not known
+  std::uint64_t one_in = 1;  ///< of so many windows of 1 us, waits that begin in one are in the sample
+  /// Per shorter wait, the mean of those that were timed; also empty if the ends are not known.
+  std::optional<double> rounds;
   std::optional<TimeNs> mean_ns;  ///< the same of its time, from the first round to the last one's begin
   std::optional<TimeNs> time_ns;  ///< of all shorter waits: that mean x their number
 };

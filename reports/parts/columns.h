@@ -28,10 +28,12 @@ inline constexpr Column kColumns[] = {
     {"of 20 us or more", "those of the counted waits that lasted at least 20 us; each is counted"},
     {"recorded", "the waits at this site that the trace has one by one: most of those of at least 20 us"},
     {"sample",
-     "the shorter waits that their number is estimated from: those that began in some windows of 1 us, 1 in 256, chosen "
-     "as if at random"},
-    {"estimated rounds", "how often a shorter wait looked at its word, the mean of waits that were timed, an eighth as many as the sample"},
-    {"estimated mean", "how long a shorter wait lasted from its first look to its last, the mean of the waits that were timed"},
+     "the shorter waits that their number is estimated from: those that began in some windows of 1 us, 1 in 256, "
+     "chosen as if at random"},
+    {"estimated rounds",
+     "how often a shorter wait looked at its word, the mean of waits that were timed, an eighth as many as the sample"},
+    {"estimated mean",
+     "how long a shorter wait lasted from its first look to its last, the mean of the waits that were timed"},
     {"estimated time", "the estimated mean times the number of the shorter waits, summed over all waiters"},
     {"parts of a wait", "what the waits at a wait site consist of, for polled and parked waits separately"},
     {"work beside pollers",
