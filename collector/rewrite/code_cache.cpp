@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of the entries' form and of the patch: another number, and older entries are not found.
-constexpr std::string_view kVersion = "wic-prof rewrite 15";
+constexpr std::string_view kVersion = "wic-prof rewrite 16";
 // What the hash of an entry's code is made with.
 constexpr std::string_view kCode = "code";
 
