@@ -1,5 +1,6 @@
 // The plugin that NCCL loads (NCCL_PROFILER_PLUGIN). It always reports success, and keeps nothing behind a handle: a
 // handle is the time at which the program's call began, since NCCL also stops events whose handle is out of date.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -22,13 +23,13 @@ void* call_handle(TimeNs entered, bool captured) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(entered) << 2 | (captured ? 2u : 0u) | 1u);
 }
 struct Call {
-  TimeNs entered = 0;  // 0: not known
-  bool captured = false;
+  TimeNs entered;
+  bool captured;
 };
-Call call_of(const void* handle) {
+Call call_of(const void* handle, TimeNs now) {
   const auto word = reinterpret_cast<std::uintptr_t>(handle);
-  if ((word & 1u) == 0) return {};
-  return {static_cast<TimeNs>(word >> 2), (word & 2u) != 0};
+  if ((word & 1u) == 0) return {now, false};  // not known
+  return {std::min(static_cast<TimeNs>(word >> 2), now), (word & 2u) != 0};
 }
 
 void set_mask(int* mask, int value) {
@@ -68,7 +69,7 @@ void collective(NcclRecording& recording, NcclCommunicator& of, const auto& even
   const bool rooted = operation == MpiOperation::nccl_broadcast || operation == MpiOperation::nccl_reduce;
   recording.enqueued(operation, of.id, event.sequence + 1, rooted ? event.root : -1,
                      static_cast<std::int64_t>(event.count) * collector::nccl_datatype_bytes(event.datatype),
-                     call.entered == 0 ? now : call.entered, now);
+                     call.entered, now);
 }
 
 void message(NcclRecording& recording, NcclCommunicator& of, const auto& event, Call call, TimeNs now) {
@@ -76,7 +77,7 @@ void message(NcclRecording& recording, NcclCommunicator& of, const auto& event, 
   if (operation != MpiOperation::nccl_send && operation != MpiOperation::nccl_recv) return;
   recording.enqueued(operation, of.id, of.next_message(event.peer, operation == MpiOperation::nccl_send), event.peer,
                      static_cast<std::int64_t>(event.count) * collector::nccl_datatype_bytes(event.datatype),
-                     call.entered == 0 ? now : call.entered, now);
+                     call.entered, now);
 }
 
 template <class Described>
@@ -92,7 +93,7 @@ int start_event(void* context, void** handle, Described* event) noexcept {
   }
   constexpr bool kHasCalls = sizeof event->type == 8;  // NCCL shows the program's calls
   try {
-    const Call call = call_of(event->parent);
+    const Call call = call_of(event->parent, now);
     const std::uint64_t type = event->type;
     switch (type) {
       case nccl::kGroupApi:
