@@ -132,7 +132,7 @@ void for_each_mpi_sum(const TraceModel& model, const auto& visit) {
 
 class Finder {
  public:
-  explicit Finder(const TraceModel& model) : model_(model), numbers_(model) {}
+  explicit Finder(const TraceModel& model) : model_(model), numbers_(model), devices_(rank_devices(model)) {}
 
   MpiWaits find() {
     for (const store::MpiCommunicatorRow& row : model_.mpi_communicators) {
@@ -149,23 +149,30 @@ class Finder {
     if (found_.ranks.size() > 1) {
       const RankCost& worst = found_.ranks.front();
       const auto others = static_cast<TimeNs>(found_.ranks.size() - 1);
-      found_.work = rank_work(model_, is_nccl(worst.operation));
+      found_.work = is_nccl(worst.operation) ? rank_work(model_, devices_) : rank_work(model_);
       found_.why = late_rank_cause(model_, found_.work, worst.process, worst.cost_ns / others);
     }
     return std::move(found_);
   }
 
  private:
+  /// When the process began to wait for `until` by what a call began at `begin`. A kernel of NCCL keeps its rank from
+  /// nothing as long as the devices have other work beside it: that time is left out, as if it came first.
+  TimeNs waits_from(const store::MpiCallRow& of, ProcessId waiter, TimeNs begin, TimeNs until) const {
+    const auto devices = is_nccl(of.operation) ? devices_.find(waiter) : devices_.end();
+    return devices == devices_.end() || until <= begin ? begin : begin + devices->second.work.covered(begin, until);
+  }
+
   /// A call that waited until `release`, which `late` brought.
   void candidate(MpiWaitKind kind, const store::MpiCallRow& of, ProcessId waiter, std::uint32_t thread,
                  MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late,
                  std::uint32_t weight) {
-    const TimeNs until = std::min(release, end);
+    const TimeNs until = std::min(release, end), from = waits_from(of, waiter, begin, until);
     const TimeNs shortest = is_nccl(of.operation) ? kShortestNcclWait : kShortestMpiWait;
-    if (waiter == late || until - begin < std::max(shortest, model_.clock_error(waiter, late))) return;
-    candidates_.emplace_back(std::pair(waiter, thread),
-                             MpiWait{kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), begin,
-                                     until, waiter, late, weight});
+    if (waiter == late || until - from < std::max(shortest, model_.clock_error(waiter, late))) return;
+    candidates_.push_back(
+        {{waiter, thread, begin},
+         {kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), from, until, waiter, late, weight}});
   }
 
   void collectives() {
@@ -237,8 +244,9 @@ class Finder {
         return;
       candidate(MpiWaitKind::collective, *part.call, part.call->process, part.call->thread, part.waits_in, part.begin,
                 part.end, late.entered, late.call->process, summary.weight);
-      if (late.call == last.call)
-        summary.waited_ns += std::max<TimeNs>(std::min(late.entered, part.end) - part.begin, 0);
+      if (late.call != last.call) return;
+      const TimeNs until = std::min(late.entered, part.end);
+      summary.waited_ns += std::max<TimeNs>(until - waits_from(*part.call, part.call->process, part.begin, until), 0);
     };
     const auto root = std::find_if(parts.begin(), parts.end(), is_root);
     if (flow == MpiFlow::all_to_all) {
@@ -324,13 +332,11 @@ class Finder {
   /// Of each call, the wait that ended last.
   void settle_waits() {
     std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.first, a.second.begin, b.second.end) < std::tuple(b.first, b.second.begin, a.second.end);
+      return std::tuple(a.first, b.second.end) < std::tuple(b.first, a.second.end);
     });
-    const auto same_call = [](const auto& a, const auto& b) {
-      return a.first == b.first && a.second.begin == b.second.begin;
-    };
+    const auto same_call = [](const auto& a, const auto& b) { return a.first == b.first; };
     candidates_.erase(std::unique(candidates_.begin(), candidates_.end(), same_call), candidates_.end());
-    for (const auto& [thread, wait] : candidates_) {
+    for (const auto& [call, wait] : candidates_) {
       found_.waits.push_back(wait);
       waits_of_[wait.waiter].push_back(wait);
     }
@@ -417,10 +423,12 @@ class Finder {
 
   const TraceModel& model_;
   const RankNumbers numbers_;
+  const std::map<ProcessId, RankDevices> devices_;
   Members members_;
   std::set<CommunicatorId> ambiguous_;  // two processes have one rank
   std::map<CommunicatorId, std::int32_t> size_;
-  std::vector<std::pair<std::pair<ProcessId, std::uint32_t>, MpiWait>> candidates_;
+  using Call = std::tuple<ProcessId, std::uint32_t, TimeNs>;  // process, thread, begin
+  std::vector<std::pair<Call, MpiWait>> candidates_;
   std::unordered_map<ProcessId, std::vector<MpiWait>> waits_of_;
   MpiWaits found_;
 };

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/measure/statistics.h"
 #include "protocol/mpi_operation.h"
 
 namespace wicprof::analyzer {
@@ -107,49 +106,19 @@ void add_scheduled(const TraceModel& model, const Threads& callers, const WaitsO
   }
 }
 
-/// Sorted and without overlaps.
-std::vector<Interval> merged(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-  std::vector<Interval> all;
-  for (const Interval& each : intervals) {
-    if (!all.empty() && each.begin <= all.back().end) {
-      all.back().end = std::max(all.back().end, each.end);
-    } else {
-      all.push_back(each);
-    }
-  }
-  return all;
-}
-
-/// The length of what both have; both as merged() leaves them.
-TimeNs common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
-  TimeNs sum = 0;
-  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    sum += length(std::max(x->begin, y->begin), std::min(x->end, y->end));
-    x->end < y->end ? ++x : ++y;
-  }
-  return sum;
-}
-
-/// What the devices did between kernels of NCCL. False: the trace does not have these of all ranks.
-bool add_between_kernels(const TraceModel& model, std::map<ProcessId, RankWork>& ranks) {
-  std::map<ProcessId, std::vector<Interval>> nccl, kernels, work;
-  for (const store::MpiRequestRow& row : model.mpi_requests) {
-    if (is_nccl(row.operation)) nccl[row.process].push_back({row.begin, row.end});
-  }
-  if (!std::all_of(ranks.begin(), ranks.end(), [&](const auto& rank) { return nccl.contains(rank.first); }))
+/// What the devices did when they did more than to run kernels of NCCL. False: the trace does not have these kernels of
+/// all ranks.
+bool add_devices(const std::map<ProcessId, RankDevices>& devices, std::map<ProcessId, RankWork>& ranks) {
+  if (ranks.empty() ||
+      !std::all_of(ranks.begin(), ranks.end(), [&](const auto& r) { return devices.contains(r.first); }))
     return false;
-  for (const auto& kernel : model.kernels) kernels[kernel.process].push_back({kernel.start, kernel.end});
-  work = kernels;
-  for (const auto& copy : model.copies) work[copy.process].push_back({copy.start, copy.end});
   for (auto& [process, rank] : ranks) {
-    const std::vector<Interval> of_nccl = merged(std::move(nccl[process]));
-    std::vector<Interval> between;
-    for (std::size_t i = 1; i < of_nccl.size(); ++i) between.push_back({of_nccl[i - 1].end, of_nccl[i].begin});
-    for (const Interval& each : between) rank.outside += length(each.begin, each.end);
-    rank.kernels = common(between, merged(std::move(kernels[process])));
-    rank.copies = common(between, merged(std::move(work[process]))) - rank.kernels;
-    rank.idle = rank.outside - rank.kernels - rank.copies;
+    const RankDevices& of = devices.at(process);
+    const TimeNs begin = of.nccl.begin(), end = of.nccl.end();
+    rank.kernels = of.kernels.covered(begin, end);
+    rank.copies = of.work.covered(begin, end) - rank.kernels;
+    rank.idle = end - begin - of.all.covered(begin, end);
+    rank.outside = rank.kernels + rank.copies + rank.idle;
     rank.on_device = true;
   }
   return true;
@@ -253,10 +222,10 @@ Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, c
 
 }  // namespace
 
-std::vector<RankWork> rank_work(const TraceModel& model, bool on_device) {
+std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices) {
   std::map<ProcessId, RankWork> ranks;
   for (const store::MpiCommunicatorRow& row : model.mpi_communicators) ranks[row.process].process = row.process;
-  on_device = on_device && add_between_kernels(model, ranks);
+  const bool on_device = add_devices(devices, ranks);
   const WaitsOfThreads waits = on_device ? waits_of_threads(model) : WaitsOfThreads();
   Threads callers;
   for (const store::MpiGapRow& gap : model.mpi_gaps) {

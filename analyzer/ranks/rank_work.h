@@ -1,11 +1,13 @@
-// What the ranks of a job did between their calls of MPI, or between their kernels of NCCL, and so why one of them came
+// What the ranks of a job did between their calls of MPI, or beside their kernels of NCCL, and so why one of them came
 // late.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/ranks/rank_devices.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -28,12 +30,12 @@ enum class RankCause : std::uint8_t {
 std::string_view rank_cause_name(RankCause cause);
 
 /// Of one rank. The times between calls of MPI are sums over its threads that call MPI. Of NCCL, whose calls only
-/// enqueue, `outside` is the time in which none of the rank's kernels of NCCL ran, from the first to the last one; the
-/// times of threads are those of threads that call NCCL, without their waits in calls of CUDA, which last as long as
-/// the other ranks let them.
+/// enqueue, `outside` is the time in which the rank's devices did anything but only run kernels of NCCL, from the first
+/// of these to the last one; the times of threads are those of threads that call NCCL, without their waits in calls of
+/// CUDA, which last as long as the other ranks let them.
 struct RankWork {
   store::ProcessId process = 0;
-  TimeNs outside = 0;  ///< between calls of MPI: the sum of the next three
+  TimeNs outside = 0;  ///< between calls of MPI: the sum of the next three; of NCCL: of kernels, copies and idle
   TimeNs cpu = 0, run_delay = 0, slept = 0;
   bool known = false;              ///< the trace has these times
   bool on_device = false;          ///< of NCCL
@@ -41,14 +43,14 @@ struct RankWork {
   TimeNs main_thread = 0;          ///< of other_threads, the program's first
   TimeNs children = 0;             ///< the same, of processes that it started, and of theirs
   TimeNs device_waits = 0;         ///< waits in calls of CUDA
-  TimeNs kernels = 0, copies = 0;  ///< of NCCL: in `outside`; copies without kernels beside them
-  TimeNs idle = 0;                 ///< the rest of `outside`
+  TimeNs kernels = 0, copies = 0;  ///< of NCCL: kernels of others, and copies without kernels beside them
+  TimeNs idle = 0;                 ///< of NCCL: the devices did nothing
   std::uint64_t bytes = 0;         ///< sent, and of its own buffers in collectives
 };
 
-/// By process, ascending: one for each that is in a communicator. `on_device`: between kernels of NCCL, where the trace
-/// has them of all ranks; else between calls of MPI.
-std::vector<RankWork> rank_work(const TraceModel& model, bool on_device = false);
+/// By process, ascending: one for each that is in a communicator. `devices`: of ranks that wait by NCCL,
+/// rank_devices(); where it has all ranks, the devices' times count, else the times between calls of MPI.
+std::vector<RankWork> rank_work(const TraceModel& model, const std::map<store::ProcessId, RankDevices>& devices = {});
 
 struct LateRankCause {
   RankCause cause = RankCause::unknown;

@@ -150,7 +150,7 @@ std::string work_text(const MpiWaits& mpi, store::ProcessId late) {
     if (each.process != late) continue;
     if (each.on_device) {
       return fmt::format(
-          "; between kernels of NCCL its devices ran kernels for {}, only copies for {} and nothing for {}: {} longer "
+          "; beside NCCL, its devices ran kernels for {}, only copies for {} and nothing for {}: {} longer "
           "than the median of the others, {} of that for this cause",
           format_duration(each.kernels), format_duration(each.copies), format_duration(each.idle),
           format_duration(mpi.why.longer_ns), format_duration(mpi.why.of_cause_ns));

@@ -25,8 +25,8 @@ class Case(harness.Case):
                 del self.env[name]
 
     def run_app(self, *words, options=(), env=None, file="t.wicprof"):
-        done = self.wic_prof("run", "-f", "-o", file, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS, *words,
-                             env=env)
+        done = self.wic_prof("run", "-f", "-o", file, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
+                             *words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.late_ns = self.lateness(done.stdout)
         return done
@@ -76,8 +76,8 @@ class Recorded(Case):
         rows = self.query("t.wicprof", "SELECT operation, sequence, peer, tag, bytes, begin_ns <= end_ns, thread = "
                           "process_id FROM mpi_call ORDER BY process_id, sequence")
         self.assertEqual(rows, [(43, n + 1, None, None, 4096, 1, 1) for n in range(STEPS + 1)] * 2)
-        self.assertEqual(self.query("t.wicprof", "SELECT name, rank, size, world_rank FROM (SELECT value AS name, * FROM "
-                                    "mpi_communicator JOIN string ON string.id = name_id) ORDER BY rank"),
+        self.assertEqual(self.query("t.wicprof", "SELECT value, rank, size, world_rank FROM mpi_communicator "
+                                    "JOIN string ON string.id = name_id ORDER BY rank"),
                          [("made", 0, 2, 0), ("made", 1, 2, 1)])
         # The kernel of each call: none has two calls, and each begins when the call has begun.
         self.assertEqual(self.query("t.wicprof", "SELECT count(*), count(DISTINCT kernel.id), min(r.begin_ns >= "
@@ -107,7 +107,8 @@ class Recorded(Case):
 
     def test_trace_for_each_rank(self):
         ranks = [self.start("run", "-q", "-o", f"rank.{rank}.wicprof", "--", APP, "--rank", rank, "--shared",
-                            self.work / "shared", "--how", "kernel", "--steps", STEPS, "--late-ms", LATE_MS) for rank in range(2)]
+                            self.work / "shared", "--how", "kernel", "--steps", STEPS, "--late-ms", LATE_MS)
+                 for rank in range(2)]
         for rank in ranks:
             done = self.finish(rank)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -162,7 +163,8 @@ class Guest(Case):
         self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call"), [(0,)])
 
     def test_recorder_that_dies(self):
-        run = self.start("run", "-q", "-o", "t.wicprof", "--", APP, "--steps", 400, "--kernel-us", 5000, "--how", "none")
+        run = self.start("run", "-q", "-o", "t.wicprof", "--", APP, "--steps", 400, "--kernel-us", 5000, "--how",
+                         "none")
         self.until(self.sessions, "the session")
         time.sleep(0.5)
         run.send_signal(signal.SIGKILL)
