@@ -357,6 +357,12 @@ class Finder {
       of.max_ns = std::max(of.max_ns, longest);
     };
     for_each_mpi_sum(model_, add);
+    for (auto& [operation, of] : stats) {
+      if (is_nccl(operation)) of.total_ns = of.max_ns = 0;  // of the enqueuing
+    }
+    for (const store::MpiRequestRow& row : model_.mpi_requests) {
+      if (is_nccl(row.operation)) add(row.operation, 0, (row.end - row.begin) * weight_of(row), row.end - row.begin);
+    }
     for (const MpiWait& wait : found_.waits) stats[wait.operation].waited_ns += wait.weighted();
     for (const auto& [operation, of] : stats) found_.operations.push_back(of);
     std::stable_sort(found_.operations.begin(), found_.operations.end(),
@@ -436,6 +442,11 @@ class Finder {
 }  // namespace
 
 MpiWaits mpi_waits(const TraceModel& model) { return Finder(model).find(); }
+
+bool only_nccl(const MpiWaits& mpi) {
+  return !mpi.operations.empty() && std::all_of(mpi.operations.begin(), mpi.operations.end(),
+                                                [](const MpiOperationStats& of) { return is_nccl(of.operation); });
+}
 
 std::size_t mpi_processes(const TraceModel& model) {
   std::set<ProcessId> processes;

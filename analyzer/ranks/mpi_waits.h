@@ -79,7 +79,7 @@ struct MpiWait {
   TimeNs weighted() const { return length() * weight; }
 };
 
-/// The calls of one operation.
+/// The calls of one operation; of NCCL, the kernels that they enqueued.
 struct MpiOperationStats {
   MpiOperation operation = MpiOperation::none;
   std::uint64_t calls = 0;
@@ -131,6 +131,8 @@ struct MpiWaits {
 };
 
 MpiWaits mpi_waits(const TraceModel& model);
+/// Whether the job's calls are all of NCCL.
+bool only_nccl(const MpiWaits& mpi);
 
 /// Calls of MPI by all processes, with those that digests do not have one by one: where the model has fewer rows, waits
 /// are estimates.

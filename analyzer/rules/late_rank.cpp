@@ -180,7 +180,7 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   if (mpi.ranks.size() < 2) {
     outcome.refused =
         "the trace holds one rank; name the traces of all ranks (wic-prof analyze trace.*.wicprof), or record all in "
-        "one (wic-prof run -- mpirun ...)";
+        "one (wic-prof run -- mpirun ..., or torchrun ...)";
     return outcome;
   }
   if (mpi.collectives.empty() && mpi.messages == 0) {

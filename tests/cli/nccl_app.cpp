@@ -114,7 +114,7 @@ struct Options {
   std::string how = "host";         // host, spin, kernel, copy, none
   std::string what = "collective";  // collective, message, broadcast, mixed
   int alone = -1;                   // --rank N: is that rank alone, which shares the file --shared with the others
-  std::string shared;
+  std::string shared, times;
   bool kernels = true, captured = false, launcher = true, twice = false, fork_after = false;
 };
 
@@ -231,10 +231,19 @@ class Rank {
       kernel("work(float*)", options_.kernel_us * kMicrosecond + (options_.how == "kernel" ? by : 0));
       lateness_ += options_.how == "host" || options_.how == "spin" ? (late ? now_ns() - before : 0) : by;
       step(i);
+      times_ += (i > 1 ? "," : "") + std::to_string(now_ns() - before);
+      if (options_.how != "none" && i % options_.every == 0)
+        late_ += (late_.empty() ? "" : ",") + std::to_string(i - 1);
       if (options_.fork_after && i == 1) forked();
     }
     std::printf("rank %d: late by %lld ns, mask %d\n", rank_, static_cast<long long>(lateness_), nccl_.mask);
     nccl_.destroy();
+    if (rank_ == 0 && !options_.times.empty()) {
+      std::FILE* const out = std::fopen(options_.times.c_str(), "w");
+      if (out == nullptr) fail("no file for times");
+      std::fprintf(out, "{\"steps\":[%s],\"late\":[%s],\"small\":1}", times_.c_str(), late_.c_str());
+      std::fclose(out);
+    }
     return 0;
   }
 
@@ -377,6 +386,7 @@ class Rank {
   std::unique_ptr<EventSink> sink_;
   std::uint32_t correlation_ = 0;
   TimeNs free_ = 0, lateness_ = 0;
+  std::string times_, late_;
 };
 
 int be_rank(const Options& options, Shared& shared, int rank) {
@@ -407,6 +417,7 @@ int main(int argc, char** argv) {
     if (option == "--what") o.what = text();
     if (option == "--rank") o.alone = value();
     if (option == "--shared") o.shared = text();
+    if (option == "--times") o.times = text();  // rank 0's steps, for bench/nccl_ranks.py
     if (option == "--no-kernels") o.kernels = false;
     if (option == "--captured") o.captured = true;
     if (option == "--no-launcher") o.launcher = false;
