@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 function(wic_install)
   # wic-prof finds these from where it lies itself, so they keep their places whatever the prefix's library folder is.
   install(TARGETS wic-prof DESTINATION bin COMPONENT tool)
+  install(TARGETS wicprof_nccl DESTINATION lib COMPONENT tool)
   if(TARGET wicprof_inject)
     install(TARGETS wicprof_inject wicprof_nvrtc DESTINATION lib COMPONENT tool)
   endif()

@@ -41,6 +41,10 @@ inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";
 inline constexpr char kNvrtcLibrary[] = "libwicprof_nvrtc.so";
 /// Preloaded into programs of MPI: it records their calls.
 inline constexpr char kMpiLibrary[] = "libwicprof_mpi.so";
+/// NCCL's plugin: it records collectives and messages.
+inline constexpr char kNcclLibrary[] = "libwicprof_nccl.so";
+/// Read by NCCL when a communicator is made: the plugin that it loads.
+inline constexpr char kNcclPluginVariable[] = "NCCL_PROFILER_PLUGIN";
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
 
 }  // namespace wicprof

@@ -1,4 +1,4 @@
-// The calls of MPI that are recorded.
+// The calls of MPI and of NCCL that are recorded: what the ranks of a job do together.
 #pragma once
 
 #include <array>
@@ -52,9 +52,16 @@ enum class MpiOperation : std::uint8_t {
   comm_split,
   comm_create,
   cart_create,
+  nccl_all_reduce,
+  nccl_broadcast,
+  nccl_reduce,
+  nccl_all_gather,
+  nccl_reduce_scatter,
+  nccl_send,
+  nccl_recv,
 };
 
-inline constexpr std::array<std::string_view, 43> kMpiOperationNames{
+inline constexpr std::array<std::string_view, 50> kMpiOperationNames{
     "",
     "MPI_Init",
     "MPI_Init_thread",
@@ -98,6 +105,13 @@ inline constexpr std::array<std::string_view, 43> kMpiOperationNames{
     "MPI_Comm_split",
     "MPI_Comm_create",
     "MPI_Cart_create",
+    "ncclAllReduce",
+    "ncclBroadcast",
+    "ncclReduce",
+    "ncclAllGather",
+    "ncclReduceScatter",
+    "ncclSend",
+    "ncclRecv",
 };
 
 constexpr std::string_view mpi_operation_name(MpiOperation operation) {
@@ -105,6 +119,11 @@ constexpr std::string_view mpi_operation_name(MpiOperation operation) {
   return index < kMpiOperationNames.size() ? kMpiOperationNames[index] : "another MPI call";
 }
 static_assert(mpi_operation_name(MpiOperation::cart_create) == "MPI_Cart_create");
+static_assert(mpi_operation_name(MpiOperation::nccl_recv) == "ncclRecv");
+
+/// A call of NCCL only enqueues: a kernel of each rank does the work. NCCL numbers the collectives of each operation,
+/// not those of a communicator, and names processes by their ranks in the communicator.
+constexpr bool is_nccl(MpiOperation operation) { return operation >= MpiOperation::nccl_all_reduce; }
 
 /// How a process takes part in an operation.
 enum class MpiKind : std::uint8_t { local, sends, receives, collective };
@@ -116,9 +135,11 @@ constexpr MpiKind mpi_kind(MpiOperation operation) {
     case MpiOperation::sendrecv:  // its receive is a row of its own
     case MpiOperation::isend:
     case MpiOperation::issend:
+    case MpiOperation::nccl_send:
       return MpiKind::sends;
     case MpiOperation::recv:
     case MpiOperation::irecv:
+    case MpiOperation::nccl_recv:
       return MpiKind::receives;
     default:
       return operation >= MpiOperation::barrier ? MpiKind::collective : MpiKind::local;

@@ -10,6 +10,8 @@ namespace wicprof {
 inline constexpr std::string_view kHostWord = "host";
 /// By a library that is preloaded, not by the collector.
 inline constexpr std::string_view kMpiWord = "mpi";
+/// By NCCL's plugin.
+inline constexpr std::string_view kNcclWord = "nccl";
 inline constexpr std::string_view kNoneWord = "none";
 /// Patches the waiting loops of kernels and records their waits; `run --rewrite` adds it.
 inline constexpr std::string_view kRewriteWord = "rewrite";
@@ -29,6 +31,7 @@ inline constexpr std::array kTraceWords{
     TraceWord{"nodes", "kernels and copies of CUDA graphs one by one"},
     TraceWord{"launches", "kernels not ended yet, for wic-prof stuck"},
     TraceWord{kMpiWord, "calls of MPI, also where the program that is started is not itself linked with MPI"},
+    TraceWord{kNcclWord, "collectives and messages of NCCL"},
     TraceWord{kHostWord, "what the operating system's scheduler does with threads"},
     TraceWord{kNoneWord, "only what the wic runtime records"},
     TraceWord{"devices", ""},

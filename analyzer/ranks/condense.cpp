@@ -45,8 +45,8 @@ struct Unit {
 /// The calls and requests of one process.
 class Condensing {
  public:
-  Condensing(TraceModel& model, store::ProcessId process, std::int32_t world_rank)
-      : model_(model), process_(process), world_rank_(world_rank) {}
+  Condensing(TraceModel& model, store::ProcessId process, const RankNumbers& numbers)
+      : model_(model), process_(process), numbers_(numbers) {}
 
   void run(std::uint64_t most) {
     std::uint64_t rows = 0;
@@ -123,9 +123,10 @@ class Condensing {
     if (kind == MpiKind::local || !row.communicator || !row.sequence) return std::nullopt;
     std::uint64_t number = mixed(*row.communicator ^ mixed(*row.sequence));
     if (kind == MpiKind::collective) return number;
-    if (!row.peer || !row.tag) return std::nullopt;
+    const std::optional<std::int32_t> own = numbers_.of(row);
+    if (!row.peer || !row.tag || !own) return std::nullopt;
     const bool sends = kind == MpiKind::sends;
-    for (const std::int32_t part : {sends ? world_rank_ : *row.peer, sends ? *row.peer : world_rank_, *row.tag})
+    for (const std::int32_t part : {sends ? *own : *row.peer, sends ? *row.peer : *own, *row.tag})
       number = mixed(number ^ static_cast<std::uint32_t>(part));
     return number;
   }
@@ -170,7 +171,7 @@ class Condensing {
 
   TraceModel& model_;
   store::ProcessId process_;
-  std::int32_t world_rank_;
+  const RankNumbers& numbers_;
   CommunicatorId communicator_ = 0;
   std::vector<Step> steps_;
   std::map<std::uint64_t, Unit> units_;
@@ -180,9 +181,8 @@ class Condensing {
 }  // namespace
 
 void condense_calls(TraceModel& model, std::uint64_t most) {
-  std::map<store::ProcessId, std::int32_t> processes;
-  for (const store::MpiCommunicatorRow& row : model.mpi_communicators) processes[row.process] = row.world_rank;
-  for (const auto& [process, world_rank] : processes) Condensing(model, process, world_rank).run(most);
+  const RankNumbers numbers(model);
+  for (const auto& [process, world_rank] : numbers.world()) Condensing(model, process, numbers).run(most);
 }
 
 }  // namespace wicprof::analyzer

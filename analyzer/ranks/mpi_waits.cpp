@@ -32,11 +32,13 @@ MpiFlow mpi_flow(MpiOperation operation) {
     case MpiOperation::ibcast:
     case MpiOperation::scatter:
     case MpiOperation::scatterv:
+    case MpiOperation::nccl_broadcast:
       return MpiFlow::from_root;
     case MpiOperation::reduce:
     case MpiOperation::ireduce:
     case MpiOperation::gather:
     case MpiOperation::gatherv:
+    case MpiOperation::nccl_reduce:
       return MpiFlow::to_root;
     case MpiOperation::scan:
     case MpiOperation::exscan:
@@ -48,7 +50,14 @@ MpiFlow mpi_flow(MpiOperation operation) {
 
 bool mpi_begins_only(MpiOperation operation) {
   return operation == MpiOperation::ibarrier || operation == MpiOperation::ibcast ||
-         operation == MpiOperation::ireduce || operation == MpiOperation::iallreduce;
+         operation == MpiOperation::ireduce || operation == MpiOperation::iallreduce || is_nccl(operation);
+}
+
+RankNumbers::RankNumbers(const TraceModel& model) {
+  for (const store::MpiCommunicatorRow& row : model.mpi_communicators) {
+    world_[row.process] = row.world_rank;
+    in_[{row.communicator, row.process}] = row.rank;
+  }
 }
 
 namespace {
@@ -123,12 +132,10 @@ void for_each_mpi_sum(const TraceModel& model, const auto& visit) {
 
 class Finder {
  public:
-  explicit Finder(const TraceModel& model) : model_(model) {}
+  explicit Finder(const TraceModel& model) : model_(model), numbers_(model), devices_(rank_devices(model)) {}
 
   MpiWaits find() {
     for (const store::MpiCommunicatorRow& row : model_.mpi_communicators) {
-      world_rank_[row.process] = row.world_rank;
-      rank_[{row.communicator, row.process}] = row.rank;
       size_[row.communicator] = row.size;
       if (!members_.try_emplace({row.communicator, row.world_rank}, row.process).second) {
         ambiguous_.insert(row.communicator);
@@ -142,46 +149,60 @@ class Finder {
     if (found_.ranks.size() > 1) {
       const RankCost& worst = found_.ranks.front();
       const auto others = static_cast<TimeNs>(found_.ranks.size() - 1);
-      found_.work = rank_work(model_);
+      found_.work = is_nccl(worst.operation) ? rank_work(model_, devices_) : rank_work(model_);
       found_.why = late_rank_cause(model_, found_.work, worst.process, worst.cost_ns / others);
     }
     return std::move(found_);
   }
 
  private:
+  /// When the process began to wait for `until` by what a call began at `begin`. A kernel of NCCL keeps its rank from
+  /// nothing as long as the devices have other work beside it: that time is left out, as if it came first.
+  TimeNs waits_from(const store::MpiCallRow& of, ProcessId waiter, TimeNs begin, TimeNs until) const {
+    const auto devices = is_nccl(of.operation) ? devices_.find(waiter) : devices_.end();
+    return devices == devices_.end() || until <= begin ? begin : begin + devices->second.work.covered(begin, until);
+  }
+
   /// A call that waited until `release`, which `late` brought.
   void candidate(MpiWaitKind kind, const store::MpiCallRow& of, ProcessId waiter, std::uint32_t thread,
                  MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late,
                  std::uint32_t weight) {
-    const TimeNs until = std::min(release, end);
-    if (waiter == late || until - begin < std::max(kShortestMpiWait, model_.clock_error(waiter, late))) return;
-    candidates_.emplace_back(std::pair(waiter, thread),
-                             MpiWait{kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), begin,
-                                     until, waiter, late, weight});
+    const TimeNs until = std::min(release, end), from = waits_from(of, waiter, begin, until);
+    const TimeNs shortest = is_nccl(of.operation) ? kShortestNcclWait : kShortestMpiWait;
+    if (waiter == late || until - from < std::max(shortest, model_.clock_error(waiter, late))) return;
+    candidates_.push_back(
+        {{waiter, thread, begin},
+         {kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), from, until, waiter, late, weight}});
   }
 
   void collectives() {
-    Sorted<std::tuple<CommunicatorId, std::uint32_t, ProcessId>, const store::MpiRequestRow*> completed;
+    Sorted<std::pair<CollectiveKey, ProcessId>, const store::MpiRequestRow*> completed;
     for (const store::MpiRequestRow& row : model_.mpi_requests) {
       if (mpi_kind(row.operation) == MpiKind::collective && row.communicator && row.sequence) {
-        completed.add({*row.communicator, *row.sequence, row.process}, &row);
+        completed.add({collective_key(row), row.process}, &row);
       }
     }
     completed.settle();
     std::vector<Part> all;
+    const auto& ranks = numbers_.in_communicators();
     for (const store::MpiCallRow& call : model_.mpi_calls) {
       if (mpi_kind(call.operation) != MpiKind::collective || !call.communicator || !call.sequence) continue;
-      const auto rank = rank_.find({*call.communicator, call.process});
-      Part part{&call, rank == rank_.end() ? -1 : rank->second, call.begin, call.begin, call.end, call.operation};
+      const auto rank = ranks.find({*call.communicator, call.process});
+      Part part{&call, rank == ranks.end() ? -1 : rank->second, call.begin, call.begin, call.end, call.operation};
       if (mpi_begins_only(call.operation)) {
-        const auto* const row = completed.find({*call.communicator, *call.sequence, call.process});
+        const auto* const row = completed.find({collective_key(call), call.process});
+        if (row == nullptr && is_nccl(call.operation)) {
+          ++found_.without_kernel;
+          continue;
+        }
         part.begin = row == nullptr ? call.end : (*row)->begin;
         part.end = row == nullptr ? call.end : (*row)->end;
         if (row != nullptr) part.waits_in = (*row)->completed_by;
+        if (is_nccl(call.operation)) part.entered = part.begin;
       }
       all.push_back(part);
     }
-    const auto key = [](const Part& part) { return std::pair(*part.call->communicator, *part.call->sequence); };
+    const auto key = [](const Part& part) { return collective_key(*part.call); };
     std::sort(all.begin(), all.end(), [&](const Part& x, const Part& y) {
       return std::pair(key(x), x.entered) < std::pair(key(y), y.entered);
     });
@@ -217,14 +238,15 @@ class Finder {
                           1};
     // What one rank keeps for itself alone, and another one for many, is one of many.
     for (const Part& part : parts) summary.weight = std::max(summary.weight, weight_of(*part.call));
-    const auto is_root = [&](const Part& part) { return any.peer && world_rank_[part.call->process] == *any.peer; };
+    const auto is_root = [&](const Part& part) { return any.peer && numbers_.of(*part.call) == any.peer; };
     const auto waits_for = [&](const Part& part, const Part& late) {
       if (late.entered - part.begin < std::max<TimeNs>(model_.clock_error(part.call->process, late.call->process), 1))
         return;
       candidate(MpiWaitKind::collective, *part.call, part.call->process, part.call->thread, part.waits_in, part.begin,
                 part.end, late.entered, late.call->process, summary.weight);
-      if (late.call == last.call)
-        summary.waited_ns += std::max<TimeNs>(std::min(late.entered, part.end) - part.begin, 0);
+      if (late.call != last.call) return;
+      const TimeNs until = std::min(late.entered, part.end);
+      summary.waited_ns += std::max<TimeNs>(until - waits_from(*part.call, part.call->process, part.begin, until), 0);
     };
     const auto root = std::find_if(parts.begin(), parts.end(), is_root);
     if (flow == MpiFlow::all_to_all) {
@@ -251,25 +273,30 @@ class Finder {
     Sorted<Message, const store::MpiRequestRow*> completed;  // sends
     for (const store::MpiRequestRow& row : model_.mpi_requests) {
       if (mpi_kind(row.operation) != MpiKind::sends || !is_message(row)) continue;
-      completed.add({*row.communicator, world_rank_[row.process], *row.peer, *row.tag, *row.sequence}, &row);
+      completed.add({*row.communicator, *numbers_.of(row), *row.peer, *row.tag, *row.sequence}, &row);
     }
     completed.settle();
     for (const store::MpiCallRow& call : model_.mpi_calls) {
       if (mpi_kind(call.operation) != MpiKind::sends || !is_message(call)) continue;
-      const Message key{*call.communicator, world_rank_[call.process], *call.peer, *call.tag, *call.sequence};
+      const Message key{*call.communicator, *numbers_.of(call), *call.peer, *call.tag, *call.sequence};
       End end{call.process, call.thread, call.operation, call.begin, call.begin, call.end};
-      if (call.operation == MpiOperation::isend || call.operation == MpiOperation::issend) {
+      const bool nccl = is_nccl(call.operation);
+      if (nccl || call.operation == MpiOperation::isend || call.operation == MpiOperation::issend) {
         const auto* const row = completed.find(key);
+        if (nccl && row == nullptr) {
+          ++found_.without_kernel;
+          continue;
+        }
         end.begin = row == nullptr ? call.end : (*row)->begin;
         end.end = row == nullptr ? call.end : (*row)->end;
         if (row != nullptr) end.operation = (*row)->completed_by;
+        if (nccl) end.posted = end.begin;
       }
       sent.add(key, {&call, end});
     }
     sent.settle();
     const auto received = [&](const auto& row, const End& end) {
-      const auto* const send =
-          sent.find({*row.communicator, *row.peer, world_rank_[row.process], *row.tag, *row.sequence});
+      const auto* const send = sent.find({*row.communicator, *row.peer, *numbers_.of(row), *row.tag, *row.sequence});
       if (send == nullptr || ambiguous_.contains(*row.communicator)) {
         ++found_.unmatched;
         return;
@@ -293,24 +320,23 @@ class Finder {
     }
     for (const store::MpiRequestRow& row : model_.mpi_requests) {
       if (mpi_kind(row.operation) != MpiKind::receives || !is_message(row)) continue;
-      received(row, {row.process, row.thread, row.completed_by, row.posted, row.begin, row.end});
+      const TimeNs posted = is_nccl(row.operation) ? row.begin : row.posted;
+      received(row, {row.process, row.thread, row.completed_by, posted, row.begin, row.end});
     }
   }
 
   bool is_message(const auto& row) const {
-    return row.communicator && row.peer && row.tag && row.sequence && world_rank_.contains(row.process);
+    return row.communicator && row.peer && row.tag && row.sequence && numbers_.of(row);
   }
 
   /// Of each call, the wait that ended last.
   void settle_waits() {
     std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.first, a.second.begin, b.second.end) < std::tuple(b.first, b.second.begin, a.second.end);
+      return std::tuple(a.first, b.second.end) < std::tuple(b.first, a.second.end);
     });
-    const auto same_call = [](const auto& a, const auto& b) {
-      return a.first == b.first && a.second.begin == b.second.begin;
-    };
+    const auto same_call = [](const auto& a, const auto& b) { return a.first == b.first; };
     candidates_.erase(std::unique(candidates_.begin(), candidates_.end(), same_call), candidates_.end());
-    for (const auto& [thread, wait] : candidates_) {
+    for (const auto& [call, wait] : candidates_) {
       found_.waits.push_back(wait);
       waits_of_[wait.waiter].push_back(wait);
     }
@@ -331,6 +357,12 @@ class Finder {
       of.max_ns = std::max(of.max_ns, longest);
     };
     for_each_mpi_sum(model_, add);
+    for (auto& [operation, of] : stats) {
+      if (is_nccl(operation)) of.total_ns = of.max_ns = 0;  // of the enqueuing
+    }
+    for (const store::MpiRequestRow& row : model_.mpi_requests) {
+      if (is_nccl(row.operation)) add(row.operation, 0, (row.end - row.begin) * weight_of(row), row.end - row.begin);
+    }
     for (const MpiWait& wait : found_.waits) stats[wait.operation].waited_ns += wait.weighted();
     for (const auto& [operation, of] : stats) found_.operations.push_back(of);
     std::stable_sort(found_.operations.begin(), found_.operations.end(),
@@ -357,7 +389,7 @@ class Finder {
   void costs() {
     std::map<ProcessId, RankCost> costs;
     std::map<ProcessId, std::map<MpiOperation, TimeNs>> by_operation;
-    for (const auto& [process, rank] : world_rank_) {
+    for (const auto& [process, rank] : numbers_.world()) {
       costs[process].process = process;
       costs[process].rank = rank;
     }
@@ -396,12 +428,13 @@ class Finder {
   }
 
   const TraceModel& model_;
+  const RankNumbers numbers_;
+  const std::map<ProcessId, RankDevices> devices_;
   Members members_;
   std::set<CommunicatorId> ambiguous_;  // two processes have one rank
   std::map<CommunicatorId, std::int32_t> size_;
-  std::map<std::pair<CommunicatorId, ProcessId>, std::int32_t> rank_;
-  std::map<ProcessId, std::int32_t> world_rank_;
-  std::vector<std::pair<std::pair<ProcessId, std::uint32_t>, MpiWait>> candidates_;
+  using Call = std::tuple<ProcessId, std::uint32_t, TimeNs>;  // process, thread, begin
+  std::vector<std::pair<Call, MpiWait>> candidates_;
   std::unordered_map<ProcessId, std::vector<MpiWait>> waits_of_;
   MpiWaits found_;
 };
@@ -409,6 +442,11 @@ class Finder {
 }  // namespace
 
 MpiWaits mpi_waits(const TraceModel& model) { return Finder(model).find(); }
+
+bool only_nccl(const MpiWaits& mpi) {
+  return !mpi.operations.empty() && std::all_of(mpi.operations.begin(), mpi.operations.end(),
+                                                [](const MpiOperationStats& of) { return is_nccl(of.operation); });
+}
 
 std::size_t mpi_processes(const TraceModel& model) {
   std::set<ProcessId> processes;

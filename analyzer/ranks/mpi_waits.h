@@ -1,25 +1,66 @@
-// Which processes of an MPI program waited for which others, in Scalasca's words: late sender, late receiver, wait at a
-// collective.
+// Which processes of a job waited for which others in calls of MPI and NCCL, in Scalasca's words: late sender, late
+// receiver, wait at a collective.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ranks/rank_work.h"
 #include "analyzer/trace/trace_model.h"
+#include "protocol/mpi_operation.h"
 
 namespace wicprof::analyzer {
 
 /// Who waits for whom in a collective.
 enum class MpiFlow : std::uint8_t { all_to_all, from_root, to_root, prefix };
 MpiFlow mpi_flow(MpiOperation operation);
-/// Whether the call only begins a collective, which a request's completion ends.
+/// Whether the call only begins a collective, which a request's completion ends. What NCCL's calls begin, their kernels
+/// do: their requests, from the kernel's begin to its end.
 bool mpi_begins_only(MpiOperation operation);
+
+/// What makes the calls of different ranks one collective.
+struct CollectiveKey {
+  CommunicatorId communicator = 0;
+  MpiOperation operation = MpiOperation::none;  ///< only of NCCL, which numbers the collectives of each operation
+  std::uint32_t sequence = 0;
+  auto operator<=>(const CollectiveKey&) const = default;
+};
+/// `row`: with communicator and sequence.
+constexpr CollectiveKey collective_key(const auto& row) {
+  return {*row.communicator, is_nccl(row.operation) ? row.operation : MpiOperation::none, *row.sequence};
+}
+
+/// The numbers by which calls name processes: ranks in MPI_COMM_WORLD, and in NCCL's calls, ranks in the communicator.
+class RankNumbers {
+ public:
+  explicit RankNumbers(const TraceModel& model);
+  /// Of the process of a row of MPI or NCCL; empty: not known.
+  std::optional<std::int32_t> of(const auto& row) const {
+    if (!is_nccl(row.operation)) return find(world_, row.process);
+    return row.communicator ? find(in_, std::pair(*row.communicator, row.process)) : std::nullopt;
+  }
+  const std::map<store::ProcessId, std::int32_t>& world() const { return world_; }
+  const std::map<std::pair<CommunicatorId, store::ProcessId>, std::int32_t>& in_communicators() const { return in_; }
+
+ private:
+  static std::optional<std::int32_t> find(const auto& numbers, const auto& key) {
+    const auto found = numbers.find(key);
+    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::map<store::ProcessId, std::int32_t> world_;
+  std::map<std::pair<CommunicatorId, store::ProcessId>, std::int32_t> in_;
+};
 
 /// No wait is shorter: the clocks of two processes of one machine agree within this. Nor than the error of the
 /// clocks of two machines.
 inline constexpr TimeNs kShortestMpiWait = kMicrosecond;
+/// The same of kernels on two devices: the ends of matched kernels of NCCL on two H100 of one machine differed by 22 us
+/// in the median, and by 27 us at most.
+inline constexpr TimeNs kShortestNcclWait = 30 * kMicrosecond;
 
 enum class MpiWaitKind : std::uint8_t { collective, late_sender, late_receiver };
 /// "wait at collective", ...
@@ -38,7 +79,7 @@ struct MpiWait {
   TimeNs weighted() const { return length() * weight; }
 };
 
-/// The calls of one operation.
+/// The calls of one operation; of NCCL, the kernels that they enqueued.
 struct MpiOperationStats {
   MpiOperation operation = MpiOperation::none;
   std::uint64_t calls = 0;
@@ -85,10 +126,13 @@ struct MpiWaits {
   std::vector<RankWork> work;                 ///< what the ranks did between calls; empty: the trace does not have it
   LateRankCause why;                          ///< why the first of `ranks` came late
   std::uint64_t incomplete = 0;               ///< collectives that lack a process, or whose operations differ
+  std::uint64_t without_kernel = 0;           ///< calls of NCCL whose kernel is not in the trace
   std::uint64_t messages = 0, unmatched = 0;  ///< messages with both ends in the trace; receives without their send
 };
 
 MpiWaits mpi_waits(const TraceModel& model);
+/// Whether the job's calls are all of NCCL.
+bool only_nccl(const MpiWaits& mpi);
 
 /// Calls of MPI by all processes, with those that digests do not have one by one: where the model has fewer rows, waits
 /// are estimates.

@@ -10,14 +10,19 @@ namespace wicprof::analyzer {
 
 namespace {
 
-void add_collective(const auto& row, std::int32_t world_rank, std::uint32_t trace, std::optional<TimeNs> begin,
+void add_collective(const auto& row, std::int32_t number, std::uint32_t trace, std::optional<TimeNs> begin,
                     std::optional<TimeNs> end, std::vector<RankPresence>& to) {
   const MpiFlow flow = mpi_flow(row.operation);
-  const bool is_root = row.peer && *row.peer == world_rank;
+  const bool is_root = row.peer && *row.peer == number;
   if (flow == MpiFlow::prefix || (flow != MpiFlow::all_to_all && !row.peer)) return;
   if (flow == MpiFlow::from_root) (is_root ? end : begin).reset();
   if (flow == MpiFlow::to_root) (is_root ? begin : end).reset();
-  to.push_back({{*row.communicator, *row.sequence, -1, -1, -1}, trace, begin, end, flow == MpiFlow::all_to_all});
+  const CollectiveKey key = collective_key(row);
+  to.push_back({{key.communicator, key.sequence, -1, -1, -1 - static_cast<std::int32_t>(key.operation)},
+                trace,
+                begin,
+                end,
+                flow == MpiFlow::all_to_all});
 }
 
 }  // namespace
@@ -26,27 +31,30 @@ std::vector<RankPresence> presences(const std::vector<TraceModel>& traces) {
   std::vector<RankPresence> all;
   for (std::uint32_t trace = 0; trace < traces.size(); ++trace) {
     const TraceModel& model = traces[trace];
-    std::map<store::ProcessId, std::int32_t> world_rank;
-    for (const store::MpiCommunicatorRow& row : model.mpi_communicators) world_rank[row.process] = row.world_rank;
+    const RankNumbers numbers(model);
     const auto add = [&](const auto& row, TimeNs posted, bool begins, bool ends) {
-      const auto rank = world_rank.find(row.process);
-      if (!row.communicator || !row.sequence || rank == world_rank.end()) return;
+      const std::optional<std::int32_t> number = numbers.of(row);
+      if (!row.communicator || !row.sequence || !number) return;
       const MpiKind kind = mpi_kind(row.operation);
       std::optional<TimeNs> begin, end;
       if (begins) begin = posted;
       if (ends) end = row.end;
-      if (kind == MpiKind::collective) return add_collective(row, rank->second, trace, begin, end, all);
+      if (kind == MpiKind::collective) return add_collective(row, *number, trace, begin, end, all);
       if (kind == MpiKind::local || !row.peer || !row.tag) return;
       const bool sends = kind == MpiKind::sends;
-      const std::int32_t from = sends ? rank->second : *row.peer, to = sends ? *row.peer : rank->second;
+      const std::int32_t from = sends ? *number : *row.peer, to = sends ? *row.peer : *number;
       all.push_back({{*row.communicator, *row.sequence, from, to, *row.tag}, trace, begin, end, false});
     };
     for (const store::MpiCallRow& call : model.mpi_calls) {
       const bool sends = mpi_kind(call.operation) == MpiKind::sends;
-      if (call.operation == MpiOperation::irecv) continue;
+      if (call.operation == MpiOperation::irecv || is_nccl(call.operation)) continue;
       add(call, call.begin, true, sends ? call.operation == MpiOperation::ssend : !mpi_begins_only(call.operation));
     }
     for (const store::MpiRequestRow& row : model.mpi_requests) {
+      if (is_nccl(row.operation)) {
+        add(row, row.begin, true, mpi_kind(row.operation) != MpiKind::sends);
+        continue;
+      }
       if (mpi_kind(row.operation) == MpiKind::sends && row.operation != MpiOperation::issend) continue;
       add(row, row.posted, mpi_kind(row.operation) == MpiKind::receives, true);
     }

@@ -15,7 +15,7 @@ namespace wicprof::analyzer {
 
 /// What a rank did in a collective or with a message. Each begin is before each end of the others.
 struct RankPresence {
-  /// A collective: without sender and receiver. A message: with their ranks in MPI_COMM_WORLD.
+  /// A collective: without sender and receiver. A message: with their numbers (RankNumbers).
   using Key = std::tuple<CommunicatorId, std::uint32_t, std::int32_t, std::int32_t, std::int32_t>;
   Key key;
   std::uint32_t trace;

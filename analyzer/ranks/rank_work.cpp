@@ -31,6 +31,8 @@ std::string_view rank_cause_name(RankCause cause) {
       return "kernels";
     case RankCause::copies:
       return "copies";
+    case RankCause::host:
+      return "host";
   }
   return "unknown";
 }
@@ -58,7 +60,31 @@ std::map<ProcessId, RankWork>::iterator owner(std::map<ProcessId, RankWork>& ran
   return ranks.end();
 }
 
-void add_scheduled(const TraceModel& model, const std::set<std::pair<ProcessId, std::uint32_t>>& callers,
+using Threads = std::set<std::pair<ProcessId, std::uint32_t>>;
+
+/// What a thread did in waits in calls of CUDA.
+struct InWaits {
+  TimeNs cpu = 0, run_delay = 0, slept = 0;
+};
+using WaitsOfThreads = std::map<std::pair<ProcessId, std::uint32_t>, InWaits>;
+
+WaitsOfThreads waits_of_threads(const TraceModel& model) {
+  WaitsOfThreads waits;
+  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
+    const store::HostWaitRow wait = model.host_waits[i];
+    if (!wait.in_call()) continue;
+    InWaits& sums = waits[{wait.process, wait.thread}];
+    const TimeNs all = length(wait.begin, wait.end);
+    const TimeNs delay = std::clamp<TimeNs>(wait.run_delay.value_or(0), 0, all);
+    const TimeNs cpu = std::clamp<TimeNs>(wait.cpu.value_or(all), 0, all - delay);
+    sums.cpu += cpu;
+    sums.run_delay += delay;
+    sums.slept += all - cpu - delay;
+  }
+  return waits;
+}
+
+void add_scheduled(const TraceModel& model, const Threads& callers, const WaitsOfThreads& waits,
                    std::map<ProcessId, RankWork>& ranks) {
   std::map<ProcessId, ProcessId> parents;
   for (const store::ProcessRow& row : model.processes) parents[row.id] = row.parent;
@@ -68,7 +94,34 @@ void add_scheduled(const TraceModel& model, const std::set<std::pair<ProcessId, 
     if (of == ranks.end()) continue;
     const TimeNs wanted = sample.cpu + sample.run_delay.value_or(0);
     (of->first == sample.process ? of->second.other_threads : of->second.children) += wanted;
+    if (sample.thread == of->first) of->second.main_thread += wanted;
   }
+  for (const auto& [thread, in] : waits) {
+    const auto of = ranks.find(thread.first);
+    if (of == ranks.end() || callers.contains(thread)) continue;
+    const TimeNs not_wanted = in.cpu + in.run_delay;
+    of->second.other_threads = std::max<TimeNs>(0, of->second.other_threads - not_wanted);
+    if (thread.second == thread.first)
+      of->second.main_thread = std::max<TimeNs>(0, of->second.main_thread - not_wanted);
+  }
+}
+
+/// What the devices did when they did more than to run kernels of NCCL. False: the trace does not have these kernels of
+/// all ranks.
+bool add_devices(const std::map<ProcessId, RankDevices>& devices, std::map<ProcessId, RankWork>& ranks) {
+  if (ranks.empty() ||
+      !std::all_of(ranks.begin(), ranks.end(), [&](const auto& r) { return devices.contains(r.first); }))
+    return false;
+  for (auto& [process, rank] : ranks) {
+    const RankDevices& of = devices.at(process);
+    const TimeNs begin = of.nccl.begin(), end = of.nccl.end();
+    rank.kernels = of.kernels.covered(begin, end);
+    rank.copies = of.work.covered(begin, end) - rank.kernels;
+    rank.idle = end - begin - of.all.covered(begin, end);
+    rank.outside = rank.kernels + rank.copies + rank.idle;
+    rank.on_device = true;
+  }
+  return true;
 }
 
 /// How much more the late rank has of it than the median of the others; not below 0.
@@ -121,6 +174,9 @@ Explained explain_cpu(const std::vector<RankWork>& ranks, const RankWork& late, 
 Explained explain_sleep(const std::vector<RankWork>& ranks, const RankWork& late, double part) {
   const double threads = more(ranks, late, &RankWork::other_threads), children = more(ranks, late, &RankWork::children);
   if (std::max(threads, children) < kExplains * part) return {RankCause::slept, part};
+  // A thread of a library calls NCCL, as PyTorch's for gradients, after the program's own.
+  if (late.on_device && threads >= children && more(ranks, late, &RankWork::main_thread) >= kExplains * threads)
+    return {RankCause::computed, part};
   return {threads >= children ? RankCause::other_thread : RankCause::child_process, part};
 }
 
@@ -131,12 +187,7 @@ TimeNs throttled(const TraceModel& model) {
   return 0;
 }
 
-Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late, double longer) {
-  const double waits = more(ranks, late, &RankWork::device_waits);
-  const double kernels = more(ranks, late, &RankWork::kernels), copies = more(ranks, late, &RankWork::copies);
-  if (waits >= kExplains * longer && std::max(kernels, copies) >= kExplains * waits) {
-    return {kernels >= copies ? RankCause::kernels : RankCause::copies, std::min(longer, std::max(kernels, copies))};
-  }
+Explained explain_host(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late) {
   const Parts parts = parts_of(ranks, late);
   if (parts.cpu >= std::max(parts.run_delay, parts.slept)) return explain_cpu(ranks, late, parts.cpu);
   if (parts.slept >= parts.run_delay) return explain_sleep(ranks, late, parts.slept);
@@ -144,25 +195,60 @@ Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, c
   return {by_quota ? RankCause::throttled : RankCause::no_cpu, parts.run_delay};
 }
 
+/// Longer kernels or copies before NCCL's kernels, or a device that had nothing to do since the host came late.
+Explained explain_device(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late) {
+  const double kernels = more(ranks, late, &RankWork::kernels), copies = more(ranks, late, &RankWork::copies);
+  const double idle = more(ranks, late, &RankWork::idle);
+  if (kernels >= std::max(copies, idle)) return {RankCause::kernels, kernels};
+  if (copies >= idle) return {RankCause::copies, copies};
+  const bool known = std::all_of(ranks.begin(), ranks.end(), [](const RankWork& of) { return of.known; });
+  const Explained host = known ? explain_host(model, ranks, late) : Explained{RankCause::host, 0};
+  if (host.part < kExplains * idle) return {RankCause::host, idle};
+  return {host.cause, std::min(host.part, idle)};
+}
+
+Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late, double longer) {
+  if (late.on_device) {
+    const Explained found = explain_device(model, ranks, late);
+    return {found.cause, std::min(longer, found.part)};
+  }
+  const double waits = more(ranks, late, &RankWork::device_waits);
+  const double kernels = more(ranks, late, &RankWork::kernels), copies = more(ranks, late, &RankWork::copies);
+  if (waits >= kExplains * longer && std::max(kernels, copies) >= kExplains * waits) {
+    return {kernels >= copies ? RankCause::kernels : RankCause::copies, std::min(longer, std::max(kernels, copies))};
+  }
+  return explain_host(model, ranks, late);
+}
+
 }  // namespace
 
-std::vector<RankWork> rank_work(const TraceModel& model) {
+std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices) {
   std::map<ProcessId, RankWork> ranks;
   for (const store::MpiCommunicatorRow& row : model.mpi_communicators) ranks[row.process].process = row.process;
-  std::set<std::pair<ProcessId, std::uint32_t>> callers;
+  const bool on_device = add_devices(devices, ranks);
+  const WaitsOfThreads waits = on_device ? waits_of_threads(model) : WaitsOfThreads();
+  Threads callers;
   for (const store::MpiGapRow& gap : model.mpi_gaps) {
     const auto rank = ranks.find(gap.process);
     if (rank == ranks.end() || !gap.run_delay) continue;
     callers.insert({gap.process, gap.thread});
     RankWork& work = rank->second;
     work.known = true;
-    work.outside += gap.outside;
+    if (!on_device) work.outside += gap.outside;
     work.cpu += gap.cpu;
     work.run_delay += *gap.run_delay;
     work.slept += std::max<TimeNs>(0, gap.outside - gap.cpu - *gap.run_delay);
   }
-  if (callers.empty()) return {};
-  add_scheduled(model, callers, ranks);
+  if (callers.empty() && !on_device) return {};
+  for (const auto& thread : callers) {
+    const auto in = waits.find(thread);
+    if (in == waits.end()) continue;
+    RankWork& work = ranks[thread.first];
+    work.cpu = std::max<TimeNs>(0, work.cpu - in->second.cpu);
+    work.run_delay = std::max<TimeNs>(0, work.run_delay - in->second.run_delay);
+    work.slept = std::max<TimeNs>(0, work.slept - in->second.slept);
+  }
+  add_scheduled(model, callers, waits, ranks);
   const auto add = [&](ProcessId process, TimeNs RankWork::*field, TimeNs time) {
     if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.*field += time;
   };
@@ -175,8 +261,10 @@ std::vector<RankWork> rank_work(const TraceModel& model) {
     const store::HostWaitRow wait = model.host_waits[i];
     if (wait.in_call()) add(wait.process, &RankWork::device_waits, length(wait.begin, wait.end));
   }
-  for (const auto& kernel : model.kernels) add(kernel.process, &RankWork::kernels, length(kernel.start, kernel.end));
-  for (const auto& copy : model.copies) add(copy.process, &RankWork::copies, length(copy.start, copy.end));
+  if (!on_device) {
+    for (const auto& kernel : model.kernels) add(kernel.process, &RankWork::kernels, length(kernel.start, kernel.end));
+    for (const auto& copy : model.copies) add(copy.process, &RankWork::copies, length(copy.start, copy.end));
+  }
   std::vector<RankWork> all;
   for (const auto& [process, work] : ranks) all.push_back(work);
   return all;
@@ -185,7 +273,8 @@ std::vector<RankWork> rank_work(const TraceModel& model) {
 LateRankCause late_rank_cause(const TraceModel& model, const std::vector<RankWork>& ranks, ProcessId late,
                               TimeNs each) {
   const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const RankWork& of) { return of.process == late; });
-  const bool all_known = std::all_of(ranks.begin(), ranks.end(), [](const RankWork& of) { return of.known; });
+  const bool all_known =
+      std::all_of(ranks.begin(), ranks.end(), [](const RankWork& of) { return of.known || of.on_device; });
   LateRankCause why;
   if (found == ranks.end() || ranks.size() < 2 || !all_known || each <= 0) return why;
   const double longer = more(ranks, *found, &RankWork::outside);

@@ -1,10 +1,13 @@
-// What the ranks of an MPI program did between their calls of MPI, and so why one of them came late.
+// What the ranks of a job did between their calls of MPI, or beside their kernels of NCCL, and so why one of them came
+// late.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/ranks/rank_devices.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -21,32 +24,40 @@ enum class RankCause : std::uint8_t {
   no_cpu,         ///< it was ready to run longer without a CPU
   kernels,        ///< it waited for its device longer, which ran kernels longer
   copies,         ///< the same, of copies
+  host,           ///< its host enqueued NCCL's kernels later, and the trace does not show why
 };
 /// "computed", "more data", ...
 std::string_view rank_cause_name(RankCause cause);
 
-/// Of one rank. The times between calls of MPI are sums over its threads that call MPI.
+/// Of one rank. The times between calls of MPI are sums over its threads that call MPI. Of NCCL, whose calls only
+/// enqueue, `outside` is the time in which the rank's devices did anything but only run kernels of NCCL, from the first
+/// of these to the last one; the times of threads are those of threads that call NCCL, without their waits in calls of
+/// CUDA, which last as long as the other ranks let them.
 struct RankWork {
   store::ProcessId process = 0;
-  TimeNs outside = 0;  ///< between calls; the sum of the next three
+  TimeNs outside = 0;  ///< between calls of MPI: the sum of the next three; of NCCL: of kernels, copies and idle
   TimeNs cpu = 0, run_delay = 0, slept = 0;
-  bool known = false;        ///< the trace has these times
-  TimeNs other_threads = 0;  ///< on a CPU or ready to run: threads of the process that do not call MPI
-  TimeNs children = 0;       ///< the same, of processes that it started, and of theirs
-  TimeNs device_waits = 0;   ///< waits in calls of CUDA
-  TimeNs kernels = 0, copies = 0;
-  std::uint64_t bytes = 0;  ///< sent, and of its own buffers in collectives
+  bool known = false;              ///< the trace has these times
+  bool on_device = false;          ///< of NCCL
+  TimeNs other_threads = 0;        ///< on a CPU or ready to run: threads of the process that do not call MPI, or NCCL
+  TimeNs main_thread = 0;          ///< of other_threads, the program's first
+  TimeNs children = 0;             ///< the same, of processes that it started, and of theirs
+  TimeNs device_waits = 0;         ///< waits in calls of CUDA
+  TimeNs kernels = 0, copies = 0;  ///< of NCCL: kernels of others, and copies without kernels beside them
+  TimeNs idle = 0;                 ///< of NCCL: the devices did nothing
+  std::uint64_t bytes = 0;         ///< sent, and of its own buffers in collectives
 };
 
-/// By process, ascending: one for each that is in a communicator.
-std::vector<RankWork> rank_work(const TraceModel& model);
+/// By process, ascending: one for each that is in a communicator. `devices`: of ranks that wait by NCCL,
+/// rank_devices(); where it has all ranks, the devices' times count, else the times between calls of MPI.
+std::vector<RankWork> rank_work(const TraceModel& model, const std::map<store::ProcessId, RankDevices>& devices = {});
 
 struct LateRankCause {
   RankCause cause = RankCause::unknown;
   /// From 0 to 1: the part of the rank's further time between calls that the cause explains; less where that time is
   /// shorter than the waits of the others.
   double confidence = 0;
-  TimeNs longer_ns = 0;  ///< between calls of MPI, than the median of the others
+  TimeNs longer_ns = 0;  ///< RankWork::outside, than the median of the others
   TimeNs of_cause_ns = 0;
 };
 

@@ -1,4 +1,4 @@
-// A rank of an MPI program for which the others keep waiting.
+// A rank of a job for which the others keep waiting in calls of MPI or NCCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/ranks/join.h"
@@ -95,28 +96,30 @@ bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
 }
 
 /// What the late rank did longer than the others, as the end of a sentence; empty: the trace does not show it.
-std::string cause_text(RankCause cause) {
+std::string cause_text(RankCause cause, std::string_view between) {
   switch (cause) {
     case RankCause::unknown:
       return "";
     case RankCause::computed:
-      return "it computed longer between calls of MPI";
+      return fmt::format("it computed longer {}", between);
     case RankCause::more_data:
-      return "it has more data, and computed longer between calls of MPI";
+      return fmt::format("it has more data, and computed longer {}", between);
     case RankCause::slept:
-      return "it slept longer between calls of MPI";
+      return fmt::format("it slept longer {}", between);
     case RankCause::other_thread:
-      return "it slept between calls of MPI, while another thread of its process ran";
+      return fmt::format("it slept {}, while another thread of its process ran", between);
     case RankCause::child_process:
-      return "it slept between calls of MPI, while a process that it had started ran";
+      return fmt::format("it slept {}, while a process that it had started ran", between);
     case RankCause::throttled:
-      return "a CPU quota stopped it between calls of MPI";
+      return fmt::format("a CPU quota stopped it {}", between);
     case RankCause::no_cpu:
-      return "it had no CPU between calls of MPI";
+      return fmt::format("it had no CPU {}", between);
     case RankCause::kernels:
       return "its kernels took longer";
     case RankCause::copies:
       return "its copies took longer";
+    case RankCause::host:
+      return "its host enqueued later";
   }
   return "";
 }
@@ -135,6 +138,8 @@ std::string cause_remedy(RankCause cause) {
       return "raise the quota (cpu.max, docker --cpus, the pod's CPU limit)";
     case RankCause::no_cpu:
       return "look for what else runs on its CPUs (mpirun --report-bindings, top)";
+    case RankCause::host:
+      return "record what its host does (--trace with host and nvtx, or without --trace)";
     default:
       return "";
   }
@@ -142,7 +147,15 @@ std::string cause_remedy(RankCause cause) {
 
 std::string work_text(const MpiWaits& mpi, store::ProcessId late) {
   for (const RankWork& each : mpi.work) {
-    if (each.process != late || !each.known) continue;
+    if (each.process != late) continue;
+    if (each.on_device) {
+      return fmt::format(
+          "; beside NCCL, its devices ran kernels for {}, only copies for {} and nothing for {}: {} longer "
+          "than the median of the others, {} of that for this cause",
+          format_duration(each.kernels), format_duration(each.copies), format_duration(each.idle),
+          format_duration(mpi.why.longer_ns), format_duration(mpi.why.of_cause_ns));
+    }
+    if (!each.known) continue;
     return fmt::format(
         "; between calls of MPI it was {} on a CPU, {} ready without one and {} asleep: {} longer than "
         "the median of the others, {} of that for this cause",
@@ -167,12 +180,15 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   if (mpi.ranks.size() < 2) {
     outcome.refused =
         "the trace holds one rank; name the traces of all ranks (wic-prof analyze trace.*.wicprof), or record all in "
-        "one (wic-prof run -- mpirun ...)";
+        "one (wic-prof run -- mpirun ..., or torchrun ...)";
     return outcome;
   }
   if (mpi.collectives.empty() && mpi.messages == 0) {
-    outcome.refused = fmt::format("no call of MPI has all its ranks in the trace; {} lack some",
+    outcome.refused = fmt::format("no call of MPI or NCCL has all its ranks in the trace; {} lack some",
                                   count_of(mpi.incomplete + mpi.unmatched, "collective or message"));
+    if (mpi.without_kernel > 0)
+      outcome.refused += fmt::format("; {} of NCCL have no kernel in the trace, which --trace cuda,nccl records",
+                                     count_of(mpi.without_kernel, "call"));
     if (const std::vector<std::int32_t> missing = missing_ranks(input.model); !missing.empty())
       outcome.refused += fmt::format("; the first rank that is missing is {}", missing.front());
     return outcome;
@@ -196,8 +212,9 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
                              others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
                              format_duration(worst.cost_ns), format_duration(each));
   const LateRankCause& why = mpi.why;
+  const std::string_view between = is_nccl(worst.operation) ? "between calls of NCCL" : "between calls of MPI";
   if (why.cause != RankCause::unknown)
-    finding.text += fmt::format("; {} (confidence {:.2f})", cause_text(why.cause), why.confidence);
+    finding.text += fmt::format("; {} (confidence {:.2f})", cause_text(why.cause, between), why.confidence);
   finding.cost = Cost{Cost::Unit::time, std::min(1.0, share)};
   finding.evidence = fmt::format(
       "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "

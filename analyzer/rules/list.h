@@ -12,7 +12,7 @@ inline constexpr Rule kRules[] = {
     {"notices", "what the runtime and the collector reported while recording", apply<struct Notices>, true},
     {"data_lost", "records were lost, so results are uncertain", apply<struct DataLost>, true},
     {"deadline_missed", "waits gave up before they were released", apply<struct DeadlineMissed>},
-    {"late_rank", "a rank of an MPI program for which the others wait", apply<struct LateRank>, true},
+    {"late_rank", "a rank of a job (MPI, NCCL) for which the others wait", apply<struct LateRank>, true},
     {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},
     {"no_gain", "waits that cost nothing, where parking gains nothing", apply<struct NoGain>},
     {"host_spin", "host threads that burn CPU time while they wait", apply<struct HostSpin>},

@@ -37,7 +37,7 @@ struct AttachOptions {
 };
 
 /// What has to begin before the program does.
-constexpr std::string_view kNotWhenAttached[] = {"pcsampling", kRewriteWord, kMpiWord};
+constexpr std::string_view kNotWhenAttached[] = {"pcsampling", kRewriteWord, kMpiWord, kNcclWord};
 
 Result<> read_options(AttachOptions& options) {
   RunPlan& plan = options.plan;
@@ -50,7 +50,10 @@ Result<> read_options(AttachOptions& options) {
   if (!capture) return capture.error();
   plan.capture = *std::move(capture);
   for (const std::string_view word : kNotWhenAttached) {
-    if (!plan.capture.collects(word) && !(word == kMpiWord && plan.capture.mpi == MpiCapture::always)) continue;
+    const bool asked = word == kMpiWord    ? plan.capture.mpi == MpiCapture::always
+                       : word == kNcclWord ? plan.capture.nccl && plan.capture.trace != kDefaultTrace
+                                           : plan.capture.collects(word);
+    if (!asked) continue;
     return bad_input(fmt::format(
         "attach cannot record '{}', which has to begin before the program does: start it with wic-prof run", word));
   }

@@ -93,8 +93,9 @@ bool can_be_preloaded(const std::string& path) { return path.find_first_of(" :$"
 
 }  // namespace
 
-AppEnvironment app_environment(const std::string& program, const std::string& session_path, const std::string& trace,
-                               bool nvtx_open, const std::string& modules_folder, const std::string& mpi_program) {
+AppEnvironment app_environment(const std::string& program, const std::string& session_path, const CapturePlan& capture,
+                               const std::string& modules_folder, const std::string& mpi_program) {
+  const std::string& trace = capture.collector;
   AppEnvironment result;
   Variables variables;
   const auto replace = [&](const char* name, const std::string& value) {
@@ -107,7 +108,7 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
 
   variables.set(kSessionVariable, session_path);
   variables.set(kTraceVariable, trace);
-  if (nvtx_open) variables.set(kNvtxOpenVariable, std::string(1, '1'));
+  if (!capture.ranges.empty()) variables.set(kNvtxOpenVariable, std::string(1, '1'));
   const auto lost = [&](const char* what, const std::string& library, const std::string& reason) {
     result.not_seen.push_back(fmt::format("{}: {} does not load {}: {}", what, program, library, reason));
   };
@@ -141,6 +142,15 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
   };
   if (collects && has_word(trace, "rewrite")) preload(kNvrtcLibrary, program, "what NVRTC compiles is not patched");
   if (!mpi_program.empty()) preload(kMpiLibrary, mpi_program, "no MPI calls recorded");
+  // NCCL has one plugin, and says nothing of one that it cannot load.
+  const std::optional<std::string> plugin = beside_binary(std::string("../lib/") + kNcclLibrary);
+  if (const std::string others = variables.get(kNcclPluginVariable);
+      capture.nccl && plugin && !others.empty() && others != *plugin) {
+    result.not_seen.push_back(
+        fmt::format("no calls of NCCL recorded: another plugin is set ({}={})", kNcclPluginVariable, others));
+  } else if (capture.nccl && plugin) {
+    variables.set(kNcclPluginVariable, *plugin);
+  }
   if (modules_folder.empty()) {
     variables.erase(kModulesVariable);
   } else {

@@ -71,8 +71,8 @@ Result<HeldProgram> HeldProgram::hold(const RunPlan& plan, TerminalSignals& sign
   std::string mpi_program;
   if (capture.mpi != MpiCapture::none) mpi_program = mpi_program_in(plan.words);
   if (capture.mpi == MpiCapture::always && mpi_program.empty()) mpi_program = *program;
-  AppEnvironment environment = app_environment(*program, session->path(), capture.collector, !capture.ranges.empty(),
-                                               modules ? modules->path() : std::string(), mpi_program);
+  AppEnvironment environment =
+      app_environment(*program, session->path(), capture, modules ? modules->path() : std::string(), mpi_program);
   Result<AppProcess> app =
       AppProcess::hold({*program, plan.words, std::move(environment.entries), &signals.previous(), log});
   if (log >= 0) close(log);

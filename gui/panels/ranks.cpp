@@ -197,6 +197,13 @@ void RanksPanel::draw_lane(const Ui& ui, const Place& place, std::size_t index, 
     ++drawn;
   }
   drawn = 0;
+  for (const store::MpiRequestRow& request : of_->model->mpi_requests) {
+    if (request.begin >= part.end || drawn == kMostCalls) break;
+    if (!is_nccl(request.operation) || !is_here(request.process, request.begin, request.end)) continue;
+    bar(request.begin, request.end, state_ink(ui, State::calling));
+    ++drawn;
+  }
+  drawn = 0;
   for (const MpiWait& wait : of_->analysis.mpi.waits) {
     if (wait.begin >= part.end || drawn == kMostCalls) break;
     if (!is_here(wait.waiter, wait.begin, wait.end)) continue;
@@ -210,7 +217,8 @@ void RanksPanel::draw_part(App& app, const Ui& ui) {
   heading(ui, fmt::format("All ranks, from {} to {}", format_duration(shown.begin - matrix_.begin),
                           format_duration(shown.end - matrix_.begin)));
   faint(ui,
-        "Calls of MPI, and the waits for ranks that had not come; between calls a rank is at work. All on one clock.");
+        "Calls of MPI and kernels of NCCL, and the waits for ranks that had not come; between these a rank is at work. "
+        "All on one clock.");
   legend(ui, ui.drawn_last);
   const Place place = place_for(ui, matrix_.rows.size(), ui.px(22));
   for (std::size_t i = 0; i < matrix_.rows.size(); ++i) draw_lane(ui, place, i, shown);

@@ -1,4 +1,4 @@
-// What the processes of an MPI program do together: their calls, the requests that calls complete, and the
+// What the processes of a job do together by MPI and by NCCL: their calls, the requests that calls complete, and the
 // communicators of these.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace wicprof {
 /// The same in all its processes, unlike MPI's own handle; 0 = not known.
 using CommunicatorId = std::uint64_t;
 
-/// A process is named by its rank in MPI_COMM_WORLD.
+/// A process is named by its rank in MPI_COMM_WORLD; in a call of NCCL, by its rank in the communicator.
 struct MpiCallEvent {
   static constexpr EventKind kKind{29};
   EventHeader header;
@@ -19,10 +19,11 @@ struct MpiCallEvent {
   std::int64_t end_ns;
   std::int64_t bytes;  ///< of the call's own buffer, for each peer: the count times the datatype's size; -1 = none
   std::uint32_t thread;
-  std::int32_t peer;       ///< the other process of a message, or a collective's root; -1 = none
-  std::int32_t tag;        ///< of a message; -1 = none
-  std::uint32_t sequence;  ///< of a collective: its number on the communicator; of a message: its number among those of
-                           ///< one sender, receiver, tag and communicator; from 1; 0 = none
+  std::int32_t peer;  ///< the other process of a message, or a collective's root; -1 = none
+  std::int32_t tag;   ///< of a message; -1 = none
+  std::uint32_t
+      sequence;  ///< of a collective: its number on the communicator (NCCL: among those of its operation); of a
+                 ///< message: its number among those of one sender, receiver, tag and communicator; from 1; 0 = none
   MpiOperation operation;
   std::uint8_t reserved[7];
 };

@@ -260,8 +260,20 @@ Json rank_times_value(const analyzer::RankTimes& times) {
 Json outside_value(const MpiWaits& mpi, store::ProcessId process) {
   for (const analyzer::RankWork& each : mpi.work) {
     if (each.process != process || !each.known) continue;
+    return {{"total_ns", each.cpu + each.run_delay + each.slept},
+            {"cpu_ns", each.cpu},
+            {"run_delay_ns", each.run_delay},
+            {"slept_ns", each.slept}};
+  }
+  return nullptr;
+}
+
+/// What the rank's devices did beside kernels of NCCL.
+Json beside_nccl_value(const MpiWaits& mpi, store::ProcessId process) {
+  for (const analyzer::RankWork& each : mpi.work) {
+    if (each.process != process || !each.on_device) continue;
     return {
-        {"total_ns", each.outside}, {"cpu_ns", each.cpu}, {"run_delay_ns", each.run_delay}, {"slept_ns", each.slept}};
+        {"total_ns", each.outside}, {"kernels_ns", each.kernels}, {"copies_ns", each.copies}, {"idle_ns", each.idle}};
   }
   return nullptr;
 }
@@ -274,7 +286,8 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
                 {"messages", mpi.messages},
                 {"unmatched", mpi.unmatched},
                 {"collectives", mpi.collectives.size()},
-                {"incomplete", mpi.incomplete}};
+                {"incomplete", mpi.incomplete},
+                {"without_kernel", mpi.without_kernel}};
   value["operations"] = array_of(mpi.operations, [](const MpiOperationStats& of) -> Json {
     return {{"operation", mpi_operation_name(of.operation)},
             {"calls", of.calls},
@@ -291,6 +304,7 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
             {"times_last", cost.collectives},
             {"waited_ns", cost.waited_ns},
             {"outside_mpi", outside_value(mpi, cost.process)},
+            {"beside_nccl", beside_nccl_value(mpi, cost.process)},
             {"most_in", cost.cost_ns == 0 ? Json(nullptr) : Json(mpi_operation_name(cost.operation))}};
   });
   value["late_cause"] = mpi.why.cause == analyzer::RankCause::unknown

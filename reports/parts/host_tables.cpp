@@ -82,15 +82,17 @@ Table processes_table(const TraceModel& model, std::size_t most) {
                         {"command", 'l', [](const Row& p) { return p.command.empty() ? p.name : p.command; }}});
 }
 
+Head rank_head(const MpiWaits& mpi) { return only_nccl(mpi) ? Head("rank") : Head("MPI rank"); }
+
 Table mpi_calls_table(const Analysis& analysis, std::size_t most) {
   using Row = MpiOperationStats;
-  return table_of<Row>(
-      "call", analysis.mpi.operations, most,
-      {{"MPI call", 'l', [](const Row& o) { return cell::name(std::string(mpi_operation_name(o.operation))); }},
-       {"calls", 'r', [](const Row& o) { return cell::count(o.calls); }},
-       {"total", 'r', [](const Row& o) { return cell::duration(o.total_ns); }},
-       {"for late ranks", 'r', [](const Row& o) { return cell::duration(o.waited_ns); }},
-       {"max", 'r', [](const Row& o) { return cell::duration(o.max_ns); }}});
+  return table_of<Row>("call", analysis.mpi.operations, most,
+                       {{only_nccl(analysis.mpi) ? Head("NCCL call") : Head("MPI call"), 'l',
+                         [](const Row& o) { return cell::name(std::string(mpi_operation_name(o.operation))); }},
+                        {"calls", 'r', [](const Row& o) { return cell::count(o.calls); }},
+                        {"total", 'r', [](const Row& o) { return cell::duration(o.total_ns); }},
+                        {"for late ranks", 'r', [](const Row& o) { return cell::duration(o.waited_ns); }},
+                        {"max", 'r', [](const Row& o) { return cell::duration(o.max_ns); }}});
 }
 
 Table mpi_ranks_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {
@@ -98,7 +100,7 @@ Table mpi_ranks_table(const TraceModel& model, const Analysis& analysis, std::si
   const auto most_in = [](const Row& r) {
     return r.cost_ns == 0 ? Cell("-") : cell::name(std::string(mpi_operation_name(r.operation)));
   };
-  std::vector<Field<Row>> fields{{"MPI rank", 'r', [](const Row& r) { return std::to_string(r.rank); }},
+  std::vector<Field<Row>> fields{{rank_head(analysis.mpi), 'r', [](const Row& r) { return std::to_string(r.rank); }},
                                  {"cost the others", 'r', [](const Row& r) { return cell::duration(r.cost_ns); }},
                                  {"max", 'r', [](const Row& r) { return cell::duration(r.largest_ns); }},
                                  {"times last", 'r', [](const Row& r) { return cell::count(r.collectives); }},

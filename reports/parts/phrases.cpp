@@ -205,7 +205,8 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
   if (!analysis.sites.empty())
     what = fmt::format("{} at {}, ", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"));
   if (const std::uint64_t calls = analyzer::count_mpi_calls(model); calls > 0)
-    what += fmt::format("{} of MPI by {}, ", count_of(calls, "call"), count_of(analysis.mpi.ranks.size(), "rank"));
+    what += fmt::format("{} of {} by {}, ", count_of(calls, "call"), only_nccl(analysis.mpi) ? "NCCL" : "MPI",
+                        count_of(analysis.mpi.ranks.size(), "rank"));
   const std::size_t kernels = analyzer::count_program_kernels(model);
   if (model.is_digest()) {
     return fmt::format("{}from digests of {}{}", what, format_duration(model.span()), joined_words(model));

@@ -45,7 +45,9 @@ Table host_waits_table(const Analysis& analysis, std::size_t most);
 Table lateness_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 Table threads_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 Table processes_table(const TraceModel& model, std::size_t most);
-/// The calls of MPI, and what each rank cost the others; without rows if there are none.
+/// Of ranks: as MPI numbers them, or where only NCCL is recorded, as the launcher does.
+Head rank_head(const MpiWaits& mpi);
+/// The calls of MPI and NCCL, and what each rank cost the others; without rows if there are none.
 Table mpi_calls_table(const Analysis& analysis, std::size_t most);
 Table mpi_ranks_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 /// What digests have sums of, by kind; without rows for traces.

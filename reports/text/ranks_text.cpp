@@ -39,9 +39,10 @@ std::string rank_matrix_text(const TraceModel& model, const Analysis& analysis, 
     for (const TimeNs value : row_of.at(rank.process)->waited_for) text += digit(value, matrix.most_waited_for);
     return Cell(text);
   };
-  const Table table = table_of<Row>("rank", analysis.mpi.ranks, most,
-                                    {{"MPI rank", 'r', [](const Row& r) { return std::to_string(r.rank); }},
-                                     {"when the others waited for it", 'l', drawn}});
+  const Table table =
+      table_of<Row>("rank", analysis.mpi.ranks, most,
+                    {{rank_head(analysis.mpi), 'r', [](const Row& r) { return std::to_string(r.rank); }},
+                     {"when the others waited for it", 'l', drawn}});
   return table_text(table, screen) +
          paragraph(screen, fmt::format("{} columns of {}; 9: up to {} of waiting, summed over the others; .: none",
                                        matrix.columns, format_duration(matrix.column),

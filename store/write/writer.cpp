@@ -6,6 +6,7 @@
 
 #include "store/format/trace_file.h"
 #include "store/write/lock_holder.h"
+#include "store/write/nccl_match.h"
 #include "store/write/signal_match.h"
 
 namespace wicprof::store {
@@ -253,6 +254,7 @@ int Writer::match_waits() {
   int code = begin();
   if (code == 0) code = database_.execute(create_signal_index_sql());
   if (code == 0) code = match_signals(database_);
+  if (code == 0) code = match_nccl(database_);
   if (code == 0) code = commit();
   if (code != 0) roll_back();
   return code;

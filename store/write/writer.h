@@ -106,7 +106,8 @@ class Writer {
   /// Runs SQL in a separate transaction, which leaves nothing behind on failure.
   int in_transaction(const std::string& sql);
 
-  /// Fills wait.ready_ns from the signals, in a separate transaction, which leaves nothing behind on failure.
+  /// Fills wait.ready_ns from the signals and adds NCCL's rows of `mpi_request`, in a separate transaction, which
+  /// leaves nothing behind on failure.
   int match_waits();
 
   /// For the next segment of a recording, before the first row: copies what still holds from the trace at `earlier`,

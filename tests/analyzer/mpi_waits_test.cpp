@@ -452,5 +452,81 @@ TEST(LateRank, RefusesATraceOfOneRank) {
   EXPECT_NE(refused->reason.find("one rank"), std::string::npos);
 }
 
+/// An all-reduce of NCCL, in which the kernels of the ranks begin and end then. Times in us.
+void all_reduce(Job& job, std::uint32_t sequence, const std::vector<TimeNs>& begins, TimeNs end) {
+  for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(begins.size()); ++rank) {
+    store::MpiCallRow& call = job.call(MpiOperation::nccl_all_reduce, rank, 0, 1);
+    call.sequence = sequence;
+    store::MpiRequestRow row;
+    row.operation = row.completed_by = call.operation;
+    row.communicator = kWorld;
+    row.sequence = sequence;
+    row.process = row.thread = process(rank);
+    row.posted = call.begin;
+    row.begin = begins[static_cast<std::size_t>(rank)] * kMicrosecond;
+    row.end = end * kMicrosecond;
+    job.model.mpi_requests.push_back(row);
+  }
+}
+
+void device_kernel(Job& job, std::int32_t rank, TimeNs begin, TimeNs end, const char* name = "work") {
+  store::KernelRow kernel{};
+  kernel.name = name;
+  kernel.start = begin * kMicrosecond;
+  kernel.end = end * kMicrosecond;
+  kernel.process = process(rank);
+  job.model.kernels.push_back(kernel);
+}
+
+TEST(NcclWaits, BeginWhereTheRankHasNothingElseToDo) {
+  Job job(2);
+  all_reduce(job, 1, {1000, 5000}, 5100);
+  device_kernel(job, 0, 500, 3000);  // beside the kernel that waits
+  device_kernel(job, 0, 1000, 5100, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
+  device_kernel(job, 1, 500, 4900);
+  const MpiWaits found = mpi_waits(job.model);
+  ASSERT_EQ(found.waits.size(), 1u);
+  EXPECT_EQ(found.waits[0].begin, 3000 * kMicrosecond);
+  EXPECT_EQ(found.waits[0].end, 5000 * kMicrosecond);
+  EXPECT_EQ(found.ranks[0].rank, 1);
+  EXPECT_EQ(found.ranks[0].cost_ns, 2000 * kMicrosecond);
+  EXPECT_EQ(found.collectives[0].waited_ns, 2000 * kMicrosecond);
+  EXPECT_EQ(found.operations[0].total_ns, 4200 * kMicrosecond);  // of the kernels
+}
+
+TEST(NcclWaits, HiddenAndShortOnesDoNotCount) {
+  Job job(2);
+  all_reduce(job, 1, {1000, 5000}, 5100);
+  device_kernel(job, 0, 500, 5050);
+  all_reduce(job, 2, {6000, 6025}, 6100);
+  const MpiWaits found = mpi_waits(job.model);
+  EXPECT_EQ(found.collectives.size(), 2u);
+  EXPECT_TRUE(found.waits.empty());
+}
+
+TEST(NcclWaits, CausesOnTheDevice) {
+  const auto cause = [](const char* what, TimeNs copies_end, TimeNs kernels_begin, TimeNs kernels_end) {
+    Job job(2);
+    all_reduce(job, 1, {0, 0}, 100);
+    all_reduce(job, 2, {1000, 5000}, 5100);
+    device_kernel(job, 0, 500, 1000);
+    device_kernel(job, 1, kernels_begin, kernels_end);
+    if (copies_end > 100) {
+      store::CopyRow copy{};
+      copy.start = 100 * kMicrosecond;
+      copy.end = copies_end * kMicrosecond;
+      copy.process = process(1);
+      job.model.copies.push_back(copy);
+    }
+    const MpiWaits found = mpi_waits(job.model);
+    EXPECT_EQ(found.ranks[0].cost_ns, 4000 * kMicrosecond) << what;
+    EXPECT_EQ(found.why.longer_ns, 4000 * kMicrosecond) << what;
+    return found.why.cause;
+  };
+  EXPECT_EQ(cause("longer kernels", 0, 500, 5000), RankCause::kernels);
+  EXPECT_EQ(cause("longer copies", 4000, 4500, 5000), RankCause::copies);
+  EXPECT_EQ(cause("nothing to do, and the host is not known", 0, 4500, 5000), RankCause::host);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

@@ -164,6 +164,35 @@ TEST(RankClocks, ADriftThatTurnsIsFollowed) {
   }
 }
 
+TEST(RankClocks, ByKernelsOfNccl) {
+  Job job(2);
+  job.ranks[1].offset = 5 * kSecond;
+  for (std::uint32_t step = 0; step < 50; ++step) {
+    for (const MpiOperation operation : {MpiOperation::nccl_all_reduce, MpiOperation::nccl_all_gather}) {
+      const TimeNs at =
+          Job::kBegin + step * 20 * kMillisecond + (operation == MpiOperation::nccl_all_reduce ? 0 : 50'000);
+      for (std::size_t i = 0; i < 2; ++i) {
+        // The hosts run ahead of their devices, of which another one is late in each step.
+        store::MpiCallRow& call = job.call(operation, i, at - 15 * kMillisecond, at - 14 * kMillisecond);
+        call.sequence = step + 1;
+        store::MpiRequestRow request;
+        request.operation = request.completed_by = operation;
+        request.communicator = call.communicator;
+        request.sequence = call.sequence;
+        request.process = request.thread = call.process;
+        request.posted = call.begin;
+        request.begin = job.ranks[i].clock(at + (step % 2 == i ? 30'000 : 0));
+        request.end = job.ranks[i].clock(at + 40'000);
+        job.ranks[i].trace.mpi_requests.push_back(request);
+      }
+    }
+  }
+  const RankClocks clocks = rank_clocks(job.traces());
+  EXPECT_TRUE(clocks.shifts[1].by_mpi());
+  EXPECT_LE(job.worst(clocks.shifts[1], 1, 49 * 20 * kMillisecond), clocks.shifts[1].error());
+  EXPECT_LT(clocks.shifts[1].error(), 60'000);
+}
+
 TEST(RankClocks, TracesOfOneMachineHaveOneClock) {
   Job job(3);
   for (Rank& rank : job.ranks) rank.trace.meta["host"] = "n";

@@ -51,7 +51,7 @@ class Glibc(unittest.TestCase):
 
     def test_the_package_holds_programs(self):
         names = {path.name for path in self.files}
-        self.assertLessEqual({"wic-prof", "hot_flag", "libwicprof_mpi.so"}, names)
+        self.assertLessEqual({"wic-prof", "hot_flag", "libwicprof_mpi.so", "libwicprof_nccl.so"}, names)
         if os.environ["WICPROF_HAS_COLLECTOR"] == "1":
             self.assertLessEqual({"libwicprof_inject.so", "libwicprof_nvrtc.so"}, names)
 
@@ -74,7 +74,8 @@ class Glibc(unittest.TestCase):
     def test_nothing_is_visible_but_the_entries(self):
         """A name of ours could stand in for one of the program."""
         entries = {"InitializeInjection", "InitializeInjectionNvtx2", "wicprof_try_door", "wicprof_prewarm",
-                   "nvrtcGetCUBIN", "wicprof_nvrtc_ptx", "chroot"}
+                   "nvrtcGetCUBIN", "wicprof_nvrtc_ptx", "chroot", "ncclProfiler_v4", "ncclProfiler_v5",
+                   "ncclProfiler_v6"}
         for path in self.files:
             if path.suffix != ".so":
                 continue

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""A training loop of two ranks on two GPUs (DistributedDataParallel, NCCL); rank 1 is late in every third step.
+
+    job.py CAUSE STEPS LATE_MS FILE
+
+CAUSE: none; sleep and compute (on the host); kernel (a kernel that spins); data (a batch of five times the size); copy
+(from pinned memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. The
+NVTX range `steps` marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's
+value; `late`, the numbers of the late ones; `small`, ns per all-reduce of 1 KiB, which one stream does one after the
+other; `nccl`, its version. PyTorch is imported once; the ranks are forks.
+"""
+
+import datetime
+import json
+import os
+import signal
+import socket
+import statistics
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+
+RANKS, LATE_RANK, EVERY = 2, 1, 3
+WIDTH, LAYERS, BATCH, MORE = 4096, 8, 2048, 5
+SMALL, SMALL_TIMES = 500, 7
+LIMIT = 50  # seconds
+
+
+class Lateness:
+    """What makes the late rank late."""
+
+    def __init__(self, cause, late_ms):
+        self.cause, self.late_ms = cause, late_ms
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        for _ in range(2):
+            begin.record()
+            torch.cuda._sleep(20_000_000)
+            end.record()
+            torch.cuda.synchronize()
+        self.cycles = int(20_000_000 / begin.elapsed_time(end) * late_ms)
+        self.source = self.target = None
+        if cause == "copy":
+            megabytes = 256
+            for _ in range(2):
+                self.source = torch.empty(megabytes << 20, dtype=torch.uint8, pin_memory=True)
+                self.target = torch.empty_like(self.source, device="cuda")
+                begin.record()
+                self.target.copy_(self.source, non_blocking=True)
+                end.record()
+                torch.cuda.synchronize()
+            self.times = max(1, round(late_ms / begin.elapsed_time(end)))
+
+    def inject(self):
+        if self.cause == "sleep":
+            time.sleep(self.late_ms / 1e3)
+        elif self.cause == "compute":
+            end = time.perf_counter_ns() + self.late_ms * 1e6
+            while time.perf_counter_ns() < end:
+                pass
+        elif self.cause == "kernel":
+            torch.cuda._sleep(self.cycles)
+        elif self.cause == "copy":
+            for _ in range(self.times):
+                self.target.copy_(self.source, non_blocking=True)
+
+
+def small_messages():
+    small = torch.ones(256, device="cuda")
+    times = []
+    for _ in range(SMALL_TIMES):
+        torch.cuda.synchronize()
+        begin = time.perf_counter_ns()
+        for _ in range(SMALL):
+            dist.all_reduce(small)
+        torch.cuda.synchronize()
+        times.append((time.perf_counter_ns() - begin) / SMALL)
+        small.fill_(1)
+    return statistics.median(times)
+
+
+def be_rank(rank, port, cause, steps, late_ms, file):
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(RANKS), LOCAL_RANK=str(rank))
+    torch.cuda.set_device(rank)
+    device = torch.device("cuda", rank)
+    limit = datetime.timedelta(seconds=LIMIT)
+    store = dist.TCPStore("127.0.0.1", port, RANKS, rank == 0, timeout=limit)
+
+    def meet(name):
+        store.add(name, 1)
+        end = time.monotonic() + LIMIT
+        while int(store.add(name, 0)) < RANKS:
+            if time.monotonic() > end:
+                raise RuntimeError(f"the other rank did not come to {name}")
+            time.sleep(0.0005)
+
+    dist.init_process_group("nccl", store=dist.PrefixStore("job", store), rank=rank, world_size=RANKS, timeout=limit,
+                            device_id=device)
+    torch.manual_seed(1)
+    layers = [layer for _ in range(LAYERS) for layer in (torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU())]
+    model = torch.nn.Sequential(*layers).to(device=device, dtype=torch.bfloat16)
+    model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[rank])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    usual = torch.randn(BATCH, WIDTH, device=device, dtype=torch.bfloat16)
+    large = torch.randn(MORE * BATCH, WIDTH, device=device, dtype=torch.bfloat16)
+    lateness = Lateness(cause, late_ms)
+
+    def step(batch):
+        optimizer.zero_grad(set_to_none=True)
+        loss = model(batch).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    for batch in (usual, large, usual, large) + (usual,) * 12:  # both ranks alike
+        step(batch)
+    torch.cuda.synchronize()
+    meet("begin")
+    late, times = [], []
+    torch.cuda.nvtx.range_push("steps")
+    for number in range(steps):
+        is_late = cause != "none" and number % EVERY == EVERY - 1
+        begin = time.perf_counter_ns()
+        if is_late and rank == LATE_RANK:
+            lateness.inject()
+        step(large if is_late and rank == LATE_RANK and cause == "data" else usual)
+        times.append(time.perf_counter_ns() - begin)
+        if is_late:
+            late.append(number)
+    torch.cuda.nvtx.range_pop()
+    meet("end")
+    small = small_messages()
+    if rank == 0:
+        with open(file, "w") as out:
+            json.dump({"steps": times, "late": late, "small": small,
+                       "nccl": ".".join(map(str, torch.cuda.nccl.version()))}, out)
+    meet("written")
+    dist.destroy_process_group()
+
+
+def main():
+    cause, steps, late_ms, file = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    ranks = []
+    for rank in range(RANKS):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                be_rank(rank, port, cause, steps, late_ms, file)
+                status = 0
+            except BaseException as error:  # a fork must not go on with its parent's program
+                print(f"rank {rank}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            sys.stdout.flush()
+            os._exit(status)
+        ranks.append(child)
+    end, worst = time.monotonic() + LIMIT, 0
+    while ranks:
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if ended:
+            ranks.remove(ended)
+            worst = max(worst, abs(os.waitstatus_to_exitcode(status)))
+        if worst or time.monotonic() > end:  # the other rank would wait for the one that failed
+            for rank in ranks:
+                os.kill(rank, signal.SIGKILL)
+                os.waitpid(rank, 0)
+            if ranks and not worst:
+                print(f"killed after {LIMIT} s: {len(ranks)} of {RANKS} ranks", file=sys.stderr)
+            return worst or 1
+        time.sleep(0.01)
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""NCCL's plugin, as a made NCCL calls it (tests/cli/nccl_app.cpp): what it records, and what analyze says of it."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import harness
+
+APP = os.environ["WICPROF_NCCL_APP"]
+PLUGIN = pathlib.Path(harness.WICPROF).parent.parent / "lib" / "libwicprof_nccl.so"
+WANTED = 2 | 4 | 256 | 512 | 1024  # collectives and messages, and the calls that ask for them
+STEPS, LATE_MS = 40, 10
+CAUSES = {"host": {"slept"}, "spin": {"computed", "no CPU"}, "kernel": {"kernels"}, "copy": {"copies"}}
+
+
+class Case(harness.Case):
+    def setUp(self):
+        super().setUp()
+        for name in list(self.env):  # of a launcher around the tests
+            if name in ("RANK", "WORLD_SIZE", "LOCAL_RANK") or name.startswith(("OMPI_", "PMI", "SLURM_", "NCCL_")):
+                del self.env[name]
+
+    def run_app(self, *words, options=(), env=None, file="t.wicprof"):
+        done = self.wic_prof("run", "-f", "-o", file, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
+                             *words, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.late_ns = self.lateness(done.stdout)
+        return done
+
+    def lateness(self, output):
+        """What the late rank measured itself."""
+        return max(int(late) for late in re.findall(r"late by (\d+) ns", output))
+
+    def analysis(self, *traces):
+        done = self.wic_prof("analyze", *traces, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def findings(self, answer):
+        return [each["text"] for each in answer["findings"] if each["rule"] == "late_rank"]
+
+    def assert_late(self, answer, causes, rank=1, ranks=2, most_in="ncclAllReduce"):
+        first = answer["mpi"]["ranks"][0]
+        self.assertEqual((first["rank"], first["most_in"]), (rank, most_in), answer["mpi"]["ranks"])
+        self.assertAlmostEqual(first["cost_ns"] / (ranks - 1) / self.late_ns, 1, delta=0.1)
+        self.assertIn(answer["mpi"]["late_cause"]["cause"], causes)
+        self.assertEqual([text.split(":")[0] for text in self.findings(answer)], [f"rank {rank} came late"])
+
+
+class Recorded(Case):
+    def test_late_rank_and_its_cause(self):
+        for version in (4, 5, 6):
+            for how, causes in CAUSES.items():
+                with self.subTest(version=version, how=how):
+                    self.run_app("--version", version, "--how", how)
+                    answer = self.analysis("t.wicprof")
+                    self.assertEqual((answer["mpi"]["collectives"], answer["mpi"]["incomplete"]), (STEPS + 1, 0))
+                    self.assertEqual(answer["loss"], [])
+                    self.assert_late(answer, causes)
+
+    def test_equal_ranks(self):
+        self.run_app("--how", "none", "--ranks", 3)
+        answer = self.analysis("t.wicprof")
+        self.assertEqual((answer["mpi"]["collectives"], self.findings(answer)), (STEPS + 1, []))
+
+    def test_late_rank_of_four(self):
+        self.run_app("--ranks", 4, "--late", 2, "--how", "kernel")
+        self.assert_late(self.analysis("t.wicprof"), {"kernels"}, rank=2, ranks=4)
+
+    def test_rows(self):
+        self.run_app("--how", "none")
+        rows = self.query("t.wicprof", "SELECT operation, sequence, peer, tag, bytes, begin_ns <= end_ns, thread = "
+                          "process_id FROM mpi_call ORDER BY process_id, sequence")
+        self.assertEqual(rows, [(43, n + 1, None, None, 4096, 1, 1) for n in range(STEPS + 1)] * 2)
+        self.assertEqual(self.query("t.wicprof", "SELECT value, rank, size, world_rank FROM mpi_communicator "
+                                    "JOIN string ON string.id = name_id ORDER BY rank"),
+                         [("made", 0, 2, 0), ("made", 1, 2, 1)])
+        # The kernel of each call: none has two calls, and each begins when the call has begun.
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*), count(DISTINCT kernel.id), min(r.begin_ns >= "
+                                    "r.posted_ns) FROM mpi_request r JOIN kernel ON start_ns = r.begin_ns AND "
+                                    "kernel.end_ns = r.end_ns AND kernel.process_id = r.process_id"),
+                         [(2 * (STEPS + 1), 2 * (STEPS + 1), 1)])
+
+    def test_operations_are_numbered_apart(self):
+        self.run_app("--what", "mixed", "--how", "kernel", "--late", 0)  # every second step is a broadcast by rank 0
+        answer = self.analysis("t.wicprof")
+        self.assertEqual((answer["mpi"]["collectives"], answer["mpi"]["incomplete"]), (STEPS + 1, 0))
+        self.assert_late(answer, {"kernels"}, rank=0)
+
+    def test_who_waits_in_a_broadcast(self):
+        self.run_app("--what", "broadcast", "--how", "kernel", "--late", 0)
+        self.assert_late(self.analysis("t.wicprof"), {"kernels"}, rank=0, most_in="ncclBroadcast")
+        self.run_app("--what", "broadcast", "--how", "kernel", "--late", 1)  # nobody waits for who only receives
+        self.assertEqual(self.findings(self.analysis("t.wicprof")), [])
+
+    def test_messages(self):
+        for late, kind in ((0, "late sender"), (1, "late receiver")):
+            self.run_app("--what", "message", "--how", "kernel", "--late", late)
+            answer = self.analysis("t.wicprof")
+            self.assertEqual((answer["mpi"]["messages"], answer["mpi"]["unmatched"]), (STEPS + 1, 0))
+            self.assert_late(answer, {"kernels"}, rank=late, most_in="ncclRecv" if late == 0 else "ncclSend")
+            self.assertEqual(answer["mpi"]["longest_waits"][0]["kind"], kind)
+
+    def test_trace_for_each_rank(self):
+        ranks = [self.start("run", "-q", "-o", f"rank.{rank}.wicprof", "--", APP, "--rank", rank, "--shared",
+                            self.work / "shared", "--how", "kernel", "--steps", STEPS, "--late-ms", LATE_MS)
+                 for rank in range(2)]
+        for rank in ranks:
+            done = self.finish(rank)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.late_ns = self.lateness(done.stdout)
+        answer = self.analysis("rank.0.wicprof", "rank.1.wicprof")
+        self.assert_late(answer, {"kernels"})
+        # A digest has no kernels: who was late, but not why.
+        for rank in range(2):
+            self.assertEqual(self.wic_prof("digest", f"rank.{rank}.wicprof").returncode, 0)
+        digest = self.analysis("rank.0.digest", "rank.1.digest")
+        self.assertEqual([each["cost_ns"] for each in digest["mpi"]["ranks"]],
+                         [each["cost_ns"] for each in answer["mpi"]["ranks"]])
+
+    def test_without_kernels(self):
+        self.run_app("--no-kernels")
+        answer = self.analysis("t.wicprof")
+        self.assertEqual((answer["mpi"]["collectives"], self.findings(answer)), (0, []))
+        self.assertIn("have no kernel in the trace", self.wic_prof("analyze", "--verbose", "t.wicprof").stdout)
+
+    def test_graphs_are_said_not_to_be_recorded(self):
+        self.run_app("--captured")
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call"), [(0,)])
+        self.assertIn("calls of NCCL in CUDA graphs are not recorded", json.dumps(self.analysis("t.wicprof")["loss"]))
+
+
+class Guest(Case):
+    """What the program notices."""
+
+    def masks(self, output):
+        return [int(mask) for mask in re.findall(r"mask (\d+)", output)]
+
+    def test_mask(self):
+        self.assertEqual(self.masks(self.run_app("--steps", 4).stdout), [WANTED] * 4)
+
+    def test_without_a_session(self):
+        done = subprocess.run([APP, "--steps", "4"], env={**self.env, "NCCL_PROFILER_PLUGIN": str(PLUGIN)}, text=True,
+                              capture_output=True, timeout=harness.TIMEOUT)
+        self.assertEqual((done.returncode, self.masks(done.stdout), done.stderr), (0, [0] * 4, ""))
+
+    def test_plugin_of_the_user_wins(self):
+        done = self.run_app("--steps", 4, env={"NCCL_PROFILER_PLUGIN": "none"})
+        self.assertIn("no calls of NCCL recorded: another plugin is set (NCCL_PROFILER_PLUGIN=none)", done.stderr)
+        self.assertEqual(self.masks(done.stdout), [0] * 4)
+        self.assertIn("another plugin is set", json.dumps(self.analysis("t.wicprof")["loss"]))
+
+    def test_only_what_was_asked_for(self):
+        self.assertEqual(self.masks(self.run_app("--steps", 4, options=("--trace", "cuda")).stdout), [0] * 4)
+        self.assertEqual(self.masks(self.run_app("--steps", 4, options=("--trace", "cuda,nccl")).stdout), [WANTED] * 4)
+
+    def test_outside_of_the_recorded_part(self):
+        self.run_app("--steps", 4, options=("--delay", "30s"))
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call"), [(0,)])
+
+    def test_recorder_that_dies(self):
+        run = self.start("run", "-q", "-o", "t.wicprof", "--", APP, "--steps", 400, "--kernel-us", 5000, "--how",
+                         "none")
+        self.until(self.sessions, "the session")
+        time.sleep(0.5)
+        run.send_signal(signal.SIGKILL)
+        out, _ = run.communicate(timeout=harness.TIMEOUT)
+        self.sessions()  # removes what the recorder has left
+        masks = self.masks(out)
+        self.assertEqual((sorted(masks), len(masks)), ([0, 0, WANTED, WANTED], 4), out)
+
+    def test_child_of_a_fork(self):
+        self.run_app("--fork", "--steps", 4)
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call WHERE sequence = 100"), [(0,)])
+
+    def test_second_communicator_that_ends_first(self):
+        self.run_app("--twice", "--steps", 4)
+        self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call"), [(10,)])
+
+
+if __name__ == "__main__":
+    harness.main()
