@@ -1,7 +1,9 @@
 // Kernels whose blocks vote on what they poll, pass it on through shared memory, or poll several words in turn. Prints
 // one line of JSON with a checksum that depends on every wait, and not on which of several words came first.
 //
-//   votes semaphore_128|semaphore_256|vote_128|vote_256|passed_on|queues|any_of [ROUNDS]
+//   votes semaphore_128|semaphore_256|vote_128|vote_256|passed_on|queues|any_of [ROUNDS [missing]]
+//
+// With `missing`, the last block does nothing, so that the others wait until their deadline: what wic-prof stuck says.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -20,19 +22,26 @@ void check(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-__global__ void semaphore(unsigned* words, unsigned* values, int rounds, unsigned* failed) {
+__device__ bool is_missing(bool missing) { return missing && blockIdx.x == gridDim.x - 1; }
+
+__global__ void semaphore(unsigned* words, unsigned* values, int rounds, unsigned* failed, bool missing) {
+  if (is_missing(missing)) return;
   semaphore_rounds(words, values, rounds, failed);
 }
-__global__ void vote(unsigned* words, unsigned* values, int rounds, unsigned* failed) {
+__global__ void vote(unsigned* words, unsigned* values, int rounds, unsigned* failed, bool missing) {
+  if (is_missing(missing)) return;
   vote_rounds(words, values, rounds, failed);
 }
-__global__ void passed_on(unsigned* words, unsigned* values, int rounds, unsigned* failed) {
+__global__ void passed_on(unsigned* words, unsigned* values, int rounds, unsigned* failed, bool missing) {
+  if (is_missing(missing)) return;
   passed_on_rounds(words, values, rounds, failed);
 }
-__global__ void queues(unsigned* words, unsigned* values, int rounds, unsigned* failed) {
+__global__ void queues(unsigned* words, unsigned* values, int rounds, unsigned* failed, bool missing) {
+  if (is_missing(missing)) return;
   two_queues(words, values, rounds, failed);
 }
-__global__ void first_of(unsigned* words, unsigned* values, int rounds, int others, unsigned* failed) {
+__global__ void first_of(unsigned* words, unsigned* values, int rounds, int others, unsigned* failed, bool missing) {
+  if (is_missing(missing)) return;
   any_of(words, values, rounds, others, failed);
 }
 
@@ -58,18 +67,18 @@ int main(int argc, char** argv) {
   unsigned* const failed = zeroed<unsigned>(1);
   double ms = 0;
   std::vector<unsigned> results(count);
-  const auto run = [&](int times) {
+  const auto run = [&](int times, bool missing = false) {
     unsigned* const words = zeroed<unsigned>(kApart * 64);
     unsigned* const values = zeroed<unsigned>(count);
     check(cudaDeviceSynchronize(), "prepare");
     const auto begin = std::chrono::steady_clock::now();
-    if (scenario == "semaphore_128") semaphore<<<blocks, 128>>>(words, values, times, failed);
-    if (scenario == "semaphore_256") semaphore<<<blocks, 256>>>(words, values, times, failed);
-    if (scenario == "vote_128") vote<<<blocks, 128>>>(words, values, times, failed);
-    if (scenario == "vote_256") vote<<<blocks, 256>>>(words, values, times, failed);
-    if (scenario == "passed_on") passed_on<<<blocks, 128>>>(words, values, times, failed);
-    if (scenario == "queues") queues<<<3, 32>>>(words, values, times, failed);
-    if (scenario == "any_of") first_of<<<1 + kOthers, 32>>>(words, values, times, kOthers, failed);
+    if (scenario == "semaphore_128") semaphore<<<blocks, 128>>>(words, values, times, failed, missing);
+    if (scenario == "semaphore_256") semaphore<<<blocks, 256>>>(words, values, times, failed, missing);
+    if (scenario == "vote_128") vote<<<blocks, 128>>>(words, values, times, failed, missing);
+    if (scenario == "vote_256") vote<<<blocks, 256>>>(words, values, times, failed, missing);
+    if (scenario == "passed_on") passed_on<<<blocks, 128>>>(words, values, times, failed, missing);
+    if (scenario == "queues") queues<<<3, 32>>>(words, values, times, failed, missing);
+    if (scenario == "any_of") first_of<<<1 + kOthers, 32>>>(words, values, times, kOthers, failed, missing);
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), scenario.c_str());
     ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -78,7 +87,7 @@ int main(int argc, char** argv) {
     check(cudaFree(values), "cudaFree");
   };
   run(1);  // loads the kernels
-  run(rounds);
+  run(rounds, argc > 3);
   unsigned late = 0;
   check(cudaMemcpy(&late, failed, sizeof late, cudaMemcpyDeviceToHost), "cudaMemcpy");
   unsigned long long checksum = 1469598103934665603ull;
