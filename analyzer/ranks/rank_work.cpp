@@ -62,30 +62,94 @@ std::map<ProcessId, RankWork>::iterator owner(std::map<ProcessId, RankWork>& ran
 
 using Threads = std::set<std::pair<ProcessId, std::uint32_t>>;
 
-/// What a thread did in waits in calls of CUDA.
-struct InWaits {
+/// What a thread did.
+struct ThreadTimes {
   TimeNs cpu = 0, run_delay = 0, slept = 0;
-};
-using WaitsOfThreads = std::map<std::pair<ProcessId, std::uint32_t>, InWaits>;
 
-WaitsOfThreads waits_of_threads(const TraceModel& model) {
-  WaitsOfThreads waits;
+  TimeNs all() const { return cpu + run_delay + slept; }
+  void add(const ThreadTimes& other, double share = 1) {
+    const auto part = [&](TimeNs time) { return static_cast<TimeNs>(static_cast<double>(time) * share); };
+    cpu += part(other.cpu);
+    run_delay += part(other.run_delay);
+    slept += part(other.slept);
+  }
+  void take_away(const ThreadTimes& other) {
+    cpu = std::max<TimeNs>(0, cpu - other.cpu);
+    run_delay = std::max<TimeNs>(0, run_delay - other.run_delay);
+    slept = std::max<TimeNs>(0, slept - other.slept);
+  }
+};
+using TimesOfThreads = std::map<std::pair<ProcessId, std::uint32_t>, ThreadTimes>;
+
+/// The share of a time that lies between the first and the last of the process's kernels of NCCL.
+double share_of(const std::map<ProcessId, RankDevices>& devices, ProcessId process, TimeNs begin, TimeNs end) {
+  const auto of = devices.find(process);
+  if (of == devices.end() || end <= begin) return 0;
+  const TimeNs both = length(std::max(begin, of->second.nccl.begin()), std::min(end, of->second.nccl.end()));
+  return static_cast<double>(both) / static_cast<double>(end - begin);
+}
+
+/// In waits in calls of CUDA.
+TimesOfThreads waits_of_threads(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices) {
+  TimesOfThreads waits;
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow wait = model.host_waits[i];
     if (!wait.in_call()) continue;
-    InWaits& sums = waits[{wait.process, wait.thread}];
     const TimeNs all = length(wait.begin, wait.end);
-    const TimeNs delay = std::clamp<TimeNs>(wait.run_delay.value_or(0), 0, all);
-    const TimeNs cpu = std::clamp<TimeNs>(wait.cpu.value_or(all), 0, all - delay);
-    sums.cpu += cpu;
-    sums.run_delay += delay;
-    sums.slept += all - cpu - delay;
+    ThreadTimes times;
+    times.run_delay = std::clamp<TimeNs>(wait.run_delay.value_or(0), 0, all);
+    times.cpu = std::clamp<TimeNs>(wait.cpu.value_or(all), 0, all - times.run_delay);
+    times.slept = all - times.cpu - times.run_delay;
+    waits[{wait.process, wait.thread}].add(times, share_of(devices, wait.process, wait.begin, wait.end));
   }
   return waits;
 }
 
-void add_scheduled(const TraceModel& model, const Threads& callers, const WaitsOfThreads& waits,
-                   std::map<ProcessId, RankWork>& ranks) {
+/// What the programs' first threads did, as the system's scheduler says.
+std::map<ProcessId, ThreadTimes> first_threads(const TraceModel& model,
+                                               const std::map<ProcessId, RankDevices>& devices) {
+  std::map<ProcessId, ThreadTimes> threads;
+  for (const store::ThreadSampleRow& sample : model.thread_samples) {
+    if (sample.thread != sample.process || !devices.contains(sample.process)) continue;
+    threads[sample.process].add({sample.cpu, sample.run_delay.value_or(0), 0},
+                                share_of(devices, sample.process, sample.begin, sample.end));
+  }
+  for (auto& [process, times] : threads) {
+    const RankDevices& of = devices.at(process);
+    times.slept = std::max<TimeNs>(0, of.nccl.end() - of.nccl.begin() - times.cpu - times.run_delay);
+  }
+  return threads;
+}
+
+/// What the hosts did beside waits in calls of CUDA. A library's thread may call NCCL, as PyTorch's for gradients does,
+/// while the program's first thread waits for the device: then that one is what makes the rank late.
+void take_hosts(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices, Threads& callers,
+                std::map<ProcessId, RankWork>& ranks) {
+  const TimesOfThreads waits = waits_of_threads(model, devices);
+  const std::map<ProcessId, ThreadTimes> first = first_threads(model, devices);
+  for (auto& [process, work] : ranks) {
+    ThreadTimes of_callers;
+    for (const auto& [thread, times] : waits) {
+      if (thread.first == process && callers.contains(thread)) of_callers.add(times);
+    }
+    const auto own = first.find(process);
+    const auto of_first = waits.find({process, process});
+    ThreadTimes times{work.cpu, work.run_delay, work.slept};
+    if (own != first.end() && of_first != waits.end() && !callers.contains({process, process}) &&
+        of_first->second.all() > of_callers.all()) {
+      times = own->second;
+      of_callers = of_first->second;
+      callers.insert({process, process});
+      work.known = true;
+    }
+    times.take_away(of_callers);
+    work.cpu = times.cpu;
+    work.run_delay = times.run_delay;
+    work.slept = times.slept;
+  }
+}
+
+void add_scheduled(const TraceModel& model, const Threads& callers, std::map<ProcessId, RankWork>& ranks) {
   std::map<ProcessId, ProcessId> parents;
   for (const store::ProcessRow& row : model.processes) parents[row.id] = row.parent;
   for (const store::ThreadSampleRow& sample : model.thread_samples) {
@@ -94,15 +158,6 @@ void add_scheduled(const TraceModel& model, const Threads& callers, const WaitsO
     if (of == ranks.end()) continue;
     const TimeNs wanted = sample.cpu + sample.run_delay.value_or(0);
     (of->first == sample.process ? of->second.other_threads : of->second.children) += wanted;
-    if (sample.thread == of->first) of->second.main_thread += wanted;
-  }
-  for (const auto& [thread, in] : waits) {
-    const auto of = ranks.find(thread.first);
-    if (of == ranks.end() || callers.contains(thread)) continue;
-    const TimeNs not_wanted = in.cpu + in.run_delay;
-    of->second.other_threads = std::max<TimeNs>(0, of->second.other_threads - not_wanted);
-    if (thread.second == thread.first)
-      of->second.main_thread = std::max<TimeNs>(0, of->second.main_thread - not_wanted);
   }
 }
 
@@ -174,9 +229,6 @@ Explained explain_cpu(const std::vector<RankWork>& ranks, const RankWork& late, 
 Explained explain_sleep(const std::vector<RankWork>& ranks, const RankWork& late, double part) {
   const double threads = more(ranks, late, &RankWork::other_threads), children = more(ranks, late, &RankWork::children);
   if (std::max(threads, children) < kExplains * part) return {RankCause::slept, part};
-  // A thread of a library calls NCCL, as PyTorch's for gradients, after the program's own.
-  if (late.on_device && threads >= children && more(ranks, late, &RankWork::main_thread) >= kExplains * threads)
-    return {RankCause::computed, part};
   return {threads >= children ? RankCause::other_thread : RankCause::child_process, part};
 }
 
@@ -226,7 +278,6 @@ std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessI
   std::map<ProcessId, RankWork> ranks;
   for (const store::MpiCommunicatorRow& row : model.mpi_communicators) ranks[row.process].process = row.process;
   const bool on_device = add_devices(devices, ranks);
-  const WaitsOfThreads waits = on_device ? waits_of_threads(model) : WaitsOfThreads();
   Threads callers;
   for (const store::MpiGapRow& gap : model.mpi_gaps) {
     const auto rank = ranks.find(gap.process);
@@ -240,15 +291,8 @@ std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessI
     work.slept += std::max<TimeNs>(0, gap.outside - gap.cpu - *gap.run_delay);
   }
   if (callers.empty() && !on_device) return {};
-  for (const auto& thread : callers) {
-    const auto in = waits.find(thread);
-    if (in == waits.end()) continue;
-    RankWork& work = ranks[thread.first];
-    work.cpu = std::max<TimeNs>(0, work.cpu - in->second.cpu);
-    work.run_delay = std::max<TimeNs>(0, work.run_delay - in->second.run_delay);
-    work.slept = std::max<TimeNs>(0, work.slept - in->second.slept);
-  }
-  add_scheduled(model, callers, waits, ranks);
+  if (on_device) take_hosts(model, devices, callers, ranks);
+  add_scheduled(model, callers, ranks);
   const auto add = [&](ProcessId process, TimeNs RankWork::*field, TimeNs time) {
     if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.*field += time;
   };

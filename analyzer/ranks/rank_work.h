@@ -31,8 +31,8 @@ std::string_view rank_cause_name(RankCause cause);
 
 /// Of one rank. The times between calls of MPI are sums over its threads that call MPI. Of NCCL, whose calls only
 /// enqueue, `outside` is the time in which the rank's devices did anything but only run kernels of NCCL, from the first
-/// of these to the last one; the times of threads are those of threads that call NCCL, without their waits in calls of
-/// CUDA, which last as long as the other ranks let them.
+/// of these to the last one; the times of threads are those of threads that call NCCL, or of the program's first thread
+/// where that waits for the device instead, without waits in calls of CUDA, which last as long as other ranks let them.
 struct RankWork {
   store::ProcessId process = 0;
   TimeNs outside = 0;  ///< between calls of MPI: the sum of the next three; of NCCL: of kernels, copies and idle
@@ -40,7 +40,6 @@ struct RankWork {
   bool known = false;              ///< the trace has these times
   bool on_device = false;          ///< of NCCL
   TimeNs other_threads = 0;        ///< on a CPU or ready to run: threads of the process that do not call MPI, or NCCL
-  TimeNs main_thread = 0;          ///< of other_threads, the program's first
   TimeNs children = 0;             ///< the same, of processes that it started, and of theirs
   TimeNs device_waits = 0;         ///< waits in calls of CUDA
   TimeNs kernels = 0, copies = 0;  ///< of NCCL: kernels of others, and copies without kernels beside them

@@ -528,5 +528,48 @@ TEST(NcclWaits, CausesOnTheDevice) {
   EXPECT_EQ(cause("nothing to do, and the host is not known", 0, 4500, 5000), RankCause::host);
 }
 
+/// PyTorch's way: a thread for gradients calls NCCL, and the first one waits for the device. In us, rank 1 is late by
+/// 4,000, in which its first thread has a CPU for `cpu`.
+RankCause cause_in_first_thread(TimeNs cpu) {
+  Job job(2);
+  all_reduce(job, 1, {0, 0}, 100);
+  all_reduce(job, 2, {1000, 5000}, 5100);
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    device_kernel(job, rank, rank == 0 ? 500 : 4500, rank == 0 ? 1000 : 5000);
+    store::MpiGapRow gap;
+    gap.thread = 900;
+    gap.gaps = 1;
+    gap.end = gap.outside = 5000 * kMicrosecond;
+    gap.run_delay = 0;
+    gap.process = process(rank);
+    job.model.mpi_gaps.push_back(gap);
+    store::HostWaitRow wait{};
+    wait.call = "cudaStreamSynchronize";
+    wait.thread = process(rank);
+    wait.begin = (rank == 0 ? 500 : 4500) * kMicrosecond;
+    wait.end = 5100 * kMicrosecond;
+    wait.cpu = wait.end - wait.begin;
+    wait.process = process(rank);
+    job.model.host_waits.push_back(wait);
+    store::ThreadSampleRow sample;
+    sample.thread = process(rank);
+    sample.end = 5100 * kMicrosecond;
+    sample.cpu = *wait.cpu + (rank == 0 ? 0 : cpu * kMicrosecond);
+    sample.run_delay = 0;
+    sample.process = process(rank);
+    job.model.thread_samples.push_back(sample);
+    sample.begin = -1'000'000 * kMicrosecond;  // before the first kernel of NCCL
+    sample.end = 0;
+    sample.cpu = (rank == 0 ? 900'000 : 100'000) * kMicrosecond;
+    job.model.thread_samples.push_back(sample);
+  }
+  return mpi_waits(job.model).why.cause;
+}
+
+TEST(NcclWaits, CausesInTheFirstThread) {
+  EXPECT_EQ(cause_in_first_thread(0), RankCause::slept);
+  EXPECT_EQ(cause_in_first_thread(4000), RankCause::computed);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

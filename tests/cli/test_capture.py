@@ -14,7 +14,7 @@ class Words(harness.Case):
         self.assertEqual(self.traces(), [])
 
     def test_unknown_source(self):
-        known = "cuda, nvtx, uvm, pcsampling, graphs, nodes, launches, mpi, host"
+        known = "cuda, nvtx, uvm, pcsampling, graphs, nodes, launches, mpi, nccl, host"
         self.refused("--trace", "cuda,osrt", words=("'osrt'", known))
 
     def test_graphs(self):
