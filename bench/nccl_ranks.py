@@ -40,7 +40,7 @@ CAUSES = {"none": None, "sleep": {"slept"}, "compute": {"computed"}, "kernel": {
 LATE_RANK = 1
 RANK_RIGHT, CAUSE_RIGHT, COST_OFF = 0.98, 0.9, 0.1
 MOST = 1 / 0.99  # of a bare step
-WAYS = {"bare": None, "recorded": "host,cuda,nvtx", "plugin": None}  # --trace; the plugin is part of the default
+WAYS = {"bare": None, "recorded": "host,cuda,nvtx", "plugin": "host,cuda,nvtx,nccl"}  # --trace
 ONE_RUN = 70    # seconds that a job may take
 LAST_START = 20  # no run begins with fewer seconds left
 

@@ -38,7 +38,7 @@ struct CapturePlan {
   std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself; rewrite
   bool host = true;       ///< sample the threads of the program's processes
   MpiCapture mpi = MpiCapture::if_linked;
-  bool nccl = true;
+  bool nccl = false;
   bool rewrite = false;  ///< patch the waiting loops of kernels
   TimeNs delay = 0;
   TimeNs duration = 0;   ///< 0 = to the end

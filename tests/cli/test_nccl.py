@@ -14,6 +14,7 @@ APP = os.environ["WICPROF_NCCL_APP"]
 PLUGIN = pathlib.Path(harness.WICPROF).parent.parent / "lib" / "libwicprof_nccl.so"
 WANTED = 2 | 4 | 256 | 512 | 1024  # collectives and messages, and the calls that ask for them
 STEPS, LATE_MS = 40, 10
+RECORD = "--trace=cuda,nvtx,host,nccl"
 CAUSES = {"host": {"slept"}, "spin": {"computed", "no CPU"}, "kernel": {"kernels"}, "copy": {"copies"}}
 
 
@@ -25,7 +26,7 @@ class Case(harness.Case):
                 del self.env[name]
 
     def run_app(self, *words, options=(), env=None, file="t.wicprof"):
-        done = self.wic_prof("run", "-f", "-o", file, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
+        done = self.wic_prof("run", "-f", "-o", file, RECORD, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
                              *words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.late_ns = self.lateness(done.stdout)
