@@ -21,6 +21,7 @@ std::string who(const Agent& agent) {
 std::string age(TimeNs now, TimeNs since) { return format_duration(std::max<TimeNs>(now - since, 0)); }
 
 std::string word_name(const WaitedWord& word) {
+  if (word.address == 0) return fmt::format("a word of site {}", one_line(word.site));  // which one is not known
   return fmt::format("word 0x{:x} of site {}", word.address, one_line(word.site));
 }
 

@@ -26,7 +26,7 @@ std::string who(const Agent& agent);
 /// How long ago, at least 0.
 std::string age(TimeNs now, TimeNs since);
 
-/// "word 0x7f00 of site halo"
+/// "word 0x7f00 of site halo", "a word of site halo"
 std::string word_name(const WaitedWord& word);
 
 /// "wants at least 4, has 3"

@@ -26,7 +26,8 @@ class Case(harness.Case):
                 del self.env[name]
 
     def run_app(self, *words, options=(), env=None, file="t.wicprof"):
-        done = self.wic_prof("run", "-f", "-o", file, RECORD, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
+        recorded = () if "--trace" in options else (RECORD,)
+        done = self.wic_prof("run", "-f", "-o", file, *recorded, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
                              *words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.late_ns = self.lateness(done.stdout)

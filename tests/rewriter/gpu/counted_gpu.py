@@ -71,8 +71,9 @@ def run(build, out, name, arguments, delay=None):
 def rows_of(name, row, is_long):
     def result(what, value, unit, truth, holds):
         params = ("looked", "recorded", "lost", "sampled", "timed", "standard_error")
-        return {"name": f"{name}_{what}", "params": {key: row[key] for key in params}, "value": value, "unit": unit,
-                "compared_to": "truth", "ratio": value / truth if truth else None, "bar": None, "holds": holds}
+        return {"name": f"{name}_{what}", "params": {"right": holds, **{key: row[key] for key in params}},
+                "value": value, "unit": unit, "compared_to": "truth", "ratio": value / truth if truth else None,
+                "bar": None, "holds": None}
 
     truth = row["waits"]
     yield result("counted", row["counted"], "waits", truth,
@@ -111,7 +112,7 @@ def main():
     print("quiet", json.dumps(quiet), flush=True)
     if "error" in quiet or quiet["counted"] != 0:
         failures.append("quiet: counted while nothing was recorded, or failed")
-    failures += [f"{row['name']}: {row['value']}" for row in rows if not row["holds"]]
+    failures += [f"{row['name']}: {row['value']}" for row in rows if not row["params"]["right"]]
     options.output = str(options.out / "counted.json")
     result_file.write(options, "counted_gpu", "counted_gpu.py", rows)
     for failure in failures:
