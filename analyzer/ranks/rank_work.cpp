@@ -1,6 +1,8 @@
 #include "analyzer/ranks/rank_work.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,37 +11,28 @@
 
 namespace wicprof::analyzer {
 
-std::string_view rank_cause_name(RankCause cause) {
-  switch (cause) {
-    case RankCause::unknown:
-      break;
-    case RankCause::computed:
-      return "computed";
-    case RankCause::more_data:
-      return "more data";
-    case RankCause::slept:
-      return "slept";
-    case RankCause::other_thread:
-      return "other thread";
-    case RankCause::child_process:
-      return "child process";
-    case RankCause::throttled:
-      return "throttled";
-    case RankCause::no_cpu:
-      return "no CPU";
-    case RankCause::kernels:
-      return "kernels";
-    case RankCause::copies:
-      return "copies";
-    case RankCause::host:
-      return "host";
-  }
-  return "unknown";
-}
-
 namespace {
 
 using store::ProcessId;
+
+/// By RankCause.
+constexpr RankCauseWords kCauseWords[] = {
+    {"unknown", "", ""},
+    {"computed", "it computed longer {}", ""},
+    {"more data", "it has more data, and computed longer {}",
+     "divide the data among the ranks by the time that they take"},
+    {"slept", "it slept longer {}", "look for input and output, sleeps and locks there"},
+    {"other thread", "it slept {}, while another thread of its process ran",
+     "look for a lock that the other thread holds, such as Python's"},
+    {"child process", "it slept {}, while a process that it had started ran",
+     "look for what it waits for from that process, such as a data loader's next batch"},
+    {"throttled", "a CPU quota stopped it {}", "raise the quota (cpu.max, docker --cpus, the pod's CPU limit)"},
+    {"no CPU", "it had no CPU {}", "look for what else runs on its CPUs (mpirun --report-bindings, top)"},
+    {"kernels", "its kernels took longer", ""},
+    {"copies", "its copies took longer", ""},
+    {"host", "its host enqueued later", "record what its host does (--trace with host and nvtx, or without --trace)"},
+};
+static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host) + 1);
 
 /// What explains a part of a time must be at least so large, as a share of that part. Not calibrated.
 constexpr double kExplains = 0.5;
@@ -273,6 +266,8 @@ Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, c
 }
 
 }  // namespace
+
+const RankCauseWords& words_of(RankCause cause) { return kCauseWords[static_cast<std::size_t>(cause)]; }
 
 std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices) {
   std::map<ProcessId, RankWork> ranks;

@@ -26,8 +26,12 @@ enum class RankCause : std::uint8_t {
   copies,         ///< the same, of copies
   host,           ///< its host enqueued NCCL's kernels later, and the trace does not show why
 };
-/// "computed", "more data", ...
-std::string_view rank_cause_name(RankCause cause);
+struct RankCauseWords {
+  std::string_view name;    ///< in JSON: "more data"
+  std::string_view text;    ///< "it slept longer {}", with when for {}; empty: the trace does not show it
+  std::string_view remedy;  ///< empty: none
+};
+const RankCauseWords& words_of(RankCause cause);
 
 /// Of one rank. The times between calls of MPI are sums over its threads that call MPI. Of NCCL, whose calls only
 /// enqueue, `outside` is the time in which the rank's devices did anything but only run kernels of NCCL, from the first

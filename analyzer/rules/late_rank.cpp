@@ -97,52 +97,7 @@ bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
 
 /// What the late rank did longer than the others, as the end of a sentence; empty: the trace does not show it.
 std::string cause_text(RankCause cause, std::string_view between) {
-  switch (cause) {
-    case RankCause::unknown:
-      return "";
-    case RankCause::computed:
-      return fmt::format("it computed longer {}", between);
-    case RankCause::more_data:
-      return fmt::format("it has more data, and computed longer {}", between);
-    case RankCause::slept:
-      return fmt::format("it slept longer {}", between);
-    case RankCause::other_thread:
-      return fmt::format("it slept {}, while another thread of its process ran", between);
-    case RankCause::child_process:
-      return fmt::format("it slept {}, while a process that it had started ran", between);
-    case RankCause::throttled:
-      return fmt::format("a CPU quota stopped it {}", between);
-    case RankCause::no_cpu:
-      return fmt::format("it had no CPU {}", between);
-    case RankCause::kernels:
-      return "its kernels took longer";
-    case RankCause::copies:
-      return "its copies took longer";
-    case RankCause::host:
-      return "its host enqueued later";
-  }
-  return "";
-}
-
-std::string cause_remedy(RankCause cause) {
-  switch (cause) {
-    case RankCause::more_data:
-      return "divide the data among the ranks by the time that they take";
-    case RankCause::slept:
-      return "look for input and output, sleeps and locks there";
-    case RankCause::other_thread:
-      return "look for a lock that the other thread holds, such as Python's";
-    case RankCause::child_process:
-      return "look for what it waits for from that process, such as a data loader's next batch";
-    case RankCause::throttled:
-      return "raise the quota (cpu.max, docker --cpus, the pod's CPU limit)";
-    case RankCause::no_cpu:
-      return "look for what else runs on its CPUs (mpirun --report-bindings, top)";
-    case RankCause::host:
-      return "record what its host does (--trace with host and nvtx, or without --trace)";
-    default:
-      return "";
-  }
+  return fmt::format(fmt::runtime(words_of(cause).text), between);
 }
 
 std::string work_text(const MpiWaits& mpi, store::ProcessId late) {
@@ -228,7 +183,7 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   }
   if (others > kOthers) finding.evidence += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
   if (why.cause != RankCause::unknown) finding.evidence += work_text(mpi, worst.process);
-  const std::string first = cause_remedy(why.cause);
+  const std::string first(words_of(why.cause).remedy);
   finding.remedy = fmt::format(
       "{}compare what rank {} does before {} with what the other ranks do there: its kernels, "
       "ranges and share of a CPU are in {}",

@@ -59,6 +59,7 @@ constexpr Entry kSources[] = {
     {"launches", false, false, launches_of},
     {"host", false, false, nullptr},
     {"mpi", false, false, nullptr},
+    {"nccl", false, false, nullptr},
 };
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }

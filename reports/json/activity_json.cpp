@@ -310,7 +310,7 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   value["late_cause"] = mpi.why.cause == analyzer::RankCause::unknown
                             ? Json(nullptr)
                             : Json{{"rank", mpi.ranks.front().rank},
-                                   {"cause", analyzer::rank_cause_name(mpi.why.cause)},
+                                   {"cause", analyzer::words_of(mpi.why.cause).name},
                                    {"confidence", mpi.why.confidence},
                                    {"longer_ns", mpi.why.longer_ns},
                                    {"of_cause_ns", mpi.why.of_cause_ns}};

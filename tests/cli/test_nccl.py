@@ -27,8 +27,8 @@ class Case(harness.Case):
 
     def run_app(self, *words, options=(), env=None, file="t.wicprof"):
         recorded = () if "--trace" in options else (RECORD,)
-        done = self.wic_prof("run", "-f", "-o", file, *recorded, *options, "--", APP, "--steps", STEPS, "--late-ms", LATE_MS,
-                             *words, env=env)
+        done = self.wic_prof("run", "-f", "-o", file, *recorded, *options, "--", APP, "--steps", STEPS, "--late-ms",
+                             LATE_MS, *words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.late_ns = self.lateness(done.stdout)
         return done
@@ -108,8 +108,8 @@ class Recorded(Case):
             self.assertEqual(answer["mpi"]["longest_waits"][0]["kind"], kind)
 
     def test_trace_for_each_rank(self):
-        ranks = [self.start("run", "-q", "-o", f"rank.{rank}.wicprof", "--", APP, "--rank", rank, "--shared",
-                            self.work / "shared", "--how", "kernel", "--steps", STEPS, "--late-ms", LATE_MS)
+        ranks = [self.start("run", "-q", RECORD, "-o", f"rank.{rank}.wicprof", "--", APP, "--rank", rank,
+                            "--shared", self.work / "shared", "--how", "kernel", "--steps", STEPS, "--late-ms", LATE_MS)
                  for rank in range(2)]
         for rank in ranks:
             done = self.finish(rank)
@@ -165,8 +165,8 @@ class Guest(Case):
         self.assertEqual(self.query("t.wicprof", "SELECT count(*) FROM mpi_call"), [(0,)])
 
     def test_recorder_that_dies(self):
-        run = self.start("run", "-q", "-o", "t.wicprof", "--", APP, "--steps", 400, "--kernel-us", 5000, "--how",
-                         "none")
+        run = self.start("run", "-q", RECORD, "-o", "t.wicprof", "--", APP, "--steps", 400, "--kernel-us", 5000,
+                         "--how", "none")
         self.until(self.sessions, "the session")
         time.sleep(0.5)
         run.send_signal(signal.SIGKILL)
