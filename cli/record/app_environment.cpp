@@ -143,13 +143,17 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
   if (collects && has_word(trace, "rewrite")) preload(kNvrtcLibrary, program, "what NVRTC compiles is not patched");
   if (!mpi_program.empty()) preload(kMpiLibrary, mpi_program, "no MPI calls recorded");
   // NCCL has one plugin, and says nothing of one that it cannot load.
-  const std::optional<std::string> plugin = beside_binary(std::string("../lib/") + kNcclLibrary);
-  if (const std::string others = variables.get(kNcclPluginVariable);
-      capture.nccl && plugin && !others.empty() && others != *plugin) {
-    result.not_seen.push_back(
-        fmt::format("no calls of NCCL recorded: another plugin is set ({}={})", kNcclPluginVariable, others));
-  } else if (capture.nccl && plugin) {
-    variables.set(kNcclPluginVariable, *plugin);
+  if (capture.nccl) {
+    const std::optional<std::string> plugin = beside_binary(std::string("../lib/") + kNcclLibrary);
+    const std::string set = variables.get(kNcclPluginVariable);
+    if (!plugin) {
+      result.not_seen.push_back(fmt::format("no calls of NCCL recorded: {} is not installed", kNcclLibrary));
+    } else if (!set.empty() && set != *plugin) {
+      result.not_seen.push_back(
+          fmt::format("no calls of NCCL recorded: another plugin is set ({}={})", kNcclPluginVariable, set));
+    } else {
+      variables.set(kNcclPluginVariable, *plugin);
+    }
   }
   if (modules_folder.empty()) {
     variables.erase(kModulesVariable);
