@@ -376,22 +376,18 @@ Json digest_value(const TraceModel& model, const MpiWaits& mpi, const std::vecto
            })}};
 }
 
-template <class Number>
-Json known_or_null_of(const std::optional<Number>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 Json counted_waits_value(const CountedWaits& counted) {
   return {{"site", counted.name},
           {"at_least", counted.at_least},
-          {"counted", known_or_null_of(counted.counted)},
-          {"standard_error", known_or_null_of(counted.standard_error)},
+          {"counted", or_null(counted.counted)},
+          {"standard_error", or_null(counted.standard_error)},
           {"longer", counted.longer},
           {"recorded", counted.recorded},
           {"sampled", counted.sampled},
           {"one_in", counted.one_in},
-          {"estimated_rounds", known_or_null_of(counted.rounds)},
-          {"estimated_mean_ns", known_or_null_of(counted.mean_ns)},
-          {"estimated_ns", known_or_null_of(counted.time_ns)}};
+          {"estimated_rounds", or_null(counted.rounds)},
+          {"estimated_mean_ns", or_null(counted.mean_ns)},
+          {"estimated_ns", or_null(counted.time_ns)}};
 }
 
 }  // namespace
