@@ -93,7 +93,8 @@ class RowFilter {
     });
     keep("wait_count", model_.wait_counts, [&](const auto& row) {
       return p.time(row.begin) && p.time(row.end) && row.timed_time >= 0 &&
-             row.timed_time / kMostThreads <= kMaxDistance && row.one_in >= 1 && row.sampled <= row.sampled_squares;
+             row.timed_time / kMostThreads <= kMaxDistance && row.one_in >= 1 &&
+             static_cast<double>(std::abs(row.sampled)) <= static_cast<double>(row.sampled_squares);
     });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });

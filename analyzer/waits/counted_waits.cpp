@@ -12,7 +12,8 @@ namespace {
 constexpr double kLongest = 9e18;
 
 struct Sums {
-  std::uint64_t counted = 0, longer = 0, recorded = 0, sampled = 0, timed = 0, rounds = 0, one_in = 1;
+  std::int64_t counted = 0, sampled = 0;
+  std::uint64_t longer = 0, recorded = 0, timed = 0, rounds = 0, one_in = 1;
   double timed_ns = 0, variance = 0;
 };
 
@@ -28,15 +29,16 @@ CountedWaits counted_of(const Sums& sums) {
   CountedWaits all;
   all.longer = sums.longer;
   all.recorded = sums.recorded;
-  all.sampled = sums.sampled;
+  // Where the recording began or ended among waits, more may have been taken from the sample than were added.
+  all.sampled = static_cast<std::uint64_t>(std::max<std::int64_t>(0, sums.sampled));
   all.one_in = sums.one_in;
   // Where the ends of waits are not known, the sample has longer ones as well.
-  const bool ends_known = sums.longer == 0 || sums.counted != sums.sampled * sums.one_in;
-  all.at_least = ends_known ? sums.longer + sums.sampled : std::max(sums.longer, sums.sampled);
+  const bool ends_known = sums.longer == 0 || sums.counted != sums.sampled * static_cast<std::int64_t>(sums.one_in);
+  all.at_least = ends_known ? sums.longer + all.sampled : std::max(sums.longer, all.sampled);
   const double error = std::sqrt(sums.variance);
-  const std::uint64_t counted = std::max(sums.counted, all.at_least);
+  const auto counted = std::max(static_cast<std::uint64_t>(std::max<std::int64_t>(0, sums.counted)), all.at_least);
   const auto estimated = static_cast<double>(ends_known ? counted - sums.longer : counted);
-  if (sums.sampled < kFewestSampled || error > kLargestError * estimated) return all;
+  if (all.sampled < kFewestSampled || error > kLargestError * estimated) return all;
   all.counted = counted;
   all.standard_error = error;
   if (sums.timed < kFewestSampled) return all;

@@ -450,7 +450,8 @@ void PatchedModules::write_counts(CUcontext context, EventBatch& batch) {
       if (bound.context != context || !bound.copied) continue;
       for (std::size_t i = 0; i < each.count; ++i) {
         const WaitSums sums = sums_of(memory->counts + (each.first + i) * rewriter::kCountSlots);
-        WaitCountEvent event = next_waits(bound.sums[i], sums, sites_[each.first + i].loaded);
+        WaitCountEvent event = waits_between(bound.sums[i], sums, sites_[each.first + i].loaded);
+        bound.sums[i] = sums;
         if (!bound.counting || (event.looked == 0 && event.sampled == 0 && event.timed == 0)) continue;
         event.site = kFirstSite + static_cast<SiteId>(each.first + i);
         event.device = memory->device;

@@ -1,7 +1,6 @@
 // What the waits of a patched loop sum up to, as the host reads it (rewriter::SiteCounts).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,25 +29,21 @@ inline WaitSums sums_of(const rewriter::SiteCounts* slots) {
   return sums;
 }
 
-/// What has come between `before` and `after`; `before` becomes `after`. A copy may meet a wait between two of its
-/// sums: they are those of different moments. A slot that has lost more waits than it got, since they lasted, stays as
-/// it was until it has got as many again.
-inline WaitCountEvent next_waits(WaitSums& before, WaitSums after, const rewriter::LoadedSite& site) {
+/// What has come since `before`. A copy may meet a wait between two of its sums: they are those of different moments.
+inline WaitCountEvent waits_between(const WaitSums& before, const WaitSums& after, const rewriter::LoadedSite& site) {
   auto event = make_event<WaitCountEvent>();
   event.looked = after.looked - before.looked;
   event.one_in = rewriter::kSampleOneIn;
   for (std::size_t i = 0; i < after.sampled.size(); ++i) {
-    after.sampled[i] = std::max(after.sampled[i], before.sampled[i]);
-    const std::uint64_t sampled = after.sampled[i] - before.sampled[i];
+    const auto sampled = static_cast<std::int64_t>(after.sampled[i] - before.sampled[i]);
     event.sampled += sampled;
-    event.sampled_squares += sampled * sampled;
+    event.sampled_squares += static_cast<std::uint64_t>(sampled * sampled);
   }
   event.timed = after.timed - before.timed;
   event.timed_rounds = after.timed_rounds - before.timed_rounds;
   event.timed_ns = after.timed_ns - before.timed_ns;
   // Where ends are not known, longer waits are in the sample as well.
-  event.waits = event.sampled * event.one_in + (site.ends_known ? event.looked : std::uint64_t{0});
-  before = after;
+  event.waits = event.sampled * event.one_in + static_cast<std::int64_t>(site.ends_known ? event.looked : 0);
   return event;
 }
 

@@ -14,10 +14,11 @@ struct WaitCountEvent {
   std::int64_t begin_ns;  ///< of the interval, on the host's clock
   std::int64_t end_ns;
   /// That went round at least once, estimated: looked + sampled x one_in, without `looked` where a site's waits have no
-  /// known ends. Lanes of a warp that wait together count once.
-  std::uint64_t waits;
-  std::uint64_t looked;   ///< those of at least 20 us, most of which have a WaitEvent (docs/schema.md)
-  std::uint64_t sampled;  ///< of the others, those that began in a window of time that was sampled, 1 of `one_in`
+  /// known ends. Lanes of a warp that wait together count once. Below 0 where waits that an earlier event counted as
+  /// sampled have lasted, which takes them from `sampled`.
+  std::int64_t waits;
+  std::uint64_t looked;  ///< those of at least 20 us, most of which have a WaitEvent (docs/schema.md)
+  std::int64_t sampled;  ///< of the others, those that began in a window of time that was sampled, 1 of `one_in`
   /// The sum of the squares of kSampleParts numbers whose sum is `sampled`: each part has windows of its own.
   std::uint64_t sampled_squares;
   std::uint64_t timed;  ///< of the others, those that began in other windows, in which rounds and times are noted

@@ -115,7 +115,7 @@ inline constexpr std::uint32_t kLookNs = 250'000;
 /// How often a thread of the device reads the host's control word, in ns. Reads of one host line wait for each other:
 /// 132 pollers that read it per 64 rounds made a chain of blocks at least 50 times as slow on an H200. A single read
 /// delays fences of other SMs by about 1 us: with one per 20 us that chain takes 1.07 of its time, with one per 250 us
-/// 1.02, with one per 1 ms 1.010.
+/// 1.02, with one per 2 ms 1.006 (docs/results/rewrite_fence.h200.json).
 inline constexpr std::uint32_t kControlNs = 2'000'000;
 /// A pause is this share of the wait so far, a 1024th. In a chain of N blocks that wait for each other the pause of
 /// each delays all: with a share of 1/N or more, waits and pauses make each other grow. Pauses that doubled up to 100

@@ -69,19 +69,20 @@ TEST(Sites, PatchedLoopsAreInTheMemoryOfTheirWords) {
 }
 
 /// A row of a site whose waits have known ends; the sample's parts are alike if `squares` is sampled^2 / 8.
-void add_counts(TraceModel& model, SiteId site, std::uint64_t looked, std::uint64_t sampled, std::uint64_t squares,
+void add_counts(TraceModel& model, SiteId site, std::uint64_t looked, std::int64_t sampled, std::uint64_t squares,
                 std::uint64_t rounds_per_wait = 3) {
   store::WaitCountRow& row = model.wait_counts.emplace_back();
   row = {};
   row.site = site;
   row.one_in = 256;
-  row.waits = (rounds_per_wait == 0 ? 0 : looked) + 256 * sampled;
+  row.waits = static_cast<std::int64_t>(rounds_per_wait == 0 ? 0 : looked) + 256 * sampled;
   row.looked = looked;
   row.sampled = sampled;
   row.sampled_squares = squares;
-  row.timed = rounds_per_wait == 0 ? 0 : sampled;
-  row.timed_rounds = rounds_per_wait * sampled;
-  row.timed_time = static_cast<TimeNs>(1'000 * sampled);
+  const auto timed = static_cast<std::uint64_t>(std::max<std::int64_t>(0, sampled));
+  row.timed = rounds_per_wait == 0 ? 0 : timed;
+  row.timed_rounds = rounds_per_wait * timed;
+  row.timed_time = static_cast<TimeNs>(1'000 * timed);
 }
 
 TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {
@@ -116,10 +117,24 @@ TEST(Sites, WaitsOfPatchedLoopsAreCountedAndTheirTimeIsEstimated) {
   EXPECT_EQ(counted_waits(model)[0].at_least, 120u);
 }
 
+TEST(Sites, WaitsThatLastLeaveTheSampleThatHadThem) {
+  TraceModel model = empty_program();
+  settle(model);
+  // 132 blocks begin to wait in one window, and a copy comes before their first looks; they last.
+  add_counts(model, 9, 0, 132, 132 * 132);
+  add_counts(model, 9, 132, -132, 132 * 132);
+  const CountedWaits counted = counted_waits(model).at(0);
+  EXPECT_EQ(counted.sampled, 0u);
+  EXPECT_EQ(counted.at_least, 132u);
+  // More than there were: the recording began while they waited.
+  add_counts(model, 9, 5, -5, 25);
+  EXPECT_EQ(counted_waits(model).at(0).at_least, 137u);
+}
+
 TEST(Sites, AnEstimatedNumberOfWaitsSaysHowGoodItIs) {
   TraceModel model = empty_program();
   settle(model);
-  const auto add = [&](std::uint64_t looked, std::uint64_t sampled, std::uint64_t squares) {
+  const auto add = [&](std::uint64_t looked, std::int64_t sampled, std::uint64_t squares) {
     add_counts(model, 9, looked, sampled, squares);
     return counted_waits(model).at(0);
   };

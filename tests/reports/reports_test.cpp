@@ -49,9 +49,9 @@ TEST(Reports, SayHowGoodACountOfWaitsIsAndNoNumberWhereTheSampleIsTooSmall) {
     row = {};
     row.site = site;
     row.one_in = 256;
-    row.waits = looked + 256 * sampled;
+    row.waits = static_cast<std::int64_t>(looked + 256 * sampled);
     row.looked = looked;
-    row.sampled = sampled;
+    row.sampled = static_cast<std::int64_t>(sampled);
     row.sampled_squares = squares;
     row.timed = sampled;
     row.timed_rounds = 3 * sampled;

@@ -625,9 +625,9 @@ TEST_F(RoundTrip, WaitCount) {
   e.device = 1;
   e.begin_ns = 10;
   e.end_ns = 20;
-  e.waits = 1ull << 40;
+  e.waits = std::int64_t{1} << 40;
   e.looked = 4;
-  e.sampled = 5;
+  e.sampled = -5;
   e.timed = 6;
   e.timed_rounds = 60;
   e.timed_ns = 7'000;
@@ -638,12 +638,13 @@ TEST_F(RoundTrip, WaitCount) {
   EXPECT_EQ(row("SELECT device_id, begin_ns, end_ns, waits, looked, sampled, sampled_squares, timed, timed_rounds, "
                 "timed_ns, one_in FROM wait_count",
                 11),
-            (std::vector<std::int64_t>{1, 10, 20, std::int64_t{1} << 40, 4, 5, 9, 6, 60, 7'000, 64}));
+            (std::vector<std::int64_t>{1, 10, 20, std::int64_t{1} << 40, 4, -5, 9, 6, 60, 7'000, 64}));
   const auto rows = reader.rows<WaitCountTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   EXPECT_EQ(rows->front().site, 3u);
-  EXPECT_EQ(rows->front().waits, std::uint64_t{1} << 40);
+  EXPECT_EQ(rows->front().waits, std::int64_t{1} << 40);
+  EXPECT_EQ(rows->front().sampled, -5);
   EXPECT_EQ(rows->front().timed_time, 7'000);
 }
 

@@ -11,7 +11,8 @@ struct WaitCountRow {
   SiteId site;
   DeviceId device;
   TimeNs begin, end;
-  std::uint64_t waits, looked, sampled, sampled_squares, timed, timed_rounds;
+  std::int64_t waits, sampled;
+  std::uint64_t looked, sampled_squares, timed, timed_rounds;
   TimeNs timed_time;
   std::uint32_t one_in = 1;
   ProcessId process = 0;
