@@ -29,14 +29,19 @@ def thread_number():
 
 @triton.jit
 def set_word(addresses):
-    """0 becomes 1, once the last reader has taken the 1 before away."""
+    """0 becomes 1, once the last reader has taken the 1 before away; or gives up after 10 s."""
     tl.inline_asm_elementwise(
         """{
         .reg .u32 %seen;
+        .reg .u64 %now, %end;
         .reg .pred %again;
+        mov.u64 %end, %globaltimer;
+        add.u64 %end, %end, 10000000000;
     set:
         atom.global.release.sys.cas.b32 %seen, [$1], 0, 1;
-        setp.ne.u32 %again, %seen, 0;
+        mov.u64 %now, %globaltimer;
+        setp.lt.u64 %again, %now, %end;
+        setp.ne.and.u32 %again, %seen, 0, %again;
         @%again bra set;
         mov.u32 $0, %seen;
         }""", "=r, l", [addresses], dtype=tl.int32, is_pure=False, pack=1)
@@ -44,14 +49,19 @@ def set_word(addresses):
 
 @triton.jit
 def take_word(addresses):
-    """1 becomes 0."""
+    """1 becomes 0; or gives up after 10 s: the sums are wrong then."""
     tl.inline_asm_elementwise(
         """{
         .reg .u32 %seen;
+        .reg .u64 %now, %end;
         .reg .pred %again;
+        mov.u64 %end, %globaltimer;
+        add.u64 %end, %end, 10000000000;
     take:
         atom.global.acquire.sys.cas.b32 %seen, [$1], 1, 0;
-        setp.ne.u32 %again, %seen, 1;
+        mov.u64 %now, %globaltimer;
+        setp.lt.u64 %again, %now, %end;
+        setp.ne.and.u32 %again, %seen, 1, %again;
         @%again bra take;
         mov.u32 $0, %seen;
         }""", "=r, l", [addresses], dtype=tl.int32, is_pure=False, pack=1)
