@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Whether analyze names the rank of an NCCL job that is late, and why; and what recording costs such a job.
 
-    nccl_ranks.py BUILD -o FILE [--rounds 3] [--steps 90] [--late-ms 15] [--limit 230] [--keep FOLDER]
+    nccl_ranks.py BUILD -o FILE [--rounds 2] [--steps 90] [--late-ms 15] [--limit 260] [--keep FOLDER]
                   [--job COMMAND] [--range steps]
 
-On two GPUs with PyTorch; needs BUILD/bin/wic-prof, BUILD/lib/libwicprof_inject.so and BUILD/lib/libwicprof_nccl.so.
+On two GPUs with PyTorch; needs BUILD/bin/wic-prof, and in BUILD/lib libwicprof_inject.so, libwicprof_nccl.so and
+libhost_waits_empty_callbacks.so.
 The job (nccl_ranks/job.py) trains by DistributedDataParallel; its rank 1 is late in every third step for a known cause.
 Each cause runs once under `wic-prof run`, and analyze's answer is judged: the rank, the cause, and the cost, which must
 be within 10 % of what rank 0's late steps took longer than the median of its others, by its own clock. Equal ranks must
 have no finding.
 
-Then the job of equal ranks in three ways in turn, each a process of its own: bare; recorded without NCCL's plugin; and
-recorded with the plugin. Rows compare the medians over the rounds of the median steps, and of an all-reduce of 1 KiB.
+Then the job of equal ranks in four ways in turn, each a process of its own: bare; recorded without NCCL's plugin;
+recorded with the plugin; and with CUPTI's records of kernels and calls alone, without wic-prof. Rows compare the
+medians over the rounds of the median steps, and of an all-reduce of 1 KiB, which takes the host longer than the GPU.
 
 Prints each answer, and where one is wrong all that analyze says. Ends within --limit seconds: rounds that do not fit
 are left out. --job and --range: another job of the same arguments, and the NVTX range of its steps ('': all of it).
@@ -40,7 +42,8 @@ CAUSES = {"none": None, "sleep": {"slept"}, "compute": {"computed"}, "kernel": {
 LATE_RANK = 1
 RANK_RIGHT, CAUSE_RIGHT, COST_OFF = 0.98, 0.9, 0.1
 MOST = 1 / 0.99  # of a bare step
-WAYS = {"bare": None, "recorded": "host,cuda,nvtx", "plugin": "host,cuda,nvtx,nccl"}  # --trace
+WAYS = {"bare": None, "recorded": "host,cuda,nvtx", "plugin": "host,cuda,nvtx,nccl", "cupti": None}  # --trace
+CUPTI_ALONE = "libhost_waits_empty_callbacks.so"
 ONE_RUN = 70    # seconds that a job may take
 LAST_START = 20  # no run begins with fewer seconds left
 
@@ -69,10 +72,13 @@ class Bench:
         times = self.work / "times.json"
         times.unlink(missing_ok=True)
         command = [*self.options.job, cause, str(self.options.steps), str(self.options.late_ms), str(times)]
-        if way != "bare":
-            trace = [f"--trace={WAYS[way]}"] if WAYS[way] else []
-            command = [str(self.options.build / "bin" / "wic-prof"), "run", "-q", "-f", "-o", "t.wicprof",
-                       *(["--capture-range", self.options.range] if self.options.range else []), *trace, "--", *command]
+        if way == "cupti":
+            environment.update(CUDA_INJECTION64_PATH=str(self.options.build / "lib" / CUPTI_ALONE),
+                               EMPTY_CALLBACKS="none", EMPTY_ACTIVITIES="kernels,runtime,driver,copies,syncs,events")
+        elif way != "bare":
+            within = ["--capture-range", self.options.range] if self.options.range else []
+            command = [str(self.options.build / "bin" / "wic-prof"), "run", "-q", "-f", "-o", "t.wicprof", *within,
+                       f"--trace={WAYS[way]}", "--", *command]
         limit = max(5, min(ONE_RUN, self.left()))
         begin = time.monotonic()
         done = subprocess.run(["timeout", "-k", "5", str(limit), *command], cwd=self.work, text=True,
@@ -178,7 +184,8 @@ class Bench:
             if not all(times.values()):
                 return print("# no time left for the rounds", flush=True)
             medians = {way: statistics.median(each) for way, each in times.items()}
-            for way, to in (("recorded", "bare"), ("plugin", "bare"), ("plugin", "recorded")):
+            for way, to in (("recorded", "bare"), ("plugin", "bare"), ("plugin", "recorded"), ("cupti", "bare"),
+                            ("plugin", "cupti")):
                 ratio = medians[way] / medians[to]
                 bar = MOST if name == "step" and way == "plugin" else None
                 of_rounds = {each: [round(time / scale, 4) for time in times[each]] for each in (way, to)}
@@ -189,10 +196,10 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--steps", type=int, default=90)
     parser.add_argument("--late-ms", type=float, default=15)
-    parser.add_argument("--limit", type=float, default=230)
+    parser.add_argument("--limit", type=float, default=260)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--job", type=shlex.split, default=[sys.executable, str(JOB)])
     parser.add_argument("--range", default="steps")
@@ -200,7 +207,7 @@ def main():
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.keep = options.keep and options.keep.resolve()
-    for file in ("bin/wic-prof", "lib/libwicprof_nccl.so"):
+    for file in ("bin/wic-prof", "lib/libwicprof_nccl.so", f"lib/{CUPTI_ALONE}"):
         if not (options.build / file).exists():
             parser.error(f"{options.build / file} is missing")
     result_file.name_gpu(options)

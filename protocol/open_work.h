@@ -1,6 +1,6 @@
 // What a program has begun and not ended, in the session's shared memory: calls in which host threads wait, launched
-// kernels, waits of warps that last, and calls of MPI. A trace has a row only when something has ended; `wic-prof
-// stuck` reads this while the program hangs.
+// kernels, waits of warps that last, calls of MPI, and collectives of NCCL. A trace has a row only when something has
+// ended; `wic-prof stuck` reads this while the program hangs.
 //
 // Every entry belongs to the process that has claimed it. One thread at a time writes an entry (for a call: the thread
 // itself); any process may read: a reader copies the entry and keeps the copy if `version` was even and did not change.
@@ -20,6 +20,7 @@
 #include "protocol/events/host_wait.h"
 #include "protocol/events/site.h"
 #include "protocol/open_mpi.h"
+#include "protocol/open_nccl.h"
 #include "protocol/time.h"
 #include "protocol/wanted_value.h"
 
@@ -159,8 +160,9 @@ struct OpenWork {
   OpenEntry<OpenWait> waits[kMaxOpenWaits];
   OpenEntry<OpenMpiCall> mpi_calls[kMaxOpenMpiCalls];
   OpenEntry<OpenCommunicator> communicators[kMaxOpenCommunicators];
+  OpenEntry<OpenNccl> nccl[kMaxOpenNccl];
   // What found its table full, since the session began.
-  std::atomic<std::uint32_t> calls_left_out, kernels_left_out, waits_left_out, mpi_left_out;
+  std::atomic<std::uint32_t> calls_left_out, kernels_left_out, waits_left_out, mpi_left_out, nccl_left_out;
   std::atomic<std::uint32_t> watches_launches;  ///< 1: a collector of the session sees launches
   std::atomic<std::uint32_t> watches_calls;     ///< 1: a collector of the session sees waiting calls
   /// Raised by whoever wants the words of patched loops as they are now; a collector that has read them, or cannot,

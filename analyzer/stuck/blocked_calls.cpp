@@ -50,7 +50,8 @@ std::string running_one(const StuckView& view, const std::vector<const OpenKerne
 
 }  // namespace
 
-std::vector<Cause> explain_calls(const StuckView& view, const WaitedWords& all) {
+std::vector<Cause> explain_calls(const StuckView& view, const WaitedWords& all,
+                                 const std::set<std::uint32_t>& wait_in_nccl) {
   std::vector<Cause> causes;
   for (const auto& [process, call] : view.calls) {
     if (call.begin == 0 || call.waits_for_word != 0 || view.now - call.begin < kLongAfter) continue;
@@ -72,6 +73,9 @@ std::vector<Cause> explain_calls(const StuckView& view, const WaitedWords& all) 
     if (explained) {
       cause.kind = CauseKind::consequence;
       cause.text = thread + ", behind a kernel that waits";
+    } else if (wait_in_nccl.contains(process)) {
+      cause.kind = CauseKind::consequence;
+      cause.text = thread + ", while a collective of NCCL waits there for other ranks";
     } else if (!kernels.empty()) {
       cause.kind = CauseKind::running_kernel;
       cause.text = fmt::format(

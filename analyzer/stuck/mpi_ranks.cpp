@@ -112,25 +112,6 @@ class Needs {
   std::set<std::int32_t> needs_;
 };
 
-bool has_ended(const StuckView& view, std::uint32_t process) {
-  for (const SeenProcess& seen : view.processes) {
-    if (seen.pid == process && !seen.alive) return true;
-  }
-  const auto of = [process](const SeenThread& thread) { return thread.process == process; };
-  const auto lives = [&](const SeenThread& thread) { return of(thread) && thread.state != 'Z' && thread.state != 'X'; };
-  return std::any_of(view.threads.begin(), view.threads.end(), of) &&
-         std::none_of(view.threads.begin(), view.threads.end(), lives);
-}
-
-/// Names that several communicators have get a part of the communicator's id.
-void tell_apart(std::map<CommunicatorId, std::string>& names) {
-  std::map<std::string, int> count;
-  for (const auto& [id, name] : names) ++count[name];
-  for (auto& [id, name] : names) {
-    if (count[name] > 1) name += fmt::format(" ({:04x})", id & 0xffff);
-  }
-}
-
 MpiJob job_of(const StuckView& view, CommunicatorId world) {
   MpiJob job;
   Members members;
@@ -166,6 +147,24 @@ MpiJob job_of(const StuckView& view, CommunicatorId world) {
 }
 
 }  // namespace
+
+bool has_ended(const StuckView& view, std::uint32_t process) {
+  for (const SeenProcess& seen : view.processes) {
+    if (seen.pid == process && !seen.alive) return true;
+  }
+  const auto of = [process](const SeenThread& thread) { return thread.process == process; };
+  const auto lives = [&](const SeenThread& thread) { return of(thread) && thread.state != 'Z' && thread.state != 'X'; };
+  return std::any_of(view.threads.begin(), view.threads.end(), of) &&
+         std::none_of(view.threads.begin(), view.threads.end(), lives);
+}
+
+void tell_apart(std::map<CommunicatorId, std::string>& names) {
+  std::map<std::string, int> count;
+  for (const auto& [id, name] : names) ++count[name];
+  for (auto& [id, name] : names) {
+    if (count[name] > 1) name += fmt::format(" ({:04x})", id & 0xffff);
+  }
+}
 
 bool is_world(const OpenCommunicator& communicator) { return communicator.name == kWorld; }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/stuck/stuck.h"
@@ -29,15 +31,24 @@ struct RankWait {
   bool any = false;                 ///< one of them is enough
 };
 
-/// The processes of one MPI_COMM_WORLD.
+/// The processes of one MPI_COMM_WORLD, or those that communicators of NCCL join.
 struct MpiJob {
+  std::string_view library = "MPI";
   std::int32_t size = 0;
   std::map<std::int32_t, SeenRank> ranks;               ///< those that have come, by rank
   std::vector<RankWait> waits;                          ///< in order of the ranks
   std::map<CommunicatorId, std::string> communicators;  ///< their names
+  /// Of NCCL: what the ranks' devices wait in, and what the ranks have enqueued last; that has an end.
+  std::list<OpenMpiCall> made;
 
+  bool is_nccl() const { return library != "MPI"; }
   const RankWait* wait_of(std::int32_t rank) const;
 };
+
+/// Whether the process has ended; false in doubt.
+bool has_ended(const StuckView& view, std::uint32_t process);
+/// Names that several communicators have get a part of the communicator's id.
+void tell_apart(std::map<CommunicatorId, std::string>& names);
 
 /// Without those that have ended. The view must outlive the jobs.
 std::vector<MpiJob> mpi_jobs(const StuckView& view);

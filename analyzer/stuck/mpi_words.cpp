@@ -22,7 +22,7 @@ std::string ranks_text(const std::vector<std::int32_t>& ranks) {
 }
 
 std::string collective_name(const MpiJob& job, const OpenMpiCall& call) {
-  std::string text(mpi_operation_name(call.operation));
+  std::string text(call.operation == MpiOperation::none ? "collective" : mpi_operation_name(call.operation));
   const auto name = job.communicators.find(call.communicator);
   if (call.sequence == 0 || name == job.communicators.end()) return text;
   return text + fmt::format(" number {} of {}", call.sequence, one_line(name->second));

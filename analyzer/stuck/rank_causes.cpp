@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzer/stuck/mpi_words.h"
+#include "analyzer/stuck/nccl_ranks.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -43,24 +44,35 @@ class JobCauses {
     return fmt::format("rank {} of {} (process {})", rank, job_.size, found->second.process);
   }
 
-  /// What a rank that does not wait in MPI does now.
+  /// What a rank that does not wait in MPI or NCCL does now.
   std::string place_of(std::int32_t rank) const {
     const auto found = job_.ranks.find(rank);
     if (found == job_.ranks.end()) return "never came: no process here has called MPI_Init as that rank";
     const SeenRank& seen = found->second;
     std::string before;
     if (seen.last != nullptr) {
-      before = seen.last->end == 0
-                   ? fmt::format("entered {} {} ago", call_name(job_, *seen.last), age(view_.now, seen.last->begin))
-                   : fmt::format("left {} {} ago", call_name(job_, *seen.last), age(view_.now, seen.last->end));
+      const bool is_in_it = seen.last->end == 0;
+      before = fmt::format("{} {} {} ago",
+                           is_in_it         ? "entered"
+                           : job_.is_nccl() ? "enqueued"
+                                            : "left",
+                           call_name(job_, *seen.last), age(view_.now, is_in_it ? seen.last->begin : seen.last->end));
     }
     if (seen.has_left_mpi()) return before;
-    if (seen.ended) return "has ended without MPI_Finalize" + (before.empty() ? "" : "; it " + before);
-    std::string text = before.empty() ? "is outside of MPI" : before + " and is outside of MPI since";
+    if (seen.ended) {
+      return fmt::format("has ended{}{}{}", job_.is_nccl() ? "" : " without MPI_Finalize",
+                         before.empty() ? "" : "; it ", before);
+    }
+    std::string text = job_.is_nccl() && before.empty() ? "has enqueued nothing"
+                       : job_.is_nccl()                 ? before + " and nothing since"
+                       : before.empty()                 ? "is outside of MPI"
+                                                        : before + " and is outside of MPI since";
     if (seen.last != nullptr && seen.last->end == 0) text = before;
+    // Which thread enqueues for NCCL says little: it may be one that waits for work.
+    const bool by_call = seen.last != nullptr && !job_.is_nccl();
     for (const SeenThread& thread : view_.threads) {
       const bool calls =
-          thread.process == seen.process && thread.thread == (seen.last != nullptr ? seen.last->thread : seen.process);
+          thread.process == seen.process && thread.thread == (by_call ? seen.last->thread : seen.process);
       if (!calls) continue;
       text += fmt::format("; its thread {} {}", thread.thread,
                           thread.state == 'R'           ? "runs on a CPU"
@@ -160,7 +172,7 @@ class JobCauses {
 
   bool waits_in_mpi(std::int32_t rank) const { return job_.wait_of(rank) != nullptr; }
 
-  /// Ranks that others wait for and that do not wait in MPI.
+  /// Ranks that others wait for and that do not wait themselves.
   void add_culprits() {
     std::map<std::int32_t, std::vector<const RankWait*>> culprits;
     std::set<std::int32_t> by_guess;
@@ -176,7 +188,7 @@ class JobCauses {
         if (wait.any) by_guess.insert(rank);
       }
     }
-    // Who left MPI first comes first.
+    // Whose last call is the oldest comes first.
     std::vector<std::pair<TimeNs, std::int32_t>> order;
     for (const auto& [rank, waits] : culprits) {
       const auto found = job_.ranks.find(rank);
@@ -193,7 +205,8 @@ class JobCauses {
     std::string text =
         fmt::format("{} keeps {} waiting: it {}", rank_name(rank), ranks_text(ranks_of(waits)), place_of(rank));
     const OpenMpiCall& call = *waits.front()->call;
-    if (call.sequence != 0) text += fmt::format("; it has not come to {}", collective_name(job_, call));
+    if (call.sequence != 0)
+      text += fmt::format("; it has not {} {}", job_.is_nccl() ? "enqueued" : "come to", collective_name(job_, call));
     add(CauseKind::absent_rank, confidence, std::move(text), waits);
     const auto found = job_.ranks.find(rank);
     if (found == job_.ranks.end() || found->second.ended) return;
@@ -306,8 +319,8 @@ class JobCauses {
   void add_others() {
     if (!following_.empty()) {
       add(CauseKind::consequence, Confidence::unknown,
-          fmt::format("{} wait{} in MPI for ranks that wait themselves", ranks_text(ranks_of(following_)),
-                      following_.size() == 1 ? "s" : ""),
+          fmt::format("{} wait{} in {} for ranks that wait themselves", ranks_text(ranks_of(following_)),
+                      following_.size() == 1 ? "s" : "", job_.library),
           following_);
     }
     std::vector<const RankWait*> unknown;
@@ -316,8 +329,8 @@ class JobCauses {
     }
     if (unknown.empty()) return;
     add(CauseKind::waiting_call, Confidence::unknown,
-        fmt::format("{} wait{} in MPI, and for whom is unknown", ranks_text(ranks_of(unknown)),
-                    unknown.size() == 1 ? "s" : ""),
+        fmt::format("{} wait{} in {}, and for whom is unknown", ranks_text(ranks_of(unknown)),
+                    unknown.size() == 1 ? "s" : "", job_.library),
         unknown);
   }
 
@@ -333,12 +346,17 @@ class JobCauses {
 
 RanksAnswer explain_ranks(const StuckView& view, const WaitedWords& all) {
   RanksAnswer answer;
-  for (const MpiJob& job : mpi_jobs(view)) {
+  std::vector<MpiJob> jobs = mpi_jobs(view);
+  for (MpiJob& job : nccl_jobs(view)) jobs.push_back(std::move(job));
+  for (const MpiJob& job : jobs) {
+    if (job.is_nccl()) {
+      for (const RankWait& wait : job.waits) answer.wait_in_nccl.insert(job.ranks.at(wait.rank).process);
+    }
     for (Cause& cause : JobCauses(view, all, job).run()) answer.causes.push_back(std::move(cause));
     for (const auto& [rank, seen] : job.ranks) {
       const OpenMpiCall none, &last = seen.last == nullptr ? none : *seen.last;
       const RankWait* const wait = job.wait_of(rank);
-      answer.ranks.push_back({seen.process, rank, job.size, seen.ended,
+      answer.ranks.push_back({seen.process, rank, job.size, job.library, seen.ended,
                               seen.last == nullptr ? "" : call_name(job, last), last.begin, last.end,
                               wait == nullptr ? std::vector<std::int32_t>{} : wait->needs});
     }

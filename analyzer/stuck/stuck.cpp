@@ -32,7 +32,7 @@ StuckAnswer diagnose(const StuckView& view) {
   }
   relate_causes(all, answer.causes);
   RanksAnswer ranks = explain_ranks(view, all);
-  for (std::vector<Cause> more : {explain_calls(view, all), std::move(ranks.causes)}) {
+  for (std::vector<Cause> more : {explain_calls(view, all, ranks.wait_in_nccl), std::move(ranks.causes)}) {
     std::move(more.begin(), more.end(), std::back_inserter(answer.causes));
   }
   answer.ranks = std::move(ranks.ranks);

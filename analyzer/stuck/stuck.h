@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/open_work.h"
@@ -75,6 +76,7 @@ struct StuckView {
   std::vector<OfProcess<OpenKernel>> kernels;
   std::vector<OfProcess<OpenMpiCall>> mpi_calls;
   std::vector<OfProcess<OpenCommunicator>> communicators;  ///< those of processes that have ended, too
+  std::vector<OfProcess<OpenNccl>> nccl;                   ///< those of processes that have ended, too
   std::vector<SeenThread> threads;
   std::vector<SeenProcess> processes;
   std::vector<LastSignal> signals;
@@ -132,7 +134,7 @@ enum class CauseKind {
   grid_too_large,   ///< blocks that others wait for have not begun
   absent_blocks,    ///< blocks that others wait for are elsewhere or have ended
   absent_rank,      ///< a process that others wait for never came, has ended, or is elsewhere
-  mismatched_call,  ///< processes have come to one collective of MPI with different calls
+  mismatched_call,  ///< processes have come to one collective with different calls
   mutual_wait,      ///< the waiters wait for each other
   running_kernel,   ///< a host thread waits for a kernel that does not wait through wic
   waiting_call,     ///< a host thread waits in a call, and the work behind is not known
@@ -150,13 +152,14 @@ struct Cause {
   TimeNs since = 0;
 };
 
-/// A process of MPI, with its latest call.
+/// A process of MPI or NCCL, with its latest call.
 struct StuckRank {
   std::uint32_t process = 0;
   std::int32_t rank = 0, ranks = 0;
+  std::string_view library;  ///< "MPI", "NCCL"
   bool ended = false;
   std::string call;                 ///< in words; empty: not known
-  TimeNs begin = 0, end = 0;        ///< of the call; end 0: the process is in it
+  TimeNs begin = 0, end = 0;        ///< of the call; end 0: the process is in it; of NCCL: when it was enqueued
   std::vector<std::int32_t> needs;  ///< ranks that have to come before the call can end, where it has lasted long
 };
 

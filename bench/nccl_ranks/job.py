@@ -3,7 +3,7 @@
 
     job.py CAUSE STEPS LATE_MS FILE
 
-CAUSE: none; sleep and compute (on the host); kernel (a kernel that spins); data (a batch of five times the size); copy
+CAUSE: none; sleep and compute (on the host); kernel (a kernel that spins); data (a batch of three times the size); copy
 (from pinned memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. The
 NVTX range `steps` marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's
 value; `late`, the numbers of the late ones; `small`, ns per all-reduce of 1 KiB, which one stream does one after the
@@ -23,7 +23,8 @@ import torch
 import torch.distributed as dist
 
 RANKS, LATE_RANK, EVERY = 2, 1, 3
-WIDTH, LAYERS, BATCH, MORE = 4096, 8, 2048, 5
+# The devices work longer than the hosts need to launch it.
+WIDTH, LAYERS, BATCH, MORE = 4096, 8, 8192, 3
 SMALL, SMALL_TIMES = 500, 7
 LIMIT = 50  # seconds
 

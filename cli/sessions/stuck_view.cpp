@@ -159,6 +159,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   std::erase_if(view.calls, [](const auto& call) { return call.value.begin == 0; });
   view.mpi_calls = entries(work.mpi_calls, true);
   view.communicators = entries(work.communicators, true);
+  view.nccl = entries(work.nccl, true);
   view.kernels = entries(work.kernels);
   std::sort(view.kernels.begin(), view.kernels.end(),
             [](const auto& a, const auto& b) { return a.value.launched < b.value.launched; });
@@ -166,7 +167,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   view.sees_calls = work.watches_calls.load() != 0;
   view.sees_launches = work.watches_launches.load() != 0;
   for (const auto* const left_out :
-       {&work.calls_left_out, &work.kernels_left_out, &work.waits_left_out, &work.mpi_left_out}) {
+       {&work.calls_left_out, &work.kernels_left_out, &work.waits_left_out, &work.mpi_left_out, &work.nccl_left_out}) {
     view.left_out += left_out->load();
   }
   for (const auto& [process, call] : view.calls) {
@@ -197,6 +198,9 @@ bool are_one_job(const std::vector<SessionInfo>& sessions) {
       const bool known = !common || common->contains(communicator.communicator);
       if (known && analyzer::is_world(communicator)) worlds.insert(communicator.communicator);
     }
+    for (const auto& [process, communicator] : entries(map->open_work().nccl, true)) {
+      if (!common || common->contains(communicator.communicator)) worlds.insert(communicator.communicator);
+    }
     common = std::move(worlds);
   }
   return common && !common->empty();
@@ -216,6 +220,7 @@ SeenSession joined(std::vector<SeenSession> sessions) {
     append(to.kernels, from.kernels);
     append(to.mpi_calls, from.mpi_calls);
     append(to.communicators, from.communicators);
+    append(to.nccl, from.nccl);
     append(to.threads, from.threads);
     append(to.processes, from.processes);
     append(to.signals, from.signals);

@@ -67,7 +67,7 @@ void collective(NcclRecording& recording, NcclCommunicator& of, const auto& even
   const MpiOperation operation = collector::nccl_operation(event.operation);
   if (operation == MpiOperation::none) return;
   const bool rooted = operation == MpiOperation::nccl_broadcast || operation == MpiOperation::nccl_reduce;
-  recording.enqueued(operation, of.id, event.sequence + 1, rooted ? event.root : -1,
+  recording.enqueued(operation, of, event.sequence + 1, rooted ? event.root : -1,
                      static_cast<std::int64_t>(event.count) * collector::nccl_datatype_bytes(event.datatype),
                      call.entered, now);
 }
@@ -75,7 +75,7 @@ void collective(NcclRecording& recording, NcclCommunicator& of, const auto& even
 void message(NcclRecording& recording, NcclCommunicator& of, const auto& event, Call call, TimeNs now) {
   const MpiOperation operation = collector::nccl_operation(event.operation);
   if (operation != MpiOperation::nccl_send && operation != MpiOperation::nccl_recv) return;
-  recording.enqueued(operation, of.id, of.next_message(event.peer, operation == MpiOperation::nccl_send), event.peer,
+  recording.enqueued(operation, of, of.next_message(event.peer, operation == MpiOperation::nccl_send), event.peer,
                      static_cast<std::int64_t>(event.count) * collector::nccl_datatype_bytes(event.datatype),
                      call.entered, now);
 }
@@ -136,7 +136,9 @@ int stop_event(void* handle) noexcept {
 int record_state(void*, int, void*) noexcept { return nccl::kSuccess; }
 
 int finalize(void* context) noexcept {
-  delete static_cast<NcclCommunicator*>(context);
+  const std::unique_ptr<NcclCommunicator> communicator(static_cast<NcclCommunicator*>(context));
+  if (NcclRecording* const recording = NcclRecording::here(); recording != nullptr && communicator != nullptr)
+    recording->forget_communicator(*communicator);
   return nccl::kSuccess;
 }
 

@@ -95,19 +95,30 @@ bool NcclRecording::goes_on(TimeNs now) noexcept {
   return !gone;
 }
 
-void NcclRecording::made_communicator(const NcclCommunicator& made, std::string_view name, int ranks, int rank) {
+void NcclRecording::made_communicator(NcclCommunicator& made, std::string_view name, int ranks, int rank) {
   // Without a launcher: the number in the first communicator, which is mostly that of all processes.
   {
     const std::lock_guard lock(watch_mutex_);
     if (world_rank_ < 0) world_rank_ = rank;
   }
+  if (name.empty()) name = "NCCL communicator";
+  made.shown = {made.id, rank, ranks, world_rank_, own_thread(), 0, 0, {}, {}};
+  copy_name(made.shown.name, name);
+  OpenWork& work = session_.open_work();
+  made.entry = claim_entry(work.nccl, static_cast<std::uint32_t>(getpid()), work.nccl_left_out, process_is_gone);
+  if (made.entry != nullptr) made.entry->write(made.shown);
   auto event = make_event<MpiCommunicatorEvent>();
   event.communicator = made.id;
-  event.name = sink_.text(name.empty() ? "NCCL communicator" : name);
+  event.name = sink_.text(name);
   event.rank = rank;
   event.size = ranks;
   event.world_rank = world_rank_;
   sink_.write(event);
+}
+
+void NcclRecording::forget_communicator(NcclCommunicator& made) noexcept {
+  // In the child of a fork the entry is still the parent's.
+  if (made.entry != nullptr && made.entry->pid() == static_cast<std::uint32_t>(getpid())) made.entry->give_back();
 }
 
 MpiGaps* NcclRecording::own_gaps() noexcept {
@@ -129,17 +140,24 @@ void NcclRecording::leave(TimeNs at) noexcept {
   if (MpiGaps* const gaps = own_gaps()) gaps->leave(at);
 }
 
-void NcclRecording::enqueued(MpiOperation operation, CommunicatorId communicator, std::uint64_t sequence, int peer,
+void NcclRecording::enqueued(MpiOperation operation, NcclCommunicator& of, std::uint64_t sequence, int peer,
                              std::int64_t bytes, TimeNs entered, TimeNs at) {
+  const bool is_collective = mpi_kind(operation) == MpiKind::collective;
+  if (is_collective) {
+    const std::lock_guard lock(of.mutex);
+    of.shown.thread = own_thread();
+    of.shown.add({at, bytes, peer, operation, {}});
+    if (of.entry != nullptr) of.entry->write(of.shown);
+  }
   if (!capturing()) return;
   auto event = make_event<MpiCallEvent>();
-  event.communicator = communicator;
+  event.communicator = of.id;
   event.begin_ns = entered;
   event.end_ns = at;
   event.bytes = bytes;
   event.thread = own_thread();
   event.peer = peer;
-  event.tag = mpi_kind(operation) == MpiKind::collective ? -1 : 0;
+  event.tag = is_collective ? -1 : 0;
   event.sequence = static_cast<std::uint32_t>(sequence);
   event.operation = operation;
   sink_.write(event);

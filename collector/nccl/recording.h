@@ -11,6 +11,7 @@
 #include "collector/program/per_thread.h"
 #include "protocol/event_sink.h"
 #include "protocol/events/mpi.h"
+#include "protocol/open_work.h"
 #include "protocol/recorder_watch.h"
 #include "protocol/session.h"
 #include "protocol/time.h"
@@ -28,6 +29,8 @@ struct NcclCommunicator {
   int* mask = nullptr;  ///< of the NCCL that made the communicator: one for all its communicators
   std::mutex mutex{};
   std::unordered_map<std::uint64_t, std::uint32_t> messages{};  ///< so far, by peer and direction
+  OpenNccl shown{};
+  OpenEntry<OpenNccl>* entry = nullptr;  ///< where it is shown; nullptr: there was no room
 
   /// The number of the next message to the peer, or from the peer; from 1.
   std::uint32_t next_message(int peer, bool sends);
@@ -39,14 +42,15 @@ class NcclRecording {
   /// nullptr: the process has no session, or nothing is recorded any more. The first call begins the recording.
   static NcclRecording* here() noexcept;
 
-  void made_communicator(const NcclCommunicator& made, std::string_view name, int ranks, int rank);
+  void made_communicator(NcclCommunicator& made, std::string_view name, int ranks, int rank);
+  void forget_communicator(NcclCommunicator& made) noexcept;
 
   /// A call of NCCL, or the outermost group of such calls, begins or ends on the calling thread.
   void enter(TimeNs at);
   void leave(TimeNs at) noexcept;
   /// NCCL has enqueued what the program asked for at `entered`. `peer`: a rank in the communicator; -1: none.
-  void enqueued(MpiOperation operation, CommunicatorId communicator, std::uint64_t sequence, int peer,
-                std::int64_t bytes, TimeNs entered, TimeNs at);
+  void enqueued(MpiOperation operation, NcclCommunicator& of, std::uint64_t sequence, int peer, std::int64_t bytes,
+                TimeNs entered, TimeNs at);
   /// The program captures calls of NCCL into a CUDA graph.
   void captured();
 

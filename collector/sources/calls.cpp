@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "collector/cupti/call_names.h"
 #include "collector/sources/list.h"
@@ -13,10 +15,11 @@ namespace wicprof::collector {
 
 namespace {
 
-// Calls not recorded: lookups, and reads and changes of the calling thread's state. No thread ever waits in them, and a
-// program makes thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, with a
-// tool attached each launch looks up its kernel's name, a library such as the WIC backend pushes and pops its context
-// around each visit, and a training step of PyTorch asks for its device hundreds of times).
+// Calls not recorded: lookups, and reads and changes of small states. No thread ever waits in them, and a program makes
+// thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, with a tool attached
+// each launch looks up its kernel's name, a library such as the WIC backend pushes and pops its context around each
+// visit, a training step of PyTorch asks for its device hundreds of times, and each collective of NCCL reads six
+// attributes of kernels and makes an event).
 constexpr CUpti_CallbackId kQuietDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
@@ -29,6 +32,16 @@ constexpr CUpti_CallbackId kQuietDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
     CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuFuncGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo_v3,
+    CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode,
+    CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes,
+    CUPTI_DRIVER_TRACE_CBID_cuEventCreate,
+    CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2,
 };
 constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
@@ -38,7 +51,21 @@ constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
     CUPTI_RUNTIME_TRACE_CBID___cudaPushCallConfiguration_v13000,
     CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v10010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_v11030,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v12030,
+    CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventElapsedTime_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventElapsedTime_v12080,
 };
+
+// The first call makes a device's context, which takes long; from the first context on, programs make thousands that
+// change the calling thread's state alone.
+constexpr CUpti_CallbackId kQuietOnceThereIsAContext[] = {CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020};
 
 // What the collector calls itself (collector/waits/parking.cpp, collector/sources/rewrite.cpp), apart from calls that
 // are not recorded at all.
@@ -90,10 +117,12 @@ class Calls final : public Source {
     if (api_->activity_enable_driver_api != nullptr) {
       for (const CUpti_CallbackId id : kQuietDriverCalls) api_->activity_enable_driver_api(id, 0);
     }
-    if (api_->activity_enable_runtime_api != nullptr) {
-      for (const CUpti_CallbackId id : kQuietRuntimeCalls) api_->activity_enable_runtime_api(id, 0);
-    }
+    exclude(kQuietRuntimeCalls);
     return ok();
+  }
+
+  void tick(EventBatch&) override {
+    if (!std::exchange(has_context_, true)) exclude(kQuietOnceThereIsAContext);
   }
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
@@ -105,6 +134,11 @@ class Calls final : public Source {
   }
 
  private:
+  void exclude(std::span<const CUpti_CallbackId> runtime_calls) {
+    if (api_->activity_enable_runtime_api == nullptr) return;
+    for (const CUpti_CallbackId id : runtime_calls) api_->activity_enable_runtime_api(id, 0);
+  }
+
   /// Calls that wic-prof makes while it waits in the place of a call of the program.
   bool is_own(const CallRecord& record) const {
     const bool asks =
@@ -135,6 +169,7 @@ class Calls final : public Source {
   Names driver_names_{};
   Names runtime_names_{};
   std::uint32_t generation_ = 0;  // of the sink's texts
+  bool has_context_ = false;
 };
 
 }  // namespace

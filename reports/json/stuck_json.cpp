@@ -79,6 +79,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
   for (const StuckRank& rank : answer.ranks) {
     ranks.push_back({{"rank", rank.rank},
                      {"ranks", rank.ranks},
+                     {"library", rank.library},
                      {"process", rank.process},
                      {"ended", rank.ended},
                      {"call", rank.call.empty() ? Json(nullptr) : Json(rank.call)},

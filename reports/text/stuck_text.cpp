@@ -65,8 +65,9 @@ std::string state(const Json& thread) {
 
 std::string since(const Json& rank) {
   if (rank.at("begin_age_ns").is_null()) return "?";
-  return rank.at("end_age_ns").is_null() ? "in it for " + duration("begin_age_ns")(rank)
-                                         : "left " + duration("end_age_ns")(rank) + " ago";
+  return rank.at("end_age_ns").is_null()
+             ? "in it for " + duration("begin_age_ns")(rank)
+             : (rank.at("library") == "NCCL" ? "enqueued " : "left ") + duration("end_age_ns")(rank) + " ago";
 }
 
 std::string needs(const Json& rank) { return rank.at("ended") == true ? "has ended" : ranges(rank.at("waits_for")); }
@@ -96,12 +97,12 @@ std::string tables_text(const Json& document, const Screen& screen) {
                                                               {"thread", 'r', member("thread")},
                                                               {"on", 'l', awaited},
                                                               {"for", 'r', duration("age_ns")}})},
-           std::pair{"ranks of MPI", table_of<Json>("rank", items("mpi_ranks"), kAllRows,
-                                                    {{"rank", 'r', member("rank")},
-                                                     {"process", 'l', member("process")},
-                                                     {"last call", 'l', member("call")},
-                                                     {"since", 'r', since},
-                                                     {"waits for ranks", 'l', needs}})},
+           std::pair{"ranks", table_of<Json>("rank", items("mpi_ranks"), kAllRows,
+                                             {{"rank", 'r', member("rank")},
+                                              {"process", 'l', member("process")},
+                                              {"last call", 'l', member("call")},
+                                              {"since", 'r', since},
+                                              {"waits for ranks", 'l', needs}})},
            std::pair{"kernels whose end is not known",
                      table_of<Json>("kernel", items("kernels"), kAllRows,
                                     {{"kernel", 'l', [](const Json& k) { return function_name(shown(k.at("name"))); }},

@@ -1,5 +1,7 @@
-// What diagnose() concludes of ranks of MPI, and what it does not.
+// What diagnose() concludes of ranks of MPI and NCCL, and what it does not.
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "analyzer/stuck/stuck.h"
 
@@ -180,6 +182,121 @@ TEST(StuckRanks, ALookThatWasLongAgoIsNoWait) {
   const StuckAnswer answer = diagnose(job.view);
   ASSERT_EQ(answer.causes.size(), 1u);
   EXPECT_TRUE(says(answer.causes[0], "rank 1 of 2"));
+}
+
+/// Ranks of NCCL, the processes 100, 101, ...
+class Nccl {
+ public:
+  Nccl() { view.now = kNow; }
+
+  /// `sizes`: of the collectives that the rank has enqueued, the last of them `ago`.
+  Nccl& rank(std::int32_t rank, const std::vector<std::int64_t>& sizes, TimeNs ago = 5 * kSecond,
+             CommunicatorId communicator = 9, std::int32_t size = 3) {
+    OpenNccl of;
+    of.communicator = communicator;
+    of.rank = of.world_rank = rank;
+    of.size = size;
+    copy_name(of.name, communicator == 9 ? "world" : "other");
+    TimeNs at = kNow - ago - static_cast<TimeNs>(sizes.size()) * kMillisecond;
+    for (const std::int64_t bytes : sizes) {
+      at += kMillisecond;
+      of.add({at, bytes, -1, MpiOperation::nccl_all_reduce, {}});
+    }
+    view.nccl.push_back({Job::pid(rank), of});
+    return *this;
+  }
+
+  StuckView view;
+};
+
+TEST(StuckNccl, TheRankThatEnqueuedLess) {
+  Nccl job;
+  job.rank(0, {8, 8, 8}).rank(1, {8, 8}).rank(2, {8, 8, 8});
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::likely);
+  EXPECT_TRUE(says(answer.causes[0],
+                   "rank 1 of 3 (process 101) keeps ranks 0, 2 waiting: it enqueued ncclAllReduce number 2 of world"));
+  EXPECT_TRUE(says(answer.causes[0], "it has not enqueued ncclAllReduce number 3 of world"));
+  ASSERT_EQ(answer.ranks.size(), 3u);
+  EXPECT_EQ(answer.ranks[0].library, "NCCL");
+  EXPECT_EQ(answer.ranks[2].needs, std::vector<std::int32_t>{1});
+}
+
+TEST(StuckNccl, HostThreadsBehindItFollow) {
+  Nccl job;
+  job.rank(0, {8, 8}).rank(1, {8});
+  OpenCall call;
+  call.thread = 7;
+  call.begin = kNow - 4 * kSecond;
+  copy_name(call.name, "cudaStreamSynchronize");
+  job.view.calls = {{Job::pid(0), call}, {Job::pid(1), call}};
+  job.view.call_values.resize(2);
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 3u);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
+  EXPECT_TRUE(says(answer.causes[0], "keeps rank 0 waiting"));
+  EXPECT_EQ(answer.causes[1].kind, CauseKind::waiting_call);  // of rank 1, which does not wait in NCCL
+  EXPECT_EQ(answer.causes[2].kind, CauseKind::consequence);
+}
+
+TEST(StuckNccl, WhoIsEvenOrOnlyBrieflyAheadIsNoCause) {
+  Nccl job;
+  job.rank(0, {8, 8}).rank(1, {8, 8});
+  EXPECT_TRUE(diagnose(job.view).causes.empty());
+  Nccl brief;
+  brief.rank(0, {8, 8, 8}, kSecond / 2).rank(1, {8, 8});
+  EXPECT_TRUE(diagnose(brief.view).causes.empty());
+}
+
+TEST(StuckNccl, OtherSizes) {
+  Nccl job;
+  job.rank(0, {8, 16, 4}).rank(1, {8, 8}).rank(2, {8, 16});
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::mismatched_call);
+  EXPECT_TRUE(says(answer.causes[0], "number 2 of world is not the same call in all ranks: rank 1 with 8 bytes"));
+  Nccl goes_on;  // what differed did not keep it
+  goes_on.rank(0, {8, 16, 4}, kSecond / 2).rank(1, {8, 8, 4}, kSecond / 2);
+  EXPECT_TRUE(diagnose(goes_on.view).causes.empty());
+}
+
+TEST(StuckNccl, FarAheadTheCallIsNotKnown) {
+  Nccl job;
+  job.rank(0, std::vector<std::int64_t>(40, 8)).rank(1, {8});
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_TRUE(says(answer.causes[0], "it has not enqueued collective number 2 of world"));
+}
+
+TEST(StuckNccl, CommunicatorsInOppositeOrders) {
+  Nccl job;
+  job.rank(0, {8}).rank(1, {}).rank(0, {}, 0, 4).rank(1, {8}, 5 * kSecond, 4);
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::mutual_wait);
+  EXPECT_TRUE(says(answer.causes[0], "in different orders"));
+}
+
+TEST(StuckNccl, RanksThatCannotBeToldApartAreNotJudged) {
+  Nccl two_devices;  // one process has two ranks
+  two_devices.rank(0, {8, 8}).rank(0, {8});
+  EXPECT_TRUE(diagnose(two_devices.view).causes.empty());
+  Nccl alone;  // the other ranks are recorded elsewhere
+  alone.rank(0, {8, 8});
+  EXPECT_TRUE(diagnose(alone.view).causes.empty());
+}
+
+TEST(StuckNccl, ARankThatHasEnded) {
+  Nccl job;
+  job.rank(0, {8, 8}).rank(1, {8});
+  job.view.processes.push_back({Job::pid(1), "app", 1, 3, false});
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_TRUE(says(answer.causes[0], "it has ended; it enqueued ncclAllReduce number 1 of world"));
+  job.view.processes.push_back({Job::pid(0), "app", 0, 3, false});
+  EXPECT_TRUE(diagnose(job.view).ranks.empty());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/event_sink.h"
@@ -115,6 +116,7 @@ struct Options {
   std::string what = "collective";  // collective, message, broadcast, mixed
   int alone = -1;                   // --rank N: is that rank alone, which shares the file --shared with the others
   std::string shared, times;
+  std::string hang;  // how the late rank keeps the others from the last step: sleep, exit, size, order
   bool kernels = true, captured = false, launcher = true, twice = false, fork_after = false;
 };
 
@@ -144,10 +146,10 @@ class Nccl {
     (version == 4 ? reinterpret_cast<void*&>(v4_) : reinterpret_cast<void*&>(v5_)) = dlsym(library_, symbol.c_str());
     if (v4_ == nullptr && v5_ == nullptr) fail("the plugin has no such version");
   }
-  void make_communicator(uint64_t id, int ranks, int rank) {
+  void make_communicator(uint64_t id, int ranks, int rank, const char* name = "made") {
     if (library_ == nullptr) return;
-    const int failed = version_ == 4 ? v4_->init(&context_, &mask, "made", id, 1, ranks, rank, nullptr)
-                                     : v5_->init(&context_, id, &mask, "made", 1, ranks, rank, nullptr);
+    const int failed = version_ == 4 ? v4_->init(&context_, &mask, name, id, 1, ranks, rank, nullptr)
+                                     : v5_->init(&context_, id, &mask, name, 1, ranks, rank, nullptr);
     if (failed != 0) fail("init failed");
   }
   void* start(uint64_t type, void* parent, auto fill) {
@@ -225,6 +227,7 @@ class Rank {
       const bool late = rank_ == options_.late && options_.how != "none" && i % options_.every == 0;
       const TimeNs by = late ? options_.late_ms * kMillisecond : 0;
       const TimeNs before = now_ns();
+      if (!options_.hang.empty() && i == options_.steps) hang();
       if (options_.how == "host" && late) sleep_until(now_ns() + by);
       if (options_.how == "spin") spin(by);
       if (options_.how == "copy" && late) copy(by);
@@ -248,6 +251,23 @@ class Rank {
   }
 
  private:
+  /// Until somebody ends the program, or it has waited too long.
+  [[noreturn]] void hang() {
+    const bool is_late = rank_ == options_.late;
+    const auto number = static_cast<uint64_t>(options_.steps);
+    if (is_late && options_.hang == "exit") std::_Exit(0);
+    if (options_.hang == "order") {
+      Nccl other(options_.version, std::getenv("NCCL_PROFILER_PLUGIN"));
+      other.make_communicator(77, options_.ranks, rank_, "other");
+      if (is_late) std::swap(nccl_, other);
+      call("AllReduce", is_late ? 0 : number, false);
+    } else if (!is_late || options_.hang != "sleep") {
+      call("AllReduce", number, false, is_late ? 512 : 1024);
+    }
+    sleep_until(now_ns() + kDeadline);
+    fail("another rank did not come");
+  }
+
   void spin(TimeNs by) {
     for (const TimeNs end = now_ns() + by; now_ns() < end;) {
     }
@@ -309,7 +329,7 @@ class Rank {
   }
 
   /// As NCCL does: the group, the call, the launch, and only then the collective.
-  void call(const char* func, uint64_t sequence, bool message) {
+  void call(const char* func, uint64_t sequence, bool message, std::size_t count = 1024) {
     void* const group = nccl_.shows_calls() ? nccl_.start(kGroupApi, nullptr, [](auto&) {}) : nullptr;
     nccl_.record(group);
     const bool captured = options_.captured;
@@ -333,7 +353,7 @@ class Rank {
     } else {
       task = nccl_.start(kColl, api, [&](auto& event) {
         event.rank = rank_;
-        event.coll = {sequence, func, nullptr, nullptr, 1024, 0, "ncclFloat32", 1, 4, "RING", "LL", nullptr};
+        event.coll = {sequence, func, nullptr, nullptr, count, 0, "ncclFloat32", 1, 4, "RING", "LL", nullptr};
       });
     }
     nccl_.stop(task);
@@ -414,6 +434,7 @@ int main(int argc, char** argv) {
     if (option == "--kernel-us") o.kernel_us = value();
     if (option == "--every") o.every = value();
     if (option == "--how") o.how = text();
+    if (option == "--hang") o.hang = text();
     if (option == "--what") o.what = text();
     if (option == "--rank") o.alone = value();
     if (option == "--shared") o.shared = text();

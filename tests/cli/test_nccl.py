@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import harness
+import stuck_case
 
 APP = os.environ["WICPROF_NCCL_APP"]
 PLUGIN = pathlib.Path(harness.WICPROF).parent.parent / "lib" / "libwicprof_nccl.so"
@@ -51,6 +52,56 @@ class Case(harness.Case):
         self.assertAlmostEqual(first["cost_ns"] / (ranks - 1) / self.late_ns, 1, delta=0.1)
         self.assertIn(answer["mpi"]["late_cause"]["cause"], causes)
         self.assertEqual([text.split(":")[0] for text in self.findings(answer)], [f"rank {rank} came late"])
+
+
+class Stuck(stuck_case.Asks, Case):
+    """The last step never ends; rank 1 is why."""
+
+    def assert_first(self, how, check, kind="absent_rank", options=(RECORD,), words=()):
+        with self.subTest(how=how):
+            run = self.hang(APP, "--steps", 5, "--how", "none", "--ranks", 3, "--hang", how, *words, options=options)
+            self.until_answer(self.is_first(kind, "likely", check))
+            shown = self.wic_prof("stuck", *self.of_session)
+            self.end(run)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            return shown.stdout
+
+    def test_a_rank_that_does_not_come(self):
+        def check(answer):
+            self.assertRegex(answer["causes"][0]["text"],
+                             r"^rank 1 of 3 \(process \d+\) keeps ranks 0, 2 waiting: it enqueued ncclAllReduce number 5 "
+                             r"of made .* ago and nothing since; its thread \d+ sleeps.*; it has not enqueued "
+                             r"ncclAllReduce number 6 of made$")
+            self.assertEqual([(rank["rank"], rank["library"], rank["waits_for"]) for rank in answer["mpi_ranks"]],
+                             [(0, "NCCL", [1]), (1, "NCCL", []), (2, "NCCL", [1])])
+        for version in (4, 5):
+            text = self.assert_first("sleep", check, words=("--version", version))
+            self.assertRegex(text, r"ncclAllReduce number 6 of made +enqueued [0-9.]+ s ago +1\n")
+
+    def test_a_rank_that_has_ended(self):
+        self.assert_first("exit", lambda answer: self.assertIn(
+            "keeps ranks 0, 2 waiting: it has ended; it enqueued ncclAllReduce number 5 of made",
+            answer["causes"][0]["text"]))
+
+    def test_another_size(self):
+        self.assert_first("size", lambda answer: self.assertEqual(
+            answer["causes"][0]["text"], "number 6 of made is not the same call in all ranks: rank 1 with 2048 bytes "
+            "and ranks 0, 2 with 4096 bytes"), kind="mismatched_call")
+
+    def test_communicators_in_other_orders(self):
+        self.assert_first("order", lambda answer: self.assertRegex(
+            answer["causes"][0]["text"], "^ranks 0 to 2 wait for each other: .*collectives of different "
+            "communicators in different orders"), kind="mutual_wait")
+
+    def test_sessions_of_one_job(self):
+        self.of_session = ()
+        words = [APP, "--steps", 5, "--how", "none", "--ranks", 2, "--hang", "sleep", "--shared", self.folder / "shared"]
+        runs = [self.start("run", "-f", "-o", f"t{rank}.wicprof", RECORD, "--", *words, "--rank", rank,
+                           start_new_session=True) for rank in range(2)]
+        self.until_answer(self.is_first("absent_rank", "likely", lambda answer: self.assertIn(
+            "rank 1 of 2", answer["causes"][0]["text"])))
+        for run in runs:
+            self.end(run)
 
 
 class Recorded(Case):

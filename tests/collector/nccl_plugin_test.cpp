@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -129,6 +130,44 @@ TEST(NcclPlugin, CollectiveHasTheTimeOfItsCall) {
     EXPECT_EQ(calls[0].communicator, 21u);
     EXPECT_EQ(calls[0].operation, MpiOperation::nccl_broadcast);
   }
+}
+
+/// What the session shows of the communicator.
+std::optional<OpenNccl> shown(CommunicatorId communicator) {
+  for (const OpenEntry<OpenNccl>& entry : session().owner.map().open_work().nccl) {
+    if (const std::optional<OpenNccl> of = entry.read(); of && of->communicator == communicator) return of;
+  }
+  return std::nullopt;
+}
+
+TEST(NcclPlugin, ShowsWhatIsEnqueued) {
+  (void)session();
+  EXPECT_FALSE(shown(31));
+  {
+    Made made(31);
+    ASSERT_TRUE(shown(31));
+    EXPECT_EQ(shown(31)->collectives, 0u);
+    EXPECT_EQ(shown(31)->size, 4);
+    EXPECT_EQ(shown(31)->rank, 2);
+    EXPECT_EQ(shown(31)->world_rank, 3);
+    const TimeNs before = now_ns();
+    for (std::uint64_t i = 0; i < OpenNccl::kKept + 2; ++i) made.start(collective(nullptr, i));
+    made.start(collective(nullptr, 0, "Broadcast"));
+    made.start(message(1, "Send"));  // no collective
+    const OpenNccl last = *shown(31);
+    EXPECT_EQ(last.collectives, OpenNccl::kKept + 3);
+    EXPECT_EQ(last.number(3), nullptr);
+    ASSERT_NE(last.number(4), nullptr);
+    EXPECT_EQ(last.number(4)->operation, MpiOperation::nccl_all_reduce);
+    EXPECT_EQ(last.number(4)->root, -1);
+    EXPECT_EQ(last.number(last.collectives)->operation, MpiOperation::nccl_broadcast);
+    EXPECT_EQ(last.number(last.collectives)->root, 1);
+    EXPECT_EQ(last.number(last.collectives)->bytes, 16);
+    EXPECT_GE(last.number(last.collectives)->at, before);
+    EXPECT_EQ(last.number(last.collectives + 1), nullptr);
+  }
+  EXPECT_FALSE(shown(31));
+  (void)delivered();
 }
 
 TEST(NcclPlugin, OddOrders) {
