@@ -10,6 +10,7 @@ job, two seconds after it hangs. Prints PASS or FAIL.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -86,15 +87,16 @@ def main():
         environment = {"NCCL_NVLS_ENABLE": "0", "NCCL_SOCKET_IFNAME": "lo", **os.environ, "XDG_RUNTIME_DIR": name}
         run = subprocess.Popen([wic_prof, "run", "-q", "-f", "-o", folder / "t.wicprof", "--name=hung",
                                 "--trace=cuda,nvtx,host,nccl", "--", sys.executable, JOB, folder,
-                                *(f"{way}:{bad}" for way, bad in jobs)], env=environment, start_new_session=True)
+                                *(f"{way}:{bad}" for way, bad in jobs)], env=environment, start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             right = judge(jobs, wic_prof, environment, folder, time.monotonic() + options.limit)
         finally:
             os.killpg(run.pid, signal.SIGINT)
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 run.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                os.killpg(run.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)  # also what is left of the jobs
     rows = [{"name": way, "params": {"jobs": len(each), "seed": options.seed}, "value": sum(each), "unit": "jobs",
              "compared_to": "jobs that hang so", "ratio": sum(each) / len(each), "bar": BAR,
              "holds": sum(each) / len(each) >= BAR} for way, each in right.items() if each]
