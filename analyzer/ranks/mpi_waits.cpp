@@ -170,9 +170,9 @@ class Finder {
     const TimeNs until = std::min(release, end), from = waits_from(of, waiter, begin, until);
     const TimeNs shortest = is_nccl(of.operation) ? kShortestNcclWait : kShortestMpiWait;
     if (waiter == late || until - from < std::max(shortest, model_.clock_error(waiter, late))) return;
-    candidates_.push_back(
-        {{waiter, thread, begin},
-         {kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), from, until, waiter, late, weight}});
+    candidates_.push_back({{waiter, thread, begin},
+                           {kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), from, until, waiter,
+                            late, weight, from - begin}});
   }
 
   void collectives() {
@@ -386,6 +386,21 @@ class Finder {
     if (own > 0) shares[late] += own;
   }
 
+  /// What the wait cost its rank beyond its length. While the devices have other work, the kernel that waits holds SMs
+  /// and slows it, and the collectives behind the kernel, which would run beside that work, run when it has ended.
+  TimeNs cost_beyond(const MpiWait& wait) const {
+    if (wait.beside_ns == 0) return 0;
+    const RankDevices& devices = devices_.at(wait.waiter);
+    const Interval behind{wait.end, devices.transfers_end(wait.end)};
+    TimeNs held_up = devices.nccl.covered(behind.begin, behind.end);
+    const std::vector<MpiWait>& waits = waits_of_.at(wait.waiter);
+    auto at =
+        std::partition_point(waits.begin(), waits.end(), [&](const MpiWait& w) { return w.begin < behind.begin; });
+    for (; at != waits.end() && at->begin < behind.end; ++at) held_up -= at->length();  // counts itself
+    return std::clamp<TimeNs>(held_up, 0, wait.beside_ns) +
+           devices.slowed_within(wait.begin - wait.beside_ns, wait.end);
+  }
+
   void costs() {
     std::map<ProcessId, RankCost> costs;
     std::map<ProcessId, std::map<MpiOperation, TimeNs>> by_operation;
@@ -398,6 +413,9 @@ class Finder {
       std::map<ProcessId, TimeNs> shares;
       charge(wait.late, {wait.begin, wait.end}, 0, shares);
       costs[wait.waiter].waited_ns += wait.weighted();
+      const TimeNs beyond = cost_beyond(wait);
+      if (beyond > 0) shares[wait.late] += beyond;
+      costs[wait.late].beyond_waits_ns += beyond * wait.weight;
       for (const auto& [process, ns] : shares) {
         if (process == wait.waiter) continue;
         RankCost& cost = costs[process];

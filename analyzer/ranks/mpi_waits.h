@@ -75,6 +75,8 @@ struct MpiWait {
   TimeNs begin = 0, end = 0;  ///< from the call's begin to the other's arrival, or to the call's end
   store::ProcessId waiter = 0, late = 0;
   std::uint32_t weight = 1;  ///< in sums: more than 1 where a digest kept one of so many
+  /// Of NCCL: how long it also waited while the rank's devices had other work, which is not in [begin, end).
+  TimeNs beside_ns = 0;
   TimeNs length() const { return end - begin; }
   TimeNs weighted() const { return length() * weight; }
 };
@@ -103,7 +105,10 @@ struct MpiCollective {
 struct RankCost {
   std::int32_t rank = 0;
   store::ProcessId process = 0;
-  TimeNs cost_ns = 0;                           ///< time that others waited for it, summed
+  /// Time that others waited for it, summed; of NCCL with the transfers that would have run beside the others' work,
+  /// and with the time by which kernels that waited slowed that work.
+  TimeNs cost_ns = 0;
+  TimeNs beyond_waits_ns = 0;                   ///< the part of cost_ns that is no wait
   TimeNs largest_ns = 0;                        ///< the longest of these waits
   std::uint64_t times = 0;                      ///< calls of others that waited for it
   std::uint64_t collectives = 0;                ///< in which it came last and others waited

@@ -1,7 +1,9 @@
 #include "analyzer/ranks/rank_devices.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -23,6 +25,39 @@ class NamesOfNccl {
  private:
   std::unordered_map<const std::string*, bool> known_;  // names are few, and stay where they are
 };
+
+/// Numbers kernels that are usually as long as each other: those of one name, grid and block.
+class Shapes {
+ public:
+  std::size_t number(const auto& kernel) {
+    const std::string& name = kernel.name;
+    const auto* const g = kernel.grid;
+    const auto* const b = kernel.block;
+    return numbers_.try_emplace(Shape{&name, g[0], g[1], g[2], b[0], b[1], b[2]}, numbers_.size()).first->second;
+  }
+
+ private:
+  using Size = std::uint32_t;
+  using Shape = std::tuple<const std::string*, Size, Size, Size, Size, Size, Size>;
+  std::map<Shape, std::size_t> numbers_;
+};
+
+struct Run {
+  Interval time;
+  std::size_t shape;
+};
+
+/// The runs of one process in order, and how much longer than usual each took.
+std::vector<std::pair<Interval, TimeNs>> longer_than_usual(const std::vector<Run>& runs) {
+  std::map<std::size_t, std::vector<TimeNs>> lengths;
+  for (const Run& run : runs) lengths[run.shape].push_back(run.time.end - run.time.begin);
+  std::map<std::size_t, TimeNs> usual;
+  for (auto& [shape, of] : lengths) usual[shape] = percentile_in_place(of, 50);
+  std::vector<std::pair<Interval, TimeNs>> longer;
+  for (const auto& [time, shape] : runs) longer.emplace_back(time, time.end - time.begin - usual[shape]);
+  std::ranges::sort(longer, {}, [](const auto& one) { return one.first.begin; });
+  return longer;
+}
 
 }  // namespace
 
@@ -49,9 +84,37 @@ TimeNs CoveredTime::before(TimeNs time) const {
   return length_to_[static_cast<std::size_t>(last - parts_.begin())] + std::min(time, last->end) - last->begin;
 }
 
+TimeNs CoveredTime::next(TimeNs time) const {
+  const auto next =
+      std::partition_point(parts_.begin(), parts_.end(), [&](const Interval& part) { return part.end <= time; });
+  return next == parts_.end() ? kNever : std::max(next->begin, time);
+}
+
+std::optional<Interval> CoveredTime::last_before(TimeNs time) const {
+  const auto next =
+      std::partition_point(parts_.begin(), parts_.end(), [&](const Interval& part) { return part.begin < time; });
+  return next == parts_.begin() ? std::nullopt : std::optional(*std::prev(next));
+}
+
+TimeNs RankDevices::transfers_end(TimeNs time) const {
+  const std::optional<Interval> last = nccl.last_before(kernels.next(time));
+  return last ? std::max(last->begin, time) : time;
+}
+
+TimeNs RankDevices::slowed_within(TimeNs begin, TimeNs end) const {
+  auto at =
+      std::partition_point(longer.begin(), longer.end(), [&](const auto& one) { return one.first.begin < begin; });
+  TimeNs sum = 0;
+  for (; at != longer.end() && at->first.begin < end; ++at) {
+    if (at->first.end <= end) sum += at->second;
+  }
+  return std::max<TimeNs>(sum, 0);
+}
+
 std::map<store::ProcessId, RankDevices> rank_devices(const TraceModel& model) {
   struct Lists {
-    std::vector<Interval> nccl, kernels, copies;
+    std::vector<Interval> nccl, copies;
+    std::vector<Run> kernels;
   };
   std::map<store::ProcessId, Lists> lists;
   for (const store::MpiRequestRow& row : model.mpi_requests) {
@@ -59,9 +122,11 @@ std::map<store::ProcessId, RankDevices> rank_devices(const TraceModel& model) {
   }
   if (lists.empty()) return {};
   NamesOfNccl names;
+  Shapes shapes;
   for (const auto& kernel : model.kernels) {
     const auto of = lists.find(kernel.process);
-    if (of != lists.end() && !names.contain(kernel.name)) of->second.kernels.push_back({kernel.start, kernel.end});
+    if (of == lists.end() || names.contain(kernel.name)) continue;
+    of->second.kernels.push_back({{kernel.start, kernel.end}, shapes.number(kernel)});
   }
   for (const auto& copy : model.copies) {
     const auto of = lists.find(copy.process);
@@ -70,13 +135,15 @@ std::map<store::ProcessId, RankDevices> rank_devices(const TraceModel& model) {
   std::map<store::ProcessId, RankDevices> all;
   for (auto& [process, of] : lists) {
     RankDevices& work = all[process];
-    std::vector<Interval> together = of.kernels;
+    std::vector<Interval> together;
+    for (const Run& run : of.kernels) together.push_back(run.time);
+    work.kernels = CoveredTime(together);
+    work.longer = longer_than_usual(of.kernels);
     together.insert(together.end(), of.copies.begin(), of.copies.end());
     work.work = CoveredTime(together);
     together.insert(together.end(), of.nccl.begin(), of.nccl.end());
     work.all = CoveredTime(std::move(together));
     work.nccl = CoveredTime(std::move(of.nccl));
-    work.kernels = CoveredTime(std::move(of.kernels));
   }
   return all;
 }

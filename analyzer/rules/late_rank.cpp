@@ -163,9 +163,11 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   }
   Finding finding;
   finding.severity = share < kWarning ? Severity::info : Severity::warning;
-  finding.text = fmt::format("rank {} came late: {} waited {} for it in all, {} each", worst.rank,
-                             others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
-                             format_duration(worst.cost_ns), format_duration(each));
+  finding.text =
+      fmt::format(fmt::runtime(worst.beyond_waits_ns > 0 ? "rank {} came late: that cost {} {} in all, {} each"
+                                                         : "rank {} came late: {} waited {} for it in all, {} each"),
+                  worst.rank, others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
+                  format_duration(worst.cost_ns), format_duration(each));
   const LateRankCause& why = mpi.why;
   const std::string_view between = is_nccl(worst.operation) ? "between calls of NCCL" : "between calls of MPI";
   if (why.cause != RankCause::unknown)
@@ -182,6 +184,12 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
         fmt::format("{} {} for rank {}", i == 1 ? "" : ",", format_duration(mpi.ranks[i].cost_ns), mpi.ranks[i].rank);
   }
   if (others > kOthers) finding.evidence += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
+  if (worst.beyond_waits_ns > 0) {
+    finding.evidence += fmt::format(
+        "; {} of the cost are no waits: kernels of NCCL that waited slowed the kernels beside them, and held up "
+        "collectives that would have run beside these",
+        format_duration(worst.beyond_waits_ns));
+  }
   if (why.cause != RankCause::unknown) finding.evidence += work_text(mpi, worst.process);
   const std::string first(words_of(why.cause).remedy);
   finding.remedy = fmt::format(

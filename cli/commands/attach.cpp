@@ -51,7 +51,7 @@ Result<> read_options(AttachOptions& options) {
   plan.capture = *std::move(capture);
   for (const std::string_view word : kNotWhenAttached) {
     const bool asked = word == kMpiWord    ? plan.capture.mpi == MpiCapture::always
-                       : word == kNcclWord ? plan.capture.nccl
+                       : word == kNcclWord ? plan.capture.nccl && plan.capture.trace != kDefaultTrace
                                            : plan.capture.collects(word);
     if (!asked) continue;
     return bad_input(fmt::format(

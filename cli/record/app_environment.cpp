@@ -16,6 +16,7 @@
 #include "cli/terminal/messages.h"
 #include "protocol/environment.h"
 #include "protocol/session.h"
+#include "protocol/trace_words.h"
 
 namespace wicprof::cli {
 
@@ -146,7 +147,9 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
   if (capture.nccl) {
     const std::optional<std::string> plugin = beside_binary(std::string("../lib/") + kNcclLibrary);
     const std::string set = variables.get(kNcclPluginVariable);
-    if (!plugin) {
+    if (!plugin && capture.trace == kDefaultTrace) {
+      // Nobody has asked for them.
+    } else if (!plugin) {
       result.not_seen.push_back(fmt::format("no calls of NCCL recorded: {} is not installed", kNcclLibrary));
     } else if (!set.empty() && set != *plugin) {
       result.not_seen.push_back(

@@ -141,7 +141,7 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   } else if (plan.trace != kDefaultTrace) {
     plan.mpi = MpiCapture::none;
   }
-  plan.nccl = std::erase(words, std::string(kNcclWord)) != 0;
+  plan.nccl = std::erase(words, std::string(kNcclWord)) != 0 || plan.trace == kDefaultTrace;
   plan.rewrite = options.rewrite;
   if (plan.rewrite) {
     std::erase(words, std::string(kNoneWord));

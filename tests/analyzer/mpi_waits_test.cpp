@@ -494,6 +494,25 @@ TEST(NcclWaits, BeginWhereTheRankHasNothingElseToDo) {
   EXPECT_EQ(found.operations[0].total_ns, 4200 * kMicrosecond);  // of the kernels
 }
 
+TEST(NcclWaits, CostWhatTheyHoldUpAndSlow) {
+  Job job(2);
+  for (const TimeNs begin : {0, 1500, 3000}) device_kernel(job, 0, begin, begin + 1000);
+  all_reduce(job, 1, {5100, 8000}, 8300);
+  device_kernel(job, 0, 5150, 6350);       // 200 us longer than usual
+  all_reduce(job, 2, {8310, 8310}, 8700);  // would have run beside it, as the rest of the first one
+  all_reduce(job, 3, {8710, 8710}, 9000);  // may be the last kernel's own
+  device_kernel(job, 0, 9100, 9200, "update");
+  all_reduce(job, 4, {9300, 9300}, 9400);
+  const MpiWaits found = mpi_waits(job.model);
+  ASSERT_EQ(found.waits.size(), 1u);
+  EXPECT_EQ(found.waits[0].length(), 1700 * kMicrosecond);
+  EXPECT_EQ(found.waits[0].beside_ns, 1200 * kMicrosecond);
+  EXPECT_EQ(found.ranks[0].rank, 1);
+  EXPECT_EQ(found.ranks[0].beyond_waits_ns, (300 + 390 + 200) * kMicrosecond);
+  EXPECT_EQ(found.ranks[0].cost_ns, (1700 + 300 + 390 + 200) * kMicrosecond);
+  EXPECT_EQ(found.ranks[1].waited_ns, 1700 * kMicrosecond);
+}
+
 TEST(NcclWaits, HiddenAndShortOnesDoNotCount) {
   Job job(2);
   all_reduce(job, 1, {1000, 5000}, 5100);

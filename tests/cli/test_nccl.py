@@ -27,8 +27,7 @@ class Case(harness.Case):
                 del self.env[name]
 
     def run_app(self, *words, options=(), env=None, file="t.wicprof"):
-        recorded = () if "--trace" in options else (RECORD,)
-        done = self.wic_prof("run", "-f", "-o", file, *recorded, *options, "--", APP, "--steps", STEPS, "--late-ms",
+        done = self.wic_prof("run", "-f", "-o", file, *options, "--", APP, "--steps", STEPS, "--late-ms",
                              LATE_MS, *words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.late_ns = self.lateness(done.stdout)
@@ -57,7 +56,7 @@ class Case(harness.Case):
 class Stuck(stuck_case.Asks, Case):
     """The last step never ends; rank 1 is why."""
 
-    def assert_first(self, how, check, kind="absent_rank", options=(RECORD,), words=()):
+    def assert_first(self, how, check, kind="absent_rank", options=(), words=()):
         with self.subTest(how=how):
             run = self.hang(APP, "--steps", 5, "--how", "none", "--ranks", 3, "--hang", how, *words, options=options)
             self.until_answer(self.is_first(kind, "likely", check))
@@ -96,7 +95,7 @@ class Stuck(stuck_case.Asks, Case):
     def test_sessions_of_one_job(self):
         self.of_session = ()
         words = [APP, "--steps", 5, "--how", "none", "--ranks", 2, "--hang", "sleep", "--shared", self.folder / "shared"]
-        runs = [self.start("run", "-f", "-o", f"t{rank}.wicprof", RECORD, "--", *words, "--rank", rank,
+        runs = [self.start("run", "-f", "-o", f"t{rank}.wicprof", "--", *words, "--rank", rank,
                            start_new_session=True) for rank in range(2)]
         self.until_answer(self.is_first("absent_rank", "likely", lambda answer: self.assertIn(
             "rank 1 of 2", answer["causes"][0]["text"])))
