@@ -4,9 +4,9 @@
     nccl_hangs.py BUILD -o FILE [--each 4] [--seed 1] [--limit 200]
 
 On two GPUs with PyTorch; needs BUILD/bin/wic-prof, and in BUILD/lib libwicprof_inject.so and libwicprof_nccl.so. Jobs
-of two ranks hang in the ways of nccl_ranks/hang.py; which rank does otherwise is chosen at random. A row per way: in how
-many jobs the first cause has the right kind, names that rank and its collective, and is not unknown. One question per
-job, two seconds after it hangs. Prints PASS or FAIL.
+of two ranks hang in the ways of nccl_ranks/hang.py; which rank does otherwise is chosen at random. A row per way: in
+how many jobs the first cause has the right kind, names that rank and its collective, and is not unknown. One question
+per job, two seconds after it hangs. Prints PASS or FAIL.
 """
 
 import argparse

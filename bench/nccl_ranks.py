@@ -117,7 +117,8 @@ class Bench:
         ranks, why = mpi.get("ranks") or [{}], mpi.get("late_cause") or {}
         if cause == "none":
             self.row("equal_findings", {"collectives": mpi.get("collectives"), "text": findings}, len(findings),
-                     "findings", bar=0, holds=len(findings) == 0 and bool(mpi.get("collectives")))
+                     "findings", "jobs of equal ranks", float(len(findings)), 0,
+                     len(findings) == 0 and bool(mpi.get("collectives")))
             right = self.rows[-1]["holds"]
         else:
             late = set(found["late"])

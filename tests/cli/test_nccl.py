@@ -68,8 +68,8 @@ class Stuck(stuck_case.Asks, Case):
     def test_a_rank_that_does_not_come(self):
         def check(answer):
             self.assertRegex(answer["causes"][0]["text"],
-                             r"^rank 1 of 3 \(process \d+\) keeps ranks 0, 2 waiting: it enqueued ncclAllReduce number 5 "
-                             r"of made .* ago and nothing since; its thread \d+ sleeps.*; it has not enqueued "
+                             r"^rank 1 of 3 \(process \d+\) keeps ranks 0, 2 waiting: it enqueued ncclAllReduce number "
+                             r"5 of made .* ago and nothing since; its thread \d+ sleeps.*; it has not enqueued "
                              r"ncclAllReduce number 6 of made$")
             self.assertEqual([(rank["rank"], rank["library"], rank["waits_for"]) for rank in answer["mpi_ranks"]],
                              [(0, "NCCL", [1]), (1, "NCCL", []), (2, "NCCL", [1])])
@@ -94,7 +94,8 @@ class Stuck(stuck_case.Asks, Case):
 
     def test_sessions_of_one_job(self):
         self.of_session = ()
-        words = [APP, "--steps", 5, "--how", "none", "--ranks", 2, "--hang", "sleep", "--shared", self.folder / "shared"]
+        words = [APP, "--steps", 5, "--how", "none", "--ranks", 2, "--hang", "sleep", "--shared",
+                 self.folder / "shared"]
         runs = [self.start("run", "-f", "-o", f"t{rank}.wicprof", "--", *words, "--rank", rank,
                            start_new_session=True) for rank in range(2)]
         self.until_answer(self.is_first("absent_rank", "likely", lambda answer: self.assertIn(
