@@ -5,12 +5,14 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/ranks/join.h"
 #include "analyzer/ranks/mpi_waits.h"
+#include "analyzer/rules/late_device.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/waits/host_waits.h"
@@ -131,6 +133,7 @@ template <>
 RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   RuleOutcome outcome;
   const MpiWaits& mpi = input.mpi;
+  if (std::optional<Finding> finding = late_device(input)) outcome.findings.push_back(*std::move(finding));
   if (input.model.mpi_calls.empty()) return outcome;
   if (mpi.ranks.size() < 2) {
     outcome.refused =

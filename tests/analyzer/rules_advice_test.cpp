@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "analyzer/analysis.h"
 #include "findings.h"
@@ -126,6 +128,48 @@ TEST(Ground, StartUpIsNoPartOfShares) {
   EXPECT_GT(analysis.sites[0].share, 0.7);
   EXPECT_EQ(find(analysis, "exposed_transfer"), nullptr);
   EXPECT_LE(analysis.path.length_ns, 8'100'000);
+}
+
+/// A kernel of patched loops on two devices: device 0 waits for 80 % of the time; of device 1's time, `share` of that.
+TraceModel on_two_devices(double share) {
+  TraceModel model = empty_program();
+  model.sites[0].name = "all_reduce:47";
+  declare_site(model, 2, "all_reduce:47#2", WordMemory::device);
+  declare_device(model, 1, 0);
+  add_handoff(model, {});
+  Handoff other{.site = 2, .device = 1};
+  other.period = [share](std::size_t) { return static_cast<TimeNs>(share * 1e6); };
+  if (share > 0) add_handoff(model, other);
+  for (const DeviceId device : {DeviceId{0}, DeviceId{1}}) {
+    store::WaitCountRow& row = model.wait_counts.emplace_back();
+    row.site = 1 + device;
+    row.device = device;
+    row.process = 70 + device;
+    row.timed = 2;
+  }
+  return model;
+}
+
+std::string late_device_of(TraceModel model) {
+  settle(model);
+  const Analysis analysis = analyze(std::move(model));
+  const Finding* const finding = find(analysis, "late_rank");
+  return finding == nullptr ? "" : finding->text;
+}
+
+TEST(LateDevice, WaitsNextToNothingWhereTheOthersWait) {
+  for (const double share : {0.0, 0.1}) {
+    const std::string text = late_device_of(on_two_devices(share));
+    EXPECT_NE(text.find("1 (process 71) came late: the other device waited at least"), std::string::npos) << text;
+    EXPECT_NE(text.find("in each waiter of all_reduce, and it waited"), std::string::npos) << text;
+  }
+}
+
+TEST(LateDevice, NoneWhereAllWaitOrOneAloneRunsTheKernel) {
+  EXPECT_EQ(late_device_of(on_two_devices(0.5)), "");
+  TraceModel alone = on_two_devices(0);
+  alone.wait_counts.back().timed = 0;  // its loop is loaded there, and has not run
+  EXPECT_EQ(late_device_of(alone), "");
 }
 
 }  // namespace
