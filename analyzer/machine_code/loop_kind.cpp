@@ -264,37 +264,6 @@ LoopJudgement because(LoopJudgement judgement, LoopReason reason) {
   return judgement;
 }
 
-}  // namespace
-
-std::string_view loop_kind_name(LoopKind kind) {
-  switch (kind) {
-    case LoopKind::work:
-      return "work";
-    case LoopKind::pointer_chase:
-      return "pointer_chase";
-    case LoopKind::atomic_update:
-      return "atomic_update";
-    case LoopKind::try_wait:
-      return "try_wait";
-    case LoopKind::poll:
-      return "poll";
-    case LoopKind::atomic_poll:
-      return "atomic_poll";
-    case LoopKind::lock:
-      return "lock";
-    case LoopKind::grid_barrier:
-      return "grid_barrier";
-  }
-  return "work";
-}
-
-bool is_polling(LoopKind kind) {
-  return kind == LoopKind::poll || kind == LoopKind::atomic_poll || kind == LoopKind::lock ||
-         kind == LoopKind::grid_barrier;
-}
-
-namespace {
-
 /// What a round of a loop does, next to its judgement.
 struct Does {
   bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false, stores = false;
@@ -370,20 +339,20 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   if (!judgement.poll_at) {
     if (does.waits_at_barrier) {
       judgement.kind = LoopKind::try_wait;
-      return because(judgement, LoopReason::waits_at_mbarrier);
+      return because(judgement, LoopReason::waits_in_hardware);
     }
     if (does.chases) {
       judgement.kind = LoopKind::pointer_chase;
       return because(judgement, LoopReason::chases_pointers);
     }
-    if (does.changes) return because(judgement, LoopReason::changes_word);
+    if (does.changes) return because(judgement, LoopReason::changes_memory);
     return because(judgement, does.walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
   }
   if (counts.calls > 0) return because(judgement, LoopReason::calls);
   if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, LoopReason::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
-  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::stores);
-  if (does.changes) return because(judgement, LoopReason::changes_word);
+  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::writes_memory);
+  if (does.changes) return because(judgement, LoopReason::changes_memory);
   if (does.chases) return because(judgement, LoopReason::follows_pointers);
   // Other loads than the poll: a second flag has a constant address, data does not.
   if (does.walks) return because(judgement, LoopReason::walks_memory);

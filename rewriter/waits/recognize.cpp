@@ -26,8 +26,6 @@ namespace {
 // the test sets has some 300 instructions. The limit is ten times as high; not calibrated.
 constexpr std::size_t kLongestLoop = 3'000;
 
-constexpr const char* kWritesPolledWord = "the loop writes the word that it reads";
-
 // Calls that end the program, so that what they do does not matter.
 bool ends_the_program(std::string_view callee) { return callee == "__assertfail" || callee == "__trap"; }
 
@@ -73,15 +71,15 @@ class LoopJudge {
       : flow_(flow), function_(flow.function), program_(flow.program), graph_(flow.graph), loop_(loop) {}
 
   LoopVerdict judge() {
-    if (program_.code[last()].effect == Effect::indexed) return answer(Verdict::unknown, "an indexed branch goes back");
-    if (const std::optional<std::string> why = cannot_wait()) return answer(Verdict::not_a_wait, *why);
-    if (length_ > kLongestLoop) return answer(Verdict::unknown, "the loop is too long to be understood");
+    if (program_.code[last()].effect == Effect::indexed) return answer(Verdict::unknown, LoopReason::indexed_back_edge);
+    if (const std::optional<LoopReason> why = cannot_wait()) return answer(Verdict::not_a_wait, *why);
+    if (length_ > kLongestLoop) return answer(Verdict::unknown, LoopReason::too_long);
     const LoopValues values(program_, graph_, loop_, flow_.writers);
     ways_out(values);
     pass_on_broadcasts(values);
     if (deciding_.empty() && !hardware_) return answer(Verdict::not_a_wait, no_wait_reason());
     if (deciding_.empty()) {
-      return answer(Verdict::wait_not_patchable, "the loop waits by an instruction that waits in hardware");
+      return answer(Verdict::wait_not_patchable, LoopReason::waits_in_hardware);
     }
     for (const std::size_t poll : deciding_) {
       result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
@@ -89,12 +87,12 @@ class LoopJudge {
     if (!doubtful_.empty()) return answer(Verdict::unknown, doubtful_);
     if (const std::optional<std::string> why = more_than_turns(values)) {
       return answer(Verdict::wait_not_patchable,
-                    "the loop polls several words in turn" + at_line(*in_turn_.begin()) + ", and " + *why);
+                    text_of(LoopReason::words_in_turn, at_line(*in_turn_.begin())) + ", and " + *why);
     }
-    if (writes_a_polled_word(values)) return answer(Verdict::unknown, kWritesPolledWord);
+    if (writes_a_polled_word(values)) return answer(Verdict::unknown, LoopReason::writes_polled_word);
     if (const std::optional<std::string> why = forbidden(values)) return answer(Verdict::wait_not_patchable, *why);
-    if (const std::optional<std::string> why = collected(values)) return answer(Verdict::unknown, *why);
-    if (const std::optional<std::string> why = no_place_beside_poll()) {
+    if (const std::optional<LoopReason> why = collected(values)) return answer(Verdict::unknown, *why);
+    if (const std::optional<LoopReason> why = no_place_beside_poll()) {
       return answer(Verdict::wait_not_patchable, *why);
     }
     result_.pause = pause_of(values);
@@ -125,6 +123,7 @@ class LoopJudge {
     }
   }
 
+  LoopVerdict answer(Verdict verdict, LoopReason reason) { return answer(verdict, text_of(reason)); }
   LoopVerdict answer(Verdict verdict, std::string reason) {
     result_.verdict = verdict;
     result_.reason = std::move(reason);
@@ -162,7 +161,7 @@ class LoopJudge {
   }
 
   /// Whether a loop that does what this one does can be no wait, whatever its values are.
-  std::optional<std::string> cannot_wait() {
+  std::optional<LoopReason> cannot_wait() {
     bool reads = false, fence = false, weak = false;
     each_instruction([&](std::size_t, const Instruction& instruction) {
       ++length_;
@@ -177,7 +176,7 @@ class LoopJudge {
       (strong ? reads : weak) = true;
     });
     if (reads || (weak && fence)) return std::nullopt;
-    return weak ? "the loop reads memory by ordinary loads only" : "the loop reads no memory that others write";
+    return weak ? LoopReason::ordinary_loads : LoopReason::reads_nothing;
   }
 
   void ways_out(const LoopValues& values) {
@@ -192,9 +191,8 @@ class LoopJudge {
       }
       if (sources & (kSequence | kCarried | kVaries)) {
         if (doubtful_.empty()) {
-          doubtful_ = sources & kVaries ? "a way out depends on a load whose address changes from round to round"
-                                        : "a way out depends on values that the loop computes from round to round";
-          doubtful_ += at_line(comparison.instruction);
+          doubtful_ = text_of(sources & kVaries ? LoopReason::address_changes : LoopReason::value_changes,
+                              at_line(comparison.instruction));
         }
         continue;
       }
@@ -207,12 +205,12 @@ class LoopJudge {
         continue;
       }
       if (polls_a_word_twice(values, comparison.value.polls)) {
-        doubtful_ = "a way out compares two loads of one word" + at_line(comparison.instruction);
+        doubtful_ = text_of(LoopReason::polls_twice, at_line(comparison.instruction));
         continue;
       }
       if (sources & kInTurn) {
         // One question to each word: a search of a table asks whether an entry is the one, and whether it is the last.
-        if (!in_turn_.empty()) doubtful_ = "several ways out depend on words in turn" + at_line(comparison.instruction);
+        if (!in_turn_.empty()) doubtful_ = text_of(LoopReason::several_turns, at_line(comparison.instruction));
         in_turn_.insert(comparison.instruction);
       }
       deciding_.insert(comparison.value.polls.begin(), comparison.value.polls.end());
@@ -220,7 +218,7 @@ class LoopJudge {
     has_way_out_ = any;
     // Words in turn up to a number of them, or until a value is found: a search.
     if (!in_turn_.empty() && (counted_ || !doubtful_.empty())) {
-      if (doubtful_.empty()) doubtful_ = "a count ends a search of words in turn" + at_line(*in_turn_.begin());
+      if (doubtful_.empty()) doubtful_ = text_of(LoopReason::counted_turns, at_line(*in_turn_.begin()));
       deciding_.clear();
     }
   }
@@ -278,8 +276,9 @@ class LoopJudge {
 
   std::string no_wait_reason() const {
     if (!doubtful_.empty()) return doubtful_;
-    if (!has_way_out_) return "the loop has no way out";
-    return bounded_ ? "a counter, a clock or a limit decides the way out" : "no load of the loop decides the way out";
+    return text_of(!has_way_out_ ? LoopReason::no_way_out
+                   : bounded_    ? LoopReason::limit_decides
+                                 : LoopReason::no_deciding_load);
   }
 
   std::string at_line(std::size_t index) const {
@@ -330,23 +329,24 @@ class LoopJudge {
     if (in_turn_.empty()) return std::nullopt;
     // Whether it waits for one of several locks, or looks for a free place in a table, the code does not tell.
     for (const std::size_t poll : deciding_) {
-      if (values.reading_of(poll) == Reading::attempt) return "takes the first that is free";
+      if (values.reading_of(poll) == Reading::attempt) return text_of(LoopReason::takes_first_free);
     }
-    if (writes_a_polled_word(values)) return kWritesPolledWord;
+    if (writes_a_polled_word(values)) return text_of(LoopReason::writes_polled_word);
     if (std::optional<std::string> why = forbidden(values)) return why;
-    return collected(values);
+    if (const std::optional<LoopReason> why = collected(values)) return text_of(*why);
+    return std::nullopt;
   }
 
   /// Where the block meets in the loop, the visit stands behind the poll: why it cannot.
-  std::optional<std::string> no_place_beside_poll() {
+  std::optional<LoopReason> no_place_beside_poll() {
     if (!meets_) return std::nullopt;
     const std::optional<std::size_t> poll = first_of(graph_, deciding_);
-    if (!poll) return "the block meets in the loop, and its threads poll in several places";
+    if (!poll) return LoopReason::several_polls_at_barrier;
     for (const Loop* const inner : flow_.waits) {
-      if (inner->contains(graph_.block_of[*poll])) return "the block meets in the loop, and a loop inside it waits";
+      if (inner->contains(graph_.block_of[*poll])) return LoopReason::inner_wait_at_barrier;
     }
     result_.visit_behind = visit_place(function_, program_, *poll);
-    if (!result_.visit_behind) return "the block meets in the loop, and the poll is in a function that it calls";
+    if (!result_.visit_behind) return LoopReason::called_poll_at_barrier;
     return std::nullopt;
   }
 
@@ -366,35 +366,35 @@ class LoopJudge {
           return;
         case Effect::load:
           if (mnemonic_of(instruction.opcode) == "multimem") {
-            found = "the loop reads the memory of several devices at once" + at_line(i);
+            found = text_of(LoopReason::reads_several_devices, at_line(i));
           }
           return;
         case Effect::atomic:
-          if (values.reading_of(i) == Reading::changes) found = "the loop changes memory" + at_line(i);
+          if (values.reading_of(i) == Reading::changes) found = text_of(LoopReason::changes_memory, at_line(i));
           return;
         case Effect::call:
           if (!ends_the_program(instruction.callee)) {
-            found = "the loop calls " + std::string(instruction.callee) + ", which is not understood";
+            found = text_of(LoopReason::calls, instruction.callee);
           }
           return;
         case Effect::store:
           if (has_modifier(instruction.opcode, "local")) return;  // nobody else sees it
-          if (!passing_on_.contains(i)) found = "the loop writes memory" + at_line(i);
+          if (!passing_on_.contains(i)) found = text_of(LoopReason::writes_memory, at_line(i));
           return;
         case Effect::reduction:
-          found = "the loop writes memory" + at_line(i);
+          found = text_of(LoopReason::writes_memory, at_line(i));
           return;
         case Effect::barrier:
           // Threads that do not agree about the way out may meet others at the barrier, or not.
-          if (!agrees_ || !meets_block(instruction.opcode)) found = "the loop has a barrier" + at_line(i);
+          if (!agrees_ || !meets_block(instruction.opcode)) found = text_of(LoopReason::barrier, at_line(i));
           return;
         case Effect::hardware_wait:
-          found = "the loop waits by an instruction that waits in hardware" + at_line(i);
+          found = text_of(LoopReason::waits_in_hardware, at_line(i));
           return;
         case Effect::asynchronous:
         case Effect::other_memory:
         case Effect::unknown:
-          found = "the loop does something else than polling" + at_line(i);
+          found = text_of(LoopReason::other_effect, at_line(i));
           return;
       }
     });
@@ -402,7 +402,7 @@ class LoopJudge {
   }
 
   /// What the program goes on with that the loop collected from round to round: such a loop does work.
-  std::optional<std::string> collected(const LoopValues& values) const {
+  std::optional<LoopReason> collected(const LoopValues& values) const {
     constexpr std::uint32_t kCollected = kSequence | kCarried | kVaries | kWeak;
     std::set<int> written;
     bool stored = false;  // in memory of the thread's own
@@ -412,7 +412,7 @@ class LoopJudge {
       for (const Operand& source : instruction.sources)
         stored |= (values.value_of(i, source).sources & kCollected) != 0;
     });
-    if (stored) return "the loop stores a value that it collects from round to round";
+    if (stored) return LoopReason::stores_collected;
     for (const int exit : exits_of(program_, graph_, loop_)) {
       const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
       for (const int variable : written) {
@@ -420,9 +420,7 @@ class LoopJudge {
         if ((value.sources & kCollected) == 0 || is_of_a_turn(values, block.end - 1, variable)) continue;
         for (const int after : block.after) {
           if (loop_.contains(after)) continue;
-          if (flow_.live.lives(variable, after)) {
-            return "the program goes on with a value that the loop collects from round to round";
-          }
+          if (flow_.live.lives(variable, after)) return LoopReason::returns_collected;
         }
       }
     }
@@ -496,34 +494,31 @@ class LoopJudge {
     });
   }
 
-  std::string what_ends_it() const {
-    if (!broadcasts_.empty())
-      return "a thread passes what it polls on to its block: parked, it pauses, and no thread reads for others";
-    if (meets_) return "the block votes on what its threads poll: parked, they pause, and no thread reads for others";
-    return "a load decides the way out, and the loop does nothing else";
+  LoopReason what_ends_it() const {
+    return !broadcasts_.empty() ? LoopReason::broadcast : meets_ ? LoopReason::vote : LoopReason::deciding_load;
   }
 
   Pause pause_of(const LoopValues& values) {
     if (sleeps_by_the_clock()) {
-      pause_reason_ = "the program's own pause follows the clock: rounds are counted, nothing sleeps";
+      pause_reason_ = LoopReason::pause_by_clock;
       return Pause::none;
     }
     pause_reason_ = what_ends_it();
     Pause pause = Pause::any;
     each_instruction([&](std::size_t i, const Instruction& instruction) {
       if (instruction.effect == Effect::warp) {
-        pause_reason_ = "lanes of the warp exchange values in the loop: sleeps stay short";
+        pause_reason_ = LoopReason::exchanges_in_warp;
         pause = Pause::brief;
       } else if (instruction.effect == Effect::atomic && values.reading_of(i) == Reading::attempt) {
-        pause_reason_ = "the loop takes a lock or a token: sleeps stay short";
+        pause_reason_ = LoopReason::short_for_lock;
         pause = Pause::brief;
       } else if (deciding_.contains(i) && is_shared(instruction)) {
-        pause_reason_ = "the word is in shared memory: sleeps stay short";
+        pause_reason_ = LoopReason::short_in_shared_memory;
         pause = Pause::brief;
       }
     });
     if (!in_turn_.empty()) {
-      pause_reason_ = "the loop polls several words in turn: sleeps stay short";
+      pause_reason_ = LoopReason::short_in_turn;
       pause = Pause::brief;
     }
     return pause;
@@ -540,7 +535,8 @@ class LoopJudge {
   std::set<std::size_t> in_turn_;     // comparisons of words that are polled in turn
   std::set<std::size_t> broadcasts_;  // loads of shared memory that return what a poll of the loop has read
   std::set<std::size_t> passing_on_;  // the stores of those
-  std::string doubtful_, pause_reason_;
+  std::string doubtful_;
+  LoopReason pause_reason_ = LoopReason::deciding_load;
   bool hardware_ = false, bounded_ = false, counted_ = false, has_way_out_ = false;
   bool meets_ = false;   // the block does, at a barrier
   bool agrees_ = false;  // its threads do, about the way out: by a vote, or since one passes on what it polls
@@ -631,7 +627,7 @@ bool recognize_function(const Module& module, const Function& function, const Li
     const Instruction& last = program.code[flow.graph.blocks[index_of(tail)].end - 1];
     if (last.inlined) continue;
     LoopVerdict verdict;
-    verdict.reason = "the loop has two entries";
+    verdict.reason = text_of(LoopReason::two_entries);
     verdict.place = last.place;
     place_back_edge(lines, flow, tail, tail, verdict);
     verdicts.loops.push_back(std::move(verdict));
@@ -655,20 +651,6 @@ void name_sites(std::vector<FunctionVerdicts>& all) {
 }
 
 }  // namespace
-
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::wait:
-      return "wait";
-    case Verdict::wait_not_patchable:
-      return "wait_not_patchable";
-    case Verdict::not_a_wait:
-      return "not_a_wait";
-    case Verdict::unknown:
-      break;
-  }
-  return "unknown";
-}
 
 std::string_view name_of(Pause pause) {
   switch (pause) {
