@@ -128,7 +128,11 @@ Graph graph_of(const std::vector<std::vector<std::size_t>>& successors) {
     Block& block = graph.blocks[b];
     std::set<int> after;
     for (const std::size_t to : successors[block.end - 1]) {
-      if (to < count) after.insert(graph.block_of[to]);
+      if (to < count) {
+        after.insert(graph.block_of[to]);
+      } else {
+        block.leaves = true;
+      }
     }
     block.after.assign(after.begin(), after.end());
     for (const int to : after) graph.blocks[static_cast<std::size_t>(to)].before.push_back(static_cast<int>(b));
@@ -166,6 +170,16 @@ std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
   std::stable_sort(loops.begin(), loops.end(),
                    [](const Loop& a, const Loop& b) { return a.blocks.size() < b.blocks.size(); });
   return loops;
+}
+
+std::vector<int> exits_of(const Graph& graph, const Loop& loop) {
+  std::vector<int> exits;
+  for (const int b : loop.blocks) {
+    const Block& block = graph.blocks[static_cast<std::size_t>(b)];
+    const auto stays = [&](int after) { return loop.contains(after); };
+    if (block.leaves || !std::all_of(block.after.begin(), block.after.end(), stays)) exits.push_back(b);
+  }
+  return exits;
 }
 
 }  // namespace wicprof

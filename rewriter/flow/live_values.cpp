@@ -13,8 +13,6 @@ namespace wicprof::rewriter {
 
 namespace {
 
-bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }
-
 enum class Width { predicate, one, two };
 
 /// Of the values that the instruction writes: its first type is theirs.

@@ -117,10 +117,7 @@ class LoopJudge {
   }
   template <class Visit>
   void each_instruction_of(const Loop& loop, Visit visit) const {
-    for (const int b : loop.blocks) {
-      const Block& block = graph_.blocks[static_cast<std::size_t>(b)];
-      for (std::size_t i = block.begin; i < block.end; ++i) visit(i, program_.code[i]);
-    }
+    wicprof::each_instruction(graph_, loop, [&](std::size_t i) { visit(i, program_.code[i]); });
   }
 
   LoopVerdict answer(Verdict verdict, LoopReason reason) { return answer(verdict, text_of(reason)); }
@@ -413,7 +410,7 @@ class LoopJudge {
         stored |= (values.value_of(i, source).sources & kCollected) != 0;
     });
     if (stored) return LoopReason::stores_collected;
-    for (const int exit : exits_of(program_, graph_, loop_)) {
+    for (const int exit : exits_of(graph_, loop_)) {
       const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
       for (const int variable : written) {
         const Value value = values.value_of(block.end - 1, {OperandKind::variable, variable});
@@ -449,7 +446,7 @@ class LoopJudge {
     };
     std::set<std::size_t> exits;
     result_.exits_known = true;
-    for (const int block : exits_of(program_, graph_, loop_)) {
+    for (const int block : exits_of(graph_, loop_)) {
       const Block& from = graph_.blocks[static_cast<std::size_t>(block)];
       const Instruction& last = program_.code[from.end - 1];
       // A thread that has trapped ends with its kernel.
@@ -547,12 +544,9 @@ std::vector<std::size_t> calls_inside_loops(const Program& program, const Graph&
   std::vector<int> irreducible;
   std::set<std::size_t> calls;
   for (const Loop& loop : loops_of(graph, irreducible)) {
-    for (const int b : loop.blocks) {
-      const Block& block = graph.blocks[static_cast<std::size_t>(b)];
-      for (std::size_t i = block.begin; i < block.end; ++i) {
-        if (program.code[i].effect == Effect::call) calls.insert(program.code[i].statement);
-      }
-    }
+    each_instruction(graph, loop, [&](std::size_t i) {
+      if (program.code[i].effect == Effect::call) calls.insert(program.code[i].statement);
+    });
   }
   return {calls.begin(), calls.end()};
 }

@@ -75,7 +75,7 @@ class Finder {
     const std::optional<Test> test = test_of(*compares);
     if (!test) return {};
     std::optional<bool> leaves_if_true;
-    for (const int b : exits_of(program_, graph_, loop_)) {
+    for (const int b : exits_of(graph_, loop_)) {
       const Block& block = graph_.blocks[static_cast<std::size_t>(b)];
       const Instruction& branch = program_.code[block.end - 1];
       if (branch.guard < 0 || branch.targets.size() != 1) continue;

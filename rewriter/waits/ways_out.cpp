@@ -22,7 +22,7 @@ class Search {
       : program_(program), graph_(graph), loop_(loop), values_(values) {}
 
   std::vector<Comparison> run() {
-    for (const int block : exits_of(program_, graph_, loop_)) branch_of(block);
+    for (const int block : exits_of(graph_, loop_)) branch_of(block);
     // Where a condition has several writers, the branches inside the loop decide which of them counts.
     if (several_writers_) {
       for (const int block : loop_.blocks) branch_of(block);
@@ -169,17 +169,6 @@ class Search {
 };
 
 }  // namespace
-
-std::vector<int> exits_of(const Program& program, const Graph& graph, const Loop& loop) {
-  std::vector<int> exits;
-  for (const int b : loop.blocks) {
-    const Block& block = graph.blocks[static_cast<std::size_t>(b)];
-    bool leaves = program.code[block.end - 1].effect == Effect::leave;
-    for (const int after : block.after) leaves |= !loop.contains(after);
-    if (leaves) exits.push_back(b);
-  }
-  return exits;
-}
 
 std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
                                        const LoopValues& values) {
