@@ -24,10 +24,6 @@ constexpr std::size_t kMaxHeartbeats = 2;
 
 constexpr SassRegister kFirstPredicate = 2000, kFirstMemory = 5000;  // see SassRegister
 
-bool is_exchange(const SassInstruction& atomic) {
-  return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
-}
-
 // The registers of an atomic's operands after its address: the values that it compares and stores.
 std::vector<SassRegister> data_of(const SassInstruction& atomic) {
   std::vector<SassRegister> registers;
@@ -227,11 +223,11 @@ bool address_wraps(const DataFlow& flow, const Places& address) {
 std::size_t floating_work(const DataFlow& flow) {
   Places serves;
   std::size_t count = 0;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     if (flow.reads_memory(place)) serves.merge(flow.sources(place, flow.at(place).address));
     if (flow.at(place).kind == SassKind::sleep) serves.merge(flow.sources(place, flow.at(place).reads));
   }
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     count += flow.at(place).kind == SassKind::floating && !serves.contains(place) ? 1 : 0;
   }
   return count;
@@ -241,13 +237,13 @@ std::size_t floating_work(const DataFlow& flow) {
 // decision from the polled word or a clock.
 std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   Places serves;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     const SassInstruction& instruction = flow.at(place);
     const bool whole = instruction.kind == SassKind::sleep || instruction.kind == SassKind::store;
     serves.merge(flow.sources(place, whole ? instruction.reads : instruction.address));
   }
   std::size_t count = 0;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     if (flow.at(place).kind != SassKind::integer || serves.contains(place)) continue;
     const Places made_from = flow.sources(place, flow.at(place).reads);
     if (!flow.varies(made_from))
@@ -271,9 +267,9 @@ struct Does {
 };
 
 /// `deciding`: the instructions that exits depend on.
-Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& deciding, LoopJudgement& judgement) {
+Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& judgement) {
   Does does;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     const SassInstruction& instruction = flow.at(place);
     const bool decides = deciding.contains(place);
     judgement.sleeps = judgement.sleeps || instruction.kind == SassKind::sleep;
@@ -304,7 +300,7 @@ Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& dec
       does.changes = true;
     } else if (decides &&
                (!judgement.poll_at || (strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
-      judgement.poll_at = loop.body[place];
+      judgement.poll_at = place;
       judgement.strong = strong;
       judgement.scans = flow.carried(address);
     }
@@ -327,7 +323,7 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   for (const std::size_t exit : flow.exits()) deciding.merge(flow.sources(exit, flow.at(exit).guard));
   flow.add_choices(deciding);
 
-  Does does = look_at_round(flow, loop, deciding, judgement);
+  Does does = look_at_round(flow, deciding, judgement);
   // An update that a round can do without waits for the value that makes the update possible, as a semaphore does.
   if (does.updates && flow.skips_exchange()) does.updates = false;
   if (does.updates) {

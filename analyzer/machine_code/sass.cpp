@@ -213,6 +213,10 @@ bool reads_clock(const SassInstruction& instruction) {
          instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
 }
 
+bool is_exchange(const SassInstruction& atomic) {
+  return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
+}
+
 bool returns(const SassInstruction& instruction) {
   return instruction.kind == SassKind::end && first_part(instruction.operation) == "RET";
 }

@@ -59,6 +59,9 @@ SassInstruction decode(const store::SassRow& row);
 /// Whether an instruction reads a clock.
 bool reads_clock(const SassInstruction& instruction);
 
+/// Whether an instruction stores a value if the word has another, or exchanges both.
+bool is_exchange(const SassInstruction& atomic);
+
 /// Whether an instruction returns to a function's caller.
 bool returns(const SassInstruction& instruction);
 
