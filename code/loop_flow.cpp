@@ -122,6 +122,16 @@ std::vector<std::size_t> LoopFlow::writers_of(std::size_t instruction, int varia
   return instructions_of(reaching(instruction, variable));
 }
 
+std::set<std::size_t> LoopFlow::origins_of(std::size_t instruction, int variable) const {
+  const std::vector<std::size_t> now = writers_of(instruction, variable);
+  std::set<std::size_t> found(now.begin(), now.end());
+  if (found.erase(npos) == 0) return found;
+  const std::vector<std::size_t> before = last_writers_of(variable);
+  found.insert(before.begin(), before.end());
+  found.erase(npos);
+  return found;
+}
+
 /// Tarjan's algorithm; it finishes a component after all that the component depends on.
 std::vector<Component> components_of(const std::vector<std::vector<int>>& inputs) {
   const std::size_t count = inputs.size();

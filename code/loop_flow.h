@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "code/graph.h"
@@ -43,6 +44,8 @@ class LoopFlow {
   /// The instructions of reaching(), with npos for the value at the beginning of the round.
   std::vector<std::size_t> writers_of(std::size_t instruction, int variable) const;
   std::vector<std::size_t> last_writers_of(int variable) const { return instructions_of(last(variable)); }
+  /// The instructions that may have written what the instruction reads, in this round or in one before.
+  std::set<std::size_t> origins_of(std::size_t instruction, int variable) const;
 
   /// Per node, the nodes that its value is made of: what its instruction reads; of a value at the beginning of the
   /// round, the values at the end of one. `reads(node, use)` calls use(variable) for each variable.

@@ -63,16 +63,6 @@ void DataFlow::add_choices(Places& places) const {
   }
 }
 
-Places DataFlow::writers(std::size_t place, SassRegister r) const {
-  Places places;
-  for (const std::size_t writer : flow_.writers_of(place, r)) {
-    const std::vector<std::size_t> before = writer == LoopFlow::npos ? flow_.last_writers_of(r) : std::vector{writer};
-    places.insert(before.begin(), before.end());
-  }
-  places.erase(LoopFlow::npos);
-  return places;
-}
-
 Places DataFlow::sources(std::size_t place, const std::vector<SassRegister>& registers) const {
   Places found;
   std::vector<int> open;

@@ -25,7 +25,7 @@ class DataFlow {
   const SassInstruction& at(std::size_t place) const { return function_[place]; }
 
   /// The instructions in the loop that may have written a register read at `place`.
-  Places writers(std::size_t place, SassRegister r) const;
+  Places writers(std::size_t place, SassRegister r) const { return flow_.origins_of(place, r); }
   /// All instructions in the loop that contribute to the values of `registers` read at `place`.
   Places sources(std::size_t place, const std::vector<SassRegister>& registers) const;
 

@@ -314,7 +314,7 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   LoopJudgement judgement;
   const InstructionCounts counts = count(function, loop);
   if (loop.body.size() > kMaxWithMoves || counts.real > kMaxInstructions) {
-    return because(judgement, LoopReason::too_long);
+    return because(judgement, reasons::too_long);
   }
   const DataFlow flow(function, loop);
   const std::size_t floating = floating_work(flow);
@@ -330,40 +330,40 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     // A load of the initial value may read the same word, but the update decides when the loop ends.
     judgement.kind = LoopKind::atomic_update;
     judgement.poll_at.reset();
-    return because(judgement, LoopReason::repeats_update);
+    return because(judgement, reasons::repeats_update);
   }
   if (!judgement.poll_at) {
     if (does.waits_at_barrier) {
       judgement.kind = LoopKind::try_wait;
-      return because(judgement, LoopReason::waits_in_hardware);
+      return because(judgement, reasons::waits_in_hardware);
     }
     if (does.chases) {
       judgement.kind = LoopKind::pointer_chase;
-      return because(judgement, LoopReason::chases_pointers);
+      return because(judgement, reasons::chases_pointers);
     }
-    if (does.changes) return because(judgement, LoopReason::changes_memory);
-    return because(judgement, does.walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
+    if (does.changes) return because(judgement, reasons::changes_memory);
+    return because(judgement, does.walks ? reasons::walks_memory : reasons::no_deciding_load);
   }
-  if (counts.calls > 0) return because(judgement, LoopReason::calls);
-  if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, LoopReason::computes);
+  if (counts.calls > 0) return because(judgement, reasons::calls);
+  if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, reasons::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
-  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::writes_memory);
-  if (does.changes) return because(judgement, LoopReason::changes_memory);
-  if (does.chases) return because(judgement, LoopReason::follows_pointers);
+  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, reasons::writes_memory);
+  if (does.changes) return because(judgement, reasons::changes_memory);
+  if (does.chases) return because(judgement, reasons::follows_pointers);
   // Other loads than the poll: a second flag has a constant address, data does not.
-  if (does.walks) return because(judgement, LoopReason::walks_memory);
-  if (compares_own_progress(flow, deciding)) return because(judgement, LoopReason::compares_progress);
+  if (does.walks) return because(judgement, reasons::walks_memory);
+  if (compares_own_progress(flow, deciding)) return because(judgement, reasons::compares_progress);
   judgement.integers = integer_work(flow, deciding);
-  if (judgement.integers > kMaxInteger) return because(judgement, LoopReason::computes_integers);
+  if (judgement.integers > kMaxInteger) return because(judgement, reasons::computes_integers);
 
   judgement.operation = poll.operation;
   judgement.writes = does.heartbeats > 0;
   if (poll.kind == SassKind::atomic) {
     judgement.kind = is_exchange(poll) ? LoopKind::lock : LoopKind::atomic_poll;
-    return because(judgement, is_exchange(poll) ? LoopReason::takes_lock : LoopReason::polls_by_atomic);
+    return because(judgement, is_exchange(poll) ? reasons::takes_lock : reasons::polls_by_atomic);
   }
   judgement.kind = arrives_before(function, loop, poll) ? LoopKind::grid_barrier : LoopKind::poll;
-  return because(judgement, judgement.kind == LoopKind::poll ? LoopReason::polls : LoopReason::arrives_and_polls);
+  return because(judgement, judgement.kind == LoopKind::poll ? reasons::polls : reasons::arrives_and_polls);
 }
 
 }  // namespace wicprof::analyzer

@@ -13,7 +13,7 @@ namespace wicprof::analyzer {
 
 struct LoopJudgement {
   LoopKind kind = LoopKind::work;
-  LoopReason reason = LoopReason::no_deciding_load;
+  LoopReason reason = reasons::no_deciding_load;
   std::optional<std::size_t> poll_at;  ///< the instruction that reads the word (index into the function)
   std::string operation;               ///< of that instruction, for a loop that polls: "LDG.E.STRONG.SYS"
   bool strong = false;                 ///< that instruction must observe other threads' stores

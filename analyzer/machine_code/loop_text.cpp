@@ -41,7 +41,7 @@ std::string with_target(const SassInstruction& instruction) {
 }  // namespace
 
 std::string reason_text(const LoopJudgement& judgement) {
-  return text_of(judgement.reason, judgement.reason == LoopReason::calls ? "a function" : judgement.operation);
+  return text_of(judgement.reason, judgement.reason == reasons::calls ? "a function" : judgement.operation);
 }
 
 std::vector<std::string> evidence_text(const PollingLoop& loop, std::uint64_t function_samples,

@@ -49,28 +49,11 @@ bool is_floating(std::string_view opcode) {
 
 }  // namespace
 
-bool reads_shared_memory(const Program& program, const std::vector<std::vector<std::size_t>>& writers,
-                         const Instruction& load) {
-  if (has_modifier(load.opcode, "shared")) return true;
-  std::set<int> seen;
-  std::vector<Operand> open{load.address};
-  while (!open.empty()) {
-    const Operand operand = open.back();
-    open.pop_back();
-    if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
-    for (const std::size_t writer : writers[static_cast<std::size_t>(operand.variable)]) {
-      const Instruction& instruction = program.code[writer];
-      if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
-      if (instruction.effect != Effect::compute) continue;
-      open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
-    }
-  }
-  return false;
-}
-
 LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
                        const std::vector<std::vector<std::size_t>>& writers)
     : program_(program),
+      graph_(graph),
+      loop_(loop),
       flow_(graph, loop,
             [&](std::size_t i) {
               return LoopFlow::Writes{&program.code[i].defines, replaces_all(program.code[i])};
@@ -100,6 +83,24 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
   evaluate();
 }
 
+bool LoopValues::reads_shared_memory(const Instruction& load) const {
+  if (has_modifier(load.opcode, "shared")) return true;
+  std::set<int> seen;
+  std::vector<Operand> open{load.address};
+  while (!open.empty()) {
+    const Operand operand = open.back();
+    open.pop_back();
+    if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
+    for (const std::size_t writer : program_writers_[index_of(operand.variable)]) {
+      const Instruction& instruction = program_.code[writer];
+      if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
+      if (instruction.effect != Effect::compute) continue;
+      open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
+    }
+  }
+  return false;
+}
+
 bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const {
   Operand at = operand;
   for (int depth = 0; depth < 16; ++depth) {
@@ -121,6 +122,19 @@ bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const 
     at = first.sources[0];
   }
   return false;
+}
+
+std::string_view LoopValues::symbol_of(Operand operand) const {
+  constexpr int kLongestChain = 16;  // of moves; nvcc's code without optimization has three
+  for (int step = 0; step < kLongestChain && operand.kind == OperandKind::variable; ++step) {
+    const std::vector<std::size_t>& writers = program_writers_[index_of(operand.variable)];
+    if (writers.size() != 1) return {};
+    const Instruction& writer = program_.code[writers.front()];
+    const std::string_view mnemonic = mnemonic_of(writer.opcode);
+    if (writer.sources.size() != 1 || (mnemonic != "mov" && mnemonic != "cvt" && mnemonic != "cvta")) return {};
+    operand = writer.sources.front();
+  }
+  return operand.kind == OperandKind::symbol ? operand.name : std::string_view();
 }
 
 bool LoopValues::keeps_the_word(const Instruction& atomic) const {
@@ -164,7 +178,7 @@ Reading LoopValues::reading_of(std::size_t index) const {
   if (instruction.effect == Effect::load) {
     if (reads_constant_memory(instruction.opcode)) return Reading::constant;
     if (strong_load(instruction.opcode)) return Reading::strong;
-    if (meets_ && reads_shared_memory(program_, program_writers_, instruction)) return Reading::strong;
+    if (meets_ && reads_shared_memory(instruction)) return Reading::strong;
     return fenced_ && !has_modifier(instruction.opcode, "local") ? Reading::strong : Reading::weak;
   }
   if (instruction.effect != Effect::atomic) return Reading::none;
@@ -199,7 +213,7 @@ Value LoopValues::node_value(int node) const {
   const std::size_t index = flow_.nodes()[index_of(node)].instruction;
   Value inputs;
   for (const int input : inputs_[index_of(node)]) inputs.add(values_[index_of(input)]);
-  if (index == npos) {
+  if (index == LoopFlow::npos) {
     if (!inputs.polls.empty()) inputs.sources |= kEarlier;
     return inputs;
   }
@@ -244,7 +258,7 @@ Value LoopValues::node_value(int node) const {
 bool LoopValues::is_constant_move(int node) const {
   const std::size_t index = flow_.nodes()[index_of(node)].instruction;
   std::int64_t value = 0;
-  return index != npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
+  return index != LoopFlow::npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
 }
 
 /// The value of nodes that depend on themselves.
@@ -257,9 +271,9 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     for (const int input : inputs_[index_of(node)]) {
       if (members.contains(input)) continue;
       outside.add(values_[index_of(input)]);
-      round |= (index == npos || program_.code[index].moves) && is_constant_move(input);  // it begins anew
+      round |= (index == LoopFlow::npos || program_.code[index].moves) && is_constant_move(input);  // it begins anew
     }
-    if (index == npos) {
+    if (index == LoopFlow::npos) {
       carried = true;
       continue;
     }

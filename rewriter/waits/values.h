@@ -50,10 +50,6 @@ enum class Reading {
   changes,   ///< an atomic that changes memory
 };
 
-/// Whether the load's address is one of shared memory, as far as the function tells. `writers`: writers_in(program).
-bool reads_shared_memory(const Program& program, const std::vector<std::vector<std::size_t>>& writers,
-                         const Instruction& load);
-
 /// The values of one loop's instructions.
 class LoopValues {
  public:
@@ -61,7 +57,14 @@ class LoopValues {
   LoopValues(const Program& program, const Graph& graph, const Loop& loop,
              const std::vector<std::vector<std::size_t>>& writers);
 
+  const Program& program() const { return program_; }
+  const Graph& graph() const { return graph_; }
+  const Loop& loop() const { return loop_; }
+  const LoopFlow& flow() const { return flow_; }
+
   Reading reading_of(std::size_t instruction) const;
+  /// Whether the load's address is one of shared memory, as far as the function tells.
+  bool reads_shared_memory(const Instruction& load) const;
   /// The value of a source of an instruction of the loop, where the instruction reads it.
   Value value_of(std::size_t instruction, const Operand& operand) const;
   /// What the instruction computes for its results.
@@ -69,18 +72,10 @@ class LoopValues {
   /// The address of a load, a store or an atomic.
   Value address_of(std::size_t instruction) const { return value_of(instruction, program_.code[instruction].address); }
 
-  /// The instructions of the loop that may have written what the instruction reads. An index of npos stands for the
-  /// value at the beginning of the round.
-  std::vector<std::size_t> writers_of(std::size_t instruction, int variable) const {
-    return flow_.writers_of(instruction, variable);
-  }
-  /// The instructions that write the variable last in a round that goes on with another one.
-  std::vector<std::size_t> last_writers_of(int variable) const { return flow_.last_writers_of(variable); }
-  bool written_in_loop(int variable) const { return flow_.written_in_loop(variable); }
   /// The constant that the operand always has.
   bool constant_of(const Operand& operand, std::int64_t& value) const;
-
-  static constexpr std::size_t npos = LoopFlow::npos;
+  /// The variable of the module whose address the operand always is, in whatever address space; empty: another address.
+  std::string_view symbol_of(Operand operand) const;
 
  private:
   /// An atomic that certainly leaves the word as it is.
@@ -93,6 +88,8 @@ class LoopValues {
   Value node_value(int node) const;
 
   const Program& program_;
+  const Graph& graph_;
+  const Loop& loop_;
   const LoopFlow flow_;
   bool fenced_ = false;                   ///< every round has a fence
   bool meets_ = false;                    ///< every round has a barrier of the block

@@ -60,13 +60,12 @@ std::string_view mirrored(std::string_view comparison) {
 
 class Finder {
  public:
-  Finder(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values, std::size_t poll,
-         bool is_64_bit)
-      : program_(program), graph_(graph), loop_(loop), values_(values), poll_(poll), is_64_bit_(is_64_bit) {}
+  Finder(const LoopValues& values, std::size_t poll, bool is_64_bit)
+      : program_(values.program()), graph_(values.graph()), values_(values), poll_(poll), is_64_bit_(is_64_bit) {}
 
   WantedValue find() const {
     std::optional<std::size_t> compares;
-    for (const Comparison& each : comparisons_of(program_, graph_, loop_, values_)) {
+    for (const Comparison& each : comparisons_of(values_)) {
       if (!each.value.polls.contains(poll_)) continue;
       if (compares) return {};
       compares = each.instruction;
@@ -75,14 +74,14 @@ class Finder {
     const std::optional<Test> test = test_of(*compares);
     if (!test) return {};
     std::optional<bool> leaves_if_true;
-    for (const int b : exits_of(graph_, loop_)) {
+    for (const int b : exits_of(graph_, values_.loop())) {
       const Block& block = graph_.blocks[static_cast<std::size_t>(b)];
       const Instruction& branch = program_.code[block.end - 1];
       if (branch.guard < 0 || branch.targets.size() != 1) continue;
       const std::optional<bool> same = follows(block.end - 1, branch.guard, *compares, kLongestChain);
       if (!same) continue;
       const int target = graph_.block_of[static_cast<std::size_t>(branch.targets.front())];
-      const bool taken_leaves = !loop_.contains(target);
+      const bool taken_leaves = !values_.loop().contains(target);
       const bool if_true = (*same != branch.guard_negated) == taken_leaves;
       if (leaves_if_true && *leaves_if_true != if_true) return {};
       leaves_if_true = if_true;
@@ -94,11 +93,11 @@ class Finder {
  private:
   /// The only instruction that may have written what the instruction reads.
   std::optional<std::size_t> writer_of(std::size_t reader, int variable) const {
-    const std::vector<std::size_t> all = values_.writers_of(reader, variable);
+    const std::vector<std::size_t> all = values_.flow().writers_of(reader, variable);
     if (all.size() != 1) return std::nullopt;
-    if (all.front() != LoopValues::npos) return all.front();
-    const std::vector<std::size_t> last = values_.last_writers_of(variable);  // the round before
-    if (last.size() != 1 || last.front() == LoopValues::npos) return std::nullopt;
+    if (all.front() != LoopFlow::npos) return all.front();
+    const std::vector<std::size_t> last = values_.flow().last_writers_of(variable);  // the round before
+    if (last.size() != 1 || last.front() == LoopFlow::npos) return std::nullopt;
     return last.front();
   }
 
@@ -220,7 +219,6 @@ class Finder {
 
   const Program& program_;
   const Graph& graph_;
-  const Loop& loop_;
   const LoopValues& values_;
   const std::size_t poll_;
   const bool is_64_bit_;
@@ -228,9 +226,8 @@ class Finder {
 
 }  // namespace
 
-WantedValue wanted_of(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values,
-                      std::size_t poll, bool is_64_bit) {
-  return Finder(program, graph, loop, values, poll, is_64_bit).find();
+WantedValue wanted_of(const LoopValues& values, std::size_t poll, bool is_64_bit) {
+  return Finder(values, poll, is_64_bit).find();
 }
 
 }  // namespace wicprof::rewriter

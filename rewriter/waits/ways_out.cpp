@@ -18,14 +18,13 @@ bool joins_conditions(std::string_view opcode) {
 
 class Search {
  public:
-  Search(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values)
-      : program_(program), graph_(graph), loop_(loop), values_(values) {}
+  explicit Search(const LoopValues& values) : program_(values.program()), graph_(values.graph()), values_(values) {}
 
   std::vector<Comparison> run() {
-    for (const int block : exits_of(graph_, loop_)) branch_of(block);
+    for (const int block : exits_of(graph_, values_.loop())) branch_of(block);
     // Where a condition has several writers, the branches inside the loop decide which of them counts.
     if (several_writers_) {
-      for (const int block : loop_.blocks) branch_of(block);
+      for (const int block : values_.loop().blocks) branch_of(block);
     }
     return std::move(found_);
   }
@@ -54,21 +53,6 @@ class Search {
     found_.push_back({instruction, std::move(value)});
   }
 
-  /// The writers of a variable that an instruction reads; those of the round before where the value is as old as that.
-  std::vector<std::size_t> writers(std::size_t reader, int read) const {
-    std::set<std::size_t> all;
-    for (const std::size_t writer : values_.writers_of(reader, read)) {
-      if (writer != LoopValues::npos) {
-        all.insert(writer);
-        continue;
-      }
-      for (const std::size_t last : values_.last_writers_of(read)) {
-        if (last != LoopValues::npos) all.insert(last);
-      }
-    }
-    return {all.begin(), all.end()};
-  }
-
   /// Whether the operand is a condition: true or false, as a predicate or as an integer.
   bool is_condition(std::size_t reader, const Operand& operand) const {
     std::set<std::pair<std::size_t, int>> seen;
@@ -78,7 +62,7 @@ class Search {
     if (operand.kind == OperandKind::constant) return true;
     if (operand.kind != OperandKind::variable) return false;
     if (!seen.insert({reader, operand.variable}).second) return true;  // nothing else speaks against it so far
-    const std::vector<std::size_t> all = writers(reader, operand.variable);
+    const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
     if (all.empty()) return false;
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
@@ -97,9 +81,9 @@ class Search {
   bool has_several_origins(std::size_t reader, Operand operand) const {
     std::set<std::size_t> seen;
     while (operand.kind == OperandKind::variable) {
-      const std::vector<std::size_t> all = writers(reader, operand.variable);
+      const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
       if (all.size() != 1) return all.size() > 1;
-      reader = all.front();
+      reader = *all.begin();
       if (!program_.code[reader].moves || !seen.insert(reader).second) return false;
       operand = program_.code[reader].sources.front();
     }
@@ -107,9 +91,9 @@ class Search {
   }
 
   void condition(std::size_t reader, const Operand& operand, int depth) {
-    if (operand.kind != OperandKind::variable || !values_.written_in_loop(operand.variable)) return;
+    if (operand.kind != OperandKind::variable || !values_.flow().written_in_loop(operand.variable)) return;
     if (!visited_.insert({reader, operand.variable}).second) return;
-    const std::vector<std::size_t> all = writers(reader, operand.variable);
+    const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
     if (all.size() > 1) several_writers_ = true;
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
@@ -160,7 +144,6 @@ class Search {
 
   const Program& program_;
   const Graph& graph_;
-  const Loop& loop_;
   const LoopValues& values_;
   std::vector<Comparison> found_;
   std::set<std::size_t> added_;
@@ -170,9 +153,6 @@ class Search {
 
 }  // namespace
 
-std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
-                                       const LoopValues& values) {
-  return Search(program, graph, loop, values).run();
-}
+std::vector<Comparison> comparisons_of(const LoopValues& values) { return Search(values).run(); }
 
 }  // namespace wicprof::rewriter

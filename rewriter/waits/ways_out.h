@@ -16,7 +16,6 @@ struct Comparison {
 
 /// The comparisons that decide whether the loop is left. Conditions joined by "and", "or", "not" or a vote are taken
 /// apart.
-std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
-                                       const LoopValues& values);
+std::vector<Comparison> comparisons_of(const LoopValues& values);
 
 }  // namespace wicprof::rewriter

@@ -25,7 +25,7 @@ struct Word {
 /// The word of the loop's only poll; nothing where the loop's code does not show it: a smaller word, an address that
 /// the loop writes, a poll in a function that the loop calls. `names`: those of `function`. `statement`: where the word
 /// is to be read.
-std::optional<Word> word_of(const Function& function, const Names& names, const Program& program, const Loop& loop,
-                            const Graph& graph, const LoopValues& values, std::size_t poll, const Statement& statement);
+std::optional<Word> word_of(const Function& function, const Names& names, const LoopValues& values, std::size_t poll,
+                            const Statement& statement);
 
 }  // namespace wicprof::rewriter
