@@ -119,6 +119,13 @@ bool writes_first_operand(std::string_view opcode) {
   return !kWritesNothing.contains(mnemonic);
 }
 
+bool is_floating(std::string_view opcode) {
+  for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32"}) {
+    if (has_modifier(opcode, type)) return true;
+  }
+  return false;
+}
+
 int bytes_of_type(std::string_view opcode) {
   const std::string_view type = opcode.substr(opcode.rfind('.') + 1);
   if (type.ends_with("128")) return 16;

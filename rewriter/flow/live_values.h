@@ -45,9 +45,6 @@ class RegisterCount {
   std::vector<bool> shared_, predicate_, wide_;  // per variable
 };
 
-/// Whether nothing stays of what the variables had that the instruction writes.
-inline bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }
-
 /// Calls use(variable) for each variable that the instruction reads, its guard and its address among them.
 template <typename Use>
 void each_read(const Instruction& instruction, Use use) {

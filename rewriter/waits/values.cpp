@@ -40,13 +40,6 @@ std::string_view space_of(std::string_view opcode) {
   return {};
 }
 
-bool is_floating(std::string_view opcode) {
-  for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"}) {
-    if (has_modifier(opcode, type)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
