@@ -15,7 +15,7 @@ bool contains(const std::vector<SassRegister>& registers, SassRegister r) {
 bool copies(const SassInstruction& instruction) {
   if (instruction.kind != SassKind::other || instruction.writes.empty()) return false;
   const std::string_view name = instruction.operation;
-  const std::string_view first = name.substr(0, name.find('.'));
+  const std::string_view first = first_part(name);
   const bool stack = first == "STL" || first == "LDL" || first == "ST" || first == "LD";  // see use_known_values()
   return stack || has_part(name, "MOV") || first == "R2UR" || first == "MOVM" || first == "UMOV";
 }
@@ -45,21 +45,14 @@ DataFlow::DataFlow(const std::vector<SassInstruction>& function, const SassLoop&
 }
 
 void DataFlow::add_choices(Places& places) const {
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (const std::size_t place : Places(places)) {
-      for (const SassRegister r : at(place).reads) {
-        const Places written = writers(place, r);
-        if (written.size() < 2) continue;
-        for (const std::size_t branch : body()) {
-          if (at(branch).kind != SassKind::branch || at(branch).guard.empty() || exits_.contains(branch)) continue;
-          for (const std::size_t source : sources(branch, at(branch).guard)) {
-            grew = places.insert(source).second || grew;
-          }
-        }
-        if (grew) return add_choices(places);
-      }
-    }
+  const bool choose = std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+    return std::any_of(at(place).reads.begin(), at(place).reads.end(),
+                       [&](SassRegister r) { return writers(place, r).size() > 1; });
+  });
+  if (!choose) return;
+  for (const std::size_t branch : body()) {
+    if (at(branch).kind == SassKind::branch && !exits_.contains(branch))
+      places.merge(sources(branch, at(branch).guard));
   }
 }
 

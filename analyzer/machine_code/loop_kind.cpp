@@ -24,6 +24,13 @@ constexpr std::size_t kMaxHeartbeats = 2;
 
 constexpr SassRegister kFirstPredicate = 2000, kFirstMemory = 5000;  // see SassRegister
 
+// The registers that an operand names.
+std::vector<SassRegister> registers_of(const std::string& operand) {
+  store::SassRow row{};
+  row.text = "MOV RZ, " + operand;
+  return decode(row).reads;
+}
+
 // The registers of an atomic's operands after its address: the values that it compares and stores.
 std::vector<SassRegister> data_of(const SassInstruction& atomic) {
   std::vector<SassRegister> registers;
@@ -32,10 +39,8 @@ std::vector<SassRegister> data_of(const SassInstruction& atomic) {
     if (operand.find('[') != std::string::npos) {
       behind = true;
     } else if (behind) {
-      store::SassRow row{};
-      row.text = "MOV RZ, " + operand;
-      const SassInstruction move = decode(row);
-      registers.insert(registers.end(), move.reads.begin(), move.reads.end());
+      const std::vector<SassRegister> named = registers_of(operand);
+      registers.insert(registers.end(), named.begin(), named.end());
     }
   }
   return registers;
@@ -108,12 +113,6 @@ InstructionCounts count(const std::vector<SassInstruction>& function, const Sass
 
 bool is_data_register(SassRegister r) { return r < kFirstPredicate || r >= kFirstMemory; }
 
-bool names_register(const std::string& operand) {
-  store::SassRow row{};
-  row.text = "MOV RZ, " + operand;
-  return !decode(row).reads.empty();
-}
-
 // Whether the instruction at `place` computes 0 or 1, or passes such a value on, so that combining it combines
 // conditions rather than numbers.
 bool is_condition(const DataFlow& flow, std::size_t place, Places& seen) {
@@ -133,7 +132,8 @@ bool is_condition(const DataFlow& flow, std::size_t place, Places& seen) {
   const std::string_view name = instruction.operation;
   if (name.starts_with("SEL") || name.starts_with("USEL") || name.starts_with("P2R")) {
     return std::none_of(instruction.operands.begin() + std::min<std::size_t>(1, instruction.operands.size()),
-                        instruction.operands.end(), names_register) ||
+                        instruction.operands.end(),
+                        [](const auto& operand) { return !registers_of(operand).empty(); }) ||
            all_writers(instruction.reads);
   }
   const bool passes_on = instruction.kind == SassKind::other || name.starts_with("LOP3") || name.starts_with("PRMT") ||

@@ -8,9 +8,7 @@ namespace wicprof::analyzer {
 std::vector<SassLoop> find_loops(const std::vector<SassInstruction>& function) {
   std::vector<SassLoop> loops;
   if (function.empty()) return loops;
-  std::vector<std::vector<std::size_t>> successors;
-  for (std::size_t i = 0; i < function.size(); ++i) successors.push_back(successors_of(function, i));
-  const auto graph = std::make_shared<const Graph>(graph_of(successors));
+  const auto graph = std::make_shared<const Graph>(graph_of(successors_of(function)));
   std::vector<int> irreducible;
   for (const Loop& loop : loops_of(*graph, irreducible)) {
     const SassInstruction& head = function[graph->blocks[static_cast<std::size_t>(loop.header)].begin];

@@ -248,6 +248,12 @@ std::vector<std::size_t> successors_of(const std::vector<SassInstruction>& funct
   return successors;
 }
 
+std::vector<std::vector<std::size_t>> successors_of(const std::vector<SassInstruction>& function) {
+  std::vector<std::vector<std::size_t>> all;
+  for (std::size_t i = 0; i < function.size(); ++i) all.push_back(successors_of(function, i));
+  return all;
+}
+
 bool has_part(std::string_view operation, std::string_view part) {
   for (std::size_t begin = 0; begin <= operation.size();) {
     const std::size_t end = std::min(operation.find('.', begin), operation.size());

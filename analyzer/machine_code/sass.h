@@ -79,5 +79,7 @@ std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function
 
 /// The instructions that can follow the one at `index`; the function's size stands for what is outside.
 std::vector<std::size_t> successors_of(const std::vector<SassInstruction>& function, std::size_t index);
+/// Those of all instructions.
+std::vector<std::vector<std::size_t>> successors_of(const std::vector<SassInstruction>& function);
 
 }  // namespace wicprof::analyzer
