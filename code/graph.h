@@ -19,6 +19,7 @@ struct Graph {
   std::vector<int> block_of;     ///< per instruction
   std::vector<int> dominator;    ///< per block, its immediate dominator; the entry's is itself; -1: never reached
   std::vector<int> first, last;  ///< per block, its place in the tree of dominators, and the last place below it
+  const Block& block(int number) const { return blocks[static_cast<std::size_t>(number)]; }
   bool dominates(int a, int b) const;
 };
 
@@ -46,7 +47,7 @@ std::vector<int> exits_of(const Graph& graph, const Loop& loop);
 template <class Visit>
 void each_instruction(const Graph& graph, const Loop& loop, Visit visit) {
   for (const int block : loop.blocks) {
-    const Block& range = graph.blocks[static_cast<std::size_t>(block)];
+    const Block& range = graph.block(block);
     for (std::size_t i = range.begin; i < range.end; ++i) visit(i);
   }
 }

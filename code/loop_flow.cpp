@@ -24,7 +24,7 @@ LoopFlow::LoopFlow(const Graph& graph, const Loop& loop, const std::function<Wri
     return static_cast<int>(nodes_.size()) - 1;
   };
   for (const int b : loop.blocks) {
-    const Block& block = graph.blocks[static_cast<std::size_t>(b)];
+    const Block& block = graph.block(b);
     first_place_.push_back(written_.size());
     for (std::size_t i = block.begin; i < block.end; ++i) {
       const Writes what = writes(i);
@@ -45,7 +45,7 @@ std::size_t LoopFlow::index_in_loop(int block) const {
 
 std::size_t LoopFlow::place_of(std::size_t instruction) const {
   const int block = graph_.block_of[instruction];
-  return first_place_[index_in_loop(block)] + instruction - graph_.blocks[static_cast<std::size_t>(block)].begin;
+  return first_place_[index_in_loop(block)] + instruction - graph_.block(block).begin;
 }
 
 void LoopFlow::step(std::size_t place, Set& reaching) const {
@@ -71,7 +71,7 @@ void LoopFlow::find_reaching() {
     open.pop_back();
     const std::size_t at = index_in_loop(block);
     Set reaching = at_begin_[at];
-    const Block& range = graph_.blocks[static_cast<std::size_t>(block)];
+    const Block& range = graph_.block(block);
     for (std::size_t i = 0; i < range.end - range.begin; ++i) step(first_place_[at] + i, reaching);
     for (const int after : range.after) {
       if (!loop_.contains(after)) continue;
@@ -92,7 +92,7 @@ const LoopFlow::Set& LoopFlow::reaching_at(std::size_t instruction) const {
   const int block = graph_.block_of[instruction];
   if (reaching_before_ == npos || reaching_before_ > instruction || graph_.block_of[reaching_before_] != block) {
     reaching_ = at_begin_[index_in_loop(block)];
-    reaching_before_ = graph_.blocks[static_cast<std::size_t>(block)].begin;
+    reaching_before_ = graph_.block(block).begin;
   }
   for (; reaching_before_ < instruction; ++reaching_before_) step(place_of(reaching_before_), reaching_);
   return reaching_;

@@ -8,7 +8,7 @@ namespace wicprof::analyzer {
 namespace {
 
 bool contains(const std::vector<SassRegister>& registers, SassRegister r) {
-  return std::find(registers.begin(), registers.end(), r) != registers.end();
+  return std::ranges::find(registers, r) != registers.end();
 }
 
 // Whether an instruction only passes a value on, so that what it writes stays the same if what it reads does.
@@ -39,15 +39,14 @@ DataFlow::DataFlow(const std::vector<SassInstruction>& function, const SassLoop&
       })),
       carried_(function.size()) {
   for (const int block : exits_of(*loop.graph, loop.blocks)) {
-    exits_.insert(loop.graph->blocks[static_cast<std::size_t>(block)].end - 1);
+    exits_.insert(loop.graph->block(block).end - 1);
   }
   find_carried();
 }
 
 void DataFlow::add_choices(Places& places) const {
-  const bool choose = std::any_of(places.begin(), places.end(), [&](std::size_t place) {
-    return std::any_of(at(place).reads.begin(), at(place).reads.end(),
-                       [&](SassRegister r) { return writers(place, r).size() > 1; });
+  const bool choose = std::ranges::any_of(places, [&](std::size_t place) {
+    return std::ranges::any_of(at(place).reads, [&](SassRegister r) { return writers(place, r).size() > 1; });
   });
   if (!choose) return;
   for (const std::size_t branch : body()) {
@@ -95,8 +94,8 @@ bool DataFlow::skips_exchange() const {
   const std::size_t head = *index_of(function_, loop_.head);
   const auto successors = [&](std::size_t i) { return successors_of(function_, i); };
   const std::vector<bool> reached = reached_from(head, std::move(closed), successors);
-  return std::any_of(loop_.body.begin(), loop_.body.end(),
-                     [&](std::size_t i) { return reached[i] && std::ranges::count(successors(i), head) > 0; });
+  return std::ranges::any_of(loop_.body,
+                             [&](std::size_t i) { return reached[i] && std::ranges::count(successors(i), head) > 0; });
 }
 
 bool DataFlow::reads_memory(std::size_t place) const { return accesses_memory(at(place)); }
@@ -106,12 +105,11 @@ bool DataFlow::reads_external(std::size_t place) const {
 }
 
 bool DataFlow::carried(const Places& places) const {
-  return std::any_of(places.begin(), places.end(), [&](std::size_t place) { return carried_[place]; });
+  return std::ranges::any_of(places, [&](std::size_t place) { return carried_[place]; });
 }
 
 bool DataFlow::varies(const Places& places) const {
-  return std::any_of(places.begin(), places.end(),
-                     [&](std::size_t place) { return reads_external(place) || carried_[place]; });
+  return std::ranges::any_of(places, [&](std::size_t place) { return reads_external(place) || carried_[place]; });
 }
 
 // A value depends on itself from one round to the next, and at least one instruction computes: a cycle of copies keeps
@@ -129,7 +127,7 @@ void DataFlow::find_carried() {
     Places writers;
     for (const int node : component.nodes) writers.insert(flow_.nodes()[static_cast<std::size_t>(node)].instruction);
     const bool crosses = writers.erase(LoopFlow::npos) > 0;
-    if (!crosses || std::all_of(writers.begin(), writers.end(), [&](std::size_t i) { return copies(at(i)); })) continue;
+    if (!crosses || std::ranges::all_of(writers, [&](std::size_t i) { return copies(at(i)); })) continue;
     for (const std::size_t writer : writers) carried_[writer] = true;
   }
 }

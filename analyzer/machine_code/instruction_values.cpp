@@ -204,8 +204,8 @@ std::optional<StackAccess> stack_access(const Values& values, const SassInstruct
   const std::string_view first = first_part(instruction.operation);
   const bool local = first == "LDL" || first == "STL", generic = first == "LD" || first == "ST";
   if (!local && !generic) return std::nullopt;
-  const auto address = std::find_if(instruction.operands.begin(), instruction.operands.end(),
-                                    [](const std::string& operand) { return operand.find('[') != std::string::npos; });
+  const auto address = std::ranges::find_if(
+      instruction.operands, [](const std::string& operand) { return operand.find('[') != std::string::npos; });
   if (address == instruction.operands.end()) return std::nullopt;
   const Value where = address_value(values, *address);
   if (!where || where->stack != 1 || where->local != (local ? 0 : 1)) return std::nullopt;

@@ -62,7 +62,7 @@ bool is_zero(const DataFlow& flow, std::size_t place, SassRegister r, int depth 
     const SassInstruction* before = flow.written_before(r);
     return before != nullptr && has_part(before->operation, "MOV") && is_zero_constant(before->operands.back());
   }
-  return std::all_of(writers.begin(), writers.end(), [&](std::size_t w) { return zero(flow.at(w), w); });
+  return std::ranges::all_of(writers, [&](std::size_t w) { return zero(flow.at(w), w); });
 }
 
 // Whether an atomic does not change the word after the first round: it adds 0, or repeats an idempotent operation.
@@ -76,8 +76,7 @@ bool changes_nothing(const DataFlow& flow, std::size_t place) {
   const std::string& operand = atomic.operands.back();
   if (operand == "RZ" || operand == "URZ") return true;
   const std::vector<SassRegister> data = data_of(atomic);
-  return !data.empty() &&
-         std::all_of(data.begin(), data.end(), [&](SassRegister r) { return is_zero(flow, place, r); });
+  return !data.empty() && std::ranges::all_of(data, [&](SassRegister r) { return is_zero(flow, place, r); });
 }
 
 // Whether an atomic on the polled word shortly precedes the loop.
@@ -120,7 +119,7 @@ bool is_condition(const DataFlow& flow, std::size_t place, Places& seen) {
   if (!seen.insert(place).second) return true;
   const auto all_writers = [&](const std::vector<SassRegister>& registers) {
     for (const SassRegister r : registers) {
-      if (!is_data_register(r) || std::count(instruction.guard.begin(), instruction.guard.end(), r) > 0) continue;
+      if (!is_data_register(r) || std::ranges::count(instruction.guard, r) > 0) continue;
       const Places writers = flow.writers(place, r);
       if (writers.empty()) return false;
       for (const std::size_t writer : writers) {
@@ -153,21 +152,20 @@ bool compares_own_progress(const DataFlow& flow, const Places& deciding) {
       if (!is_data_register(r)) continue;
       const Places writers = flow.writers(place, r);
       Places seen;
-      const bool conditions = !writers.empty() && std::all_of(writers.begin(), writers.end(), [&](std::size_t writer) {
+      const bool conditions = !writers.empty() && std::ranges::all_of(writers, [&](std::size_t writer) {
         return is_condition(flow, writer, seen);
       });
       if (conditions) continue;
       const Places sources = flow.sources(place, {r});
-      if (std::any_of(sources.begin(), sources.end(), [&](std::size_t p) { return flow.reads_memory(p); })) {
+      if (std::ranges::any_of(sources, [&](std::size_t p) { return flow.reads_memory(p); })) {
         memory.push_back(r);
       }
-      if (std::any_of(sources.begin(), sources.end(),
-                      [&](std::size_t p) { return flow.carried(p) && !flow.reads_memory(p); })) {
+      if (std::ranges::any_of(sources, [&](std::size_t p) { return flow.carried(p) && !flow.reads_memory(p); })) {
         progress.push_back(r);
       }
     }
     for (const SassRegister m : memory) {
-      if (std::any_of(progress.begin(), progress.end(), [&](SassRegister r) { return r != m; })) return true;
+      if (std::ranges::any_of(progress, [&](SassRegister r) { return r != m; })) return true;
     }
   }
   return false;
@@ -179,9 +177,9 @@ bool is_heartbeat(const DataFlow& flow, std::size_t place) {
   if (flow.varies(flow.sources(place, flow.at(place).address))) return false;
   std::vector<SassRegister> data = flow.at(place).reads;
   const std::vector<SassRegister>& guard = flow.at(place).guard;
-  std::erase_if(data, [&](SassRegister r) { return std::find(guard.begin(), guard.end(), r) != guard.end(); });
+  std::erase_if(data, [&](SassRegister r) { return std::ranges::find(guard, r) != guard.end(); });
   const Places value = flow.sources(place, data);
-  return std::none_of(value.begin(), value.end(), [&](std::size_t p) { return flow.reads_memory(p); });
+  return std::ranges::none_of(value, [&](std::size_t p) { return flow.reads_memory(p); });
 }
 
 // Whether a store to shared memory hands the polled word to the other threads of the block, which then decide.
@@ -194,10 +192,10 @@ bool is_broadcast(const DataFlow& flow, std::size_t place, const Places& decidin
 bool address_wraps(const DataFlow& flow, const Places& address) {
   Places choices = address;
   flow.add_choices(choices);
-  if (std::any_of(choices.begin(), choices.end(), [&](std::size_t place) { return flow.reads_memory(place); })) {
+  if (std::ranges::any_of(choices, [&](std::size_t place) { return flow.reads_memory(place); })) {
     return false;
   }
-  return std::any_of(address.begin(), address.end(), [&](std::size_t place) {
+  return std::ranges::any_of(address, [&](std::size_t place) {
     const SassInstruction& instruction = flow.at(place);
     if (flow.reads_memory(place) || !flow.carried(place)) return false;
     const std::string_view name = instruction.operation;
@@ -207,13 +205,13 @@ bool address_wraps(const DataFlow& flow, const Places& address) {
     // A guarded constant: if (i == n) i = 0.
     if (instruction.kind == SassKind::other && !instruction.guard.empty()) return true;
     // Or one of two values, of which one starts over.
-    return std::any_of(instruction.reads.begin(), instruction.reads.end(), [&](SassRegister r) {
+    return std::ranges::any_of(instruction.reads, [&](SassRegister r) {
       const Places writers = flow.writers(place, r);
       const auto starts_over = [&](std::size_t writer) {
         return flow.at(writer).kind == SassKind::other && !flow.varies({writer}) &&
                !flow.varies(flow.sources(writer, flow.at(writer).reads));
       };
-      return flow.carried(writers) && std::any_of(writers.begin(), writers.end(), starts_over);
+      return flow.carried(writers) && std::ranges::any_of(writers, starts_over);
     });
   });
 }
@@ -248,8 +246,7 @@ std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
     const Places made_from = flow.sources(place, flow.at(place).reads);
     if (!flow.varies(made_from))
       continue;  // the same in each round, such as an argument of a function that is not inlined
-    const bool external =
-        std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.reads_external(p); });
+    const bool external = std::ranges::any_of(made_from, [&](std::size_t p) { return flow.reads_external(p); });
     count += external && deciding.contains(place) ? 0 : 1;
   }
   return count;

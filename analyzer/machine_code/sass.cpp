@@ -12,7 +12,7 @@ constexpr SassRegister kBlockVote = 4000, kSharedMemory = 5000, kStack = 10000;
 
 template <std::size_t N>
 bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // Splits at commas outside brackets.
@@ -67,7 +67,7 @@ void add(std::vector<SassRegister>& to, SassRegister first, int count = 1) {
   for (int i = 0; i < count; ++i) {
     // A function restores it, so it varies in no loop.
     if (first + i == kStackPointer) continue;
-    if (std::find(to.begin(), to.end(), first + i) == to.end()) to.push_back(first + i);
+    if (std::ranges::find(to, first + i) == to.end()) to.push_back(first + i);
   }
 }
 

@@ -38,7 +38,7 @@ bool is_of_the_thread(std::string_view special) { return special.starts_with("%t
 bool is_shared(const Instruction& instruction, const std::vector<bool>& shared) {
   if (has_modifier(instruction.opcode, "param")) return true;
   if (instruction.effect != Effect::compute || instruction.guard >= 0) return false;
-  return std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& source) {
+  return std::ranges::all_of(instruction.sources, [&](const Operand& source) {
     if (source.kind == OperandKind::variable) return static_cast<bool>(shared[index_of(source.variable)]);
     return source.kind != OperandKind::clock && !(source.kind == OperandKind::special && is_of_the_thread(source.name));
   });
@@ -101,7 +101,7 @@ void LiveValues::each_block(int variable, Visit visit) {
     const int block = open.back();
     open.pop_back();
     visit(block);
-    for (const int before : graph_.blocks[index_of(block)].before) {
+    for (const int before : graph_.block(block).before) {
       if (lives_[index_of(before)] == call_ || replaced_[index_of(before)] == call_) continue;
       lives_[index_of(before)] = call_;
       open.push_back(before);

@@ -56,7 +56,7 @@ std::vector<ParameterPointer> ParameterPointers::of(const std::vector<int>& vari
     const std::size_t place = next != reads.end() ? *next - first : reads.front() + length_;
     found.emplace_back(place, pointer->second.pointer.statement, pointer->second.pointer.name);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::vector<ParameterPointer> pointers;
   for (const auto& [place, statement, name] : found) pointers.push_back({statement, name});
   return pointers;

@@ -42,7 +42,7 @@ class StoreFinder {
 
   void add(StoreTarget target) {
     if (!target.exact) target.offset = 0;
-    if (std::find(found_.targets.begin(), found_.targets.end(), target) == found_.targets.end()) {
+    if (std::ranges::find(found_.targets, target) == found_.targets.end()) {
       found_.targets.push_back(std::move(target));
     }
   }

@@ -65,7 +65,7 @@ class LoopJudge {
   }
 
  private:
-  std::size_t last() const { return graph_.blocks[static_cast<std::size_t>(loop_.tail)].end - 1; }
+  std::size_t last() const { return graph_.block(loop_.tail).end - 1; }
 
   template <class Visit>
   void each_instruction(Visit visit) const {
@@ -231,7 +231,7 @@ class LoopJudge {
     });
     if (stored) return reasons::stores_collected;
     for (const int exit : exits_of(graph_, loop_)) {
-      const Block& block = graph_.blocks[static_cast<std::size_t>(exit)];
+      const Block& block = graph_.block(exit);
       for (const int variable : written) {
         const Value value = values_->value_of(block.end - 1, {OperandKind::variable, variable});
         if ((value.sources & kCollected) == 0 || is_of_a_turn(block.end - 1, variable)) continue;
@@ -252,26 +252,25 @@ class LoopJudge {
              (program_.code[writer].effect == Effect::load && has_modifier(program_.code[writer].opcode, "local"));
     };
     const std::vector<std::size_t> writers = values_->flow().writers_of(reader, variable);
-    return !found_.in_turn.empty() && std::all_of(writers.begin(), writers.end(), [&](std::size_t writer) {
-      return writer != LoopFlow::npos && is(writer);
-    });
+    return !found_.in_turn.empty() &&
+           std::ranges::all_of(writers, [&](std::size_t writer) { return writer != LoopFlow::npos && is(writer); });
   }
 
   void find_exits() {
     const auto goes_on = [&](int block) {
       const std::vector<const Loop*>& with = flow_.loops_with[index_of(block)];
-      return std::any_of(with.begin(), with.end(), [&](const Loop* other) { return other->header == loop_.header; });
+      return std::ranges::any_of(with, [&](const Loop* other) { return other->header == loop_.header; });
     };
     std::set<std::size_t> exits;
     result_.exits_known = true;
     for (const int block : exits_of(graph_, loop_)) {
-      const Block& from = graph_.blocks[static_cast<std::size_t>(block)];
+      const Block& from = graph_.block(block);
       const Instruction& last = program_.code[from.end - 1];
       // A thread that has trapped ends with its kernel.
       if (last.effect == Effect::leave && mnemonic_of(last.opcode) != "trap") result_.exits_known = false;
       for (const int after : from.after) {
         if (goes_on(after)) continue;
-        const Instruction& first = program_.code[graph_.blocks[static_cast<std::size_t>(after)].begin];
+        const Instruction& first = program_.code[graph_.block(after).begin];
         if (first.inlined) {
           result_.exits_known = false;
         } else {
@@ -302,10 +301,10 @@ class LoopJudge {
     });
     if (sleeps.empty() || length > kLongestLoop) return false;
     const LoopValues values(program_, graph_, outer, flow_.writers);
-    return std::any_of(sleeps.begin(), sleeps.end(), [&](std::size_t i) {
+    return std::ranges::any_of(sleeps, [&](std::size_t i) {
       const std::vector<Operand>& sources = program_.code[i].sources;
-      return std::any_of(sources.begin(), sources.end(),
-                         [&](const Operand& source) { return (values.value_of(i, source).sources & kClock) != 0; });
+      return std::ranges::any_of(
+          sources, [&](const Operand& source) { return (values.value_of(i, source).sources & kClock) != 0; });
     });
   }
 

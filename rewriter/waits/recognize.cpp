@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "protocol/symbol_name.h"
-#include "rewriter/waits/function_flow.h"
 #include "rewriter/waits/judge.h"
 #include "rewriter/waits/site_names.h"
 
@@ -27,12 +26,11 @@ std::vector<std::size_t> calls_inside_loops(const Program& program, const Graph&
 }
 
 void place_back_edge(const Lines& lines, const FunctionFlow& flow, int header, int tail, LoopVerdict& verdict) {
-  const std::size_t first = flow.graph.blocks[index_of(header)].begin;
-  const Instruction& last = flow.program.code[flow.graph.blocks[index_of(tail)].end - 1];
+  const std::size_t first = flow.graph.block(header).begin;
+  const Instruction& last = flow.program.code[flow.graph.block(tail).end - 1];
   verdict.back_edge = last.statement;
   verdict.falls_through =
-      std::find(last.targets.begin(), last.targets.end(), static_cast<int>(first)) == last.targets.end() ||
-      last.inlined;
+      std::ranges::find(last.targets, static_cast<int>(first)) == last.targets.end() || last.inlined;
   const std::vector<Statement>& statements = flow.function.statements;
   const auto line = [&](std::size_t statement) {
     return lines.of(statement < statements.size() ? statements[statement].range.begin : flow.function.body.end);
@@ -57,7 +55,7 @@ void count_live_values(FunctionFlow& flow, const std::vector<int>& headers, std:
   for (LoopVerdict& verdict : loops) {
     if (verdict.verdict != Verdict::wait) continue;
     verdict.live_registers = registers.of(live[next]);
-    verdict.pointers = pointers.of(live[next], flow.graph.blocks[index_of(headers[next])].begin);
+    verdict.pointers = pointers.of(live[next], flow.graph.block(headers[next]).begin);
     ++next;
   }
 }
@@ -79,8 +77,8 @@ bool recognize_function(const Module& module, const Function& function, const Li
   std::vector<int> headers;
   for (const Loop& loop : flow.loops) {
     if (!goes_on()) return false;
-    const Instruction& first = program.code[flow.graph.blocks[index_of(loop.header)].begin];
-    const Instruction& last = program.code[flow.graph.blocks[index_of(loop.tail)].end - 1];
+    const Instruction& first = program.code[flow.graph.block(loop.header).begin];
+    const Instruction& last = program.code[flow.graph.block(loop.tail).end - 1];
     // A loop of a function that was inlined: its own function has it.
     if (first.inlined && last.inlined && first.statement == last.statement) continue;
     LoopVerdict verdict = judge(flow, loop);
@@ -93,7 +91,7 @@ bool recognize_function(const Module& module, const Function& function, const Li
   }
   count_live_values(flow, headers, verdicts.loops);
   for (const int tail : flow.irreducible) {
-    const Instruction& last = program.code[flow.graph.blocks[index_of(tail)].end - 1];
+    const Instruction& last = program.code[flow.graph.block(tail).end - 1];
     if (last.inlined) continue;
     LoopVerdict verdict;
     verdict.reason = text_of(reasons::two_entries);
@@ -101,8 +99,8 @@ bool recognize_function(const Module& module, const Function& function, const Li
     place_back_edge(lines, flow, tail, tail, verdict);
     verdicts.loops.push_back(std::move(verdict));
   }
-  std::stable_sort(verdicts.loops.begin(), verdicts.loops.end(),
-                   [](const LoopVerdict& a, const LoopVerdict& b) { return a.back_edge < b.back_edge; });
+  std::ranges::stable_sort(verdicts.loops,
+                           [](const LoopVerdict& a, const LoopVerdict& b) { return a.back_edge < b.back_edge; });
   return goes_on();
 }
 

@@ -162,8 +162,7 @@ bool LoopValues::may_write(const Instruction& writer, const Instruction& load) c
 }
 
 bool LoopValues::loop_may_write(const Instruction& load) const {
-  return std::any_of(writers_.begin(), writers_.end(),
-                     [&](std::size_t writer) { return may_write(program_.code[writer], load); });
+  return std::ranges::any_of(writers_, [&](std::size_t writer) { return may_write(program_.code[writer], load); });
 }
 
 Reading LoopValues::reading_of(std::size_t index) const {
@@ -180,7 +179,7 @@ Reading LoopValues::reading_of(std::size_t index) const {
   const bool cas = has_modifier(opcode, "cas") && instruction.sources.size() == 2;
   const bool exchange = has_modifier(opcode, "exch") && instruction.sources.size() == 1;
   if (!cas && !exchange) return Reading::changes;
-  const bool fixed = std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& operand) {
+  const bool fixed = std::ranges::all_of(instruction.sources, [&](const Operand& operand) {
     const Value value = value_of(index, operand);
     return value.sources == 0 && value.polls.empty();
   });

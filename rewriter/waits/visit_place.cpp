@@ -7,7 +7,7 @@ namespace wicprof::rewriter {
 std::optional<std::size_t> first_of(const Graph& graph, const std::set<std::size_t>& polls) {
   for (const std::size_t poll : polls) {
     const int block = graph.block_of[poll];
-    const bool comes_first = std::all_of(polls.begin(), polls.end(), [&](std::size_t other) {
+    const bool comes_first = std::ranges::all_of(polls, [&](std::size_t other) {
       return graph.block_of[other] == block ? other >= poll : graph.dominates(block, graph.block_of[other]);
     });
     if (comes_first) return poll;

@@ -75,7 +75,7 @@ class Finder {
     if (!test) return {};
     std::optional<bool> leaves_if_true;
     for (const int b : exits_of(graph_, values_.loop())) {
-      const Block& block = graph_.blocks[static_cast<std::size_t>(b)];
+      const Block& block = graph_.block(b);
       const Instruction& branch = program_.code[block.end - 1];
       if (branch.guard < 0 || branch.targets.size() != 1) continue;
       const std::optional<bool> same = follows(block.end - 1, branch.guard, *compares, kLongestChain);

@@ -31,7 +31,7 @@ class Search {
 
  private:
   void branch_of(int block) {
-    const std::size_t last = graph_.blocks[static_cast<std::size_t>(block)].end - 1;
+    const std::size_t last = graph_.block(block).end - 1;
     const Instruction& instruction = program_.code[last];
     if (instruction.effect == Effect::indexed) {
       for (const Operand& source : instruction.sources) add(last, values_.value_of(last, source));
