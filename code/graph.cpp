@@ -142,12 +142,12 @@ Graph graph_of(const std::vector<std::vector<std::size_t>>& successors) {
   return graph;
 }
 
-std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
+std::vector<Loop> loops_of(const Graph& graph, std::vector<int>* irreducible) {
   std::vector<Loop> loops;
   std::vector<int> seen_in(graph.blocks.size(), -1);  // per block, the number of the loop that it was last found in
   for (const auto& [tail, header] : order_of(graph).retreating) {
     if (!graph.dominates(header, tail)) {
-      irreducible.push_back(tail);
+      if (irreducible != nullptr) irreducible->push_back(tail);
       continue;
     }
     const int number = static_cast<int>(loops.size());

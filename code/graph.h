@@ -36,9 +36,9 @@ struct Loop {
 /// is outside.
 Graph graph_of(const std::vector<std::vector<std::size_t>>& successors);
 
-/// The natural loops, smaller ones first. `irreducible` gets the tails of edges that go back to a block which does not
-/// dominate them: loops with two entries, which are no natural loops.
-std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible);
+/// The natural loops, smaller ones first. `irreducible`, if there, gets the tails of edges that go back to a block
+/// which does not dominate them: loops with two entries, which are no natural loops.
+std::vector<Loop> loops_of(const Graph& graph, std::vector<int>* irreducible = nullptr);
 
 /// The blocks of the loop that something outside can follow: another block, or what is outside of the function.
 std::vector<int> exits_of(const Graph& graph, const Loop& loop);

@@ -20,11 +20,6 @@ bool copies(const SassInstruction& instruction) {
   return stack || has_part(name, "MOV") || first == "R2UR" || first == "MOVM" || first == "UMOV";
 }
 
-// Whether an instruction obtains a value from memory.
-bool accesses_memory(const SassInstruction& instruction) {
-  return instruction.kind == SassKind::load || instruction.kind == SassKind::atomic;
-}
-
 }  // namespace
 
 DataFlow::DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop)
@@ -98,10 +93,8 @@ bool DataFlow::skips_exchange() const {
                              [&](std::size_t i) { return reached[i] && std::ranges::count(successors(i), head) > 0; });
 }
 
-bool DataFlow::reads_memory(std::size_t place) const { return accesses_memory(at(place)); }
-
 bool DataFlow::reads_external(std::size_t place) const {
-  return reads_memory(place) || at(place).kind == SassKind::try_wait || reads_clock(at(place));
+  return reads_memory(at(place)) || at(place).kind == SassKind::try_wait || reads_clock(at(place));
 }
 
 bool DataFlow::carried(const Places& places) const {
@@ -119,7 +112,7 @@ void DataFlow::find_carried() {
     const SassInstruction& instruction = function_[node.instruction];
     for (const SassRegister r : instruction.reads) {
       // A guard decides whether to load, not what.
-      if (!contains(instruction.guard, r) || !accesses_memory(instruction)) use(r);
+      if (!contains(instruction.guard, r) || !reads_memory(instruction)) use(r);
     }
   });
   for (const Component& component : components_of(inputs)) {

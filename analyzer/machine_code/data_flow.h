@@ -35,8 +35,6 @@ class DataFlow {
 
   /// Whether the instruction at `place` obtains a value from outside the thread: memory or a clock.
   bool reads_external(std::size_t place) const;
-  /// Whether the instruction at `place` obtains a value from memory.
-  bool reads_memory(std::size_t place) const;
   /// Whether the value computed at `place` depends on the value that the same instruction computed in a round before.
   bool carried(std::size_t place) const { return carried_[place]; }
   /// Whether values computed at `places` are carried from round to round.

@@ -22,8 +22,6 @@ constexpr std::size_t kArrivalDistance = 48;
 /// A wait loop may write this many words, always the same ones, as a sign of life.
 constexpr std::size_t kMaxHeartbeats = 2;
 
-constexpr SassRegister kFirstPredicate = 2000, kFirstMemory = 5000;  // see SassRegister
-
 // The registers that an operand names.
 std::vector<SassRegister> registers_of(const std::string& operand) {
   store::SassRow row{};
@@ -96,21 +94,7 @@ bool is_jump(const SassInstruction& instruction) {
   return instruction.kind == SassKind::branch && !instruction.conditional;
 }
 
-struct InstructionCounts {
-  std::size_t real = 0, tensor = 0, calls = 0;
-};
-
-InstructionCounts count(const std::vector<SassInstruction>& function, const SassLoop& loop) {
-  InstructionCounts counts;
-  for (const std::size_t i : loop.body) {
-    counts.real += function[i].kind != SassKind::other && !is_jump(function[i]) ? 1 : 0;
-    counts.tensor += function[i].kind == SassKind::tensor ? 1 : 0;
-    counts.calls += function[i].kind == SassKind::call ? 1 : 0;
-  }
-  return counts;
-}
-
-bool is_data_register(SassRegister r) { return r < kFirstPredicate || r >= kFirstMemory; }
+bool is_data_register(SassRegister r) { return r < kPredicate || r >= kSharedMemory; }
 
 // Whether the instruction at `place` computes 0 or 1, or passes such a value on, so that combining it combines
 // conditions rather than numbers.
@@ -157,10 +141,10 @@ bool compares_own_progress(const DataFlow& flow, const Places& deciding) {
       });
       if (conditions) continue;
       const Places sources = flow.sources(place, {r});
-      if (std::ranges::any_of(sources, [&](std::size_t p) { return flow.reads_memory(p); })) {
+      if (std::ranges::any_of(sources, [&](std::size_t p) { return reads_memory(flow.at(p)); })) {
         memory.push_back(r);
       }
-      if (std::ranges::any_of(sources, [&](std::size_t p) { return flow.carried(p) && !flow.reads_memory(p); })) {
+      if (std::ranges::any_of(sources, [&](std::size_t p) { return flow.carried(p) && !reads_memory(flow.at(p)); })) {
         progress.push_back(r);
       }
     }
@@ -179,7 +163,7 @@ bool is_heartbeat(const DataFlow& flow, std::size_t place) {
   const std::vector<SassRegister>& guard = flow.at(place).guard;
   std::erase_if(data, [&](SassRegister r) { return std::ranges::find(guard, r) != guard.end(); });
   const Places value = flow.sources(place, data);
-  return std::ranges::none_of(value, [&](std::size_t p) { return flow.reads_memory(p); });
+  return std::ranges::none_of(value, [&](std::size_t p) { return reads_memory(flow.at(p)); });
 }
 
 // Whether a store to shared memory hands the polled word to the other threads of the block, which then decide.
@@ -192,12 +176,12 @@ bool is_broadcast(const DataFlow& flow, std::size_t place, const Places& decidin
 bool address_wraps(const DataFlow& flow, const Places& address) {
   Places choices = address;
   flow.add_choices(choices);
-  if (std::ranges::any_of(choices, [&](std::size_t place) { return flow.reads_memory(place); })) {
+  if (std::ranges::any_of(choices, [&](std::size_t place) { return reads_memory(flow.at(place)); })) {
     return false;
   }
   return std::ranges::any_of(address, [&](std::size_t place) {
     const SassInstruction& instruction = flow.at(place);
-    if (flow.reads_memory(place) || !flow.carried(place)) return false;
+    if (reads_memory(flow.at(place)) || !flow.carried(place)) return false;
     const std::string_view name = instruction.operation;
     if (name.starts_with("LOP3") || name.starts_with("ULOP3") || name.starts_with("SEL") || name.starts_with("USEL")) {
       return true;
@@ -222,7 +206,7 @@ std::size_t floating_work(const DataFlow& flow) {
   Places serves;
   std::size_t count = 0;
   for (const std::size_t place : flow.body()) {
-    if (flow.reads_memory(place)) serves.merge(flow.sources(place, flow.at(place).address));
+    if (reads_memory(flow.at(place))) serves.merge(flow.sources(place, flow.at(place).address));
     if (flow.at(place).kind == SassKind::sleep) serves.merge(flow.sources(place, flow.at(place).reads));
   }
   for (const std::size_t place : flow.body()) {
@@ -281,7 +265,7 @@ Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& 
         does.stores = true;
       }
     }
-    if (!flow.reads_memory(place) || unused_atomic) continue;
+    if (!reads_memory(flow.at(place)) || unused_atomic) continue;
     const Places address = flow.sources(place, instruction.address);
     const bool strong = instruction.strong || instruction.kind == SassKind::atomic;
     if (address.contains(place)) {
@@ -309,13 +293,15 @@ Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& 
 
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
-  const InstructionCounts counts = count(function, loop);
-  if (loop.body.size() > kMaxWithMoves || counts.real > kMaxInstructions) {
-    return because(judgement, reasons::too_long);
-  }
+  const auto count = [&](auto counts) {
+    return static_cast<std::size_t>(std::ranges::count_if(loop.body, [&](auto i) { return counts(function[i]); }));
+  };
+  const auto count_kind = [&](SassKind kind) { return count([&](const auto& i) { return i.kind == kind; }); };
+  const std::size_t real = count([](const auto& i) { return i.kind != SassKind::other && !is_jump(i); });
+  if (loop.body.size() > kMaxWithMoves || real > kMaxInstructions) return because(judgement, reasons::too_long);
   const DataFlow flow(function, loop);
-  const std::size_t floating = floating_work(flow);
-  judgement.arithmetic = floating + counts.tensor;
+  const std::size_t floating = floating_work(flow), tensor = count_kind(SassKind::tensor);
+  judgement.arithmetic = floating + tensor;
   Places deciding;  // the instructions that exits depend on
   for (const std::size_t exit : flow.exits()) deciding.merge(flow.sources(exit, flow.at(exit).guard));
   flow.add_choices(deciding);
@@ -341,8 +327,8 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     if (does.changes) return because(judgement, reasons::changes_memory);
     return because(judgement, does.walks ? reasons::walks_memory : reasons::no_deciding_load);
   }
-  if (counts.calls > 0) return because(judgement, reasons::calls);
-  if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, reasons::computes);
+  if (count_kind(SassKind::call) > 0) return because(judgement, reasons::calls);
+  if (tensor > 0 || floating > kMaxFloating) return because(judgement, reasons::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
   if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, reasons::writes_memory);
   if (does.changes) return because(judgement, reasons::changes_memory);

@@ -9,8 +9,7 @@ std::vector<SassLoop> find_loops(const std::vector<SassInstruction>& function) {
   std::vector<SassLoop> loops;
   if (function.empty()) return loops;
   const auto graph = std::make_shared<const Graph>(graph_of(successors_of(function)));
-  std::vector<int> irreducible;
-  for (const Loop& loop : loops_of(*graph, irreducible)) {
+  for (const Loop& loop : loops_of(*graph)) {
     const SassInstruction& head = function[graph->block(loop.header).begin];
     const SassInstruction& branch = function[graph->block(loop.tail).end - 1];
     if (branch.kind != SassKind::branch || *branch.target != head.offset || head.offset >= branch.offset) continue;

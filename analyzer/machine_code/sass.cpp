@@ -7,9 +7,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr SassRegister kUniform = 1000, kPredicate = 2000, kUniformPredicate = 3000;
-constexpr SassRegister kBlockVote = 4000, kSharedMemory = 5000, kStack = 10000;
-
 template <std::size_t N>
 bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
   return std::ranges::find(words, word) != words.end();
@@ -69,15 +66,6 @@ void add(std::vector<SassRegister>& to, SassRegister first, int count = 1) {
     if (first + i == kStackPointer) continue;
     if (std::ranges::find(to, first + i) == to.end()) to.push_back(first + i);
   }
-}
-
-// The number of consecutive registers that the operation writes.
-int result_registers(std::string_view operation) {
-  const std::string_view first = first_part(operation);
-  if (has_part(operation, "128")) return 4;
-  if (has_part(operation, "64") || has_part(operation, "WIDE")) return 2;
-  if (first == "CS2R") return has_part(operation, "32") ? 1 : 2;
-  return 1;
 }
 
 SassKind kind_of(std::string_view operation) {
@@ -207,6 +195,14 @@ void add_passed_values(SassInstruction& instruction, std::string_view first) {
 }
 
 }  // namespace
+
+int result_registers(std::string_view operation) {
+  const std::string_view first = first_part(operation);
+  if (has_part(operation, "128")) return 4;
+  if (has_part(operation, "64") || has_part(operation, "WIDE")) return 2;
+  if (first == "CS2R") return has_part(operation, "32") ? 1 : 2;
+  return 1;
+}
 
 bool reads_clock(const SassInstruction& instruction) {
   return instruction.text.find("SR_CLOCK") != std::string::npos ||

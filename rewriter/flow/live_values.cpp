@@ -131,13 +131,11 @@ std::vector<std::vector<int>> LiveValues::at(const std::vector<int>& blocks) {
 
 RegisterCount::RegisterCount(const Program& program)
     : shared_(index_of(program.variables)), predicate_(shared_.size()), wide_(shared_.size()) {
-  std::vector<int> writers(shared_.size());
-  for (const Instruction& instruction : program.code) {
-    for (const int variable : instruction.defines) ++writers[index_of(variable)];
-  }
+  const std::vector<std::vector<std::size_t>> writers = writers_in(program);
   for (const Instruction& instruction : program.code) {
     for (const int variable : instruction.defines) {
-      if (writers[index_of(variable)] == 1 && is_shared(instruction, shared_)) shared_[index_of(variable)] = true;
+      if (writers[index_of(variable)].size() == 1 && is_shared(instruction, shared_))
+        shared_[index_of(variable)] = true;
       const Width width = width_of(instruction);
       if (width == Width::predicate) predicate_[index_of(variable)] = true;
       if (width == Width::two) wide_[index_of(variable)] = true;

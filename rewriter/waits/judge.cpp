@@ -123,10 +123,7 @@ class LoopJudge {
       votes_ |= instruction.effect == Effect::barrier && has_modifier(instruction.opcode, "red");
       if (instruction.effect == Effect::atomic || instruction.effect == Effect::hardware_wait) reads = true;
       if (instruction.effect != Effect::load) return;
-      const bool strong = has_modifier(instruction.opcode, "volatile") || has_modifier(instruction.opcode, "relaxed") ||
-                          has_modifier(instruction.opcode, "acquire") || has_modifier(instruction.opcode, "mmio") ||
-                          has_modifier(instruction.opcode, "cv") || has_modifier(instruction.opcode, "cg");
-      (strong ? reads : weak) = true;
+      (is_strong(instruction.opcode) ? reads : weak) = true;
     });
     if (reads || (weak && fence)) return std::nullopt;
     return weak ? reasons::ordinary_loads : reasons::reads_nothing;

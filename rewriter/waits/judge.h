@@ -20,7 +20,7 @@ struct FunctionFlow {
         graph(graph_of(successors_of(program))),
         names(function),
         live(program, graph) {
-    loops = loops_of(graph, irreducible);
+    loops = loops_of(graph, &irreducible);
     writers = writers_in(program);
     loops_with.resize(graph.blocks.size());
     for (const Loop& loop : loops) {

@@ -15,9 +15,8 @@ namespace {
 
 /// The statements that call functions inside loops.
 std::vector<std::size_t> calls_inside_loops(const Program& program, const Graph& graph) {
-  std::vector<int> irreducible;
   std::set<std::size_t> calls;
-  for (const Loop& loop : loops_of(graph, irreducible)) {
+  for (const Loop& loop : loops_of(graph)) {
     each_instruction(graph, loop, [&](std::size_t i) {
       if (program.code[i].effect == Effect::call) calls.insert(program.code[i].statement);
     });

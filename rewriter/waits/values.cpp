@@ -13,14 +13,6 @@ namespace {
 // which a program searches. The limit is the number of lanes of two warps; not calibrated.
 constexpr std::int64_t kLargestTable = 64;
 
-bool strong_load(std::string_view opcode) {
-  if (has_modifier(opcode, "local") || has_modifier(opcode, "nc")) return false;
-  for (const std::string_view modifier : {"volatile", "relaxed", "acquire", "mmio", "cv", "cg"}) {
-    if (has_modifier(opcode, modifier)) return true;
-  }
-  return false;
-}
-
 bool reads_constant_memory(std::string_view opcode) {
   return has_modifier(opcode, "const") || has_modifier(opcode, "nc") || has_modifier(opcode, "param") ||
          mnemonic_of(opcode) == "ldu";
@@ -169,9 +161,9 @@ Reading LoopValues::reading_of(std::size_t index) const {
   const Instruction& instruction = program_.code[index];
   if (instruction.effect == Effect::load) {
     if (reads_constant_memory(instruction.opcode)) return Reading::constant;
-    if (strong_load(instruction.opcode)) return Reading::strong;
     if (meets_ && reads_shared_memory(instruction)) return Reading::strong;
-    return fenced_ && !has_modifier(instruction.opcode, "local") ? Reading::strong : Reading::weak;
+    const bool local = has_modifier(instruction.opcode, "local");
+    return !local && (fenced_ || is_strong(instruction.opcode)) ? Reading::strong : Reading::weak;
   }
   if (instruction.effect != Effect::atomic) return Reading::none;
   if (keeps_the_word(instruction)) return Reading::strong;
