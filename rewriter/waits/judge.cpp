@@ -7,7 +7,6 @@
 
 #include "rewriter/waits/decisions.h"
 #include "rewriter/waits/values.h"
-#include "rewriter/waits/visit_place.h"
 #include "rewriter/waits/wanted.h"
 
 namespace wicprof::rewriter {

@@ -1,6 +1,7 @@
 #include "rewriter/waits/wanted.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,38 +25,27 @@ struct Test {
   std::uint64_t mask = ~std::uint64_t{0};
 };
 
-/// The opcode's comparison of integers; empty: another one.
-std::string_view comparison_in(std::string_view opcode) {
-  for (const auto& [name, plain] : {std::pair<std::string_view, std::string_view>{"eq", "eq"},
-                                    {"ne", "ne"},
-                                    {"lt", "lt"},
-                                    {"le", "le"},
-                                    {"gt", "gt"},
-                                    {"ge", "ge"},
-                                    {"lo", "lt"},
-                                    {"ls", "le"},
-                                    {"hi", "gt"},
-                                    {"hs", "ge"}}) {
-    if (has_modifier(opcode, name)) return plain;
-  }
-  return {};
+/// A comparison of integers as PTX names it: of unsigned numbers, its opposite, and with the operands exchanged.
+struct ComparisonNames {
+  std::string_view name, of_unsigned, opposite, mirrored;
+};
+constexpr std::array<ComparisonNames, 6> kComparisons = {{{"eq", "eq", "ne", "eq"},
+                                                          {"ne", "ne", "eq", "ne"},
+                                                          {"lt", "lo", "ge", "gt"},
+                                                          {"le", "ls", "gt", "ge"},
+                                                          {"gt", "hi", "le", "lt"},
+                                                          {"ge", "hs", "lt", "le"}}};
+
+const ComparisonNames& names_of(std::string_view comparison) {
+  return *std::ranges::find(kComparisons, comparison, &ComparisonNames::name);
 }
 
-std::string_view opposite_of(std::string_view comparison) {
-  return comparison == "eq"   ? "ne"
-         : comparison == "ne" ? "eq"
-         : comparison == "lt" ? "ge"
-         : comparison == "le" ? "gt"
-         : comparison == "gt" ? "le"
-                              : "lt";
-}
-/// With the operands exchanged.
-std::string_view mirrored(std::string_view comparison) {
-  return comparison == "lt"   ? "gt"
-         : comparison == "le" ? "ge"
-         : comparison == "gt" ? "lt"
-         : comparison == "ge" ? "le"
-                              : comparison;
+/// The opcode's comparison of integers; empty: another one.
+std::string_view comparison_in(std::string_view opcode) {
+  for (const ComparisonNames& each : kComparisons) {
+    if (has_modifier(opcode, each.name) || has_modifier(opcode, each.of_unsigned)) return each.name;
+  }
+  return {};
 }
 
 class Finder {
@@ -87,7 +77,7 @@ class Finder {
       leaves_if_true = if_true;
     }
     if (!leaves_if_true) return {};
-    return wanted(*test, *leaves_if_true ? test->comparison : opposite_of(test->comparison));
+    return wanted(*test, *leaves_if_true ? test->comparison : names_of(test->comparison).opposite);
   }
 
  private:
@@ -186,7 +176,7 @@ class Finder {
     std::int64_t constant = 0;
     const bool second = values_.constant_of(instruction.sources[1], constant);
     if (!second && !values_.constant_of(instruction.sources[0], constant)) return std::nullopt;
-    if (!second) test.comparison = mirrored(test.comparison);
+    if (!second) test.comparison = names_of(test.comparison).mirrored;
     test.constant = static_cast<std::uint64_t>(constant);
     const std::optional<std::uint64_t> mask = mask_of(compares, instruction.sources[second ? 0 : 1]);
     if (!mask) return std::nullopt;

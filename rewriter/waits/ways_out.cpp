@@ -54,10 +54,6 @@ class Search {
   }
 
   /// Whether the operand is a condition: true or false, as a predicate or as an integer.
-  bool is_condition(std::size_t reader, const Operand& operand) const {
-    std::set<std::pair<std::size_t, int>> seen;
-    return is_condition(reader, operand, seen);
-  }
   bool is_condition(std::size_t reader, const Operand& operand, std::set<std::pair<std::size_t, int>>& seen) const {
     if (operand.kind == OperandKind::constant) return true;
     if (operand.kind != OperandKind::variable) return false;
@@ -125,8 +121,9 @@ class Search {
     for (std::size_t i = 0; i < 2; ++i) {
       const Operand& operand = instruction.sources[i];
       const Operand& other = instruction.sources[1 - i];
+      std::set<std::pair<std::size_t, int>> seen;
       if (operand.kind == OperandKind::variable && other.kind == OperandKind::constant &&
-          is_condition(index, operand)) {
+          is_condition(index, operand, seen)) {
         condition(index, operand, depth + 1);
         taken_apart = true;
       } else {
