@@ -236,11 +236,6 @@ std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   return count;
 }
 
-LoopJudgement because(LoopJudgement judgement, LoopReason reason) {
-  judgement.reason = reason;
-  return judgement;
-}
-
 /// What a round of a loop does, next to its judgement.
 struct Does {
   bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false, stores = false;
@@ -293,12 +288,17 @@ Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& 
 
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
+  const auto because = [&](const LoopReason& reason, LoopKind kind = LoopKind::work) {
+    judgement.kind = kind;
+    judgement.reason = reason;
+    return judgement;
+  };
   const auto count = [&](auto counts) {
     return static_cast<std::size_t>(std::ranges::count_if(loop.body, [&](auto i) { return counts(function[i]); }));
   };
   const auto count_kind = [&](SassKind kind) { return count([&](const auto& i) { return i.kind == kind; }); };
   const std::size_t real = count([](const auto& i) { return i.kind != SassKind::other && !is_jump(i); });
-  if (loop.body.size() > kMaxWithMoves || real > kMaxInstructions) return because(judgement, reasons::too_long);
+  if (loop.body.size() > kMaxWithMoves || real > kMaxInstructions) return because(reasons::too_long);
   const DataFlow flow(function, loop);
   const std::size_t floating = floating_work(flow), tensor = count_kind(SassKind::tensor);
   judgement.arithmetic = floating + tensor;
@@ -311,42 +311,33 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   if (does.updates && flow.skips_exchange()) does.updates = false;
   if (does.updates) {
     // A load of the initial value may read the same word, but the update decides when the loop ends.
-    judgement.kind = LoopKind::atomic_update;
     judgement.poll_at.reset();
-    return because(judgement, reasons::repeats_update);
+    return because(reasons::repeats_update, LoopKind::atomic_update);
   }
   if (!judgement.poll_at) {
-    if (does.waits_at_barrier) {
-      judgement.kind = LoopKind::try_wait;
-      return because(judgement, reasons::waits_in_hardware);
-    }
-    if (does.chases) {
-      judgement.kind = LoopKind::pointer_chase;
-      return because(judgement, reasons::chases_pointers);
-    }
-    if (does.changes) return because(judgement, reasons::changes_memory);
-    return because(judgement, does.walks ? reasons::walks_memory : reasons::no_deciding_load);
+    if (does.waits_at_barrier) return because(reasons::waits_in_hardware, LoopKind::try_wait);
+    if (does.chases) return because(reasons::chases_pointers, LoopKind::pointer_chase);
+    if (does.changes) return because(reasons::changes_memory);
+    return because(does.walks ? reasons::walks_memory : reasons::no_deciding_load);
   }
-  if (count_kind(SassKind::call) > 0) return because(judgement, reasons::calls);
-  if (tensor > 0 || floating > kMaxFloating) return because(judgement, reasons::computes);
+  if (count_kind(SassKind::call) > 0) return because(reasons::calls);
+  if (tensor > 0 || floating > kMaxFloating) return because(reasons::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
-  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, reasons::writes_memory);
-  if (does.changes) return because(judgement, reasons::changes_memory);
-  if (does.chases) return because(judgement, reasons::follows_pointers);
+  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(reasons::writes_memory);
+  if (does.changes) return because(reasons::changes_memory);
+  if (does.chases) return because(reasons::follows_pointers);
   // Other loads than the poll: a second flag has a constant address, data does not.
-  if (does.walks) return because(judgement, reasons::walks_memory);
-  if (compares_own_progress(flow, deciding)) return because(judgement, reasons::compares_progress);
+  if (does.walks) return because(reasons::walks_memory);
+  if (compares_own_progress(flow, deciding)) return because(reasons::compares_progress);
   judgement.integers = integer_work(flow, deciding);
-  if (judgement.integers > kMaxInteger) return because(judgement, reasons::computes_integers);
+  if (judgement.integers > kMaxInteger) return because(reasons::computes_integers);
 
   judgement.operation = poll.operation;
   judgement.writes = does.heartbeats > 0;
-  if (poll.kind == SassKind::atomic) {
-    judgement.kind = is_exchange(poll) ? LoopKind::lock : LoopKind::atomic_poll;
-    return because(judgement, is_exchange(poll) ? reasons::takes_lock : reasons::polls_by_atomic);
-  }
-  judgement.kind = arrives_before(function, loop, poll) ? LoopKind::grid_barrier : LoopKind::poll;
-  return because(judgement, judgement.kind == LoopKind::poll ? reasons::polls : reasons::arrives_and_polls);
+  if (poll.kind == SassKind::atomic && is_exchange(poll)) return because(reasons::takes_lock, LoopKind::lock);
+  if (poll.kind == SassKind::atomic) return because(reasons::polls_by_atomic, LoopKind::atomic_poll);
+  if (!arrives_before(function, loop, poll)) return because(reasons::polls, LoopKind::poll);
+  return because(reasons::arrives_and_polls, LoopKind::grid_barrier);
 }
 
 }  // namespace wicprof::analyzer

@@ -68,11 +68,7 @@ class LoopJudge {
 
   template <class Visit>
   void each_instruction(Visit visit) const {
-    each_instruction_of(loop_, visit);
-  }
-  template <class Visit>
-  void each_instruction_of(const Loop& loop, Visit visit) const {
-    wicprof::each_instruction(graph_, loop, [&](std::size_t i) { visit(i, program_.code[i]); });
+    wicprof::each_instruction(graph_, loop_, [&](std::size_t i) { visit(i, program_.code[i]); });
   }
 
   LoopVerdict answer(Verdict verdict, LoopReason reason) { return answer(verdict, text_of(reason)); }
@@ -291,9 +287,9 @@ class LoopJudge {
   bool sleeps_by_the_clock(const Loop& outer) const {
     std::size_t length = 0;
     std::vector<std::size_t> sleeps;
-    each_instruction_of(outer, [&](std::size_t i, const Instruction& instruction) {
+    wicprof::each_instruction(graph_, outer, [&](std::size_t i) {
       ++length;
-      if (instruction.effect == Effect::sleep) sleeps.push_back(i);
+      if (program_.code[i].effect == Effect::sleep) sleeps.push_back(i);
     });
     if (sleeps.empty() || length > kLongestLoop) return false;
     const LoopValues values(program_, graph_, outer, flow_.writers);
