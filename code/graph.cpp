@@ -21,7 +21,7 @@ Order order_of(const Graph& graph) {
   state[0] = 1;
   while (!path.empty()) {
     auto& [block, next] = path.back();
-    const std::vector<int>& after = graph.blocks[static_cast<std::size_t>(block)].after;
+    const std::vector<int>& after = graph.block(block).after;
     if (next == after.size()) {
       state[static_cast<std::size_t>(block)] = 2;
       order.blocks.push_back(block);
@@ -35,7 +35,7 @@ Order order_of(const Graph& graph) {
     seen = 1;
     path.emplace_back(to, 0);
   }
-  std::reverse(order.blocks.begin(), order.blocks.end());
+  std::ranges::reverse(order.blocks);
   return order;
 }
 
@@ -53,7 +53,7 @@ void find_dominators(Graph& graph, const Order& order) {
     for (const int block : order.blocks) {
       if (block == 0) continue;
       int common = -1;
-      for (int before : graph.blocks[static_cast<std::size_t>(block)].before) {
+      for (int before : graph.block(block).before) {
         if (at(before) < 0) continue;
         if (common < 0) {
           common = before;
@@ -128,7 +128,11 @@ Graph graph_of(const std::vector<std::vector<std::size_t>>& successors) {
     Block& block = graph.blocks[b];
     std::set<int> after;
     for (const std::size_t to : successors[block.end - 1]) {
-      if (to < count) after.insert(graph.block_of[to]);
+      if (to < count) {
+        after.insert(graph.block_of[to]);
+      } else {
+        block.leaves = true;
+      }
     }
     block.after.assign(after.begin(), after.end());
     for (const int to : after) graph.blocks[static_cast<std::size_t>(to)].before.push_back(static_cast<int>(b));
@@ -138,12 +142,12 @@ Graph graph_of(const std::vector<std::vector<std::size_t>>& successors) {
   return graph;
 }
 
-std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
+std::vector<Loop> loops_of(const Graph& graph, std::vector<int>* irreducible) {
   std::vector<Loop> loops;
   std::vector<int> seen_in(graph.blocks.size(), -1);  // per block, the number of the loop that it was last found in
   for (const auto& [tail, header] : order_of(graph).retreating) {
     if (!graph.dominates(header, tail)) {
-      irreducible.push_back(tail);
+      if (irreducible != nullptr) irreducible->push_back(tail);
       continue;
     }
     const int number = static_cast<int>(loops.size());
@@ -159,13 +163,22 @@ std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible) {
     add(header);
     add(tail);
     for (std::size_t i = 1; i < loop.blocks.size(); ++i) {
-      for (const int before : graph.blocks[static_cast<std::size_t>(loop.blocks[i])].before) add(before);
+      for (const int before : graph.block(loop.blocks[i]).before) add(before);
     }
-    std::sort(loop.blocks.begin(), loop.blocks.end());
+    std::ranges::sort(loop.blocks);
   }
-  std::stable_sort(loops.begin(), loops.end(),
-                   [](const Loop& a, const Loop& b) { return a.blocks.size() < b.blocks.size(); });
+  std::ranges::stable_sort(loops, [](const Loop& a, const Loop& b) { return a.blocks.size() < b.blocks.size(); });
   return loops;
+}
+
+std::vector<int> exits_of(const Graph& graph, const Loop& loop) {
+  std::vector<int> exits;
+  for (const int b : loop.blocks) {
+    const Block& block = graph.block(b);
+    const auto stays = [&](int after) { return loop.contains(after); };
+    if (block.leaves || !std::ranges::all_of(block.after, stays)) exits.push_back(b);
+  }
+  return exits;
 }
 
 }  // namespace wicprof

@@ -11,6 +11,7 @@ namespace wicprof {
 struct Block {
   std::size_t begin = 0, end = 0;  ///< instructions
   std::vector<int> after, before;  ///< blocks
+  bool leaves = false;             ///< what is outside of the function can follow
 };
 
 struct Graph {
@@ -18,6 +19,7 @@ struct Graph {
   std::vector<int> block_of;     ///< per instruction
   std::vector<int> dominator;    ///< per block, its immediate dominator; the entry's is itself; -1: never reached
   std::vector<int> first, last;  ///< per block, its place in the tree of dominators, and the last place below it
+  const Block& block(int number) const { return blocks[static_cast<std::size_t>(number)]; }
   bool dominates(int a, int b) const;
 };
 
@@ -34,9 +36,21 @@ struct Loop {
 /// is outside.
 Graph graph_of(const std::vector<std::vector<std::size_t>>& successors);
 
-/// The natural loops, smaller ones first. `irreducible` gets the tails of edges that go back to a block which does not
-/// dominate them: loops with two entries, which are no natural loops.
-std::vector<Loop> loops_of(const Graph& graph, std::vector<int>& irreducible);
+/// The natural loops, smaller ones first. `irreducible`, if there, gets the tails of edges that go back to a block
+/// which does not dominate them: loops with two entries, which are no natural loops.
+std::vector<Loop> loops_of(const Graph& graph, std::vector<int>* irreducible = nullptr);
+
+/// The blocks of the loop that something outside can follow: another block, or what is outside of the function.
+std::vector<int> exits_of(const Graph& graph, const Loop& loop);
+
+/// Calls visit(instruction) for each of the loop, ascending.
+template <class Visit>
+void each_instruction(const Graph& graph, const Loop& loop, Visit visit) {
+  for (const int block : loop.blocks) {
+    const Block& range = graph.block(block);
+    for (std::size_t i = range.begin; i < range.end; ++i) visit(i);
+  }
+}
 
 /// Which instructions are reached from `first`, itself included, without passing those that are `closed`.
 /// `successors(i)`: as for graph_of().

@@ -34,11 +34,10 @@ bool is_toolkit_file(std::string_view file) {
                                                                 "cooperative_groups"};
   static constexpr std::array<std::string_view, 3> kBeginnings = {"sm_", "device_atomic_functions",
                                                                   "cuda_device_runtime"};
-  if (std::any_of(kFolders.begin(), kFolders.end(), [&](auto part) { return file.find(part) != file.npos; }))
-    return true;
+  if (std::ranges::any_of(kFolders, [&](auto part) { return file.find(part) != file.npos; })) return true;
   if (is_in_versioned_toolkit(file)) return true;
   const std::string_view name = file.substr(file.rfind('/') + 1);
-  return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto begin) { return name.starts_with(begin); });
+  return std::ranges::any_of(kBeginnings, [&](auto begin) { return name.starts_with(begin); });
 }
 
 }  // namespace wicprof

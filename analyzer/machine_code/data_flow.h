@@ -6,24 +6,26 @@
 #include <vector>
 
 #include "analyzer/machine_code/loops.h"
+#include "code/loop_flow.h"
 
 namespace wicprof::analyzer {
 
-/// Positions in a loop's body.
+/// Instructions of a loop: indices into its function.
 using Places = std::set<std::size_t>;
 
-/// Definitions that reach their uses along the loop's branches, so registers may be reused. A write under a guard does
-/// not hide the writes before it.
+/// What the values of a loop's instructions are made of (LoopFlow). A write under a guard does not hide the writes
+/// before it.
 class DataFlow {
  public:
   /// Both must outlive this object.
   DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop);
 
-  std::size_t size() const { return loop_.body.size(); }
-  const SassInstruction& at(std::size_t place) const { return function_[loop_.body[place]]; }
+  /// The loop's instructions, ascending.
+  const std::vector<std::size_t>& body() const { return loop_.body; }
+  const SassInstruction& at(std::size_t place) const { return function_[place]; }
 
   /// The instructions in the loop that may have written a register read at `place`.
-  Places writers(std::size_t place, SassRegister r) const;
+  Places writers(std::size_t place, SassRegister r) const { return flow_.origins_of(place, r); }
   /// All instructions in the loop that contribute to the values of `registers` read at `place`.
   Places sources(std::size_t place, const std::vector<SassRegister>& registers) const;
 
@@ -33,8 +35,6 @@ class DataFlow {
 
   /// Whether the instruction at `place` obtains a value from outside the thread: memory or a clock.
   bool reads_external(std::size_t place) const;
-  /// Whether the instruction at `place` obtains a value from memory.
-  bool reads_memory(std::size_t place) const;
   /// Whether the value computed at `place` depends on the value that the same instruction computed in a round before.
   bool carried(std::size_t place) const { return carried_[place]; }
   /// Whether values computed at `places` are carried from round to round.
@@ -51,20 +51,13 @@ class DataFlow {
   const Places& exits() const { return exits_; }
 
  private:
-  struct Writer {
-    std::size_t place;
-    bool round_before;  // the write may be of the round before the read
-    bool guards;        // it decides whether the reading instruction takes effect
-  };
-  std::vector<Writer> reaching(std::size_t place, SassRegister r) const;
   void find_carried();
 
   const std::vector<SassInstruction>& function_;
   const SassLoop& loop_;
-  std::size_t head_ = 0;                                // place
-  std::vector<std::vector<std::size_t>> predecessors_;  // places, by place
-  std::vector<std::vector<Writer>> operands_;           // of all registers that an instruction reads, by place
-  std::vector<bool> carried_;
+  const LoopFlow flow_;
+  std::vector<std::vector<int>> inputs_;  // by node
+  std::vector<bool> carried_;             // by instruction of the function
   Places exits_;
 };
 

@@ -70,11 +70,6 @@ Value address_value(const Values& values, std::string_view operand) {
   return sum;
 }
 
-int words_of(std::string_view operation) {
-  if (has_part(operation, "128")) return 4;
-  return has_part(operation, "64") ? 2 : 1;
-}
-
 bool is_part_of_word(std::string_view operation) {
   return has_part(operation, "U8") || has_part(operation, "S8") || has_part(operation, "U16") ||
          has_part(operation, "S16");
@@ -91,10 +86,10 @@ void set(Values& values, SassRegister r, const Value& value) {
 // "P0", "!UP1", "PT": its number; none for the constant.
 std::optional<SassRegister> predicate_of(std::string_view text) {
   if (text.starts_with('!')) text.remove_prefix(1);
-  SassRegister base = 2000;
+  SassRegister base = kPredicate;
   if (text.starts_with('U')) {
     text.remove_prefix(1);
-    base = 3000;
+    base = kUniformPredicate;
   }
   if (text.size() != 2 || text[0] != 'P' || text[1] < '0' || text[1] > '9') return std::nullopt;
   return base + (text[1] - '0');
@@ -185,7 +180,7 @@ std::optional<SassRegister> register_of(std::string_view text) {
   SassRegister base = 0;
   if (text.starts_with('U')) {
     text.remove_prefix(1);
-    base = 1000;
+    base = kUniform;
   }
   if (!text.starts_with('R')) return std::nullopt;
   text.remove_prefix(1);
@@ -204,8 +199,8 @@ std::optional<StackAccess> stack_access(const Values& values, const SassInstruct
   const std::string_view first = first_part(instruction.operation);
   const bool local = first == "LDL" || first == "STL", generic = first == "LD" || first == "ST";
   if (!local && !generic) return std::nullopt;
-  const auto address = std::find_if(instruction.operands.begin(), instruction.operands.end(),
-                                    [](const std::string& operand) { return operand.find('[') != std::string::npos; });
+  const auto address = std::ranges::find_if(
+      instruction.operands, [](const std::string& operand) { return operand.find('[') != std::string::npos; });
   if (address == instruction.operands.end()) return std::nullopt;
   const Value where = address_value(values, *address);
   if (!where || where->stack != 1 || where->local != (local ? 0 : 1)) return std::nullopt;
@@ -213,7 +208,7 @@ std::optional<StackAccess> stack_access(const Values& values, const SassInstruct
   StackAccess access;
   access.store = first.starts_with("ST");
   const auto word = static_cast<SassRegister>(kFirstWord + (where->constant & ~std::int64_t{3}));
-  for (int i = 0; i < words_of(instruction.operation); ++i) access.words.push_back(word + 4 * i);
+  for (int i = 0; i < result_registers(instruction.operation); ++i) access.words.push_back(word + 4 * i);
   access.data = access.store ? instruction.operands.back() : instruction.operands.front();
   return access;
 }

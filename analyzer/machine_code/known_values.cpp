@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/machine_code/instruction_values.h"
+#include "code/graph.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -41,12 +42,7 @@ void use_words(SassInstruction& instruction, const StackAccess& access) {
 class Propagation {
  public:
   explicit Propagation(std::vector<SassInstruction>& code)
-      : code_(code), begins_block_(code.size()), before_(code.size()), effects_(code.size()) {
-    for (const SassInstruction& instruction : code) {
-      if (instruction.kind != SassKind::branch) continue;
-      if (const auto target = index_of(code, *instruction.target)) begins_block_[*target] = true;
-    }
-  }
+      : code_(code), graph_(graph_of(successors_of(code))), before_(graph_.blocks.size()), effects_(code.size()) {}
 
   // Whether each instruction can run.
   std::vector<bool> simplify() {
@@ -56,7 +52,7 @@ class Propagation {
       open_.pop_back();
       run(block, [](std::size_t, const Values&) {});
     }
-    for (std::size_t block = 0; block < code_.size(); ++block) {
+    for (std::size_t block = 0; block < before_.size(); ++block) {
       if (!before_[block]) continue;
       run(block, [&](std::size_t i, const Values& values) { note(i, values); });
     }
@@ -93,7 +89,7 @@ class Propagation {
   }
 
   void enter(std::size_t block, const Values& values) {
-    if (block >= code_.size()) return;
+    if (block >= before_.size()) return;
     if (!before_[block]) {
       before_[block] = values;
     } else if (!keep_common(*before_[block], values)) {
@@ -102,29 +98,28 @@ class Propagation {
     open_.push_back(block);
   }
 
-  // Executes from the start of a block to where control can go elsewhere.
   template <class Visit>
   void run(std::size_t block, Visit visit) {
     Values values = *before_[block];
-    for (std::size_t i = block; i < code_.size(); ++i) {
-      if (i != block && (begins_block_[i] || before_[i])) return enter(i, values);
-      const SassInstruction& instruction = code_[i];
+    std::optional<bool> takes;  // the last instruction's
+    for (std::size_t i = graph_.blocks[block].begin; i < graph_.blocks[block].end; ++i) {
       visit(i, values);
-      const std::optional<bool> takes = takes_effect(values, instruction);
-      if (takes == false) continue;
-      execute(values, instruction, takes == true);
-      if (instruction.kind != SassKind::branch && instruction.kind != SassKind::end) continue;
-      if (instruction.kind == SassKind::branch) {
-        if (const auto target = index_of(code_, *instruction.target)) enter(*target, values);
-      }
-      if (!takes) enter(i + 1, values);
-      return;
+      takes = takes_effect(values, code_[i]);
+      if (takes != false) execute(values, code_[i], takes == true);
     }
+    const SassInstruction& last = code_[graph_.blocks[block].end - 1];
+    if (last.kind == SassKind::branch && takes != false) {
+      if (const auto target = index_of(code_, *last.target)) enter(block_of(*target), values);
+    }
+    const bool leaves = last.kind == SassKind::branch || last.kind == SassKind::end;
+    if (!leaves || takes != true) enter(block + 1, values);
   }
 
+  std::size_t block_of(std::size_t instruction) const { return static_cast<std::size_t>(graph_.block_of[instruction]); }
+
   std::vector<SassInstruction>& code_;
-  std::vector<bool> begins_block_;             // a branch leads there
-  std::vector<std::optional<Values>> before_;  // by the first instruction of a block
+  const Graph graph_;
+  std::vector<std::optional<Values>> before_;  // by block
   std::vector<std::size_t> open_;
   std::vector<Effect> effects_;
 };

@@ -22,10 +22,11 @@ constexpr std::size_t kArrivalDistance = 48;
 /// A wait loop may write this many words, always the same ones, as a sign of life.
 constexpr std::size_t kMaxHeartbeats = 2;
 
-constexpr SassRegister kFirstPredicate = 2000, kFirstMemory = 5000;  // see SassRegister
-
-bool is_exchange(const SassInstruction& atomic) {
-  return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
+// The registers that an operand names.
+std::vector<SassRegister> registers_of(const std::string& operand) {
+  store::SassRow row{};
+  row.text = "MOV RZ, " + operand;
+  return decode(row).reads;
 }
 
 // The registers of an atomic's operands after its address: the values that it compares and stores.
@@ -36,10 +37,8 @@ std::vector<SassRegister> data_of(const SassInstruction& atomic) {
     if (operand.find('[') != std::string::npos) {
       behind = true;
     } else if (behind) {
-      store::SassRow row{};
-      row.text = "MOV RZ, " + operand;
-      const SassInstruction move = decode(row);
-      registers.insert(registers.end(), move.reads.begin(), move.reads.end());
+      const std::vector<SassRegister> named = registers_of(operand);
+      registers.insert(registers.end(), named.begin(), named.end());
     }
   }
   return registers;
@@ -61,7 +60,7 @@ bool is_zero(const DataFlow& flow, std::size_t place, SassRegister r, int depth 
     const SassInstruction* before = flow.written_before(r);
     return before != nullptr && has_part(before->operation, "MOV") && is_zero_constant(before->operands.back());
   }
-  return std::all_of(writers.begin(), writers.end(), [&](std::size_t w) { return zero(flow.at(w), w); });
+  return std::ranges::all_of(writers, [&](std::size_t w) { return zero(flow.at(w), w); });
 }
 
 // Whether an atomic does not change the word after the first round: it adds 0, or repeats an idempotent operation.
@@ -75,8 +74,7 @@ bool changes_nothing(const DataFlow& flow, std::size_t place) {
   const std::string& operand = atomic.operands.back();
   if (operand == "RZ" || operand == "URZ") return true;
   const std::vector<SassRegister> data = data_of(atomic);
-  return !data.empty() &&
-         std::all_of(data.begin(), data.end(), [&](SassRegister r) { return is_zero(flow, place, r); });
+  return !data.empty() && std::ranges::all_of(data, [&](SassRegister r) { return is_zero(flow, place, r); });
 }
 
 // Whether an atomic on the polled word shortly precedes the loop.
@@ -96,27 +94,7 @@ bool is_jump(const SassInstruction& instruction) {
   return instruction.kind == SassKind::branch && !instruction.conditional;
 }
 
-struct InstructionCounts {
-  std::size_t real = 0, tensor = 0, calls = 0;
-};
-
-InstructionCounts count(const std::vector<SassInstruction>& function, const SassLoop& loop) {
-  InstructionCounts counts;
-  for (const std::size_t i : loop.body) {
-    counts.real += function[i].kind != SassKind::other && !is_jump(function[i]) ? 1 : 0;
-    counts.tensor += function[i].kind == SassKind::tensor ? 1 : 0;
-    counts.calls += function[i].kind == SassKind::call ? 1 : 0;
-  }
-  return counts;
-}
-
-bool is_data_register(SassRegister r) { return r < kFirstPredicate || r >= kFirstMemory; }
-
-bool names_register(const std::string& operand) {
-  store::SassRow row{};
-  row.text = "MOV RZ, " + operand;
-  return !decode(row).reads.empty();
-}
+bool is_data_register(SassRegister r) { return r < kPredicate || r >= kSharedMemory; }
 
 // Whether the instruction at `place` computes 0 or 1, or passes such a value on, so that combining it combines
 // conditions rather than numbers.
@@ -125,7 +103,7 @@ bool is_condition(const DataFlow& flow, std::size_t place, Places& seen) {
   if (!seen.insert(place).second) return true;
   const auto all_writers = [&](const std::vector<SassRegister>& registers) {
     for (const SassRegister r : registers) {
-      if (!is_data_register(r) || std::count(instruction.guard.begin(), instruction.guard.end(), r) > 0) continue;
+      if (!is_data_register(r) || std::ranges::count(instruction.guard, r) > 0) continue;
       const Places writers = flow.writers(place, r);
       if (writers.empty()) return false;
       for (const std::size_t writer : writers) {
@@ -137,7 +115,8 @@ bool is_condition(const DataFlow& flow, std::size_t place, Places& seen) {
   const std::string_view name = instruction.operation;
   if (name.starts_with("SEL") || name.starts_with("USEL") || name.starts_with("P2R")) {
     return std::none_of(instruction.operands.begin() + std::min<std::size_t>(1, instruction.operands.size()),
-                        instruction.operands.end(), names_register) ||
+                        instruction.operands.end(),
+                        [](const auto& operand) { return !registers_of(operand).empty(); }) ||
            all_writers(instruction.reads);
   }
   const bool passes_on = instruction.kind == SassKind::other || name.starts_with("LOP3") || name.starts_with("PRMT") ||
@@ -157,21 +136,20 @@ bool compares_own_progress(const DataFlow& flow, const Places& deciding) {
       if (!is_data_register(r)) continue;
       const Places writers = flow.writers(place, r);
       Places seen;
-      const bool conditions = !writers.empty() && std::all_of(writers.begin(), writers.end(), [&](std::size_t writer) {
+      const bool conditions = !writers.empty() && std::ranges::all_of(writers, [&](std::size_t writer) {
         return is_condition(flow, writer, seen);
       });
       if (conditions) continue;
       const Places sources = flow.sources(place, {r});
-      if (std::any_of(sources.begin(), sources.end(), [&](std::size_t p) { return flow.reads_memory(p); })) {
+      if (std::ranges::any_of(sources, [&](std::size_t p) { return reads_memory(flow.at(p)); })) {
         memory.push_back(r);
       }
-      if (std::any_of(sources.begin(), sources.end(),
-                      [&](std::size_t p) { return flow.carried(p) && !flow.reads_memory(p); })) {
+      if (std::ranges::any_of(sources, [&](std::size_t p) { return flow.carried(p) && !reads_memory(flow.at(p)); })) {
         progress.push_back(r);
       }
     }
     for (const SassRegister m : memory) {
-      if (std::any_of(progress.begin(), progress.end(), [&](SassRegister r) { return r != m; })) return true;
+      if (std::ranges::any_of(progress, [&](SassRegister r) { return r != m; })) return true;
     }
   }
   return false;
@@ -183,9 +161,9 @@ bool is_heartbeat(const DataFlow& flow, std::size_t place) {
   if (flow.varies(flow.sources(place, flow.at(place).address))) return false;
   std::vector<SassRegister> data = flow.at(place).reads;
   const std::vector<SassRegister>& guard = flow.at(place).guard;
-  std::erase_if(data, [&](SassRegister r) { return std::find(guard.begin(), guard.end(), r) != guard.end(); });
+  std::erase_if(data, [&](SassRegister r) { return std::ranges::find(guard, r) != guard.end(); });
   const Places value = flow.sources(place, data);
-  return std::none_of(value.begin(), value.end(), [&](std::size_t p) { return flow.reads_memory(p); });
+  return std::ranges::none_of(value, [&](std::size_t p) { return reads_memory(flow.at(p)); });
 }
 
 // Whether a store to shared memory hands the polled word to the other threads of the block, which then decide.
@@ -198,12 +176,12 @@ bool is_broadcast(const DataFlow& flow, std::size_t place, const Places& decidin
 bool address_wraps(const DataFlow& flow, const Places& address) {
   Places choices = address;
   flow.add_choices(choices);
-  if (std::any_of(choices.begin(), choices.end(), [&](std::size_t place) { return flow.reads_memory(place); })) {
+  if (std::ranges::any_of(choices, [&](std::size_t place) { return reads_memory(flow.at(place)); })) {
     return false;
   }
-  return std::any_of(address.begin(), address.end(), [&](std::size_t place) {
+  return std::ranges::any_of(address, [&](std::size_t place) {
     const SassInstruction& instruction = flow.at(place);
-    if (flow.reads_memory(place) || !flow.carried(place)) return false;
+    if (reads_memory(flow.at(place)) || !flow.carried(place)) return false;
     const std::string_view name = instruction.operation;
     if (name.starts_with("LOP3") || name.starts_with("ULOP3") || name.starts_with("SEL") || name.starts_with("USEL")) {
       return true;
@@ -211,13 +189,13 @@ bool address_wraps(const DataFlow& flow, const Places& address) {
     // A guarded constant: if (i == n) i = 0.
     if (instruction.kind == SassKind::other && !instruction.guard.empty()) return true;
     // Or one of two values, of which one starts over.
-    return std::any_of(instruction.reads.begin(), instruction.reads.end(), [&](SassRegister r) {
+    return std::ranges::any_of(instruction.reads, [&](SassRegister r) {
       const Places writers = flow.writers(place, r);
       const auto starts_over = [&](std::size_t writer) {
         return flow.at(writer).kind == SassKind::other && !flow.varies({writer}) &&
                !flow.varies(flow.sources(writer, flow.at(writer).reads));
       };
-      return flow.carried(writers) && std::any_of(writers.begin(), writers.end(), starts_over);
+      return flow.carried(writers) && std::ranges::any_of(writers, starts_over);
     });
   });
 }
@@ -227,11 +205,11 @@ bool address_wraps(const DataFlow& flow, const Places& address) {
 std::size_t floating_work(const DataFlow& flow) {
   Places serves;
   std::size_t count = 0;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
-    if (flow.reads_memory(place)) serves.merge(flow.sources(place, flow.at(place).address));
+  for (const std::size_t place : flow.body()) {
+    if (reads_memory(flow.at(place))) serves.merge(flow.sources(place, flow.at(place).address));
     if (flow.at(place).kind == SassKind::sleep) serves.merge(flow.sources(place, flow.at(place).reads));
   }
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     count += flow.at(place).kind == SassKind::floating && !serves.contains(place) ? 1 : 0;
   }
   return count;
@@ -241,59 +219,22 @@ std::size_t floating_work(const DataFlow& flow) {
 // decision from the polled word or a clock.
 std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   Places serves;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     const SassInstruction& instruction = flow.at(place);
     const bool whole = instruction.kind == SassKind::sleep || instruction.kind == SassKind::store;
     serves.merge(flow.sources(place, whole ? instruction.reads : instruction.address));
   }
   std::size_t count = 0;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     if (flow.at(place).kind != SassKind::integer || serves.contains(place)) continue;
     const Places made_from = flow.sources(place, flow.at(place).reads);
     if (!flow.varies(made_from))
       continue;  // the same in each round, such as an argument of a function that is not inlined
-    const bool external =
-        std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.reads_external(p); });
+    const bool external = std::ranges::any_of(made_from, [&](std::size_t p) { return flow.reads_external(p); });
     count += external && deciding.contains(place) ? 0 : 1;
   }
   return count;
 }
-
-LoopJudgement because(LoopJudgement judgement, LoopReason reason) {
-  judgement.reason = reason;
-  return judgement;
-}
-
-}  // namespace
-
-std::string_view loop_kind_name(LoopKind kind) {
-  switch (kind) {
-    case LoopKind::work:
-      return "work";
-    case LoopKind::pointer_chase:
-      return "pointer_chase";
-    case LoopKind::atomic_update:
-      return "atomic_update";
-    case LoopKind::try_wait:
-      return "try_wait";
-    case LoopKind::poll:
-      return "poll";
-    case LoopKind::atomic_poll:
-      return "atomic_poll";
-    case LoopKind::lock:
-      return "lock";
-    case LoopKind::grid_barrier:
-      return "grid_barrier";
-  }
-  return "work";
-}
-
-bool is_polling(LoopKind kind) {
-  return kind == LoopKind::poll || kind == LoopKind::atomic_poll || kind == LoopKind::lock ||
-         kind == LoopKind::grid_barrier;
-}
-
-namespace {
 
 /// What a round of a loop does, next to its judgement.
 struct Does {
@@ -302,9 +243,9 @@ struct Does {
 };
 
 /// `deciding`: the instructions that exits depend on.
-Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& deciding, LoopJudgement& judgement) {
+Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& judgement) {
   Does does;
-  for (std::size_t place = 0; place < flow.size(); ++place) {
+  for (const std::size_t place : flow.body()) {
     const SassInstruction& instruction = flow.at(place);
     const bool decides = deciding.contains(place);
     judgement.sleeps = judgement.sleeps || instruction.kind == SassKind::sleep;
@@ -319,7 +260,7 @@ Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& dec
         does.stores = true;
       }
     }
-    if (!flow.reads_memory(place) || unused_atomic) continue;
+    if (!reads_memory(flow.at(place)) || unused_atomic) continue;
     const Places address = flow.sources(place, instruction.address);
     const bool strong = instruction.strong || instruction.kind == SassKind::atomic;
     if (address.contains(place)) {
@@ -335,7 +276,7 @@ Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& dec
       does.changes = true;
     } else if (decides &&
                (!judgement.poll_at || (strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
-      judgement.poll_at = loop.body[place];
+      judgement.poll_at = place;
       judgement.strong = strong;
       judgement.scans = flow.carried(address);
     }
@@ -347,58 +288,56 @@ Does look_at_round(const DataFlow& flow, const SassLoop& loop, const Places& dec
 
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
-  const InstructionCounts counts = count(function, loop);
-  if (loop.body.size() > kMaxWithMoves || counts.real > kMaxInstructions) {
-    return because(judgement, LoopReason::too_long);
-  }
+  const auto because = [&](const LoopReason& reason, LoopKind kind = LoopKind::work) {
+    judgement.kind = kind;
+    judgement.reason = reason;
+    return judgement;
+  };
+  const auto count = [&](auto counts) {
+    return static_cast<std::size_t>(std::ranges::count_if(loop.body, [&](auto i) { return counts(function[i]); }));
+  };
+  const auto count_kind = [&](SassKind kind) { return count([&](const auto& i) { return i.kind == kind; }); };
+  const std::size_t real = count([](const auto& i) { return i.kind != SassKind::other && !is_jump(i); });
+  if (loop.body.size() > kMaxWithMoves || real > kMaxInstructions) return because(reasons::too_long);
   const DataFlow flow(function, loop);
-  const std::size_t floating = floating_work(flow);
-  judgement.arithmetic = floating + counts.tensor;
+  const std::size_t floating = floating_work(flow), tensor = count_kind(SassKind::tensor);
+  judgement.arithmetic = floating + tensor;
   Places deciding;  // the instructions that exits depend on
   for (const std::size_t exit : flow.exits()) deciding.merge(flow.sources(exit, flow.at(exit).guard));
   flow.add_choices(deciding);
 
-  Does does = look_at_round(flow, loop, deciding, judgement);
+  Does does = look_at_round(flow, deciding, judgement);
   // An update that a round can do without waits for the value that makes the update possible, as a semaphore does.
   if (does.updates && flow.skips_exchange()) does.updates = false;
   if (does.updates) {
     // A load of the initial value may read the same word, but the update decides when the loop ends.
-    judgement.kind = LoopKind::atomic_update;
     judgement.poll_at.reset();
-    return because(judgement, LoopReason::repeats_update);
+    return because(reasons::repeats_update, LoopKind::atomic_update);
   }
   if (!judgement.poll_at) {
-    if (does.waits_at_barrier) {
-      judgement.kind = LoopKind::try_wait;
-      return because(judgement, LoopReason::waits_at_mbarrier);
-    }
-    if (does.chases) {
-      judgement.kind = LoopKind::pointer_chase;
-      return because(judgement, LoopReason::chases_pointers);
-    }
-    if (does.changes) return because(judgement, LoopReason::changes_word);
-    return because(judgement, does.walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
+    if (does.waits_at_barrier) return because(reasons::waits_in_hardware, LoopKind::try_wait);
+    if (does.chases) return because(reasons::chases_pointers, LoopKind::pointer_chase);
+    if (does.changes) return because(reasons::changes_memory);
+    return because(does.walks ? reasons::walks_memory : reasons::no_deciding_load);
   }
-  if (counts.calls > 0) return because(judgement, LoopReason::calls);
-  if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, LoopReason::computes);
+  if (count_kind(SassKind::call) > 0) return because(reasons::calls);
+  if (tensor > 0 || floating > kMaxFloating) return because(reasons::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
-  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::stores);
-  if (does.changes) return because(judgement, LoopReason::changes_word);
-  if (does.chases) return because(judgement, LoopReason::follows_pointers);
+  if (does.stores || does.heartbeats > kMaxHeartbeats) return because(reasons::writes_memory);
+  if (does.changes) return because(reasons::changes_memory);
+  if (does.chases) return because(reasons::follows_pointers);
   // Other loads than the poll: a second flag has a constant address, data does not.
-  if (does.walks) return because(judgement, LoopReason::walks_memory);
-  if (compares_own_progress(flow, deciding)) return because(judgement, LoopReason::compares_progress);
+  if (does.walks) return because(reasons::walks_memory);
+  if (compares_own_progress(flow, deciding)) return because(reasons::compares_progress);
   judgement.integers = integer_work(flow, deciding);
-  if (judgement.integers > kMaxInteger) return because(judgement, LoopReason::computes_integers);
+  if (judgement.integers > kMaxInteger) return because(reasons::computes_integers);
 
   judgement.operation = poll.operation;
   judgement.writes = does.heartbeats > 0;
-  if (poll.kind == SassKind::atomic) {
-    judgement.kind = is_exchange(poll) ? LoopKind::lock : LoopKind::atomic_poll;
-    return because(judgement, is_exchange(poll) ? LoopReason::takes_lock : LoopReason::polls_by_atomic);
-  }
-  judgement.kind = arrives_before(function, loop, poll) ? LoopKind::grid_barrier : LoopKind::poll;
-  return because(judgement, judgement.kind == LoopKind::poll ? LoopReason::polls : LoopReason::arrives_and_polls);
+  if (poll.kind == SassKind::atomic && is_exchange(poll)) return because(reasons::takes_lock, LoopKind::lock);
+  if (poll.kind == SassKind::atomic) return because(reasons::polls_by_atomic, LoopKind::atomic_poll);
+  if (!arrives_before(function, loop, poll)) return because(reasons::polls, LoopKind::poll);
+  return because(reasons::arrives_and_polls, LoopKind::grid_barrier);
 }
 
 }  // namespace wicprof::analyzer

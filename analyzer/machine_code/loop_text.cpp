@@ -41,45 +41,7 @@ std::string with_target(const SassInstruction& instruction) {
 }  // namespace
 
 std::string reason_text(const LoopJudgement& judgement) {
-  switch (judgement.reason) {
-    case LoopReason::too_long:
-      return "too long for a wait loop";
-    case LoopReason::repeats_update:
-      return "repeats an atomic update with the value that it read";
-    case LoopReason::waits_at_mbarrier:
-      return "waits at an mbarrier";
-    case LoopReason::chases_pointers:
-      return "each load's value is the next load's address";
-    case LoopReason::changes_word:
-      return "its atomic changes the word in each round";
-    case LoopReason::walks_memory:
-      return "its loads walk through memory";
-    case LoopReason::no_deciding_load:
-      return "no load decides when it ends";
-    case LoopReason::calls:
-      return "it calls a function";
-    case LoopReason::compares_progress:
-      return "it counts or walks to a bound in memory";
-    case LoopReason::computes:
-      return "it computes";
-    case LoopReason::stores:
-      return "it stores";
-    case LoopReason::follows_pointers:
-      return "its loads follow pointers";
-    case LoopReason::computes_integers:
-      return "it computes with integers";
-    case LoopReason::takes_lock:
-      return fmt::format("{} tries to take one word until it succeeds", judgement.operation);
-    case LoopReason::polls_by_atomic:
-      return fmt::format("{} on one word until the word has the expected value", judgement.operation);
-    case LoopReason::polls:
-      return fmt::format("{} of one word, whose value decides when the loop ends; no stores", judgement.operation);
-    case LoopReason::arrives_and_polls:
-      return fmt::format(
-          "{} of one word, whose value decides when the loop ends; no stores; an atomic on that word precedes the loop",
-          judgement.operation);
-  }
-  return {};
+  return text_of(judgement.reason, judgement.reason == reasons::calls ? "a function" : judgement.operation);
 }
 
 std::vector<std::string> evidence_text(const PollingLoop& loop, std::uint64_t function_samples,

@@ -3,29 +3,21 @@
 #include <algorithm>
 #include <tuple>
 
-#include "code/graph.h"
-
 namespace wicprof::analyzer {
 
 std::vector<SassLoop> find_loops(const std::vector<SassInstruction>& function) {
   std::vector<SassLoop> loops;
   if (function.empty()) return loops;
-  std::vector<std::vector<std::size_t>> successors;
-  for (std::size_t i = 0; i < function.size(); ++i) successors.push_back(successors_of(function, i));
-  const Graph graph = graph_of(successors);
-  std::vector<int> irreducible;
-  for (const Loop& loop : loops_of(graph, irreducible)) {
-    const SassInstruction& head = function[graph.blocks[static_cast<std::size_t>(loop.header)].begin];
-    const SassInstruction& branch = function[graph.blocks[static_cast<std::size_t>(loop.tail)].end - 1];
+  const auto graph = std::make_shared<const Graph>(graph_of(successors_of(function)));
+  for (const Loop& loop : loops_of(*graph)) {
+    const SassInstruction& head = function[graph->block(loop.header).begin];
+    const SassInstruction& branch = function[graph->block(loop.tail).end - 1];
     if (branch.kind != SassKind::branch || *branch.target != head.offset || head.offset >= branch.offset) continue;
     if (!branch.callee.empty() || branch.operation.starts_with("RET")) continue;  // of a routine: a call, not a loop
-    SassLoop& found = loops.emplace_back(SassLoop{head.offset, branch.offset, {}});
-    for (const int block : loop.blocks) {
-      const Block& part = graph.blocks[static_cast<std::size_t>(block)];
-      for (std::size_t i = part.begin; i < part.end; ++i) found.body.push_back(i);
-    }
+    SassLoop& found = loops.emplace_back(SassLoop{head.offset, branch.offset, {}, loop, graph});
+    each_instruction(*graph, loop, [&](std::size_t i) { found.body.push_back(i); });
   }
-  std::sort(loops.begin(), loops.end(), [](const SassLoop& a, const SassLoop& b) {
+  std::ranges::sort(loops, [](const SassLoop& a, const SassLoop& b) {
     return std::make_tuple(a.body.size(), a.back) < std::make_tuple(b.body.size(), b.back);
   });
   return loops;

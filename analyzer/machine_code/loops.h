@@ -3,18 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "analyzer/machine_code/sass.h"
+#include "code/graph.h"
 
 namespace wicprof::analyzer {
 
-/// A natural loop: all instructions from which its back edge can be reached without passing its head. Two back edges to
-/// one head are two loops, so that a short wait loop is separate from the long loop around it.
+/// A natural loop (code/graph.h) whose back edge is a branch.
 struct SassLoop {
-  std::uint64_t head = 0;         ///< offset of its first instruction
-  std::uint64_t back = 0;         ///< offset of the branch back to it
-  std::vector<std::size_t> body;  ///< indices into the function's instructions, ascending
+  std::uint64_t head = 0;              ///< offset of its first instruction
+  std::uint64_t back = 0;              ///< offset of the branch back to it
+  std::vector<std::size_t> body;       ///< indices into the function's instructions, ascending
+  Loop blocks;                         ///< of `graph`
+  std::shared_ptr<const Graph> graph;  ///< of the function
 };
 
 /// `function`: all instructions of one function by offset. Shortest loop first. A branch to itself, which follows the

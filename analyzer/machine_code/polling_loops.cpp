@@ -72,8 +72,7 @@ std::map<std::uint64_t, SassFunctions> decode_all(const TraceModel& model) {
   for (const store::SassRow& row : model.sass) modules[row.module][row.symbol].push_back(decode(row));
   for (auto& [module, functions] : modules) {
     for (auto& [symbol, function] : functions) {
-      std::stable_sort(function.begin(), function.end(),
-                       [](const auto& a, const auto& b) { return a.offset < b.offset; });
+      std::ranges::stable_sort(function, [](const auto& a, const auto& b) { return a.offset < b.offset; });
     }
   }
   return modules;
@@ -257,8 +256,7 @@ std::vector<Candidate> candidates_of(const SassFunctions& functions, const Modul
       found.push_back(std::move(candidate));
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.body.size() < b.body.size(); });
+  std::ranges::stable_sort(found, [](const Candidate& a, const Candidate& b) { return a.body.size() < b.body.size(); });
   return found;
 }
 
@@ -273,8 +271,8 @@ std::vector<Candidate> without_nested(std::vector<Candidate> candidates, const M
     // Compares instructions rather than ranges of offsets: part of a loop may be after the kernel's end, with other
     // loops in between.
     const auto shares = [&](const auto& other) {
-      return std::any_of(other.first.body.begin(), other.first.body.end(),
-                         [&](const CodePlace& place) { return candidate.body.contains(place); });
+      return std::ranges::any_of(other.first.body,
+                                 [&](const CodePlace& place) { return candidate.body.contains(place); });
     };
     std::uint64_t inner = 0;
     for (const auto& other : found) inner += shares(other) ? other.second : 0;
@@ -283,7 +281,7 @@ std::vector<Candidate> without_nested(std::vector<Candidate> candidates, const M
     std::erase_if(found, shares);
     found.emplace_back(std::move(candidate), loop.samples);
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<Candidate> kept;
   for (auto& [candidate, samples] : found) kept.push_back(std::move(candidate));
   return kept;
@@ -367,7 +365,7 @@ std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint6
   // A tight loop waits for its branch in every round; a streaming loop is unrolled.
   found.confidence = kSamplesConfidence + (branches >= kBranchShare ? kBranchBonus : 0) +
                      (fence || found.sleeps ? kFenceOrSleepBonus : 0);
-  const auto hottest = std::max_element(pcs.begin(), pcs.end(), [](const SampledPc* a, const SampledPc* b) {
+  const auto hottest = std::ranges::max_element(pcs, [](const SampledPc* a, const SampledPc* b) {
     return std::pair(a->line != 0, a->samples) < std::pair(b->line != 0, b->samples);
   });
   found.file = (*hottest)->file;
@@ -396,7 +394,7 @@ std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop
     }
   }
   std::vector<std::pair<std::string, TimeNs>> order(together.begin(), together.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> names;
   for (auto& [name, time] : order) {
     if (time > 0) names.push_back(std::move(name));
@@ -444,7 +442,7 @@ std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stall
     loop.beside = beside(model, loop);
     if (is_patched(model)) loop.sites = patched_loops_of(model, loops, loop);
   }
-  std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });
+  std::ranges::stable_sort(loops, [](const auto& a, const auto& b) { return a.samples > b.samples; });
   return loops;
 }
 

@@ -7,12 +7,9 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr SassRegister kUniform = 1000, kPredicate = 2000, kUniformPredicate = 3000;
-constexpr SassRegister kBlockVote = 4000, kSharedMemory = 5000, kStack = 10000;
-
 template <std::size_t N>
 bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // Splits at commas outside brackets.
@@ -67,17 +64,8 @@ void add(std::vector<SassRegister>& to, SassRegister first, int count = 1) {
   for (int i = 0; i < count; ++i) {
     // A function restores it, so it varies in no loop.
     if (first + i == kStackPointer) continue;
-    if (std::find(to.begin(), to.end(), first + i) == to.end()) to.push_back(first + i);
+    if (std::ranges::find(to, first + i) == to.end()) to.push_back(first + i);
   }
-}
-
-// The number of consecutive registers that the operation writes.
-int result_registers(std::string_view operation) {
-  const std::string_view first = first_part(operation);
-  if (has_part(operation, "128")) return 4;
-  if (has_part(operation, "64") || has_part(operation, "WIDE")) return 2;
-  if (first == "CS2R") return has_part(operation, "32") ? 1 : 2;
-  return 1;
 }
 
 SassKind kind_of(std::string_view operation) {
@@ -208,9 +196,21 @@ void add_passed_values(SassInstruction& instruction, std::string_view first) {
 
 }  // namespace
 
+int result_registers(std::string_view operation) {
+  const std::string_view first = first_part(operation);
+  if (has_part(operation, "128")) return 4;
+  if (has_part(operation, "64") || has_part(operation, "WIDE")) return 2;
+  if (first == "CS2R") return has_part(operation, "32") ? 1 : 2;
+  return 1;
+}
+
 bool reads_clock(const SassInstruction& instruction) {
   return instruction.text.find("SR_CLOCK") != std::string::npos ||
          instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
+}
+
+bool is_exchange(const SassInstruction& atomic) {
+  return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
 }
 
 bool returns(const SassInstruction& instruction) {
@@ -242,6 +242,12 @@ std::vector<std::size_t> successors_of(const std::vector<SassInstruction>& funct
   if (instruction.kind != SassKind::branch) return successors;
   successors.push_back(index_of(function, *instruction.target).value_or(function.size()));
   return successors;
+}
+
+std::vector<std::vector<std::size_t>> successors_of(const std::vector<SassInstruction>& function) {
+  std::vector<std::vector<std::size_t>> all;
+  for (std::size_t i = 0; i < function.size(); ++i) all.push_back(successors_of(function, i));
+  return all;
 }
 
 bool has_part(std::string_view operation, std::string_view part) {

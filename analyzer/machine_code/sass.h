@@ -33,7 +33,8 @@ enum class SassKind {
 /// block's vote, 5000 is shared memory, 10000 + N is the word at [R1+N] of the stack. use_known_values()
 /// (known_values.h) gives the words of the stack numbers that hold across calls and pointers.
 using SassRegister = int;
-inline constexpr SassRegister kStackPointer = 1;
+inline constexpr SassRegister kStackPointer = 1, kUniform = 1000, kPredicate = 2000, kUniformPredicate = 3000,
+                              kBlockVote = 4000, kSharedMemory = 5000, kStack = 10000;
 
 struct SassInstruction {
   std::uint64_t offset = 0;
@@ -56,8 +57,19 @@ struct SassInstruction {
 /// Never fails: an unreadable instruction is `other` and uses no registers.
 SassInstruction decode(const store::SassRow& row);
 
+/// Whether an instruction obtains a value from memory.
+inline bool reads_memory(const SassInstruction& instruction) {
+  return instruction.kind == SassKind::load || instruction.kind == SassKind::atomic;
+}
+
+/// The number of consecutive registers that the operation writes; of a store, those that it reads.
+int result_registers(std::string_view operation);
+
 /// Whether an instruction reads a clock.
 bool reads_clock(const SassInstruction& instruction);
+
+/// Whether an instruction stores a value if the word has another, or exchanges both.
+bool is_exchange(const SassInstruction& atomic);
 
 /// Whether an instruction returns to a function's caller.
 bool returns(const SassInstruction& instruction);
@@ -76,5 +88,7 @@ std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function
 
 /// The instructions that can follow the one at `index`; the function's size stands for what is outside.
 std::vector<std::size_t> successors_of(const std::vector<SassInstruction>& function, std::size_t index);
+/// Those of all instructions.
+std::vector<std::vector<std::size_t>> successors_of(const std::vector<SassInstruction>& function);
 
 }  // namespace wicprof::analyzer

@@ -1,5 +1,7 @@
 #include "rewriter/flow/effects.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -79,6 +81,10 @@ const std::set<std::string_view> kWritesNothing = {
     "cp",    "wgmma",   "setmaxnreg", "griddepcontrol", "sust",      "sured",   "stmatrix",
     "brkpt", "pmevent", "prefetchu",  "stackrestore",   "tensormap", "tcgen05"};
 
+bool has_one_of(std::string_view opcode, std::initializer_list<std::string_view> modifiers) {
+  return std::ranges::any_of(modifiers, [&](std::string_view each) { return has_modifier(opcode, each); });
+}
+
 }  // namespace
 
 std::string_view mnemonic_of(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
@@ -117,6 +123,14 @@ bool writes_first_operand(std::string_view opcode) {
   }
   if (mnemonic == "multimem") return has_modifier(opcode, "ld_reduce");
   return !kWritesNothing.contains(mnemonic);
+}
+
+bool is_floating(std::string_view opcode) {
+  return has_one_of(opcode, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32"});
+}
+
+bool is_strong(std::string_view opcode) {
+  return has_one_of(opcode, {"volatile", "relaxed", "acquire", "mmio", "cv", "cg"});
 }
 
 int bytes_of_type(std::string_view opcode) {

@@ -40,6 +40,12 @@ std::string_view mnemonic_of(std::string_view opcode);
 /// Whether `modifier` is one of the parts between the dots; what a part has behind `::` does not count.
 bool has_modifier(std::string_view opcode, std::string_view modifier);
 
+/// Whether a type of the instruction is one of floating-point numbers.
+bool is_floating(std::string_view opcode);
+
+/// Whether a load must observe the stores of other threads, as far as its modifiers tell.
+bool is_strong(std::string_view opcode);
+
 /// Bytes of the type at the opcode's end; 0 for types without a size.
 int bytes_of_type(std::string_view opcode);
 

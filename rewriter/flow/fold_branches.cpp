@@ -16,15 +16,7 @@ constexpr std::int64_t kLargest = 127;
 class Folder {
  public:
   explicit Folder(Program& program)
-      : program_(program),
-        definitions_(static_cast<std::size_t>(program.variables)),
-        asked_(definitions_.size(), false),
-        answers_(definitions_.size()) {
-    for (const Instruction& instruction : program.code) {
-      for (const int variable : instruction.defines)
-        definitions_[static_cast<std::size_t>(variable)].push_back(&instruction);
-    }
-  }
+      : program_(program), makers_(makers_in(program)), asked_(makers_.size(), false), answers_(makers_.size()) {}
 
   void fold() {
     // All answers first: they refer to the instructions as they are.
@@ -63,14 +55,12 @@ class Folder {
     const auto variable = static_cast<std::size_t>(operand.variable);
     if (asked_[variable]) return answers_[variable];
     asked_[variable] = true;  // a value that depends on itself is not known
-    const std::vector<const Instruction*>& writers = definitions_[variable];
-    if (writers.size() == 1) answers_[variable] = result_of(*writers.front(), depth);
+    if (makers_[variable] != nullptr) answers_[variable] = result_of(*makers_[variable], depth);
     return answers_[variable];
   }
 
   std::optional<std::int64_t> result_of(const Instruction& from, int depth) {
-    if (from.guard >= 0 || from.partial || from.defines.size() != 1 || from.effect != Effect::compute)
-      return std::nullopt;
+    if (from.effect != Effect::compute) return std::nullopt;
     const std::string_view mnemonic = mnemonic_of(from.opcode);
     if (mnemonic == "isspacep") {
       if (has_modifier(from.opcode, "local")) return 0;
@@ -79,7 +69,7 @@ class Folder {
     if (from.sources.empty()) return std::nullopt;
     const std::optional<std::int64_t> first = known(from.sources[0], depth + 1);
     if (from.moves) return first;
-    if (mnemonic == "cvt" && from.sources.size() == 1 && is_integer(from.opcode)) return first;
+    if (mnemonic == "cvt" && from.sources.size() == 1 && !is_floating(from.opcode)) return first;
     if (mnemonic == "not" && has_modifier(from.opcode, "pred") && first) return *first == 0 ? 1 : 0;
     if (mnemonic == "selp" && from.sources.size() == 3) {
       const std::optional<std::int64_t> condition = known(from.sources[2], depth + 1);
@@ -91,7 +81,7 @@ class Folder {
     if (!second) return std::nullopt;
     if (mnemonic == "and") return *first & *second;
     if (mnemonic == "or") return *first | *second;
-    if (mnemonic != "setp" || !is_integer(from.opcode)) return std::nullopt;
+    if (mnemonic != "setp" || !!is_floating(from.opcode)) return std::nullopt;
     if (has_modifier(from.opcode, "eq")) return *first == *second ? 1 : 0;
     if (has_modifier(from.opcode, "ne")) return *first != *second ? 1 : 0;
     if (has_modifier(from.opcode, "lt")) return *first < *second ? 1 : 0;
@@ -99,13 +89,6 @@ class Folder {
     if (has_modifier(from.opcode, "gt")) return *first > *second ? 1 : 0;
     if (has_modifier(from.opcode, "ge")) return *first >= *second ? 1 : 0;
     return std::nullopt;
-  }
-
-  static bool is_integer(std::string_view opcode) {
-    for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32"}) {
-      if (has_modifier(opcode, type)) return false;
-    }
-    return true;
   }
 
   void remove_unreached() {
@@ -119,7 +102,7 @@ class Folder {
   }
 
   Program& program_;
-  std::vector<std::vector<const Instruction*>> definitions_;  ///< per variable
+  std::vector<const Instruction*> makers_;
   std::vector<bool> asked_;
   std::vector<std::optional<std::int64_t>> answers_;
 };

@@ -13,8 +13,6 @@ namespace wicprof::rewriter {
 
 namespace {
 
-bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }
-
 enum class Width { predicate, one, two };
 
 /// Of the values that the instruction writes: its first type is theirs.
@@ -40,7 +38,7 @@ bool is_of_the_thread(std::string_view special) { return special.starts_with("%t
 bool is_shared(const Instruction& instruction, const std::vector<bool>& shared) {
   if (has_modifier(instruction.opcode, "param")) return true;
   if (instruction.effect != Effect::compute || instruction.guard >= 0) return false;
-  return std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& source) {
+  return std::ranges::all_of(instruction.sources, [&](const Operand& source) {
     if (source.kind == OperandKind::variable) return static_cast<bool>(shared[index_of(source.variable)]);
     return source.kind != OperandKind::clock && !(source.kind == OperandKind::special && is_of_the_thread(source.name));
   });
@@ -103,7 +101,7 @@ void LiveValues::each_block(int variable, Visit visit) {
     const int block = open.back();
     open.pop_back();
     visit(block);
-    for (const int before : graph_.blocks[index_of(block)].before) {
+    for (const int before : graph_.block(block).before) {
       if (lives_[index_of(before)] == call_ || replaced_[index_of(before)] == call_) continue;
       lives_[index_of(before)] = call_;
       open.push_back(before);
@@ -133,13 +131,11 @@ std::vector<std::vector<int>> LiveValues::at(const std::vector<int>& blocks) {
 
 RegisterCount::RegisterCount(const Program& program)
     : shared_(index_of(program.variables)), predicate_(shared_.size()), wide_(shared_.size()) {
-  std::vector<int> writers(shared_.size());
-  for (const Instruction& instruction : program.code) {
-    for (const int variable : instruction.defines) ++writers[index_of(variable)];
-  }
+  const std::vector<std::vector<std::size_t>> writers = writers_in(program);
   for (const Instruction& instruction : program.code) {
     for (const int variable : instruction.defines) {
-      if (writers[index_of(variable)] == 1 && is_shared(instruction, shared_)) shared_[index_of(variable)] = true;
+      if (writers[index_of(variable)].size() == 1 && is_shared(instruction, shared_))
+        shared_[index_of(variable)] = true;
       const Width width = width_of(instruction);
       if (width == Width::predicate) predicate_[index_of(variable)] = true;
       if (width == Width::two) wide_[index_of(variable)] = true;

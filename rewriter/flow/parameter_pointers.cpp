@@ -12,24 +12,12 @@ namespace {
 // From a parameter to where it is used. Code that nothing reaches can make a circle.
 constexpr int kLongestChain = 64;
 
-/// Of each variable: the only instruction that writes it, if it always does and writes nothing else; else nullptr.
-std::vector<const Instruction*> makers_of(const Program& program) {
-  std::vector<const Instruction*> makers(index_of(program.variables));
-  std::vector<int> writers(index_of(program.variables));
-  for (const Instruction& instruction : program.code) {
-    const bool alone = !instruction.inlined && instruction.guard == -1 && instruction.defines.size() == 1;
-    for (const int variable : instruction.defines) {
-      makers[index_of(variable)] = ++writers[index_of(variable)] == 1 && alone ? &instruction : nullptr;
-    }
-  }
-  return makers;
-}
-
 /// Whether the variable is a parameter of 64 bits that may be a pointer, through moves and cvta alone.
 bool is_parameter(const std::vector<const Instruction*>& makers, int variable) {
   for (int step = 0; step < kLongestChain; ++step) {
     const Instruction* const maker = makers[index_of(variable)];
-    if (maker == nullptr || bytes_of_type(maker->opcode) != 8 || has_modifier(maker->opcode, "f64")) return false;
+    if (maker == nullptr || maker->inlined || bytes_of_type(maker->opcode) != 8 || has_modifier(maker->opcode, "f64"))
+      return false;
     const std::string_view what = mnemonic_of(maker->opcode);
     if (what == "ld" && has_modifier(maker->opcode, "param")) return true;
     if ((what != "cvta" && what != "mov") || maker->sources.size() != 1 ||
@@ -44,7 +32,7 @@ bool is_parameter(const std::vector<const Instruction*>& makers, int variable) {
 }  // namespace
 
 ParameterPointers::ParameterPointers(const Function& function, const Program& program) : length_(program.code.size()) {
-  const std::vector<const Instruction*> makers = makers_of(program);
+  const std::vector<const Instruction*> makers = makers_in(program);
   for (int variable = 0; variable < program.variables; ++variable) {
     if (!is_parameter(makers, variable)) continue;
     const std::size_t statement = makers[index_of(variable)]->statement;
@@ -68,7 +56,7 @@ std::vector<ParameterPointer> ParameterPointers::of(const std::vector<int>& vari
     const std::size_t place = next != reads.end() ? *next - first : reads.front() + length_;
     found.emplace_back(place, pointer->second.pointer.statement, pointer->second.pointer.name);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::vector<ParameterPointer> pointers;
   for (const auto& [place, statement, name] : found) pointers.push_back({statement, name});
   return pointers;

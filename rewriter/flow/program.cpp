@@ -460,46 +460,26 @@ class Builder {
     std::int64_t offset = 0;
   };
 
-  /// The variables that one instruction defines.
-  class Definitions {
-   public:
-    explicit Definitions(const Program& program)
-        : count_(static_cast<std::size_t>(program.variables), 0),
-          last_(static_cast<std::size_t>(program.variables), nullptr) {
-      for (const Instruction& instruction : program.code) {
-        for (const int variable : instruction.defines) {
-          ++count_[static_cast<std::size_t>(variable)];
-          last_[static_cast<std::size_t>(variable)] = &instruction;
-        }
-      }
+  static std::optional<LocalPlace> local_place_of(const std::vector<const Instruction*>& makers, const Operand& operand,
+                                                  int depth = 0) {
+    if (depth > 64) return std::nullopt;
+    if (operand.kind == OperandKind::symbol) {
+      // nvcc names each function's local memory so.
+      if (operand.name.find("__local_depot") == std::string_view::npos) return std::nullopt;
+      return LocalPlace{{operand.name, operand.constant}, 0};
     }
-
-    std::optional<LocalPlace> place_of(const Operand& operand, int depth = 0) const {
-      if (depth > 64) return std::nullopt;
-      if (operand.kind == OperandKind::symbol) {
-        // nvcc names each function's local memory so.
-        if (operand.name.find("__local_depot") == std::string_view::npos) return std::nullopt;
-        return LocalPlace{{operand.name, operand.constant}, 0};
-      }
-      if (operand.kind != OperandKind::variable) return std::nullopt;
-      const auto variable = static_cast<std::size_t>(operand.variable);
-      if (count_[variable] != 1) return std::nullopt;
-      const Instruction& from = *last_[variable];
-      if (from.guard >= 0 || from.partial || from.defines.size() != 1 || from.sources.empty()) return std::nullopt;
-      const std::string_view mnemonic = mnemonic_of(from.opcode);
-      if (from.moves || mnemonic == "cvta") return place_of(from.sources[0], depth + 1);
-      if (mnemonic == "add" && from.sources.size() == 2 && from.sources[1].kind == OperandKind::constant) {
-        std::optional<LocalPlace> place = place_of(from.sources[0], depth + 1);
-        if (place) place->offset += from.sources[1].constant;
-        return place;
-      }
+    if (operand.kind != OperandKind::variable) return std::nullopt;
+    const Instruction* const from = makers[static_cast<std::size_t>(operand.variable)];
+    if (from == nullptr || from->sources.empty()) return std::nullopt;
+    const std::string_view mnemonic = mnemonic_of(from->opcode);
+    if (from->moves || mnemonic == "cvta") return local_place_of(makers, from->sources[0], depth + 1);
+    if (mnemonic != "add" || from->sources.size() != 2 || from->sources[1].kind != OperandKind::constant) {
       return std::nullopt;
     }
-
-   private:
-    std::vector<int> count_;
-    std::vector<const Instruction*> last_;
-  };
+    std::optional<LocalPlace> place = local_place_of(makers, from->sources[0], depth + 1);
+    if (place) place->offset += from->sources[1].constant;
+    return place;
+  }
 
   struct LocalAccess {
     std::size_t instruction;
@@ -508,14 +488,14 @@ class Builder {
   };
 
   std::vector<LocalAccess> local_accesses() const {
-    const Definitions definitions(program_);
+    const std::vector<const Instruction*> makers = makers_in(program_);
     std::vector<LocalAccess> accesses;
     for (std::size_t i = 0; i < program_.code.size(); ++i) {
       const Instruction& instruction = program_.code[i];
       if (!instruction.has_address || (instruction.effect != Effect::load && instruction.effect != Effect::store)) {
         continue;
       }
-      const std::optional<LocalPlace> place = definitions.place_of(instruction.address);
+      const std::optional<LocalPlace> place = local_place_of(makers, instruction.address);
       if (!place) continue;
       const auto elements = static_cast<std::int64_t>(std::max<std::size_t>(
           1, instruction.effect == Effect::load ? instruction.defines.size() : instruction.sources.size()));
@@ -649,6 +629,20 @@ std::vector<std::vector<std::size_t>> writers_in(const Program& program) {
     for (const int variable : program.code[i].defines) writers[static_cast<std::size_t>(variable)].push_back(i);
   }
   return writers;
+}
+
+std::vector<const Instruction*> makers_in(const Program& program) {
+  std::vector<const Instruction*> makers(static_cast<std::size_t>(program.variables));
+  std::vector<bool> written(makers.size());
+  for (const Instruction& instruction : program.code) {
+    const bool alone = replaces_all(instruction) && instruction.defines.size() == 1;
+    for (const int variable : instruction.defines) {
+      const auto at = static_cast<std::size_t>(variable);
+      makers[at] = alone && !written[at] ? &instruction : nullptr;
+      written[at] = true;
+    }
+  }
+  return makers;
 }
 
 Program program_of(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls) {

@@ -61,6 +61,13 @@ std::vector<std::vector<std::size_t>> successors_of(const Program& program);
 /// Per variable, the instructions that write it, in the order of the code.
 std::vector<std::vector<std::size_t>> writers_in(const Program& program);
 
+/// Per variable, the only instruction that writes it, if it always does, as a whole, and writes nothing else; else
+/// nullptr.
+std::vector<const Instruction*> makers_in(const Program& program);
+
+/// Whether nothing stays of what the variables had that the instruction writes.
+inline bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }
+
 /// The function as a program; `module` and `function` must outlive it. `inline_calls` holds the indices of the
 /// statements whose calls are to be replaced; empty: none.
 Program program_of(const Module& module, const Function& function, const std::vector<std::size_t>& inline_calls);

@@ -17,10 +17,8 @@ constexpr std::size_t kLongestTrace = 1000;
 
 class StoreFinder {
  public:
-  StoreFinder(const Function& function, const Program& program) : function_(function), program_(program) {
-    for (std::size_t i = 0; i < program.code.size(); ++i) {
-      for (const int variable : program.code[i].defines) writers_[variable].push_back(i);
-    }
+  StoreFinder(const Function& function, const Program& program)
+      : function_(function), program_(program), writers_(writers_in(program)) {
     for (std::size_t i = 0; i < function.parameters.size(); ++i) parameters_[function.parameters[i].name] = i;
   }
 
@@ -44,7 +42,7 @@ class StoreFinder {
 
   void add(StoreTarget target) {
     if (!target.exact) target.offset = 0;
-    if (std::find(found_.targets.begin(), found_.targets.end(), target) == found_.targets.end()) {
+    if (std::ranges::find(found_.targets, target) == found_.targets.end()) {
       found_.targets.push_back(std::move(target));
     }
   }
@@ -71,10 +69,9 @@ class StoreFinder {
       found_.elsewhere = true;
       return;
     }
-    const auto writers = writers_.find(operand.variable);
-    if (writers == writers_.end()) return;
-    exact = exact && writers->second.size() == 1;
-    for (const std::size_t writer : writers->second) {
+    const std::vector<std::size_t>& writers = writers_[static_cast<std::size_t>(operand.variable)];
+    exact = exact && writers.size() == 1;
+    for (const std::size_t writer : writers) {
       const Instruction& instruction = program_.code[writer];
       if (const std::optional<int> parameter = parameter_of(instruction)) {
         add({*parameter, {}, exact, offset});
@@ -100,7 +97,7 @@ class StoreFinder {
 
   const Function& function_;
   const Program& program_;
-  std::map<int, std::vector<std::size_t>> writers_;
+  const std::vector<std::vector<std::size_t>> writers_;
   std::map<std::string_view, std::size_t> parameters_;
   std::set<int> seen_;  // of one address
   KernelStores found_;

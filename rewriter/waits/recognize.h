@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "code/verdicts.h"
 #include "protocol/wanted_value.h"
 #include "rewriter/flow/parameter_pointers.h"
 #include "rewriter/text/module.h"
@@ -15,12 +16,7 @@
 
 namespace wicprof::rewriter {
 
-enum class Verdict {
-  wait,                ///< the loop waits, and a visit at its back edge, or behind its poll, changes no result
-  wait_not_patchable,  ///< the loop waits, but does more than that
-  not_a_wait,
-  unknown,  ///< the loop is not understood; it stays as it is
-};
+using Verdict = WaitVerdict;
 
 /// How long a visit at the loop's back edge may sleep.
 enum class Pause {
@@ -77,8 +73,6 @@ std::vector<FunctionVerdicts> recognize(const Module& module);
 using GoesOn = std::function<bool()>;
 std::optional<std::vector<FunctionVerdicts>> recognize(const Module& module, const GoesOn& goes_on);
 
-/// "wait", "wait_not_patchable", "not_a_wait", "unknown".
-std::string_view name_of(Verdict verdict);
 /// "none", "brief", "any".
 std::string_view name_of(Pause pause);
 

@@ -1,8 +1,9 @@
 #include "rewriter/waits/values.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
+
+#include "rewriter/flow/live_values.h"
 
 namespace wicprof::rewriter {
 
@@ -11,14 +12,6 @@ namespace {
 // A table that a loop goes round in to find the one word of several that is set. Larger ones may be hash tables, in
 // which a program searches. The limit is the number of lanes of two warps; not calibrated.
 constexpr std::int64_t kLargestTable = 64;
-
-bool strong_load(std::string_view opcode) {
-  if (has_modifier(opcode, "local") || has_modifier(opcode, "nc")) return false;
-  for (const std::string_view modifier : {"volatile", "relaxed", "acquire", "mmio", "cv", "cg"}) {
-    if (has_modifier(opcode, modifier)) return true;
-  }
-  return false;
-}
 
 bool reads_constant_memory(std::string_view opcode) {
   return has_modifier(opcode, "const") || has_modifier(opcode, "nc") || has_modifier(opcode, "param") ||
@@ -39,17 +32,43 @@ std::string_view space_of(std::string_view opcode) {
   return {};
 }
 
-bool is_floating(std::string_view opcode) {
-  for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"}) {
-    if (has_modifier(opcode, type)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-bool reads_shared_memory(const Program& program, const std::vector<std::vector<std::size_t>>& writers,
-                         const Instruction& load) {
+LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
+                       const std::vector<std::vector<std::size_t>>& writers)
+    : program_(program),
+      graph_(graph),
+      loop_(loop),
+      flow_(graph, loop,
+            [&](std::size_t i) {
+              return LoopFlow::Writes{&program.code[i].defines, replaces_all(program.code[i])};
+            }),
+      program_writers_(writers) {
+  each_instruction(graph, loop, [&](std::size_t i) {
+    const Instruction& instruction = program.code[i];
+    const bool always = instruction.guard < 0 && graph.dominates(graph.block_of[i], loop.tail);
+    fenced_ |= always && instruction.effect == Effect::fence;
+    meets_ |= always && instruction.effect == Effect::barrier;
+    switch (instruction.effect) {
+      case Effect::atomic:
+        if (!keeps_the_word(instruction)) writers_.push_back(i);
+        break;
+      case Effect::store:
+      case Effect::reduction:
+      case Effect::call:
+      case Effect::asynchronous:
+      case Effect::other_memory:
+      case Effect::unknown:
+        writers_.push_back(i);
+        break;
+      default:
+        break;
+    }
+  });
+  evaluate();
+}
+
+bool LoopValues::reads_shared_memory(const Instruction& load) const {
   if (has_modifier(load.opcode, "shared")) return true;
   std::set<int> seen;
   std::vector<Operand> open{load.address};
@@ -57,46 +76,14 @@ bool reads_shared_memory(const Program& program, const std::vector<std::vector<s
     const Operand operand = open.back();
     open.pop_back();
     if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
-    for (const std::size_t writer : writers[static_cast<std::size_t>(operand.variable)]) {
-      const Instruction& instruction = program.code[writer];
+    for (const std::size_t writer : program_writers_[index_of(operand.variable)]) {
+      const Instruction& instruction = program_.code[writer];
       if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
       if (instruction.effect != Effect::compute) continue;
       open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
     }
   }
   return false;
-}
-
-LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
-                       const std::vector<std::vector<std::size_t>>& writers)
-    : program_(program), graph_(graph), loop_(loop), program_writers_(writers) {
-  for (const int block : loop.blocks) {
-    const bool always = graph.dominates(block, loop.tail);
-    const Block& range = graph.blocks[static_cast<std::size_t>(block)];
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Instruction& instruction = program.code[i];
-      if (always && instruction.effect == Effect::fence && instruction.guard < 0) fenced_ = true;
-      if (always && instruction.effect == Effect::barrier && instruction.guard < 0) meets_ = true;
-      switch (instruction.effect) {
-        case Effect::atomic:
-          if (!keeps_the_word(instruction)) writers_.push_back(i);
-          break;
-        case Effect::store:
-        case Effect::reduction:
-        case Effect::call:
-        case Effect::asynchronous:
-        case Effect::other_memory:
-        case Effect::unknown:
-          writers_.push_back(i);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-  number_nodes();
-  find_reaching();
-  evaluate();
 }
 
 bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const {
@@ -120,6 +107,19 @@ bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const 
     at = first.sources[0];
   }
   return false;
+}
+
+std::string_view LoopValues::symbol_of(Operand operand) const {
+  constexpr int kLongestChain = 16;  // of moves; nvcc's code without optimization has three
+  for (int step = 0; step < kLongestChain && operand.kind == OperandKind::variable; ++step) {
+    const std::vector<std::size_t>& writers = program_writers_[index_of(operand.variable)];
+    if (writers.size() != 1) return {};
+    const Instruction& writer = program_.code[writers.front()];
+    const std::string_view mnemonic = mnemonic_of(writer.opcode);
+    if (writer.sources.size() != 1 || (mnemonic != "mov" && mnemonic != "cvt" && mnemonic != "cvta")) return {};
+    operand = writer.sources.front();
+  }
+  return operand.kind == OperandKind::symbol ? operand.name : std::string_view();
 }
 
 bool LoopValues::keeps_the_word(const Instruction& atomic) const {
@@ -154,17 +154,16 @@ bool LoopValues::may_write(const Instruction& writer, const Instruction& load) c
 }
 
 bool LoopValues::loop_may_write(const Instruction& load) const {
-  return std::any_of(writers_.begin(), writers_.end(),
-                     [&](std::size_t writer) { return may_write(program_.code[writer], load); });
+  return std::ranges::any_of(writers_, [&](std::size_t writer) { return may_write(program_.code[writer], load); });
 }
 
 Reading LoopValues::reading_of(std::size_t index) const {
   const Instruction& instruction = program_.code[index];
   if (instruction.effect == Effect::load) {
     if (reads_constant_memory(instruction.opcode)) return Reading::constant;
-    if (strong_load(instruction.opcode)) return Reading::strong;
-    if (meets_ && reads_shared_memory(program_, program_writers_, instruction)) return Reading::strong;
-    return fenced_ && !has_modifier(instruction.opcode, "local") ? Reading::strong : Reading::weak;
+    if (meets_ && reads_shared_memory(instruction)) return Reading::strong;
+    const bool local = has_modifier(instruction.opcode, "local");
+    return !local && (fenced_ || is_strong(instruction.opcode)) ? Reading::strong : Reading::weak;
   }
   if (instruction.effect != Effect::atomic) return Reading::none;
   if (keeps_the_word(instruction)) return Reading::strong;
@@ -172,160 +171,33 @@ Reading LoopValues::reading_of(std::size_t index) const {
   const bool cas = has_modifier(opcode, "cas") && instruction.sources.size() == 2;
   const bool exchange = has_modifier(opcode, "exch") && instruction.sources.size() == 1;
   if (!cas && !exchange) return Reading::changes;
-  const bool fixed = std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](const Operand& operand) {
+  const bool fixed = std::ranges::all_of(instruction.sources, [&](const Operand& operand) {
     const Value value = value_of(index, operand);
     return value.sources == 0 && value.polls.empty();
   });
   return fixed ? Reading::attempt : Reading::changes;
 }
 
-void LoopValues::number_nodes() {
-  const auto add = [&](std::size_t instruction, int variable) {
-    nodes_.push_back({instruction, variable});
-    nodes_of_variable_[variable].push_back(static_cast<int>(nodes_.size()) - 1);
-    return static_cast<int>(nodes_.size()) - 1;
-  };
-  for (const int block : loop_.blocks) {
-    const Block& range = graph_.blocks[static_cast<std::size_t>(block)];
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      for (const int variable : program_.code[i].defines) {
-        if (!header_node_.contains(variable)) header_node_[variable] = add(npos, variable);
-        nodes_of_instruction_[i].push_back(add(i, variable));
-      }
-    }
-  }
-}
-
-void LoopValues::step(std::size_t index, Set& reaching) const {
-  const Instruction& instruction = program_.code[index];
-  const auto found = nodes_of_instruction_.find(index);
-  if (found == nodes_of_instruction_.end()) return;
-  for (const int node : found->second) {
-    const int variable = nodes_[static_cast<std::size_t>(node)].variable;
-    if (instruction.guard < 0 && !instruction.partial) {
-      for (const int other : nodes_of_variable_.at(variable)) {
-        reaching[static_cast<std::size_t>(other) / 64] &= ~(1ull << (other % 64));
-      }
-    }
-    reaching[static_cast<std::size_t>(node) / 64] |= 1ull << (node % 64);
-  }
-}
-
-void LoopValues::find_reaching() {
-  const std::size_t words = nodes_.size() / 64 + 1;
-  at_begin_.assign(loop_.blocks.size(), Set(words, 0));
-  for (const auto& [variable, node] : header_node_) {
-    at_begin_[place_of(loop_.header)][static_cast<std::size_t>(node) / 64] |= 1ull << (node % 64);
-  }
-  at_back_edge_.assign(words, 0);
-  std::vector<int> open(loop_.blocks.rbegin(), loop_.blocks.rend());
-  while (!open.empty()) {
-    const int block = open.back();
-    open.pop_back();
-    Set reaching = at_begin_[place_of(block)];
-    const Block& range = graph_.blocks[static_cast<std::size_t>(block)];
-    for (std::size_t i = range.begin; i < range.end; ++i) step(i, reaching);
-    for (const int after : range.after) {
-      if (!loop_.contains(after)) continue;
-      Set& to = after == loop_.header ? at_back_edge_ : at_begin_[place_of(after)];
-      bool changed = false;
-      for (std::size_t w = 0; w < words; ++w) {
-        const std::uint64_t both = to[w] | reaching[w];
-        changed |= both != to[w];
-        to[w] = both;
-      }
-      if (changed && after != loop_.header) open.push_back(after);
-    }
-  }
-}
-
-std::size_t LoopValues::place_of(int block) const {
-  return static_cast<std::size_t>(std::lower_bound(loop_.blocks.begin(), loop_.blocks.end(), block) -
-                                  loop_.blocks.begin());
-}
-
-/// What is asked for next is mostly the same instruction, or one behind it.
-const LoopValues::Set& LoopValues::reaching_at(std::size_t instruction) const {
-  const int block = graph_.block_of[instruction];
-  if (reaching_before_ == npos || reaching_before_ > instruction || graph_.block_of[reaching_before_] != block) {
-    reaching_ = at_begin_[place_of(block)];
-    reaching_before_ = graph_.blocks[static_cast<std::size_t>(block)].begin;
-  }
-  for (; reaching_before_ < instruction; ++reaching_before_) step(reaching_before_, reaching_);
-  return reaching_;
-}
-
-std::vector<int> LoopValues::nodes_of(const Set& reaching, int variable) const {
-  std::vector<int> found;
-  const auto nodes = nodes_of_variable_.find(variable);
-  if (nodes == nodes_of_variable_.end()) return found;
-  for (const int node : nodes->second) {
-    if (reaching[static_cast<std::size_t>(node) / 64] >> (node % 64) & 1) found.push_back(node);
-  }
-  return found;
-}
-
-std::vector<std::size_t> LoopValues::writers_of(std::size_t instruction, int variable) const {
-  std::vector<std::size_t> writers;
-  for (const int node : nodes_of(reaching_at(instruction), variable)) {
-    writers.push_back(nodes_[static_cast<std::size_t>(node)].instruction);
-  }
-  return writers;
-}
-
-std::vector<std::size_t> LoopValues::last_writers_of(int variable) const {
-  std::vector<std::size_t> writers;
-  for (const int node : nodes_of(at_back_edge_, variable)) {
-    writers.push_back(nodes_[static_cast<std::size_t>(node)].instruction);
-  }
-  return writers;
-}
-
-/// The nodes whose values the node's value is made of.
-std::vector<int> LoopValues::inputs_of(int node) const {
-  const auto [index, variable] = nodes_[static_cast<std::size_t>(node)];
-  if (index == npos) {
-    std::vector<int> last = nodes_of(at_back_edge_, variable);
-    last.erase(std::remove(last.begin(), last.end(), node), last.end());  // not written on some way
-    return last;
-  }
-  const Instruction& instruction = program_.code[index];
-  const Set& reaching = reaching_at(index);
-  std::vector<int> inputs;
-  const auto add = [&](int read) {
-    for (const int from : nodes_of(reaching, read)) inputs.push_back(from);
-  };
-  for (const Operand& source : instruction.sources) {
-    if (source.kind == OperandKind::variable) add(source.variable);
-  }
-  if (instruction.has_address && instruction.address.kind == OperandKind::variable) add(instruction.address.variable);
-  if (instruction.guard >= 0) add(instruction.guard);
-  if (instruction.partial) add(variable);
-  return inputs;
-}
-
 Value LoopValues::value_of(std::size_t instruction, const Operand& operand) const {
   Value value;
   if (operand.kind == OperandKind::clock) value.sources |= kClock;
   if (operand.kind != OperandKind::variable) return value;
-  for (const int node : nodes_of(reaching_at(instruction), operand.variable)) {
-    value.add(values_[static_cast<std::size_t>(node)]);
-  }
+  for (const int node : flow_.reaching(instruction, operand.variable)) value.add(values_[index_of(node)]);
   return value;
 }
 
-const Value& LoopValues::result_of(std::size_t instruction) const {
-  static const Value kNone;
-  const auto found = results_.find(instruction);
-  return found == results_.end() ? kNone : found->second;
+Value LoopValues::result_of(std::size_t instruction) const {
+  Value value;
+  for (const int node : flow_.written_by(instruction)) value.add(values_[index_of(node)]);
+  return value;
 }
 
 /// A node's value from the values of its inputs, where no value depends on itself.
 Value LoopValues::node_value(int node) const {
-  const std::size_t index = nodes_[static_cast<std::size_t>(node)].instruction;
+  const std::size_t index = flow_.nodes()[index_of(node)].instruction;
   Value inputs;
-  for (const int input : inputs_[static_cast<std::size_t>(node)]) inputs.add(values_[static_cast<std::size_t>(input)]);
-  if (index == npos) {
+  for (const int input : inputs_[index_of(node)]) inputs.add(values_[index_of(input)]);
+  if (index == LoopFlow::npos) {
     if (!inputs.polls.empty()) inputs.sources |= kEarlier;
     return inputs;
   }
@@ -368,24 +240,24 @@ Value LoopValues::node_value(int node) const {
 
 /// Whether the node is a constant that the loop moves to a variable.
 bool LoopValues::is_constant_move(int node) const {
-  const std::size_t index = nodes_[static_cast<std::size_t>(node)].instruction;
+  const std::size_t index = flow_.nodes()[index_of(node)].instruction;
   std::int64_t value = 0;
-  return index != npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
+  return index != LoopFlow::npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
 }
 
 /// The value of nodes that depend on themselves.
-Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>& members) const {
-  bool carried = false, steps = true, integers = true, moves = true, round = false, in_turn = true;
-  std::int64_t table = -1;
+Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
+  const std::set<int> members(cycle.begin(), cycle.end());
+  bool carried = false, steps = true, integers = true, moves = true, round = false, in_turn = true, table = false;
   Value outside;
   for (const int node : cycle) {
-    const std::size_t index = nodes_[static_cast<std::size_t>(node)].instruction;
-    for (const int input : inputs_[static_cast<std::size_t>(node)]) {
+    const std::size_t index = flow_.nodes()[index_of(node)].instruction;
+    for (const int input : inputs_[index_of(node)]) {
       if (members.contains(input)) continue;
-      outside.add(values_[static_cast<std::size_t>(input)]);
-      round |= (index == npos || program_.code[index].moves) && is_constant_move(input);  // it begins anew
+      outside.add(values_[index_of(input)]);
+      round |= (index == LoopFlow::npos || program_.code[index].moves) && is_constant_move(input);  // it begins anew
     }
-    if (index == npos) {
+    if (index == LoopFlow::npos) {
       carried = true;
       continue;
     }
@@ -414,7 +286,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>
       in_turn = false;
     }
     if ((mnemonic == "and" || mnemonic == "rem") && by_constant && constant > 0 && constant < kLargestTable) {
-      table = constant;
+      table = true;
     } else if ((mnemonic != "add" && mnemonic != "sub") || !by_constant) {
       steps = false;
     }
@@ -433,7 +305,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>
   }
   const bool own = outside.polls.empty() && (outside.sources & ~(kWithinRound)) == 0;
   if (integers && own) {
-    value.sources = table >= 0 && steps ? kTable : round && in_turn ? kTurn : steps ? kCounter : kSequence;
+    value.sources = table && steps ? kTable : round && in_turn ? kTurn : steps ? kCounter : kSequence;
   } else {
     value = outside;
     value.sources |= kCarried;
@@ -441,66 +313,15 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle, const std::set<int>
   return value;
 }
 
-/// Tarjan's algorithm for strongly connected components; it finishes a component after all that the component reads.
 void LoopValues::evaluate() {
-  const std::size_t count = nodes_.size();
-  values_.assign(count, Value());
-  inputs_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) inputs_[i] = inputs_of(static_cast<int>(i));
-  std::vector<int> number(count, -1), lowest(count, 0);
-  std::vector<bool> open(count, false);
-  std::vector<int> stack;
-  int next = 0;
-  struct Visit {
-    int node;
-    std::size_t input;
-  };
-  for (std::size_t root = 0; root < count; ++root) {
-    if (number[root] >= 0) continue;
-    std::vector<Visit> path{{static_cast<int>(root), 0}};
-    while (!path.empty()) {
-      const auto node = static_cast<std::size_t>(path.back().node);
-      if (path.back().input == 0 && number[node] < 0) {
-        number[node] = lowest[node] = next++;
-        stack.push_back(static_cast<int>(node));
-        open[node] = true;
-      }
-      if (path.back().input < inputs_[node].size()) {
-        const auto input = static_cast<std::size_t>(inputs_[node][path.back().input++]);
-        if (number[input] < 0) {
-          path.push_back({static_cast<int>(input), 0});
-        } else if (open[input]) {
-          lowest[node] = std::min(lowest[node], number[input]);
-        }
-        continue;
-      }
-      if (lowest[node] == number[node]) {
-        std::vector<int> component;
-        while (true) {
-          const int member = stack.back();
-          stack.pop_back();
-          open[static_cast<std::size_t>(member)] = false;
-          component.push_back(member);
-          if (member == static_cast<int>(node)) break;
-        }
-        const std::vector<int>& own = inputs_[node];
-        const bool itself = std::find(own.begin(), own.end(), static_cast<int>(node)) != own.end();
-        if (component.size() == 1 && !itself) {
-          values_[node] = node_value(static_cast<int>(node));
-        } else {
-          const Value value = cycle_value(component, {component.begin(), component.end()});
-          for (const int member : component) values_[static_cast<std::size_t>(member)] = value;
-        }
-      }
-      path.pop_back();
-      if (!path.empty()) {
-        const auto parent = static_cast<std::size_t>(path.back().node);
-        lowest[parent] = std::min(lowest[parent], lowest[node]);
-      }
-    }
-  }
-  for (const auto& [instruction, nodes] : nodes_of_instruction_) {
-    for (const int node : nodes) results_[instruction].add(values_[static_cast<std::size_t>(node)]);
+  inputs_ = flow_.inputs([&](const LoopFlow::Node& node, const auto& use) {
+    each_read(program_.code[node.instruction], use);
+    if (program_.code[node.instruction].partial) use(node.variable);
+  });
+  values_.resize(inputs_.size());
+  for (const Component& component : components_of(inputs_)) {
+    const Value value = component.cyclic ? cycle_value(component.nodes) : node_value(component.nodes.front());
+    for (const int node : component.nodes) values_[index_of(node)] = value;
   }
 }
 

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "code/graph.h"
+#include "code/loop_flow.h"
 #include "rewriter/flow/program.h"
 
 namespace wicprof::rewriter {
@@ -50,10 +50,6 @@ enum class Reading {
   changes,   ///< an atomic that changes memory
 };
 
-/// Whether the load's address is one of shared memory, as far as the function tells. `writers`: writers_in(program).
-bool reads_shared_memory(const Program& program, const std::vector<std::vector<std::size_t>>& writers,
-                         const Instruction& load);
-
 /// The values of one loop's instructions.
 class LoopValues {
  public:
@@ -61,65 +57,45 @@ class LoopValues {
   LoopValues(const Program& program, const Graph& graph, const Loop& loop,
              const std::vector<std::vector<std::size_t>>& writers);
 
+  const Program& program() const { return program_; }
+  const Graph& graph() const { return graph_; }
+  const Loop& loop() const { return loop_; }
+  const LoopFlow& flow() const { return flow_; }
+
   Reading reading_of(std::size_t instruction) const;
+  /// Whether the load's address is one of shared memory, as far as the function tells.
+  bool reads_shared_memory(const Instruction& load) const;
   /// The value of a source of an instruction of the loop, where the instruction reads it.
   Value value_of(std::size_t instruction, const Operand& operand) const;
   /// What the instruction computes for its results.
-  const Value& result_of(std::size_t instruction) const;
+  Value result_of(std::size_t instruction) const;
   /// The address of a load, a store or an atomic.
   Value address_of(std::size_t instruction) const { return value_of(instruction, program_.code[instruction].address); }
 
-  /// The instructions of the loop that may have written what the instruction reads. An index of npos stands for the
-  /// value at the beginning of the round.
-  std::vector<std::size_t> writers_of(std::size_t instruction, int variable) const;
-  /// The instructions that write the variable last in a round that goes on with another one.
-  std::vector<std::size_t> last_writers_of(int variable) const;
-  bool written_in_loop(int variable) const { return header_node_.contains(variable); }
   /// The constant that the operand always has.
   bool constant_of(const Operand& operand, std::int64_t& value) const;
-
-  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+  /// The variable of the module whose address the operand always is, in whatever address space; empty: another address.
+  std::string_view symbol_of(Operand operand) const;
 
  private:
-  struct Node {
-    std::size_t instruction = npos;  ///< npos: the value of a variable at the beginning of the round
-    int variable = -1;
-  };
-  using Set = std::vector<std::uint64_t>;
-
   /// An atomic that certainly leaves the word as it is.
   bool keeps_the_word(const Instruction& atomic) const;
   bool may_write(const Instruction& writer, const Instruction& load) const;
   bool loop_may_write(const Instruction& load) const;
-  void number_nodes();
-  void find_reaching();
-  void step(std::size_t instruction, Set& reaching) const;
-  std::size_t place_of(int block) const;
-  const Set& reaching_at(std::size_t instruction) const;
-  std::vector<int> nodes_of(const Set& reaching, int variable) const;
-  std::vector<int> inputs_of(int node) const;
   void evaluate();
   bool is_constant_move(int node) const;
-  Value cycle_value(const std::vector<int>& cycle, const std::set<int>& members) const;
+  Value cycle_value(const std::vector<int>& cycle) const;
   Value node_value(int node) const;
 
   const Program& program_;
   const Graph& graph_;
   const Loop& loop_;
-  bool fenced_ = false;               ///< every round has a fence
-  bool meets_ = false;                ///< every round has a barrier of the block
-  std::vector<std::size_t> writers_;  ///< the instructions of the loop that may write memory
-  std::vector<Node> nodes_;
-  std::map<int, int> header_node_;  ///< per variable that the loop writes
-  std::map<int, std::vector<int>> nodes_of_variable_;
-  std::map<std::size_t, std::vector<int>> nodes_of_instruction_;
-  std::vector<Set> at_begin_;  ///< per block of the loop
-  Set at_back_edge_;
-  mutable Set reaching_;  ///< of reaching_at(): before this instruction
-  mutable std::size_t reaching_before_ = npos;
+  const LoopFlow flow_;
+  bool fenced_ = false;                   ///< every round has a fence
+  bool meets_ = false;                    ///< every round has a barrier of the block
+  std::vector<std::size_t> writers_;      ///< the instructions of the loop that may write memory
   std::vector<std::vector<int>> inputs_;  ///< per node
   std::vector<Value> values_;
-  std::map<std::size_t, Value> results_;
   const std::vector<std::vector<std::size_t>>& program_writers_;  ///< per variable, in the whole program
 };
 

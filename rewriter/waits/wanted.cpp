@@ -1,6 +1,7 @@
 #include "rewriter/waits/wanted.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,49 +25,37 @@ struct Test {
   std::uint64_t mask = ~std::uint64_t{0};
 };
 
+/// A comparison of integers as PTX names it: of unsigned numbers, its opposite, and with the operands exchanged.
+struct ComparisonNames {
+  std::string_view name, of_unsigned, opposite, mirrored;
+};
+constexpr std::array<ComparisonNames, 6> kComparisons = {{{"eq", "eq", "ne", "eq"},
+                                                          {"ne", "ne", "eq", "ne"},
+                                                          {"lt", "lo", "ge", "gt"},
+                                                          {"le", "ls", "gt", "ge"},
+                                                          {"gt", "hi", "le", "lt"},
+                                                          {"ge", "hs", "lt", "le"}}};
+
+const ComparisonNames& names_of(std::string_view comparison) {
+  return *std::ranges::find(kComparisons, comparison, &ComparisonNames::name);
+}
+
 /// The opcode's comparison of integers; empty: another one.
 std::string_view comparison_in(std::string_view opcode) {
-  for (const auto& [name, plain] : {std::pair<std::string_view, std::string_view>{"eq", "eq"},
-                                    {"ne", "ne"},
-                                    {"lt", "lt"},
-                                    {"le", "le"},
-                                    {"gt", "gt"},
-                                    {"ge", "ge"},
-                                    {"lo", "lt"},
-                                    {"ls", "le"},
-                                    {"hi", "gt"},
-                                    {"hs", "ge"}}) {
-    if (has_modifier(opcode, name)) return plain;
+  for (const ComparisonNames& each : kComparisons) {
+    if (has_modifier(opcode, each.name) || has_modifier(opcode, each.of_unsigned)) return each.name;
   }
   return {};
 }
 
-std::string_view opposite_of(std::string_view comparison) {
-  return comparison == "eq"   ? "ne"
-         : comparison == "ne" ? "eq"
-         : comparison == "lt" ? "ge"
-         : comparison == "le" ? "gt"
-         : comparison == "gt" ? "le"
-                              : "lt";
-}
-/// With the operands exchanged.
-std::string_view mirrored(std::string_view comparison) {
-  return comparison == "lt"   ? "gt"
-         : comparison == "le" ? "ge"
-         : comparison == "gt" ? "lt"
-         : comparison == "ge" ? "le"
-                              : comparison;
-}
-
 class Finder {
  public:
-  Finder(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values, std::size_t poll,
-         bool is_64_bit)
-      : program_(program), graph_(graph), loop_(loop), values_(values), poll_(poll), is_64_bit_(is_64_bit) {}
+  Finder(const LoopValues& values, std::size_t poll, bool is_64_bit)
+      : program_(values.program()), graph_(values.graph()), values_(values), poll_(poll), is_64_bit_(is_64_bit) {}
 
   WantedValue find() const {
     std::optional<std::size_t> compares;
-    for (const Comparison& each : comparisons_of(program_, graph_, loop_, values_)) {
+    for (const Comparison& each : comparisons_of(values_)) {
       if (!each.value.polls.contains(poll_)) continue;
       if (compares) return {};
       compares = each.instruction;
@@ -75,30 +64,30 @@ class Finder {
     const std::optional<Test> test = test_of(*compares);
     if (!test) return {};
     std::optional<bool> leaves_if_true;
-    for (const int b : exits_of(program_, graph_, loop_)) {
-      const Block& block = graph_.blocks[static_cast<std::size_t>(b)];
+    for (const int b : exits_of(graph_, values_.loop())) {
+      const Block& block = graph_.block(b);
       const Instruction& branch = program_.code[block.end - 1];
       if (branch.guard < 0 || branch.targets.size() != 1) continue;
       const std::optional<bool> same = follows(block.end - 1, branch.guard, *compares, kLongestChain);
       if (!same) continue;
       const int target = graph_.block_of[static_cast<std::size_t>(branch.targets.front())];
-      const bool taken_leaves = !loop_.contains(target);
+      const bool taken_leaves = !values_.loop().contains(target);
       const bool if_true = (*same != branch.guard_negated) == taken_leaves;
       if (leaves_if_true && *leaves_if_true != if_true) return {};
       leaves_if_true = if_true;
     }
     if (!leaves_if_true) return {};
-    return wanted(*test, *leaves_if_true ? test->comparison : opposite_of(test->comparison));
+    return wanted(*test, *leaves_if_true ? test->comparison : names_of(test->comparison).opposite);
   }
 
  private:
   /// The only instruction that may have written what the instruction reads.
   std::optional<std::size_t> writer_of(std::size_t reader, int variable) const {
-    const std::vector<std::size_t> all = values_.writers_of(reader, variable);
+    const std::vector<std::size_t> all = values_.flow().writers_of(reader, variable);
     if (all.size() != 1) return std::nullopt;
-    if (all.front() != LoopValues::npos) return all.front();
-    const std::vector<std::size_t> last = values_.last_writers_of(variable);  // the round before
-    if (last.size() != 1 || last.front() == LoopValues::npos) return std::nullopt;
+    if (all.front() != LoopFlow::npos) return all.front();
+    const std::vector<std::size_t> last = values_.flow().last_writers_of(variable);  // the round before
+    if (last.size() != 1 || last.front() == LoopFlow::npos) return std::nullopt;
     return last.front();
   }
 
@@ -187,7 +176,7 @@ class Finder {
     std::int64_t constant = 0;
     const bool second = values_.constant_of(instruction.sources[1], constant);
     if (!second && !values_.constant_of(instruction.sources[0], constant)) return std::nullopt;
-    if (!second) test.comparison = mirrored(test.comparison);
+    if (!second) test.comparison = names_of(test.comparison).mirrored;
     test.constant = static_cast<std::uint64_t>(constant);
     const std::optional<std::uint64_t> mask = mask_of(compares, instruction.sources[second ? 0 : 1]);
     if (!mask) return std::nullopt;
@@ -220,7 +209,6 @@ class Finder {
 
   const Program& program_;
   const Graph& graph_;
-  const Loop& loop_;
   const LoopValues& values_;
   const std::size_t poll_;
   const bool is_64_bit_;
@@ -228,9 +216,8 @@ class Finder {
 
 }  // namespace
 
-WantedValue wanted_of(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values,
-                      std::size_t poll, bool is_64_bit) {
-  return Finder(program, graph, loop, values, poll, is_64_bit).find();
+WantedValue wanted_of(const LoopValues& values, std::size_t poll, bool is_64_bit) {
+  return Finder(values, poll, is_64_bit).find();
 }
 
 }  // namespace wicprof::rewriter

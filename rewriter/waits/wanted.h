@@ -11,7 +11,6 @@ namespace wicprof::rewriter {
 
 /// `poll`: the loop's only poll, of 32 or 64 bits. The relation is unknown where the value is compared with something
 /// that is no constant (a parameter, say), more than once, or after other arithmetic than a mask.
-WantedValue wanted_of(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values,
-                      std::size_t poll, bool is_64_bit);
+WantedValue wanted_of(const LoopValues& values, std::size_t poll, bool is_64_bit);
 
 }  // namespace wicprof::rewriter

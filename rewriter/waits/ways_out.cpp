@@ -18,21 +18,20 @@ bool joins_conditions(std::string_view opcode) {
 
 class Search {
  public:
-  Search(const Program& program, const Graph& graph, const Loop& loop, const LoopValues& values)
-      : program_(program), graph_(graph), loop_(loop), values_(values) {}
+  explicit Search(const LoopValues& values) : program_(values.program()), graph_(values.graph()), values_(values) {}
 
   std::vector<Comparison> run() {
-    for (const int block : exits_of(program_, graph_, loop_)) branch_of(block);
+    for (const int block : exits_of(graph_, values_.loop())) branch_of(block);
     // Where a condition has several writers, the branches inside the loop decide which of them counts.
     if (several_writers_) {
-      for (const int block : loop_.blocks) branch_of(block);
+      for (const int block : values_.loop().blocks) branch_of(block);
     }
     return std::move(found_);
   }
 
  private:
   void branch_of(int block) {
-    const std::size_t last = graph_.blocks[static_cast<std::size_t>(block)].end - 1;
+    const std::size_t last = graph_.block(block).end - 1;
     const Instruction& instruction = program_.code[last];
     if (instruction.effect == Effect::indexed) {
       for (const Operand& source : instruction.sources) add(last, values_.value_of(last, source));
@@ -54,31 +53,12 @@ class Search {
     found_.push_back({instruction, std::move(value)});
   }
 
-  /// The writers of a variable that an instruction reads; those of the round before where the value is as old as that.
-  std::vector<std::size_t> writers(std::size_t reader, int read) const {
-    std::set<std::size_t> all;
-    for (const std::size_t writer : values_.writers_of(reader, read)) {
-      if (writer != LoopValues::npos) {
-        all.insert(writer);
-        continue;
-      }
-      for (const std::size_t last : values_.last_writers_of(read)) {
-        if (last != LoopValues::npos) all.insert(last);
-      }
-    }
-    return {all.begin(), all.end()};
-  }
-
   /// Whether the operand is a condition: true or false, as a predicate or as an integer.
-  bool is_condition(std::size_t reader, const Operand& operand) const {
-    std::set<std::pair<std::size_t, int>> seen;
-    return is_condition(reader, operand, seen);
-  }
   bool is_condition(std::size_t reader, const Operand& operand, std::set<std::pair<std::size_t, int>>& seen) const {
     if (operand.kind == OperandKind::constant) return true;
     if (operand.kind != OperandKind::variable) return false;
     if (!seen.insert({reader, operand.variable}).second) return true;  // nothing else speaks against it so far
-    const std::vector<std::size_t> all = writers(reader, operand.variable);
+    const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
     if (all.empty()) return false;
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
@@ -97,9 +77,9 @@ class Search {
   bool has_several_origins(std::size_t reader, Operand operand) const {
     std::set<std::size_t> seen;
     while (operand.kind == OperandKind::variable) {
-      const std::vector<std::size_t> all = writers(reader, operand.variable);
+      const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
       if (all.size() != 1) return all.size() > 1;
-      reader = all.front();
+      reader = *all.begin();
       if (!program_.code[reader].moves || !seen.insert(reader).second) return false;
       operand = program_.code[reader].sources.front();
     }
@@ -107,9 +87,9 @@ class Search {
   }
 
   void condition(std::size_t reader, const Operand& operand, int depth) {
-    if (operand.kind != OperandKind::variable || !values_.written_in_loop(operand.variable)) return;
+    if (operand.kind != OperandKind::variable || !values_.flow().written_in_loop(operand.variable)) return;
     if (!visited_.insert({reader, operand.variable}).second) return;
-    const std::vector<std::size_t> all = writers(reader, operand.variable);
+    const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
     if (all.size() > 1) several_writers_ = true;
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
@@ -141,8 +121,9 @@ class Search {
     for (std::size_t i = 0; i < 2; ++i) {
       const Operand& operand = instruction.sources[i];
       const Operand& other = instruction.sources[1 - i];
+      std::set<std::pair<std::size_t, int>> seen;
       if (operand.kind == OperandKind::variable && other.kind == OperandKind::constant &&
-          is_condition(index, operand)) {
+          is_condition(index, operand, seen)) {
         condition(index, operand, depth + 1);
         taken_apart = true;
       } else {
@@ -160,7 +141,6 @@ class Search {
 
   const Program& program_;
   const Graph& graph_;
-  const Loop& loop_;
   const LoopValues& values_;
   std::vector<Comparison> found_;
   std::set<std::size_t> added_;
@@ -170,20 +150,6 @@ class Search {
 
 }  // namespace
 
-std::vector<int> exits_of(const Program& program, const Graph& graph, const Loop& loop) {
-  std::vector<int> exits;
-  for (const int b : loop.blocks) {
-    const Block& block = graph.blocks[static_cast<std::size_t>(b)];
-    bool leaves = program.code[block.end - 1].effect == Effect::leave;
-    for (const int after : block.after) leaves |= !loop.contains(after);
-    if (leaves) exits.push_back(b);
-  }
-  return exits;
-}
-
-std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
-                                       const LoopValues& values) {
-  return Search(program, graph, loop, values).run();
-}
+std::vector<Comparison> comparisons_of(const LoopValues& values) { return Search(values).run(); }
 
 }  // namespace wicprof::rewriter

@@ -14,12 +14,8 @@ struct Comparison {
   Value value;                  ///< what its operands depend on
 };
 
-/// The blocks of the loop that have a successor outside, or that may leave the function.
-std::vector<int> exits_of(const Program& program, const Graph& graph, const Loop& loop);
-
 /// The comparisons that decide whether the loop is left. Conditions joined by "and", "or", "not" or a vote are taken
 /// apart.
-std::vector<Comparison> comparisons_of(const Program& program, const Graph& graph, const Loop& loop,
-                                       const LoopValues& values);
+std::vector<Comparison> comparisons_of(const LoopValues& values);
 
 }  // namespace wicprof::rewriter

@@ -239,7 +239,7 @@ TEST(LoopKind, CountingToABoundInMemoryIsWork) {
         /*0050*/                   EXIT ;
 )");
   EXPECT_EQ(judgement.kind, LoopKind::work);
-  EXPECT_EQ(judgement.reason, LoopReason::compares_progress);
+  EXPECT_EQ(judgement.reason, reasons::compares_progress);
 }
 
 // do { x ^= x << 13; x ^= x >> 17; } while (x > *limit);
@@ -256,7 +256,7 @@ TEST(LoopKind, AWalkToALimitInMemoryIsWork) {
         /*0070*/                   EXIT ;
 )");
   EXPECT_EQ(judgement.kind, LoopKind::work);
-  EXPECT_EQ(judgement.reason, LoopReason::compares_progress);
+  EXPECT_EQ(judgement.reason, reasons::compares_progress);
 }
 
 // while (*flag == 0) *beats = ++n;
@@ -304,7 +304,7 @@ TEST(LoopKind, ACallOfAnUnknownFunctionIsWork) {
         /*0030*/              @!P0 BRA `(.L_x_0) ;
         /*0040*/                   EXIT ;
 )");
-  EXPECT_EQ(judgement.reason, LoopReason::calls);
+  EXPECT_EQ(judgement.reason, reasons::calls);
 }
 
 }  // namespace
