@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,31 @@ inline constexpr std::array<StateLook, kStates> kStateLooks{{
 constexpr const StateLook& look_of(State state) { return kStateLooks[index_of(state)]; }
 /// Of a kernel's bar, as far as the kernel's samples poll: hatched on the colour of computing.
 inline constexpr StateLook kSampledPolling{"polling, by samples", "poll", look_of(State::polling).colour};
+
+/// What pictures colour, and legends name: states, and polling that samples found.
+class Looks {
+ public:
+  constexpr Looks() = default;
+  constexpr Looks(std::initializer_list<State> states) {
+    for (const State state : states) add(state);
+  }
+  constexpr void add(State state) { bits_ |= 1u << index_of(state); }
+  constexpr void add_sampled_polling() { bits_ |= 1u << kStates; }
+  constexpr void add(Looks other) { bits_ |= other.bits_; }
+  constexpr bool has(State state) const { return (bits_ >> index_of(state) & 1) != 0; }
+  constexpr bool has_sampled_polling() const { return (bits_ >> kStates & 1) != 0; }
+  /// Calls `visit(look, hatched)` for each, in the order of the table.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::size_t i = 0; i < kStates; ++i) {
+      if (has(static_cast<State>(i))) visit(kStateLooks[i], false);
+      if (i == index_of(State::polling) && has_sampled_polling()) visit(kSampledPolling, true);
+    }
+  }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
 
 /// Colours of pages, text, lines and verdicts.
 struct Theme {

@@ -134,20 +134,6 @@ void iterations(const App& app, const Ui& ui, const std::vector<Phase>& phases, 
   ImGui::PopFont();
 }
 
-/// Of all strips together, with the colour of the mode as on the timeline.
-std::vector<DensityColumn> waiting_warps(const Timeline& timeline, Stretch shown) {
-  std::vector<DensityColumn> sums(kColumns);
-  for (const Track& track : timeline.tracks) {
-    if (!track.has_strip()) continue;
-    const auto columns = track.density.draw(shown.begin, shown.end, kColumns);
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      const DensityColumn coloured = by_mode(columns[i]);
-      for (std::size_t s = 0; s < kStates; ++s) sums[i].count[s] += coloured.count[s];
-    }
-  }
-  return sums;
-}
-
 void waiting(const App& app, const Ui& ui, const std::vector<DensityColumn>& sums, Stretch shown, float height) {
   heading(ui, "Waiting warps");
   float top = 0;
@@ -267,7 +253,7 @@ void FiguresPanel::draw(App& app, const Ui& ui) {
   if (made_of_ != app.snapshot().timeline) {
     made_of_ = app.snapshot().timeline;
     shown_ = first_view(*made_of_);
-    waiting_ = waiting_warps(*made_of_, shown_);
+    waiting_ = made_of_->warps(shown_.begin, shown_.end, kColumns);
     any_waiting_ = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& column) { return column.total() > 0; });
   }
   const std::vector<Phase> phases = phases_of(app);

@@ -23,9 +23,6 @@ constexpr std::size_t kLinuxName = 15;
 /// runtime are few, so all sets are small.
 std::set<store::TrackKey> threads_of_runtime(const analyzer::TraceModel& model) {
   const auto launch = [](const auto& row) { return std::uint64_t{row.process} << 32 | row.correlation; };
-  const auto thread = [](const auto& row) {
-    return store::TrackKey{store::LaneKind::thread, row.process, 0, 0, row.thread};
-  };
   analyzer::ProgramKernels is_programs;
   std::unordered_set<std::uint64_t> launches;
   for (const store::KernelRow& row : model.kernels) {
@@ -34,13 +31,13 @@ std::set<store::TrackKey> threads_of_runtime(const analyzer::TraceModel& model) 
   std::set<store::TrackKey> threads;
   if (launches.empty()) return threads;
   for (const store::CallRow& row : model.calls) {
-    if (row.thread != row.process && launches.count(launch(row)) != 0) threads.insert(thread(row));
+    if (row.thread != row.process && launches.count(launch(row)) != 0) threads.insert(store::track_of(row));
   }
-  for (const store::HostWaitRow& row : model.host_waits) threads.erase(thread(row));
+  for (const store::HostWaitRow& row : model.host_waits) threads.erase(store::track_of(row));
   if (threads.empty()) return threads;
   std::unordered_map<std::uint64_t, store::TrackKey> others;  // the other calls of these threads
   for (const store::CallRow& row : model.calls) {
-    const store::TrackKey key = thread(row);
+    const store::TrackKey key = store::track_of(row);
     if (threads.count(key) != 0 && launches.count(launch(row)) == 0) others.emplace(launch(row), key);
   }
   const auto of_program = [&](const auto& row) {
@@ -49,10 +46,6 @@ std::set<store::TrackKey> threads_of_runtime(const analyzer::TraceModel& model) 
   for (const store::KernelRow& row : model.kernels) of_program(row);
   for (const store::CopyRow& row : model.copies) of_program(row);
   return threads;
-}
-
-store::TrackKey thread_of(const store::CallRow& row) {
-  return {store::LaneKind::thread, row.process, 0, 0, row.thread};
 }
 
 /// Threads whose calls only ask the driver for values, such as the one of CUPTI: nothing of the program happens there.
@@ -65,22 +58,21 @@ std::set<store::TrackKey> threads_that_only_ask(const analyzer::TraceModel& mode
   };
   std::set<store::TrackKey> asking, others;
   for (const store::CallRow& row : model.calls) {
-    if (row.thread != row.process) (asks(row) ? asking : others).insert(thread_of(row));
+    if (row.thread != row.process) (asks(row) ? asking : others).insert(store::track_of(row));
   }
   for (const store::TrackKey& key : others) asking.erase(key);
-  for (const store::HostWaitRow& row : model.host_waits)
-    asking.erase({store::LaneKind::thread, row.process, 0, 0, row.thread});
+  for (const store::HostWaitRow& row : model.host_waits) asking.erase(store::track_of(row));
   return asking;
 }
 
 /// A program that neither waits nor calls CUDA has only samples of its threads: each sample has the time that its
 /// thread was on a CPU, drawn at the interval's begin. Without the recorder's own threads.
-std::map<store::TrackKey, std::vector<Span>> sampled_threads(const analyzer::TraceModel& model) {
-  std::map<store::TrackKey, std::vector<Span>> threads;
+SpansOfTracks sampled_threads(const analyzer::TraceModel& model) {
+  SpansOfTracks threads;
   for (std::size_t i = 0; i < model.thread_samples.size(); ++i) {
     const store::ThreadSampleRow& row = model.thread_samples[i];
     if (analyzer::is_runtime_thread(row.name)) continue;
-    std::vector<Span>& spans = threads[{store::LaneKind::thread, row.process, 0, 0, row.thread}];
+    std::vector<Span>& spans = threads[store::track_of(row)];
     const TimeNs end = row.begin + std::min(row.cpu, row.end - row.begin);
     if (end > row.begin)
       spans.push_back({row.begin, end, {EventKind::thread_sample, static_cast<std::uint32_t>(i)}, State::computing});
@@ -111,26 +103,16 @@ Track empty_track<struct HostThreads>(const analyzer::TraceModel& model, const s
 
 template <>
 std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& model) {
-  std::map<store::TrackKey, std::vector<Span>> threads, delays;
+  SpansOfTracks threads, delays;
   std::map<store::TrackKey, std::string> names;
-  const auto key_of = [](const auto& row) {
-    return store::TrackKey{store::LaneKind::thread, row.process, 0, 0, row.thread};
-  };
-  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
-    const store::HostWaitRow& row = model.host_waits[i];
-    threads[key_of(row)].push_back(
-        {row.begin, row.end, {EventKind::host_wait, static_cast<std::uint32_t>(i)}, store::state_of(row)});
-  }
-  for (std::size_t i = 0; i < model.calls.size(); ++i) {
-    const store::CallRow& row = model.calls[i];
-    threads[key_of(row)].push_back(
-        {row.start, row.end, {EventKind::call, static_cast<std::uint32_t>(i)}, store::state_of(row)});
-  }
+  add_spans(threads, model.host_waits);
+  add_spans(threads, model.calls);
   for (std::size_t i = 0; i < model.thread_samples.size(); ++i) {
     const store::ThreadSampleRow& row = model.thread_samples[i];
-    names[key_of(row)] = row.name;
+    const store::TrackKey key = store::track_of(row);
+    names[key] = row.name;
     if (const auto length = store::noticeable_delay(row.begin, row.end, row.run_delay)) {
-      delays[key_of(row)].push_back(
+      delays[key].push_back(
           {row.end - *length, row.end, {EventKind::thread_sample, static_cast<std::uint32_t>(i)}, State::descheduled});
     }
   }

@@ -1,8 +1,6 @@
 // Managed memory: page faults and page migrations, per device.
 #include <fmt/format.h>
 
-#include <map>
-
 #include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
@@ -19,19 +17,7 @@ Track empty_track<struct Migrations>(const analyzer::TraceModel& model, const st
 
 template <>
 std::vector<Track> build_tracks<struct Migrations>(const analyzer::TraceModel& model) {
-  std::map<store::TrackKey, std::vector<Span>> by_device;
-  for (std::size_t i = 0; i < model.uvm.size(); ++i) {
-    const store::UvmRow& row = model.uvm[i];
-    by_device[{store::LaneKind::managed, 0, row.device}].push_back(
-        {row.start, row.end, {EventKind::migration, static_cast<std::uint32_t>(i)}, store::state_of(row)});
-  }
-  std::vector<Track> list;
-  for (auto& [key, spans] : by_device) {
-    Track track = empty_track<Migrations>(model, key, {}, "");
-    track.rows = pack(std::move(spans));
-    list.push_back(std::move(track));
-  }
-  return list;
+  return tracks_of_rows<Migrations>(model, model.uvm);
 }
 
 }  // namespace wicprof::gui

@@ -1,8 +1,6 @@
 // NVTX ranges and marks, per thread and domain.
 #include <fmt/format.h>
 
-#include <map>
-
 #include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
@@ -21,19 +19,7 @@ Track empty_track<struct Nvtx>(const analyzer::TraceModel&, const store::TrackKe
 
 template <>
 std::vector<Track> build_tracks<struct Nvtx>(const analyzer::TraceModel& model) {
-  std::map<store::TrackKey, std::vector<Span>> by_thread;
-  for (std::size_t i = 0; i < model.nvtx.size(); ++i) {
-    const store::NvtxRow& row = model.nvtx[i];
-    by_thread[{store::LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}].push_back(
-        {row.start, row.end, {EventKind::nvtx, static_cast<std::uint32_t>(i)}, store::state_of(row)});
-  }
-  std::vector<Track> list;
-  for (auto& [key, spans] : by_thread) {
-    Track track = empty_track<Nvtx>(model, key, {}, "");
-    track.rows = pack(std::move(spans));
-    list.push_back(std::move(track));
-  }
-  return list;
+  return tracks_of_rows<Nvtx>(model, model.nvtx);
 }
 
 }  // namespace wicprof::gui

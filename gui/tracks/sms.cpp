@@ -34,18 +34,12 @@ std::vector<Track> build_tracks<struct Sms>(const analyzer::TraceModel& model) {
   const analyzer::WaitStateTable states(model);
   for (std::size_t i = 0; i < model.waits.size(); ++i) {
     const store::WaitRow& wait = model.waits[i];
-    Sm& sm = sms[{store::LaneKind::sm, 0, wait.device, 0, wait.sm}];
+    Sm& sm = sms[store::track_of(wait)];
     const EventRef ref{EventKind::wait, static_cast<std::uint32_t>(i)};
     const analyzer::WaitStateTable::Own own = states.own(i);
-    const std::uint32_t others = states.others(i);
-    sm.density.add(own.first, wait.arrived, own.change);
-    sm.density.add(own.last, own.change, wait.resumed);
-    sm.density.add(State::at_barrier, wait.arrived, wait.resumed, others);
     sm.spans.push_back({wait.arrived, wait.resumed, ref, own.last});
-    store::Stay& stay = stays[{wait.device, wait.block, wait.warp}];
-    if (const auto since = stay.computed_since(wait.sm, wait.iteration))
-      sm.density.add(State::computing, *since, wait.arrived, 1 + others);
-    stay.add(wait.sm, wait.iteration, wait.resumed);
+    const auto add = [&](auto... stretch) { sm.density.add(stretch...); };
+    store::each_stretch(wait, own, states.others(i), stays[{wait.device, wait.block, wait.warp}], add);
   }
   const TrackScope scope = scope_of(std::views::keys(sms));
   std::vector<Track> list;

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <ranges>
+#include <utility>
 
 #include "analyzer/words/runtime_names.h"
 #include "analyzer/work/kernels.h"
@@ -25,26 +24,16 @@ Track empty_track<struct Streams>(const analyzer::TraceModel& model, const store
 
 template <>
 std::vector<Track> build_tracks<struct Streams>(const analyzer::TraceModel& model) {
-  std::map<store::TrackKey, std::vector<Span>> streams;
-  const auto add = [&](const auto& row, EventKind kind, std::size_t index) {
-    streams[{store::LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
-        {row.start, row.end, {kind, static_cast<std::uint32_t>(index)}, store::state_of(row)});
-  };
-  for (std::size_t i = 0; i < model.kernels.size(); ++i) add(model.kernels[i], EventKind::kernel, i);
-  for (std::size_t i = 0; i < model.copies.size(); ++i) add(model.copies[i], EventKind::copy, i);
+  SpansOfTracks streams;
+  add_spans(streams, model.kernels);
+  add_spans(streams, model.copies);
   analyzer::ProgramKernels of_program;
   const auto is_runtimes = [&](const Span& span) {
     return span.ref.kind == EventKind::kernel && !of_program(model.kernels[span.ref.index]);
   };
-  const TrackScope scope = scope_of(std::views::keys(streams));
-  std::vector<Track> list;
-  for (auto& [key, spans] : streams) {
-    Track track = empty_track<Streams>(model, key, scope, "");
+  return pack_tracks<Streams>(model, std::move(streams), [&](Track& track, const auto&, const auto& spans) {
     track.folded = std::all_of(spans.begin(), spans.end(), is_runtimes);
-    track.rows = pack(std::move(spans));
-    list.push_back(std::move(track));
-  }
-  return list;
+  });
 }
 
 }  // namespace wicprof::gui

@@ -186,15 +186,6 @@ void add_facts(Facts& facts, const TraceModel& model, const store::ThreadSampleR
   facts.add("switches", fmt::format("{} voluntary, {} involuntary", row.voluntary_switches, row.involuntary_switches));
 }
 
-std::pair<TimeNs, TimeNs> times(const store::WaitRow& row) { return {row.arrived, row.resumed}; }
-std::pair<TimeNs, TimeNs> times(const store::SignalRow& row) { return {row.at, row.at}; }
-template <class Row>
-requires requires(const Row& row) { row.start; }
-std::pair<TimeNs, TimeNs> times(const Row& row) { return {row.start, row.end}; }
-template <class Row>
-requires requires(const Row& row) { row.begin; }
-std::pair<TimeNs, TimeNs> times(const Row& row) { return {row.begin, row.end}; }
-
 }  // namespace
 
 std::string_view kind_name(EventKind kind) {
@@ -238,7 +229,7 @@ std::optional<EventRef> find_row(const TraceModel& model, EventRow row) {
 }
 
 std::pair<TimeNs, TimeNs> time_of(const TraceModel& model, EventRef ref) {
-  return with_list(model, ref.kind, [&](const auto& list) { return times(list[ref.index]); });
+  return with_list(model, ref.kind, [&](const auto& list) { return store::times_of(list[ref.index]); });
 }
 
 std::string title_of(const TraceModel& model, EventRef ref) {

@@ -158,23 +158,28 @@ Timeline assemble(const analyzer::TraceModel& model, std::span<const TrackKind> 
 }  // namespace
 
 void Timeline::fill_overview() {
-  overview.assign(kOverviewColumns, {});
+  overview = warps(begin, end, kOverviewColumns);
   overview_polling.assign(kOverviewColumns, 0);
   double most = 0;
-  for (const Track& track : tracks) {
-    if (!track.has_strip()) continue;
-    most += track.density.most();
-    const auto columns = track.density.draw(begin, end, kOverviewColumns);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const DensityColumn coloured = by_mode(columns[i]);
-      for (std::size_t s = 0; s < kStates; ++s) overview[i].count[s] += coloured.count[s];
-    }
-  }
+  for (const Track& track : tracks) most += track.has_strip() ? track.density.most() : 0;
   for (DensityColumn& column : overview) {
     column.count[index_of(State::computing)] = 0;  // between waits: a column shows who waits
     for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
   }
   if (most <= 0) fill_overview_with_rows(*this);
+}
+
+std::vector<DensityColumn> Timeline::warps(TimeNs from, TimeNs to, std::uint32_t columns) const {
+  std::vector<DensityColumn> sums(columns);
+  for (const Track& track : tracks) {
+    if (!track.has_strip()) continue;
+    const auto drawn = track.density.draw(from, to, columns);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      const DensityColumn coloured = by_mode(drawn[i]);
+      for (std::size_t s = 0; s < kStates; ++s) sums[i].count[s] += coloured.count[s];
+    }
+  }
+  return sums;
 }
 
 EventRef waiter_of(const analyzer::WakeEdge& edge) {

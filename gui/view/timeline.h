@@ -41,6 +41,8 @@ struct Timeline {
   std::vector<float> overview_polling;
   /// Also after what the rows show has changed.
   void fill_overview();
+  /// The warps of all strips in [from, to), in `columns` columns, with the colour of the mode (by_mode()).
+  std::vector<DensityColumn> warps(TimeNs from, TimeNs to, std::uint32_t columns) const;
   std::vector<analyzer::WakeEdge> edges;  ///< ordered by the end of their wait
 
   /// Arrows that end in [from, to), at most `limit`, those of most edges first kept. One arrow represents all edges

@@ -7,9 +7,6 @@
 #include <map>
 #include <vector>
 
-#include "analyzer/words/colours.h"
-#include "reports/parts/analyzer_names.h"
-
 namespace wicprof::reports::html {
 namespace {
 
@@ -154,12 +151,25 @@ std::string swatch(std::string_view css) {
       css);
 }
 
+namespace {
+
+/// For polling that samples found: hatched on the colour of computing.
 std::string hatched_swatch() {
   return fmt::format(
       "<svg class=\"swatch\" viewBox=\"0 0 12 12\" width=\"12\" height=\"12\" aria-hidden=\"true\"><rect class=\"{}\" "
       "width=\"12\" height=\"12\"/><path class=\"{}\" d=\"M0 4L4 0H8L0 8ZM0 12V12L12 0V4L4 12ZM8 12L12 "
       "8V12Z\"/></svg> ",
       look_of(State::computing).token, analyzer::kSampledPolling.token);
+}
+
+}  // namespace
+
+std::string legend_entries(const Looks& looks) {
+  std::string out;
+  looks.for_each([&](const StateLook& look, bool hatched) {
+    out += fmt::format("<span>{}{}</span> ", hatched ? hatched_swatch() : swatch(look.token), look.name);
+  });
+  return out;
 }
 
 std::string hatched_pattern(std::string_view id) {

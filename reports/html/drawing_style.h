@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/words/colours.h"
+#include "reports/parts/analyzer_names.h"
+
 namespace wicprof::reports::html {
 
 /// Of heat maps: the classes "heat heat-1" to "heat heat-8".
@@ -20,9 +23,10 @@ std::string with_attributes(std::string_view page);
 /// A square of the colour of `css`, before its name in a legend.
 std::string swatch(std::string_view css);
 
-/// The same for polling that samples found: hatched on the colour of computing.
-std::string hatched_swatch();
-/// The definition of that pattern for the drawing that it is in, and its use as a fill. Ids are unique in a page.
+/// A legend's entries: the swatch and the name of each.
+std::string legend_entries(const Looks& looks);
+/// The definition of the pattern of polling that samples found, for the drawing that it is in. Ids are unique in a
+/// page.
 std::string hatched_pattern(std::string_view id);
 
 /// A bar of which `share` is filled.

@@ -188,10 +188,9 @@ std::string iteration_chart(const std::vector<Segment>& segments) {
       std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return !s.iterations.empty(); });
   if (!any) return {};
   return draw(segments, kWide, "wide") + draw(segments, kNarrow, "narrow") +
-         fmt::format(
-             "<div class=\"legend\"><span>{}polling</span> <span>{}parked</span> "
-             "<span>line: median; band: 10 to 90 %{}</span></div>\n",
-             swatch("poll"), swatch("park"), segments.size() > kMostMarks ? "" : "; dashed: a change of mode");
+         fmt::format("<div class=\"legend\">{}<span>line: median; band: 10 to 90 %{}</span></div>\n",
+                     legend_entries({State::polling, State::parked}),
+                     segments.size() > kMostMarks ? "" : "; dashed: a change of mode");
 }
 
 }  // namespace wicprof::reports::html

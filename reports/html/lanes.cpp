@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,6 +17,7 @@
 #include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
 #include "analyzer/work/kernels.h"
+#include "reports/html/lane_row.h"
 
 namespace wicprof::reports::html {
 namespace {
@@ -42,39 +45,11 @@ class Labels {
   std::vector<std::string> list_{""};
 };
 
-/// Splits a wait at the time it noticed a change of strategy, and counts the warps at the barrier behind it.
-void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const store::WaitRow& wait) {
-  const WaitStateTable::Own own = states.own(index);
-  if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, own.first});
-  lane.stretches.push_back({{own.change, wait.resumed}, own.last});
-  if (const std::uint32_t others = states.others(index); others > 0)
-    lane.stretches.push_back({{wait.arrived, wait.resumed}, State::at_barrier, 0, others});
-}
-
-/// The largest number of stretches at once.
-double most_at_once(const std::vector<Stretch>& stretches) {
-  std::vector<std::pair<TimeNs, std::int64_t>> changes;
-  for (const Stretch& stretch : stretches) {
-    changes.emplace_back(stretch.when.begin, stretch.count);
-    changes.emplace_back(stretch.when.end, -std::int64_t{stretch.count});
-  }
-  std::sort(changes.begin(), changes.end());  // at equal times, ends come first
-  std::int64_t now = 0, most = 0;
-  for (const auto& [at, by] : changes) most = std::max(most, now += by);
-  return static_cast<double>(most);
-}
-
-TimeNs time_of(const std::vector<Stretch>& stretches) {
-  TimeNs sum = 0;
-  for (const Stretch& stretch : stretches) sum += stretch.when.end - stretch.when.begin;
-  return sum;
-}
-
 /// The `most` keys with the most time, in the order of the keys.
-template <class Key>
-std::vector<Key> busiest(const std::map<Key, std::vector<Stretch>>& all, std::size_t most) {
+template <class Key, class Rows>
+std::vector<Key> busiest(const std::map<Key, Rows>& all, std::size_t most) {
   std::vector<std::pair<TimeNs, Key>> by_time;
-  for (const auto& [key, stretches] : all) by_time.emplace_back(-time_of(stretches), key);
+  for (const auto& [key, rows] : all) by_time.emplace_back(-rows.time(), key);
   std::sort(by_time.begin(), by_time.end());
   if (by_time.size() > most) by_time.resize(most);
   std::vector<Key> keys;
@@ -93,16 +68,47 @@ std::vector<Key> evenly_chosen(const std::set<Key>& keys) {
   return chosen;
 }
 
+/// The rows of a stream or a thread: stretches that overlap get further rows, at most kMaxNestedRows.
+class NestedRows {
+ public:
+  /// In order of begin.
+  void add(const Stretch& stretch, const Grains& grains) {
+    std::size_t row = 0;
+    while (row < ends_.size() && ends_[row] > stretch.when.begin) ++row;
+    if (row == kMaxNestedRows) row = kMaxNestedRows - 1;
+    if (row == ends_.size()) ends_.push_back(0);
+    ends_[row] = std::max(ends_[row], stretch.when.end);
+    rows_[row].add(stretch, grains);
+  }
+  TimeNs time() const {
+    TimeNs sum = 0;
+    for (const LaneRow& row : rows_) sum += row.time();
+    return sum;
+  }
+  std::array<LaneRow, kMaxNestedRows>& rows() { return rows_; }
+
+ private:
+  std::vector<TimeNs> ends_;
+  std::array<LaneRow, kMaxNestedRows> rows_;
+};
+
+/// A lane that shows how many wait.
+struct CountedRow {
+  LaneRow row{true};
+  MostAtOnce at_once;
+};
+
 class Gatherer {
  public:
-  Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
+  Gatherer(const TraceModel& model, const Analysis& analysis, const std::vector<Interval>& fine)
+      : model_(model), analysis_(analysis), states_(model), fine_(fine), grains_({model.begin, model.end}, fine) {}
 
-  Lanes gather(const std::vector<WakeEdge>& edges, const std::vector<Interval>& fine) && {
+  Lanes gather(const std::vector<WakeEdge>& edges) && {
     for (std::size_t i = 0; i < std::min(kMaxSiteLanes, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
     add_streams();
     add_managed_memory();
     add_threads();
-    add_arrows(edges, fine);
+    add_arrows(edges);
     lanes_.labels = labels_.take();
     return std::move(lanes_);
   }
@@ -111,23 +117,58 @@ class Gatherer {
   using Place = std::tuple<DeviceId, std::uint32_t>;  // device, SM
   using Thread = std::pair<store::ProcessId, std::uint32_t>;
 
-  /// Does nothing for an empty lane.
-  void add(Lane lane) {
-    if (lane.stretches.empty()) return;
+  /// Whether there is such a lane: not if it is empty.
+  bool add(Lane lane, LaneRow& row) {
+    lane.stretches = row.take();
+    if (lane.stretches.empty()) return false;
     lane.name = shorten(one_line(lane.name), kLabelWidth);
     lane.group = shorten(one_line(lane.group), kLabelWidth);
-    if (lane.counted) lane.waiters = std::max(1.0, most_at_once(lane.stretches));
+    for (const Stretch& stretch : lane.stretches) {
+      lane.looks.add(stretch.state);
+      if (stretch.polling > 0) lane.looks.add_sampled_polling();
+    }
     lanes_.list.push_back(std::move(lane));
+    return true;
+  }
+  bool add(Lane lane, CountedRow& counted) {
+    lane.counted = lane.on_paper = true;
+    lane.waiters = std::max(1.0, static_cast<double>(counted.at_once.most()));
+    return add(std::move(lane), counted.row);
+  }
+  /// `on_paper`: whether the first row is.
+  void add(const std::string& group, const std::string& name, NestedRows nested, bool on_paper) {
+    for (LaneRow& row : nested.rows()) {
+      add({.group = group, .name = name, .on_paper = on_paper}, row);
+      on_paper = false;
+    }
+  }
+
+  /// The stretch of a row that has one state.
+  template <class Row>
+  static Stretch stretch_of(const Row& row, std::uint32_t label = 0) {
+    const auto [begin, end] = store::times_of(row);
+    return {{begin, end}, store::state_of(row), label};
   }
 
   void add_site(const SiteStats& site) {
-    Lane signals{.group = site.name, .name = "signals", .site = site.site};
+    LaneRow signals;
     for (const store::SignalRow& signal : model_.signals) {
-      if (signal.site == site.site) signals.stretches.push_back({{signal.at, signal.at}, store::state_of(signal)});
+      if (signal.site == site.site) signals.add(stretch_of(signal), grains_);
     }
-    if (!signals.stretches.empty()) signal_lanes_[site.site] = lanes_.list.size();
-    add(std::move(signals));
+    if (add({.group = site.name, .name = "signals", .site = site.site}, signals))
+      signal_lanes_[site.site] = lanes_.list.size() - 1;
+    add_waits_on_sms(site);
+    CountedRow host;
+    for (const store::HostWaitRow& wait : model_.host_waits) {
+      if (wait.site != site.site) continue;
+      host.row.add(stretch_of(wait), grains_);
+      host.at_once.add(wait.begin, wait.end);
+    }
+    if (add({.group = site.name, .name = "CPU", .site = site.site}, host))
+      wait_lanes_[{site.site, kHostDevice, 0}] = lanes_.list.size() - 1;
+  }
 
+  void add_waits_on_sms(const SiteStats& site) {
     std::set<Place> places;
     std::set<DeviceId> devices;
     for (const store::WaitRow& wait : model_.waits) {
@@ -135,117 +176,93 @@ class Gatherer {
       places.insert({wait.device, wait.sm});
       devices.insert(wait.device);
     }
-    std::map<Place, Lane> chosen;  // a lane for each SM would hold every wait
+    std::map<Place, CountedRow> chosen;
     for (const Place& place : evenly_chosen(places)) chosen[place];
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.site != site.site) continue;
-      if (const auto at = chosen.find({wait.device, wait.sm}); at != chosen.end())
-        add_wait(at->second, states_, i, wait);
+      const auto at = chosen.find({wait.device, wait.sm});
+      if (at == chosen.end()) continue;
+      // As in the window, warps at a barrier have the colour of the warp that waits for the word.
+      const std::uint32_t warps = 1 + states_.others(i);
+      const auto add_stretch = [&](State state, TimeNs begin, TimeNs end, std::uint32_t) {
+        const State way = state == State::at_barrier ? store::state_under(wait.strategy) : state;
+        at->second.row.add({{begin, end}, way, 0, warps}, grains_);
+      };
+      store::each_stretch(wait, states_.own(i), 0, add_stretch);
+      at->second.at_once.add(wait.arrived, wait.resumed, warps);
     }
-    for (auto& [place, lane] : chosen) {
+    for (auto& [place, row] : chosen) {
       const auto [device, sm] = place;
-      lane.group = site.name;
-      lane.name =
+      const std::string name =
           devices.size() > 1 ? fmt::format("{}, SM {}", model_.device_key(device), sm) : fmt::format("SM {}", sm);
-      lane.site = site.site;
-      lane.counted = lane.on_paper = true;
-      wait_lanes_[{site.site, device, sm}] = lanes_.list.size();
-      add(std::move(lane));
+      if (add({.group = site.name, .name = name, .site = site.site}, row))
+        wait_lanes_[{site.site, device, sm}] = lanes_.list.size() - 1;
     }
-    Lane host{.group = site.name, .name = "CPU", .site = site.site, .counted = true, .on_paper = true};
-    for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, store::state_of(wait)});
-    }
-    if (!host.stretches.empty()) wait_lanes_[{site.site, kHostDevice, 0}] = lanes_.list.size();
-    add(std::move(host));
   }
 
   void add_streams() {
-    std::map<std::tuple<DeviceId, std::uint32_t>, std::vector<Stretch>> streams;
+    std::map<std::tuple<DeviceId, std::uint32_t>, NestedRows> streams;
     analyzer::ProgramKernels of_program;
     analyzer::PollingShares shares(analysis_.polling_loops);
+    auto copy = model_.copies.begin();
+    const auto add_copies = [&](TimeNs before) {
+      for (; copy != model_.copies.end() && copy->start < before; ++copy)
+        streams[{copy->device, copy->stream}].add(
+            stretch_of(*copy, labels_.number(std::string(copy_kind_name(copy->kind)))), grains_);
+    };
     for (const store::KernelRow& kernel : model_.kernels) {
       if (!of_program(kernel)) continue;
-      streams[{kernel.device, kernel.stream}].push_back({{kernel.start, kernel.end},
-                                                         store::state_of(kernel),
-                                                         labels_.number(function_name(kernel.name)),
-                                                         1,
-                                                         static_cast<float>(shares.of(kernel))});
+      add_copies(kernel.start);
+      Stretch stretch = stretch_of(kernel, labels_.number(function_name(kernel.name)));
+      stretch.polling = static_cast<float>(shares.of(kernel));
+      streams[{kernel.device, kernel.stream}].add(stretch, grains_);
     }
-    for (const store::CopyRow& copy : model_.copies) {
-      streams[{copy.device, copy.stream}].push_back(
-          {{copy.start, copy.end}, store::state_of(copy), labels_.number(std::string(copy_kind_name(copy.kind)))});
-    }
+    add_copies(std::numeric_limits<TimeNs>::max());
     for (const auto& key : busiest(streams, kMaxStreams)) {
-      add_rows("Streams", fmt::format("{}, stream {}", model_.device_key(std::get<0>(key)), std::get<1>(key)),
-               std::move(streams[key]), true);
+      add("Streams", fmt::format("{}, stream {}", model_.device_key(std::get<0>(key)), std::get<1>(key)),
+          std::move(streams[key]), true);
     }
   }
 
   void add_managed_memory() {
-    std::map<DeviceId, std::vector<Stretch>> migrations;
+    std::map<DeviceId, NestedRows> migrations;
     for (const store::UvmRow& row : model_.uvm) {
-      if (store::state_of_migration(row.kind) != State::transferring) continue;
-      migrations[row.device].push_back({{row.start, row.end}, store::state_of(row), labels_.number(row.cause)});
+      if (store::state_of(row) != State::transferring) continue;
+      migrations[row.device].add(stretch_of(row, labels_.number(row.cause)), grains_);
     }
-    for (const DeviceId device : busiest(migrations, kMaxStreams)) {
-      add_rows("Managed memory", "to " + model_.device_key(device), std::move(migrations[device]), true);
-    }
+    for (const DeviceId device : busiest(migrations, kMaxStreams))
+      add("Managed memory", "to " + model_.device_key(device), std::move(migrations[device]), true);
   }
 
   void add_threads() {
-    std::map<Thread, std::vector<Stretch>> ranges, waits, calls;
-    for (const store::NvtxRow& range : model_.nvtx)
-      ranges[{range.process, range.thread}].push_back(
-          {{range.start, range.end}, store::state_of(range), labels_.number(range.name)});
-    for (const store::HostWaitRow& wait : model_.host_waits) {
-      if (!wait.in_call()) continue;
-      waits[{wait.process, wait.thread}].push_back(
-          {{wait.begin, wait.end},
-           store::state_of(wait),
-           labels_.number(wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site))});
+    add_threads("NVTX ranges", model_.nvtx, [](const store::NvtxRow& range) { return std::string(range.name); });
+    add_threads("CPU threads: waits", model_.host_waits, [&](const store::HostWaitRow& wait) {
+      return wait.site == 0 ? std::string(wait.call) : model_.site_name(wait.site);
+    });
+    add_threads("CPU threads: calls", model_.calls, [](const store::CallRow& call) { return std::string(call.name); });
+  }
+  template <class Rows, class LabelOf>
+  void add_threads(const char* group, const Rows& rows, LabelOf label_of) {
+    std::map<Thread, NestedRows> threads;
+    for (const auto& row : rows) {
+      if constexpr (requires { row.in_call(); }) {
+        if (!row.in_call()) continue;
+      }
+      threads[{row.process, row.thread}].add(stretch_of(row, labels_.number(label_of(row))), grains_);
     }
-    for (const store::CallRow& call : model_.calls)
-      calls[{call.process, call.thread}].push_back(
-          {{call.start, call.end}, store::state_of(call), labels_.number(call.name)});
-    const auto add_all = [&](std::map<Thread, std::vector<Stretch>>& all, const char* group) {
-      for (const Thread& thread : busiest(all, kMaxThreads))
-        add_rows(group, fmt::format("thread {}", thread.second), std::move(all[thread]), false);
-    };
-    add_all(ranges, "NVTX ranges");
-    add_all(waits, "CPU threads: waits");
-    add_all(calls, "CPU threads: calls");
+    for (const Thread& thread : busiest(threads, kMaxThreads))
+      add(group, fmt::format("thread {}", thread.second), std::move(threads[thread]), false);
   }
 
-  /// Stretches that overlap get further rows, at most kMaxNestedRows.
-  void add_rows(const std::string& group, const std::string& name, std::vector<Stretch> stretches, bool on_paper) {
-    std::stable_sort(stretches.begin(), stretches.end(),
-                     [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
-    std::vector<TimeNs> ends;
-    std::vector<Stretch> further[kMaxNestedRows - 1];
-    const auto is_further = [&](const Stretch& stretch) {
-      std::size_t row = 0;
-      while (row < ends.size() && ends[row] > stretch.when.begin) ++row;
-      if (row == kMaxNestedRows) row = kMaxNestedRows - 1;
-      if (row == ends.size()) ends.push_back(0);
-      if (row > 0) further[row - 1].push_back(stretch);
-      ends[row] = std::max(ends[row], stretch.when.end);
-      return row > 0;
-    };
-    stretches.erase(std::remove_if(stretches.begin(), stretches.end(), is_further), stretches.end());
-    add({.group = group, .name = name, .on_paper = on_paper, .stretches = std::move(stretches)});
-    for (std::vector<Stretch>& row : further) add({.group = group, .name = name, .stretches = std::move(row)});
-  }
-
-  void add_arrows(const std::vector<WakeEdge>& edges, const std::vector<Interval>& fine) {
+  void add_arrows(const std::vector<WakeEdge>& edges) {
     for (const WakeEdge& edge : edges) {
       const store::SignalRow& signal = model_.signals[edge.signal];
       const auto from = signal_lanes_.find(signal.site);
       if (from == signal_lanes_.end()) continue;
       const WaitView wait = view_of(model_, edge);
       const auto holds = [&](const Interval& window) { return signal.at >= window.begin && wait.end <= window.end; };
-      if (std::none_of(fine.begin(), fine.end(), holds)) continue;
+      if (std::none_of(fine_.begin(), fine_.end(), holds)) continue;
       const auto to = wait_lanes_.find({wait.site, wait.device, wait.sm});
       if (to != wait_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.end});
     }
@@ -254,6 +271,8 @@ class Gatherer {
   const TraceModel& model_;
   const Analysis& analysis_;
   const WaitStateTable states_;
+  const std::vector<Interval>& fine_;
+  const Grains grains_;
   Labels labels_;
   Lanes lanes_;
   std::map<SiteId, std::size_t> signal_lanes_;
@@ -281,7 +300,7 @@ TimeNs slower_side(const std::vector<Iteration>& iterations, const store::Interv
 
 Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<WakeEdge>& edges,
                    const std::vector<Interval>& fine) {
-  return Gatherer(model, analysis).gather(edges, fine);
+  return Gatherer(model, analysis, fine).gather(edges);
 }
 
 std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysis) {

@@ -18,18 +18,20 @@ struct Stretch {
   Interval when;
   State state = State::polling;
   std::uint32_t label = 0;  ///< index of Lanes::labels
-  std::uint32_t count = 1;  ///< in a counted lane: how many waiters at once
+  std::uint32_t count = 1;  ///< in a counted lane: how many waiters at once; in others: how many events it stands for
   float polling = 0;        ///< the part of its time that it polls, by samples
+  TimeNs length() const { return when.end - when.begin; }
 };
 
 struct Lane {
   std::string group;  ///< neighbours of one group share a heading
   std::string name;
-  SiteId site = 0;        ///< 0 = the lane does not belong to a wait site
-  bool counted = false;   ///< stretches overlap and the lane shows how many; else they follow each other
-  bool on_paper = false;  ///< shown in the still picture
-  std::vector<Stretch> stretches{};
-  double waiters = 1;  ///< the most at once: the full height of a counted lane
+  SiteId site = 0;                   ///< 0 = the lane does not belong to a wait site
+  bool counted = false;              ///< stretches overlap and the lane shows how many; else they follow each other
+  bool on_paper = false;             ///< shown in the still picture
+  std::vector<Stretch> stretches{};  ///< in order of begin, except in counted lanes
+  double waiters = 1;                ///< the most at once: the full height of a counted lane
+  Looks looks{};                     ///< what occurs in it
 };
 
 /// From a signal to the wait that it ended.
@@ -45,7 +47,8 @@ struct Lanes {
 };
 
 /// Gathers the wait sites with the most waiting, each on some of its SMs; streams; managed memory; and the busiest host
-/// threads. `edges`: the wake edges of the model (match()). `fine`: the close-ups.
+/// threads. Memory does not grow with the number of events (lane_row.h). `edges`: the wake edges of the model
+/// (match()). `fine`: the close-ups.
 Lanes gather_lanes(const TraceModel& model, const Analysis& analysis, const std::vector<WakeEdge>& edges,
                    const std::vector<Interval>& fine);
 

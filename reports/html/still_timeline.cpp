@@ -31,7 +31,7 @@ class Columns {
  public:
   Columns(const Lane& lane, Interval window, std::size_t columns) : window_(window), columns_(columns) {
     for (const Stretch& stretch : lane.stretches) {
-      add(stretch, sums_[stretch.state], 1);
+      add(stretch, sums_[stretch.state], lane.counted ? stretch.count : 1);
       if (stretch.polling > 0) add(stretch, polling_, stretch.polling);
     }
     scale_ = 1.0 / (lane.waiters * width());
@@ -93,7 +93,7 @@ class Columns {
          ++column) {
       const double from = std::max(begin, static_cast<double>(column));
       const double to = std::min(end, static_cast<double>(column) + 1);
-      sums[column] += (to - from) * width() * stretch.count * weight;
+      sums[column] += (to - from) * width() * weight;
     }
   }
 
@@ -146,10 +146,7 @@ std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, 
   return out;
 }
 
-bool polls(const Lane& lane) {
-  return lane.on_paper && std::any_of(lane.stretches.begin(), lane.stretches.end(),
-                                      [](const Stretch& stretch) { return stretch.polling > 0; });
-}
+bool polls(const Lane& lane) { return lane.on_paper && lane.looks.has_sampled_polling(); }
 
 std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, const LaneSpace& space) {
   const auto drawn = static_cast<double>(

@@ -2,7 +2,6 @@
 // drawn one above the other, aligned by their iterations.
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "analyzer/words/format.h"
@@ -32,23 +31,12 @@ struct Part {
 
 /// Names only the colours that occur.
 std::string legend(const std::vector<const Part*>& parts) {
-  std::array<bool, kStates> seen{};
-  bool polls = false;
+  Looks looks;
   for (const Part* part : parts) {
-    for (const Lane& lane : part->lanes.list) {
-      for (const Stretch& stretch : lane.stretches) {
-        seen[static_cast<std::size_t>(stretch.state)] = true;
-        polls = polls || stretch.polling > 0;
-      }
-    }
+    for (const Lane& lane : part->lanes.list) looks.add(lane.looks);
   }
-  std::string out = "<div class=\"legend\">";
-  for (std::size_t i = 0; i < kStates; ++i) {
-    if (seen[i]) out += fmt::format("<span>{}{}</span> ", swatch(kStateLooks[i].token), kStateLooks[i].name);
-    if (polls && i == index_of(State::polling))
-      out += fmt::format("<span>{}{}</span> ", hatched_swatch(), analyzer::kSampledPolling.name);
-  }
-  return out + fmt::format("<span>{}not waiting: computing or idle</span></div>\n", swatch("lane"));
+  return fmt::format("<div class=\"legend\">{}<span>{}not waiting: computing or idle</span></div>\n",
+                     legend_entries(looks), swatch("lane"));
 }
 
 /// The element and the data for the interactive timeline. `side`: empty for the trace that the report describes.

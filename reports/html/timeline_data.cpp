@@ -111,37 +111,34 @@ std::vector<Step> steps_of(const Lane& lane, const Edges& edges) {
 }
 
 struct Span {
-  explicit Span(const Stretch& first) : stretch(first) { add_time(first); }
-  void add_time(const Stretch& one) {
-    const auto time = static_cast<double>(one.when.end - one.when.begin);
+  explicit Span(const Stretch& first) : stretch(first) { add(first); }
+  void add(const Stretch& one) {
+    const auto time = static_cast<double>(one.length());
+    count += one.count;
     busy += time;
     polled += time * one.polling;
   }
   double polling() const { return busy > 0 ? polled / busy : 0; }
 
   Stretch stretch;
-  std::uint64_t count = 1;
+  std::uint64_t count = 0;
   double busy = 0, polled = 0;  // in ns
 };
 
 /// In a lane with too many stretches, those within one cell become one span.
 std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
-  std::vector<Stretch> all = lane.stretches;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
-  const bool many = all.size() > 2 * edges.size();
+  const bool many = lane.stretches.size() > 2 * edges.size();
   const auto cell_of = [&](TimeNs time) { return std::upper_bound(edges.begin(), edges.end(), time) - edges.begin(); };
   std::vector<Span> spans;
   std::ptrdiff_t last_cell = -1;
-  for (const Stretch& stretch : all) {
+  for (const Stretch& stretch : lane.stretches) {
     const std::ptrdiff_t cell = many ? cell_of(stretch.when.begin) : -1;
     const bool within = many && cell == cell_of(stretch.when.end);
     if (within && cell == last_cell && spans.back().stretch.state == stretch.state) {
       Span& span = spans.back();
       span.stretch.when.end = std::max(span.stretch.when.end, stretch.when.end);
       if (span.stretch.label != stretch.label) span.stretch.label = 0;
-      ++span.count;
-      span.add_time(stretch);
+      span.add(stretch);
       continue;
     }
     spans.emplace_back(stretch);
@@ -164,11 +161,9 @@ std::string list_json(const Values& values, const auto& to_json) {
 
 /// The states that occur in the lane, in stacking order.
 std::vector<State> states_of(const Lane& lane) {
-  std::array<bool, kStates> seen{};
-  for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.state)] = true;
   std::vector<State> list;
   for (std::size_t i = 0; i < kStates; ++i) {
-    if (seen[i]) list.push_back(static_cast<State>(i));
+    if (lane.looks.has(static_cast<State>(i))) list.push_back(static_cast<State>(i));
   }
   return list;
 }
@@ -235,10 +230,8 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
     if (row.effective >= model.begin && row.effective <= model.end) changes.push_back(row);
   }
   std::string words;
-  for (std::size_t i = 0; i < kStates; ++i) {
-    const auto state = static_cast<State>(i);
-    words += fmt::format("{}{}:{}", i > 0 ? "," : "", text_json(look_of(state).token), text_json(look_of(state).name));
-  }
+  for (const StateLook& look : kStateLooks)
+    words += fmt::format("{}{}:{}", words.empty() ? "" : ",", text_json(look.token), text_json(look.name));
   std::string out =
       fmt::format("{{\"from\":0,\"to\":{},\n\"words\":{{{}}},\n\"polling\":{},\n\"labels\":{},\n", model.span(), words,
                   text_json(analyzer::kSampledPolling.name), list_json(lanes.labels, text_json));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "protocol/strategy.h"
 #include "store/format/rows.h"
@@ -86,6 +87,31 @@ struct TrackKey {
   std::string domain = {};   ///< of NVTX
   auto operator<=>(const TrackKey&) const = default;
 };
+
+constexpr TrackKey track_of_thread(ProcessId process, std::uint32_t thread, LaneKind kind = LaneKind::thread) {
+  return {kind, process, 0, 0, thread};
+}
+/// The track that shows a row. A thread's sample: that of the thread; the sample's delay is on LaneKind::delay.
+inline TrackKey track_of(const WaitRow& row) { return {LaneKind::sm, 0, row.device, 0, row.sm}; }
+inline TrackKey track_of(const SignalRow& row) { return {LaneKind::signals, 0, 0, 0, row.site}; }
+inline TrackKey track_of(const UvmRow& row) { return {LaneKind::managed, 0, row.device}; }
+inline TrackKey track_of(const NvtxRow& row) { return {LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}; }
+template <class Row>
+requires requires(const Row& row) { row.stream; }
+TrackKey track_of(const Row& row) { return {LaneKind::stream, row.process, row.device, row.context, row.stream}; }
+template <class Row>
+requires requires(const Row& row) { row.thread; }
+TrackKey track_of(const Row& row) { return track_of_thread(row.process, row.thread); }
+
+/// When a row begins and ends; equal for rows without length.
+inline std::pair<TimeNs, TimeNs> times_of(const WaitRow& row) { return {row.arrived, row.resumed}; }
+inline std::pair<TimeNs, TimeNs> times_of(const SignalRow& row) { return {row.at, row.at}; }
+template <class Row>
+requires requires(const Row& row) { row.start; }
+std::pair<TimeNs, TimeNs> times_of(const Row& row) { return {row.start, row.end}; }
+template <class Row>
+requires requires(const Row& row) { row.begin; }
+std::pair<TimeNs, TimeNs> times_of(const Row& row) { return {row.begin, row.end}; }
 
 /// Under the other strategies at most one thread of many reads the word. predicted_sleep polls only at its end;
 /// measured on an H200, it costs other work nothing even on a host word.

@@ -61,4 +61,20 @@ class WaitStates {
   std::map<DeviceId, std::vector<KernelShape>> running_;
 };
 
+/// Calls `take(state, begin, end, warps)` for each stretch of a wait: of the row's own warp, and of the `others`.
+template <class Take>
+void each_stretch(const WaitRow& wait, const WaitStates::Own& own, std::uint32_t others, Take take) {
+  if (own.change > wait.arrived) take(own.first, wait.arrived, own.change, 1u);
+  take(own.last, own.change, wait.resumed, 1u);
+  if (others > 0) take(State::at_barrier, wait.arrived, wait.resumed, others);
+}
+/// The same, and the time that the warps computed since their last wait. `stay`: of the row's own warp.
+template <class Take>
+void each_stretch(const WaitRow& wait, const WaitStates::Own& own, std::uint32_t others, Stay& stay, Take take) {
+  each_stretch(wait, own, others, take);
+  if (const auto since = stay.computed_since(wait.sm, wait.iteration))
+    take(State::computing, *since, wait.arrived, 1 + others);
+  stay.add(wait.sm, wait.iteration, wait.resumed);
+}
+
 }  // namespace wicprof::store

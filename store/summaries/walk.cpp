@@ -66,8 +66,7 @@ class Walk {
     spans("SELECT process_id, thread, 0, 0, begin_ns, end_ns, 0, id, cpu_ns, " + own_way() +
               ", coalesce(polls, 0) FROM host_wait",
           "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL, 0, 0 FROM call", [](const Statement& row) {
-            TrackKey key{LaneKind::thread, static_cast<ProcessId>(row.integer(0)), 0, 0,
-                         static_cast<std::uint32_t>(row.integer(1))};
+            const TrackKey key = thread_of(row);
             if (row.integer(6) != 0) return std::pair(key, state_of(RowKind::call));
             return std::pair(key,
                              state_of_host_wait(row.integer(4), row.integer(5), row.is_null(8) ? -1 : row.integer(8),
@@ -90,6 +89,11 @@ class Walk {
   }
 
  private:
+  /// Of a row whose first columns are the process and the thread.
+  static TrackKey thread_of(const Statement& row, LaneKind kind = LaneKind::thread) {
+    return track_of_thread(static_cast<ProcessId>(row.integer(0)), static_cast<std::uint32_t>(row.integer(1)), kind);
+  }
+
   /// SQL: whether the thread waited in a call, in the program's own way. Traces before version 7 know no other way.
   std::string own_way() {
     bool has_strategy = false;
@@ -125,17 +129,12 @@ class Walk {
         return builder_.count(track, wait.arrived);
       }
       kernels.up_to(wait.arrived, states_);
-      const WaitStates::Own own = states_.own(wait);
-      const std::uint32_t others = states_.others(wait);
       FineLane& lane = builder_.lane(track, 0);
       builder_.add_begin(track, lane, wait.arrived);
-      builder_.add_time(track, lane, own.first, wait.arrived, own.change);
-      builder_.add_time(track, lane, own.last, own.change, wait.resumed);
-      builder_.add_time(track, lane, State::at_barrier, wait.arrived, wait.resumed, others);
-      Stay& stay = stays[{wait.device, wait.block, wait.warp}];
-      if (const auto since = stay.computed_since(wait.sm, wait.iteration))
-        builder_.add_time(track, lane, State::computing, *since, wait.arrived, 1 + others);
-      stay.add(wait.sm, wait.iteration, wait.resumed);
+      each_stretch(wait, states_.own(wait), states_.others(wait), stays[{wait.device, wait.block, wait.warp}],
+                   [&](State state, TimeNs begin, TimeNs end, std::uint32_t warps) {
+                     builder_.add_time(track, lane, state, begin, end, warps);
+                   });
     });
   }
 
@@ -228,8 +227,7 @@ class Walk {
         "name_id) "
         "FROM thread_sample ORDER BY begin_ns, id",
         [&](const Statement& row) {
-          TrackKey key{LaneKind::delay, static_cast<ProcessId>(row.integer(0)), 0, 0,
-                       static_cast<std::uint32_t>(row.integer(1))};
+          const TrackKey key = thread_of(row, LaneKind::delay);
           names[key] = row.text(5);
           if (!times_.has(row.integer(2), row.integer(3))) return;
           const auto delay = row.is_null(4) ? std::optional<TimeNs>() : std::optional<TimeNs>(row.integer(4));

@@ -1,6 +1,8 @@
 // The timeline of the HTML report: its lanes, the size of its data, and that aggregation keeps the total time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include "analyzer/machine_code/kernel_polling.h"
 #include "reports/html/alignment.h"
 #include "reports/html/charts.h"
+#include "reports/html/lane_row.h"
 #include "reports/html/lanes.h"
 #include "reports/html/timeline_data.h"
 #include "tests/analyzer/sampled_program.h"
@@ -182,6 +185,57 @@ TEST(ReportTimeline, KernelsAreHatchedAsFarAsTheirSamplesPoll) {
   EXPECT_NE(still.find("fill=\"url(#" + id + ")\""), still.npos);
   const TraceModel waits = polled_and_parked(20);
   EXPECT_EQ(still_timeline(waits, timeline_of(waits).lanes, {waits.begin, waits.end}).find("<pattern"), still.npos);
+}
+
+/// A million calls in two states, close to each other, in a trace with a close-up.
+TEST(LaneRow, IsBoundedAndKeepsTimeAndCount) {
+  constexpr TimeNs kStep = 1'000, kEvents = 1'000'000;
+  const Interval fine{500'000 * kStep, 500'010 * kStep};
+  const Grains grains({0, kStep * kEvents}, {fine});
+  for (const bool counted : {false, true}) {
+    LaneRow row(counted);
+    std::array<TimeNs, 2> want{};
+    for (TimeNs i = 0; i < kEvents; ++i) {
+      const State state = i % 3 == 0 ? State::transferring : State::computing;
+      const TimeNs length = 200 + i % 300;
+      want[state == State::computing] += length;
+      row.add({{i * kStep, i * kStep + length}, state, static_cast<std::uint32_t>(1 + i % 2), 1, 0.5F}, grains);
+    }
+    EXPECT_EQ(row.time(), want[0] + want[1]);
+    std::array<TimeNs, 2> got{};
+    std::uint64_t events = 0;
+    std::size_t single = 0;
+    const std::vector<Stretch> list = row.take();
+    for (const Stretch& stretch : list) {
+      got[stretch.state == State::computing] += stretch.length();
+      events += stretch.count;
+      EXPECT_FLOAT_EQ(stretch.polling, 0.5F);
+      if (stretch.when.begin >= fine.begin && stretch.when.end < fine.end) {
+        ++single;
+        EXPECT_EQ(stretch.count, 1u);
+        EXPECT_NE(stretch.label, 0u);
+      }
+    }
+    EXPECT_EQ(single, 10u) << "those of the close-up stay single";
+    EXPECT_EQ(got, want);
+    EXPECT_EQ(events, counted ? list.size() : static_cast<std::size_t>(kEvents));
+    EXPECT_LE(list.size(), LaneRow::kMostSingle + 3 * static_cast<std::size_t>(Grains::kEach) + 20)
+        << "of each grain, one per state and one that reaches into the next";
+    EXPECT_TRUE(std::is_sorted(list.begin(), list.end(),
+                               [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; }));
+  }
+}
+
+TEST(MostAtOnce, CountsWhatOverlaps) {
+  MostAtOnce counted;
+  counted.add(0, 10);
+  counted.add(5, 5, 100);  // takes no time
+  counted.add(5, 20, 3);
+  EXPECT_EQ(counted.most(), 4u);
+  counted.add(10, 30);
+  EXPECT_EQ(counted.most(), 4u) << "the first has ended";
+  counted.add(20, 21, 4);
+  EXPECT_EQ(counted.most(), 5u);
 }
 
 TEST(ReportTimeline, NoTextEndsTheEnclosingScript) {
