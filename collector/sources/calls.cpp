@@ -1,10 +1,10 @@
 // Calls of the driver and of the runtime.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <span>
-#include <utility>
 
 #include "collector/cupti/call_names.h"
 #include "collector/sources/list.h"
@@ -110,19 +110,24 @@ class Calls final : public Source {
   explicit Calls(const OwnCalls& own_calls)
       : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}), own_calls_(own_calls) {}
 
-  Result<> enable(const Cupti& cupti) override {
+  Result<> prepare(const Cupti& cupti) override {
     api_ = &cupti.api;
+    return Source::prepare(cupti);
+  }
+
+  Result<> enable(const Cupti& cupti) override {
     if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
     // Best effort: an older CUPTI cannot exclude calls, or does not know the newest ones.
     if (api_->activity_enable_driver_api != nullptr) {
       for (const CUpti_CallbackId id : kQuietDriverCalls) api_->activity_enable_driver_api(id, 0);
     }
     exclude(kQuietRuntimeCalls);
+    if (has_context_.load()) exclude(kQuietOnceThereIsAContext);
     return ok();
   }
 
   void tick(EventBatch&) override {
-    if (!std::exchange(has_context_, true)) exclude(kQuietOnceThereIsAContext);
+    if (!has_context_.exchange(true)) exclude(kQuietOnceThereIsAContext);
   }
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
@@ -169,7 +174,7 @@ class Calls final : public Source {
   Names driver_names_{};
   Names runtime_names_{};
   std::uint32_t generation_ = 0;  // of the sink's texts
-  bool has_context_ = false;
+  std::atomic<bool> has_context_{false};
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ class HowTo(golden_files.Case):
         self.keep("newcomers/hang.txt", self.transcript((ask, causes)))
 
     def test_an_mpi_job_that_hangs(self):
-        *_, run, ask = commands("hang.md")
+        *_, run, ask, _nccl_run, _nccl_ask = commands("hang.md")
         words = self.words(run, mpi_case.program("openmpi", "hang.c"), "late", SECONDS)
         at = words.index("mpirun")
         words[at:at + 1] = mpi_case.launcher("openmpi", 4)[:-2]  # without -n 4, which the page has

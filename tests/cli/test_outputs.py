@@ -182,7 +182,7 @@ class RuntimeFolder(harness.Case):
 class FileSizeLimit(harness.Case):
     """ulimit -f: the signal SIGXFSZ would kill wic-prof."""
 
-    LIMIT = 5 << 20
+    LIMIT = 11 << 19
 
     def limited(self, *words, limit=LIMIT):
         return subprocess.run([harness.WICPROF, *map(str, words)], cwd=self.work, env=self.env, text=True,

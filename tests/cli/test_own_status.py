@@ -160,7 +160,7 @@ class Inherited(harness.Case):
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
         self.assertEqual(done.returncode, 0, done.stderr)
         seen = done.stdout.split("\0")[:-1]
-        ours = ("WICPROF_", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=")
+        ours = ("WICPROF_", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "NCCL_PROFILER_PLUGIN=")
         self.assertEqual([e for e in seen if not e.startswith(ours)],
                          [e for e in entries if not e.startswith(ours)])
         self.assertEqual(len([e for e in seen if e.startswith("WICPROF_SESSION=")]), 1, seen)

@@ -180,6 +180,7 @@ TEST(Sources, ACallWithoutANameIsNamedByItsNumber) {
   EventBatch batch(sink);
   const CuptiApi api = api_with(no_name);
   const auto calls = make_calls(of_process().own_calls);
+  ASSERT_TRUE(calls->prepare({api, nullptr}));
   ASSERT_TRUE(calls->enable({api, nullptr}));
   CallRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -206,7 +207,20 @@ TEST(Sources, EachLaunchHasACall) {
     if (on == 0) excluded.insert({false, id});
     return CUPTI_SUCCESS;
   };
-  ASSERT_TRUE(make_calls(of_process().own_calls)->enable({api, nullptr}));
+  constexpr std::pair<bool, CUpti_CallbackId> kSetDevice{false, CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020};
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  EventBatch batch(sink);
+  const auto calls = make_calls(of_process().own_calls);
+  ASSERT_TRUE(calls->prepare({api, nullptr}));
+  ASSERT_TRUE(calls->enable({api, nullptr}));
+  EXPECT_FALSE(excluded.contains(kSetDevice));  // it may make a context
+  calls->tick(batch);                           // there is one
+  EXPECT_TRUE(excluded.contains(kSetDevice));
+  excluded.clear();
+  ASSERT_TRUE(calls->enable({api, nullptr}));  // the recording begins once more
+  EXPECT_TRUE(excluded.contains(kSetDevice));
+  EXPECT_TRUE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute}));
   EXPECT_FALSE(excluded.contains({false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000}));
   EXPECT_FALSE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel}));
   EXPECT_FALSE(excluded.contains({true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx}));
@@ -265,11 +279,24 @@ TEST(Sources, NestedCallsAreOneHostWait) {
   EXPECT_EQ(events[0].status, WaitStatus::satisfied);
 }
 
+// A recording may begin long after the first context.
+TEST(Sources, ATickBeforeTheRecordingBeginsOnlyExcludesCalls) {
+  CuptiApi api = api_with(no_name);
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  EventBatch batch(sink);
+  const auto calls = make_calls(of_process().own_calls);
+  ASSERT_TRUE(calls->prepare({api, nullptr}));
+  calls->tick(batch);
+  ASSERT_TRUE(calls->enable({api, nullptr}));
+}
+
 TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
   PlainRing memory;
   EventSink sink(memory.ring());
   CuptiApi api = api_with(no_name);
   const auto calls = make_calls(of_process().own_calls);
+  ASSERT_TRUE(calls->prepare({api, nullptr}));
   ASSERT_TRUE(calls->enable({api, nullptr}));
   CallRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
