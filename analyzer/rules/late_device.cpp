@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -68,10 +69,10 @@ std::optional<Finding> late_device(const RuleInput& input) {
     if (devices.size() < 2) continue;
     const auto less = [](const auto& a, const auto& b) { return a.second.each() < b.second.each(); };
     const auto late = std::min_element(devices.begin(), devices.end(), less);
-    TimeNs least = 0, most = 0;  // of the others
+    TimeNs least = std::numeric_limits<TimeNs>::max(), most = 0;  // of the others
     for (auto at = devices.begin(); at != devices.end(); ++at) {
       if (at == late) continue;
-      least = least == 0 ? at->second.each() : std::min(least, at->second.each());
+      least = std::min(least, at->second.each());
       most = std::max(most, at->second.longest);
     }
     const auto own = static_cast<double>(late->second.each());

@@ -147,10 +147,9 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
   if (capture.nccl) {
     const std::optional<std::string> plugin = beside_binary(std::string("../lib/") + kNcclLibrary);
     const std::string set = variables.get(kNcclPluginVariable);
-    if (!plugin && capture.trace == kDefaultTrace) {
-      // Nobody has asked for them.
-    } else if (!plugin) {
-      result.not_seen.push_back(fmt::format("no calls of NCCL recorded: {} is not installed", kNcclLibrary));
+    if (!plugin) {
+      const bool asked = capture.trace != kDefaultTrace;
+      if (asked) result.not_seen.push_back(fmt::format("no calls of NCCL recorded: {} is not installed", kNcclLibrary));
     } else if (!set.empty() && set != *plugin) {
       result.not_seen.push_back(
           fmt::format("no calls of NCCL recorded: another plugin is set ({}={})", kNcclPluginVariable, set));

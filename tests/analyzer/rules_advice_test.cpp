@@ -170,6 +170,11 @@ TEST(LateDevice, NoneWhereAllWaitOrOneAloneRunsTheKernel) {
   TraceModel alone = on_two_devices(0);
   alone.wait_counts.back().timed = 0;  // its loop is loaded there, and has not run
   EXPECT_EQ(late_device_of(alone), "");
+  TraceModel two = on_two_devices(0);  // neither of two waits: which of them comes late is not known
+  declare_device(two, 2, 0);
+  two.wait_counts.push_back(two.wait_counts.back());
+  two.wait_counts.back().device = 2;
+  EXPECT_EQ(late_device_of(two), "");
 }
 
 }  // namespace
