@@ -14,6 +14,7 @@ have no finding.
 Then the job of equal ranks in four ways in turn, each a process of its own: bare; recorded without NCCL's plugin;
 recorded with the plugin; and with CUPTI's records of kernels and calls alone, without wic-prof. Rows compare the
 medians over the rounds of the median steps, and of an all-reduce of 1 KiB, which takes the host longer than the GPU.
+Last, equal ranks that replay a captured graph of all-reduces: bare, and recorded with the plugin.
 
 Prints each answer, and where one is wrong all that analyze says. Ends within --limit seconds: rounds that do not fit
 are left out. --job and --range: another job of the same arguments, and the NVTX range of its steps ('': all of it).
@@ -37,7 +38,7 @@ import result_file  # noqa: E402
 
 JOB = pathlib.Path(__file__).resolve().parent / "nccl_ranks" / "job.py"
 # What analyze may call each cause.
-CAUSES = {"none": None, "sleep": {"slept"}, "compute": {"computed"}, "kernel": {"kernels"},
+CAUSES = {"none": None, "graph": None, "sleep": {"slept"}, "compute": {"computed"}, "kernel": {"kernels"},
           "data": {"kernels", "more data"}, "copy": {"copies"}}
 LATE_RANK = 1
 RANK_RIGHT, CAUSE_RIGHT, COST_OFF = 0.98, 0.9, 0.1
@@ -115,8 +116,8 @@ class Bench:
         findings = [each["text"] for each in answer.get("findings", []) if each["rule"] == "late_rank"]
         mpi = answer.get("mpi", {})
         ranks, why = mpi.get("ranks") or [{}], mpi.get("late_cause") or {}
-        if cause == "none":
-            self.row("equal_findings", {"collectives": mpi.get("collectives"), "text": findings}, len(findings),
+        if CAUSES[cause] is None:
+            self.row("equal_findings" if cause == "none" else f"{cause}_findings", {"collectives": mpi.get("collectives"), "text": findings}, len(findings),
                      "findings", "jobs of equal ranks", float(len(findings)), 0,
                      len(findings) == 0 and bool(mpi.get("collectives")))
             right = self.rows[-1]["holds"]
@@ -193,6 +194,19 @@ class Bench:
                 self.row(f"{name}_{way}_over_{to}", {"rounds": len(times[way]), "of_rounds": of_rounds},
                          medians[way] / scale, unit, f"{name}_{to}", ratio, bar, None if bar is None else ratio <= bar)
 
+    def graphs(self):
+        times = {way: [] for way in ("bare", "plugin")}
+        for way in [*times, *reversed(times)]:
+            found = self.run(way, "graph") if self.left() > LAST_START else None
+            if found is not None:
+                times[way].append(statistics.median(found["steps"]))
+        if all(times.values()):
+            medians = {way: statistics.median(each) for way, each in times.items()}
+            ratio = medians["plugin"] / medians["bare"]
+            self.row("graph_plugin_over_bare", {"of_rounds": {way: [round(time / 1e6, 4) for time in each]
+                                                              for way, each in times.items()}},
+                     medians["plugin"] / 1e6, "ms", "graph_bare", ratio, MOST, ratio <= MOST)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -218,6 +232,7 @@ def main():
         bench = Bench(options, pathlib.Path(folder))
         if bench.causes():
             bench.cost()
+            bench.graphs()
     if not bench.rows:
         print("FAIL: no job ran")
         return 1

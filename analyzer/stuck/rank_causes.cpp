@@ -74,12 +74,7 @@ class JobCauses {
       const bool calls =
           thread.process == seen.process && thread.thread == (by_call ? seen.last->thread : seen.process);
       if (!calls) continue;
-      text += fmt::format("; its thread {} {}", thread.thread,
-                          thread.state == 'R'           ? "runs on a CPU"
-                          : thread.state == 'T'         ? "is stopped by a signal or a debugger"
-                          : thread.state == 't'         ? "is stopped by a debugger"
-                          : thread.kernel_place.empty() ? "sleeps"
-                                                        : "sleeps in " + one_line(thread.kernel_place));
+      text += fmt::format("; its thread {} {}", thread.thread, doing(thread));
     }
     return text;
   }

@@ -37,6 +37,7 @@ struct SeenProcess {
   std::optional<std::int32_t> rank;
   std::optional<std::int32_t> ranks;  ///< how many the launcher started
   bool alive = true;
+  bool shares_memory = false;  ///< it has given another process memory of a GPU, or taken it
 };
 
 /// The last signal of one writer: a host thread, or a block.

@@ -18,6 +18,13 @@ std::string who(const Agent& agent) {
   return fmt::format("block {} on SM {} of process {}", agent.block, agent.sm, agent.process);
 }
 
+std::string doing(const SeenThread& thread) {
+  if (thread.state == 'R') return "runs on a CPU";
+  if (thread.state == 'T') return "is stopped by a signal or a debugger";
+  if (thread.state == 't') return "is stopped by a debugger";
+  return thread.kernel_place.empty() ? "sleeps" : "sleeps in " + one_line(thread.kernel_place);
+}
+
 std::string age(TimeNs now, TimeNs since) { return format_duration(std::max<TimeNs>(now - since, 0)); }
 
 std::string word_name(const WaitedWord& word) {

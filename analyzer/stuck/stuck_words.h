@@ -23,6 +23,9 @@ Agent agent_of(const LastSignal& signal);
 /// "block 3 on SM 7 of process 12"
 std::string who(const Agent& agent);
 
+/// What a thread does as the operating system shows it: "runs on a CPU", "sleeps in futex_do_wait".
+std::string doing(const SeenThread& thread);
+
 /// How long ago, at least 0.
 std::string age(TimeNs now, TimeNs since);
 

@@ -24,7 +24,7 @@ class Explanation {
     cause_.since = word_.since;
     cause_.evidence.push_back(fmt::format("{} for {} (for {} now): {}", waiters_wait(word_), word_name(word_),
                                           age(view_.now, word_.since), waiting_for(word_)));
-    if (!by_count() && !by_rank() && !by_late_writer()) by_last_signal();
+    if (!by_count() && !by_rank() && !by_peer() && !by_late_writer()) by_last_signal();
     return std::move(cause_);
   }
 
@@ -75,11 +75,12 @@ class Explanation {
     std::set<std::int32_t> alive, all_waiting;
     std::map<std::int32_t, std::uint32_t> pids;
     for (const SeenProcess& process : view_.processes) {
-      if (!process.rank) continue;
-      ranks = std::max({ranks, process.ranks.value_or(0), *process.rank + 1});
-      pids[*process.rank] = process.pid;
-      if (process.alive) alive.insert(*process.rank);
-      if (waiting.contains(process.pid)) all_waiting.insert(*process.rank);
+      const auto [rank, size] = rank_of(process);
+      if (!rank) continue;
+      ranks = std::max({ranks, size.value_or(0), *rank + 1});
+      pids[*rank] = process.pid;
+      if (process.alive) alive.insert(*rank);
+      if (waiting.contains(process.pid)) all_waiting.insert(*rank);
     }
     if (ranks < 2 || all_waiting.empty()) return false;
     std::vector<std::uint32_t> gone, elsewhere;
@@ -95,13 +96,66 @@ class Explanation {
     std::string what;
     for (const std::uint32_t rank : absent) {
       const auto pid = pids.find(static_cast<std::int32_t>(rank));
-      what += fmt::format("{}rank {} of {} {}", what.empty() ? "" : "; ", rank, ranks,
-                          pid == pids.end() ? "never came to the session"
-                          : gone.empty()    ? fmt::format("(process {}) does not wait there", pid->second)
-                                            : fmt::format("(process {}) has ended", pid->second));
+      what += fmt::format(
+          "{}rank {} of {} {}", what.empty() ? "" : "; ", rank, ranks,
+          pid == pids.end() ? "never came to the session"
+          : gone.empty()    ? fmt::format("(process {}) does not wait there{}", pid->second, what_it_does(pid->second))
+                            : fmt::format("(process {}) has ended", pid->second));
     }
     cause_.text = fmt::format("{}; {} of the others wait for {}", what, all_waiting.size(), word_name(word_));
     if (counted) cause_.evidence.push_back("the word lacks as many arrivals as ranks are absent");
+    return true;
+  }
+
+  /// The launcher's word, or NCCL's.
+  std::pair<std::optional<std::int32_t>, std::optional<std::int32_t>> rank_of(const SeenProcess& process) const {
+    std::optional<std::int32_t> rank = process.rank, size = process.ranks;
+    for (const auto& [pid, communicator] : view_.nccl) {
+      if (rank || pid != process.pid || communicator.world_rank < 0) continue;
+      rank = communicator.world_rank;
+      if (communicator.rank == communicator.world_rank) size = communicator.size;
+    }
+    return {rank, size};
+  }
+
+  /// "; its thread 71 sleeps in hrtimer_nanosleep", of a process's first thread.
+  std::string what_it_does(std::uint32_t process) const {
+    for (const SeenThread& thread : view_.threads) {
+      if (thread.process == process && thread.thread == process) {
+        return fmt::format("; its thread {} {}", thread.thread, doing(thread));
+      }
+    }
+    return {};
+  }
+
+  /// Processes without ranks that share memory of a GPU: one that has ended, else the only one that waits for no word.
+  bool by_peer() {
+    if (word_.source != WaitSource::patched || is_written_unseen(word_.memory)) return false;
+    std::set<std::uint32_t> waiting(word_.processes.begin(), word_.processes.end());
+    for (const WaitedWord& other : words_) {
+      if (!other.is_satisfied()) waiting.insert(other.processes.begin(), other.processes.end());
+    }
+    bool shares = false;
+    std::vector<const SeenProcess*> gone, elsewhere;
+    for (const SeenProcess& process : view_.processes) {
+      if (!process.shares_memory) continue;
+      const bool own = std::count(word_.processes.begin(), word_.processes.end(), process.pid) > 0;
+      shares = shares || own;
+      if (!own && !process.alive) gone.push_back(&process);
+      if (process.alive && !waiting.contains(process.pid)) elsewhere.push_back(&process);
+    }
+    if (!shares || (gone.empty() && elsewhere.size() != 1)) return false;
+    cause_.kind = CauseKind::absent_rank;
+    cause_.confidence = gone.size() == 1 ? Confidence::likely : Confidence::possible;
+    std::string what;
+    for (const SeenProcess* const process : gone.empty() ? elsewhere : gone) {
+      what += fmt::format("{}process {} ({}), which shares memory of GPUs, {}", what.empty() ? "" : "; ", process->pid,
+                          one_line(process->name),
+                          process->alive ? "waits for no word" + what_it_does(process->pid) : "has ended");
+    }
+    cause_.text = fmt::format("{}; {} of process {} for {}", what, waiters_wait(word_), word_.processes.front(),
+                              word_name(word_));
+    name_candidates();
     return true;
   }
 

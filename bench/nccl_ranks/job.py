@@ -4,7 +4,8 @@
     job.py CAUSE STEPS LATE_MS FILE
 
 CAUSE: none; sleep and compute (on the host); kernel (a kernel that spins); data (a batch of three times the size); copy
-(from pinned memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. The
+(from pinned memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. Or
+graph: no rank is late, and a step replays one captured graph of products and all-reduces, whose result is checked. The
 NVTX range `steps` marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's
 value; `late`, the numbers of the late ones; `small`, ns per all-reduce of 1 KiB, which one stream does one after the
 other; `nccl`, its version. PyTorch is imported once; the ranks are forks.
@@ -26,6 +27,7 @@ RANKS, LATE_RANK, EVERY = 2, 1, 3
 # The devices work longer than the hosts need to launch it.
 WIDTH, LAYERS, BATCH, MORE = 4096, 8, 8192, 3
 SMALL, SMALL_TIMES = 500, 7
+GRAPH_SIZE, GRAPH_REDUCES = 2048, 8
 LIMIT = 50  # seconds
 
 
@@ -81,6 +83,34 @@ def small_messages():
     return statistics.median(times)
 
 
+def graph_step(device):
+    """Each replay doubles what it added up, since two ranks hold the same values."""
+    values = torch.empty(GRAPH_SIZE, GRAPH_SIZE, device=device)
+    identity = torch.eye(GRAPH_SIZE, device=device)
+
+    def once():
+        values.fill_(1)
+        for _ in range(GRAPH_REDUCES):
+            dist.all_reduce(values)
+            torch.mm(values.clone(), identity, out=values)
+
+    beside = torch.cuda.Stream()
+    with torch.cuda.stream(beside):
+        once()
+    beside.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        once()
+
+    def step(_):
+        values.zero_()
+        graph.replay()
+        if values[-1, -1].item() != RANKS ** GRAPH_REDUCES:
+            raise RuntimeError(f"a replay gave {values[-1, -1].item()}")
+
+    return step
+
+
 def be_rank(rank, port, cause, steps, late_ms, file):
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(RANKS), LOCAL_RANK=str(rank))
     torch.cuda.set_device(rank)
@@ -114,6 +144,8 @@ def be_rank(rank, port, cause, steps, late_ms, file):
         optimizer.step()
         return loss.item()
 
+    if cause == "graph":
+        step = graph_step(device)
     for batch in (usual, large, usual, large) + (usual,) * 12:  # both ranks alike
         step(batch)
     torch.cuda.synchronize()
@@ -121,7 +153,7 @@ def be_rank(rank, port, cause, steps, late_ms, file):
     late, times = [], []
     torch.cuda.nvtx.range_push("steps")
     for number in range(steps):
-        is_late = cause != "none" and number % EVERY == EVERY - 1
+        is_late = cause not in ("none", "graph") and number % EVERY == EVERY - 1
         begin = time.perf_counter_ns()
         if is_late and rank == LATE_RANK:
             lateness.inject()

@@ -90,14 +90,17 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
   const auto sites = reader.rows<store::SiteTable>();
   const auto signals = reader.last_signals();
   const auto samples = reader.pc_totals();
-  for (const Error& error : {processes ? Error{} : processes.error(), sites ? Error{} : sites.error(),
-                             signals ? Error{} : signals.error(), samples ? Error{} : samples.error()}) {
+  const auto sharers = reader.memory_sharers();
+  for (const Error& error :
+       {processes ? Error{} : processes.error(), sites ? Error{} : sites.error(), signals ? Error{} : signals.error(),
+        samples ? Error{} : samples.error(), sharers ? Error{} : sharers.error()}) {
     if (!error.message.empty()) to.not_seen.push_back(error.message);
   }
   if (processes) {
     for (const store::ProcessRow& row : *processes) {
       if (row.id == tool) continue;
-      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !process_is_gone(row.id)});
+      const bool shares = sharers && std::binary_search(sharers->begin(), sharers->end(), row.id);
+      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !process_is_gone(row.id), shares});
     }
   }
   std::map<SiteId, std::string> names;

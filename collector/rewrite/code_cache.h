@@ -33,7 +33,7 @@ class CodeCache {
   /// What was stored: a replacement with its text, or one without text with the reason in `left_alone`.
   std::optional<rewriter::Replacement> find(const std::string& key) const;
   void store(const std::string& key, const rewriter::Replacement& replacement) const;
-  /// The file with the entry's text, for loads that name a file.
+  /// The file with the entry's text.
   std::filesystem::path code_file(const std::string& key) const { return folder_ / (key + ".ptx"); }
 
  private:

@@ -24,6 +24,7 @@
 #include "collector/rewrite/image_bytes.h"
 #include "collector/rewrite/load_calls.h"
 #include "collector/rewrite/load_steps.h"
+#include "collector/rewrite/memory_file.h"
 #include "collector/rewrite/own_code.h"
 #include "collector/rewrite/patched_code.h"
 #include "collector/rewrite/patched_modules.h"
@@ -91,7 +92,7 @@ constexpr CUpti_CallbackId kMayWait[] = {
 struct OpenLoad {
   const rewriter::Replacement* replacement = nullptr;
   const void* original = nullptr;
-  std::string file;  // of the patched code, if the load names one
+  MemoryFile file;  // of the patched code, if the load names one
   LoadSteps steps;
 };
 OpenLoad& open_load() {
@@ -311,7 +312,7 @@ class Rewrite final : public Source {
     image = recompile_only_ ? replacement->unpatched.c_str() : replacement->text.c_str();
   }
 
-  /// A load that names a file gets the file in the cache.
+  /// A load that names a file gets one with the patched code.
   void enter_file(const char*& file, bool with_options, EventSink& sink) {
     open_load() = {};
     if (file == nullptr) return;
@@ -323,15 +324,14 @@ class Rewrite final : public Source {
     if (std::filesystem::file_size(file, error) > kLargestFile || error) return;
     const std::string bytes = file_bytes(file);
     steps.done("file");
-    std::string key;
-    const rewriter::Replacement* const replacement = replace(bytes.c_str(), bytes, with_options, sink, steps, &key);
-    if (replacement == nullptr) return;
-    const std::string patched = cache_.code_file(key);
-    if (recompile_only_ || !std::filesystem::exists(patched, error)) {
-      return report(sink, "a module stays as it is: a load of a file needs the cache, $XDG_CACHE_HOME or ~/.cache");
+    const rewriter::Replacement* const replacement = replace(bytes.c_str(), bytes, with_options, sink, steps);
+    if (replacement == nullptr || recompile_only_) return;
+    MemoryFile patched(replacement->text);
+    if (patched.path().empty()) {
+      return report(sink, "a module stays as it is: a load of a file needs memfd_create and /proc/self/fd");
     }
-    open_load() = {replacement, file, patched, std::move(steps)};
-    file = open_load().file.c_str();
+    open_load() = {replacement, file, std::move(patched), std::move(steps)};
+    file = open_load().file.path().c_str();
   }
 
   bool door_is_open(EventSink& sink) {
@@ -352,7 +352,7 @@ class Rewrite final : public Source {
   /// long as the module is loaded. Code that is loaded again gets the same. nullptr: the original. `bytes` are those of
   /// `image`.
   const rewriter::Replacement* replace(const void* image, std::string_view bytes, bool with_options, EventSink& sink,
-                                       LoadSteps& steps, std::string* key_of_file = nullptr) {
+                                       LoadSteps& steps) {
     if (bytes.empty()) return nullptr;
     const RewriteDriver& driver = this->driver();
     const std::optional<CodeTarget> target = target_of(driver);
@@ -361,7 +361,6 @@ class Rewrite final : public Source {
       return nullptr;
     }
     const std::string key = cache_key(driver, bytes, *target);
-    if (key_of_file != nullptr) *key_of_file = key;
     if (const rewriter::Replacement* const kept = with_options ? nullptr : kept_of(key); kept != nullptr) return kept;
     auto replacement = std::make_unique<rewriter::Replacement>(
         recompile_only_ ? analysed(bytes, *target)

@@ -74,6 +74,8 @@ class Reader {
     SignalRow signal;
   };
   Result<std::vector<SignalOfProcess>> last_signals() const;
+  /// Processes with a call that gives another process memory of a GPU, or takes it.
+  Result<std::vector<ProcessId>> memory_sharers() const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
   Result<std::vector<PcTotalRow>> pc_totals() const;
   /// Ordered by module, function and offset.

@@ -294,6 +294,53 @@ TEST(Stuck, WordsOfASiteThatLackTheSameAreOneCause) {
   EXPECT_EQ(answer.causes[0].evidence.back(), "and 10 more words");
 }
 
+TEST(Stuck, AProcessThatSharesMemoryAndHasEndedIsTheCause) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::equal, 5, 3)});
+  view.processes = {{1, "app", {}, {}, true, true}, {2, "app", {}, {}, false, true}, {3, "app", {}, {}, false, false}};
+  StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::likely);
+  EXPECT_NE(answer.causes[0].text.find("process 2 (app), which shares memory of GPUs, has ended; block"),
+            std::string::npos)
+      << answer.causes[0].text;
+  view.processes[1].alive = true;
+  view.threads.push_back({2, 2, "app", 'S', "hrtimer_nanosleep"});
+  answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);
+  EXPECT_NE(answer.causes[0].text.find("waits for no word; its thread 2 sleeps in hrtimer_nanosleep"),
+            std::string::npos)
+      << answer.causes[0].text;
+  view.processes.push_back({4, "app", {}, {}, true, true});  // which of two is not known
+  EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::missing_signal);
+  view.processes.pop_back();
+  view.processes[0].shares_memory = false;
+  EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::missing_signal);
+  view.processes[0].shares_memory = true;
+  view.waits[0].value.memory = WordMemory::pinned_host;
+  EXPECT_EQ(diagnose(view).causes[0].kind, CauseKind::missing_signal);
+}
+
+TEST(Stuck, RanksOfNcclCountWhereTheLauncherSaysNone) {
+  StuckView view;
+  view.now = kNow;
+  view.waits.push_back({1, patched_wait(WantedRelation::equal, 5, 3)});
+  view.processes = {{1, "app", {}, {}, true}, {2, "app", {}, {}, true}};
+  for (std::int32_t rank : {0, 1}) {
+    OpenNccl communicator;
+    communicator.communicator = 7;
+    communicator.rank = communicator.world_rank = rank;
+    communicator.size = 2;
+    view.nccl.push_back({static_cast<std::uint32_t>(rank + 1), communicator});
+  }
+  const StuckAnswer answer = diagnose(view);
+  EXPECT_EQ(answer.causes.at(0).kind, CauseKind::absent_rank);
+  EXPECT_NE(answer.causes[0].text.find("rank 1 of 2 (process 2) does not wait there"), std::string::npos)
+      << answer.causes[0].text;
+}
+
 TEST(Stuck, KernelsThatMayWriteAreCandidatesAndNoMore) {
   StuckView view;
   view.now = kNow;

@@ -1,6 +1,8 @@
 #include "tests/collector/rewrite/fake_driver.h"
 
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "collector/rewrite/image_bytes.h"
@@ -68,6 +70,19 @@ CUresult load_under_cupti(CUlibrary* library, const void* image) {
   }
   deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, CUPTI_API_EXIT, &params, &result);
   return result;
+}
+
+std::string load_file_under_cupti(CUlibrary* library, const char* file) {
+  cuLibraryLoadFromFile_params params{};
+  params.library = library;
+  params.fileName = file;
+  deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile, CUPTI_API_ENTER, &params);
+  std::ostringstream text;
+  text << std::ifstream(params.fileName).rdbuf();
+  *library = keep(text.str());
+  CUresult result = CUDA_SUCCESS;
+  deliver(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile, CUPTI_API_EXIT, &params, &result);
+  return params.fileName;
 }
 
 RewriteDriver functions() {

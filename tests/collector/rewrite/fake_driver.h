@@ -69,6 +69,8 @@ void deliver(CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* params
 
 /// As the driver under CUPTI: the callback at the entry sees the driver's copy of the arguments.
 CUresult load_under_cupti(CUlibrary* library, const void* image);
+/// Of a load that names a file. Returns what the driver's copy of the name is once the callbacks are over.
+std::string load_file_under_cupti(CUlibrary* library, const char* file);
 
 class RewriteTest : public ::testing::Test {
  protected:

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -55,6 +57,16 @@ TEST_F(RewriteSource, TheProgramGetsThePatchedImage) {
   EXPECT_EQ(attached_processes(control_), 1u);
   source_->finish(sink_);
   EXPECT_EQ(attached_processes(control_), 0u);
+}
+
+TEST_F(RewriteSource, ALoadOfAFileNeedsNoPlaceForThePatchedCode) {
+  const std::string file = ::testing::TempDir() + "a_load_of_a_file.ptx";
+  std::ofstream(file) << ptx;
+  CUlibrary library = nullptr;
+  EXPECT_EQ(load_file_under_cupti(&library, file.c_str()), file);
+  EXPECT_EQ(driver.libraries[library], patched());
+  EXPECT_EQ(driver.table[0], reinterpret_cast<std::uint64_t>(driver.memory.front().data()));
+  std::remove(file.c_str());
 }
 
 TEST_F(RewriteSource, CodeThatIsLoadedAgainGetsTheSameText) {

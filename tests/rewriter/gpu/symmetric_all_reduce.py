@@ -1,8 +1,9 @@
 """One-shot all-reduces between two GPUs, in Triton with symmetric memory, in the manner of kraken: the blocks of all
 ranks wait for each other by words in each other's memory.
 
-python3 symmetric_all_reduce.py [--rounds N] [--late-us T]: rank 1 computes for T us before each round. Rank 0 prints
-one line of JSON: the median time of a round, and a checksum. Needs two GPUs with peer access, PyTorch and Triton.
+python3 symmetric_all_reduce.py [--rounds N] [--late-us T] [--absent-after N]: rank 1 computes for T us before each
+round; after N rounds, it sleeps for 10 s in place of its part, and rank 0's kernel waits until its deadline. Rank 0
+prints one line of JSON: the median time of a round, and a checksum. Needs two GPUs with peer access, PyTorch and Triton.
 """
 
 import argparse
@@ -108,6 +109,9 @@ def rank_main(rank, options):
         dist.barrier()
         torch.cuda.synchronize()
         begin = time.perf_counter()
+        if rank == 1 and step == options.absent_after:
+            time.sleep(10)
+            break
         if rank == 1 and options.late_us:
             torch.cuda._sleep(int(options.late_us * 1980))
         for _ in range(options.inner):
@@ -116,6 +120,8 @@ def rank_main(rank, options):
         torch.cuda.synchronize()
         times.append((time.perf_counter() - begin) * 1e3)
         checksum += int(output.sum().item())
+        if step == options.absent_after:
+            break
     if rank == 0:
         print(json.dumps({"scenario": "symmetric", "ms": statistics.median(times[len(times) // 4:]),
                           "checksum": str(checksum), "rounds": options.rounds, "failed": 0}), flush=True)
@@ -127,6 +133,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--inner", type=int, default=50, help="all-reduces per round")
     parser.add_argument("--late-us", type=float, default=0)
+    parser.add_argument("--absent-after", type=int, default=-1)
     parser.add_argument("--count", type=int, default=65536)
     parser.add_argument("--port", type=int, default=29511)
     options = parser.parse_args()
