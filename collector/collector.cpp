@@ -205,7 +205,7 @@ void Collector::start_flusher() {
         pool_.prepare();
       });
     };
-    if (!flusher_.start(std::chrono::milliseconds(environment_.flush_ms), flush, read)) {
+    if (!flusher_.start("wicprof-flush", std::chrono::milliseconds(environment_.flush_ms), flush, read)) {
       write_notice(sink_, NoticeSeverity::warning,
                    refused_thread("records arrive when buffers are full and at the end, not meanwhile"));
     }
@@ -334,7 +334,7 @@ void Collector::on_buffer_completed(std::uint8_t* buffer, std::size_t valid_byte
     filled_.push_back({buffer, valid_bytes});
   }
   // Spares the program's thread the work: it must not wait for space in the ring.
-  if (on_program_thread && !on_own_thread && flusher_.request_read()) return;
+  if (on_program_thread && !on_own_thread && flusher_.request()) return;
   read_filled_buffers();
 }
 

@@ -17,9 +17,9 @@
 #include "collector/capture_switch.h"
 #include "collector/cupti/buffer_pool.h"
 #include "collector/cupti/cupti_api.h"
-#include "collector/flusher.h"
 #include "collector/program/environment.h"
 #include "collector/program/gate.h"
+#include "collector/program/periodic_thread.h"
 #include "collector/sources/source.h"
 #include "protocol/event_sink.h"
 #include "protocol/ring_pages.h"
@@ -108,7 +108,9 @@ class Collector {
   std::array<Source*, CUPTI_ACTIVITY_KIND_COUNT> by_kind_{};
   CaptureSwitch capture_;
   BufferPool pool_;
-  Flusher flusher_;
+  // CUPTI's own periodic flush delivers full buffers only; a live view, and a program that ends by _exit or a signal,
+  // need partly filled buffers too.
+  PeriodicThread flusher_;
   std::once_flag flusher_started_;
 
   // Filled buffers, not read yet. One is read at a time, in order of arrival.

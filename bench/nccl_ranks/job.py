@@ -12,6 +12,7 @@ other; `nccl`, its version. PyTorch is imported once; the ranks are forks.
 """
 
 import datetime
+import faulthandler
 import json
 import os
 import signal
@@ -28,7 +29,7 @@ RANKS, LATE_RANK, EVERY = 2, 1, 3
 WIDTH, LAYERS, BATCH, MORE = 4096, 8, 8192, 3
 SMALL, SMALL_TIMES = 500, 7
 GRAPH_SIZE, GRAPH_REDUCES = 2048, 8
-LIMIT = 50  # seconds
+LIMIT = 40  # seconds
 
 
 class Lateness:
@@ -113,6 +114,7 @@ def graph_step(device):
 
 def be_rank(rank, port, cause, steps, late_ms, file):
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(RANKS), LOCAL_RANK=str(rank))
+    faulthandler.dump_traceback_later(LIMIT - 10)  # where it hangs
     torch.cuda.set_device(rank)
     device = torch.device("cuda", rank)
     limit = datetime.timedelta(seconds=LIMIT)

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "collector/rewrite/load_functions.h"
+#include "collector/rewrite/own_code.h"
 #include "protocol/events/device.h"
 #include "protocol/events/polled_word.h"
 #include "protocol/events/site.h"
@@ -515,11 +516,13 @@ void PatchedModules::request_clocks(const RewriteDriver& driver) {
   }
 }
 
-std::vector<LastingWait> PatchedModules::lasting_waits() {
+std::vector<LastingWait> PatchedModules::lasting_waits(std::map<SiteId, SiteCode>& codes) {
   // A program with a million waiting threads is not gone through again and again.
   constexpr std::size_t kMostLooked = 65'536;
   std::vector<LastingWait> waits;
   const TimeNs before = now_ns() - PolledWords::kShownAfter;
+  const std::lock_guard lock(mutex_);
+  codes = codes_;
   for (const Module& each : modules_) {
     for (const Bound& bound : each.bound) {
       if (bound.records == nullptr) continue;
@@ -538,14 +541,20 @@ std::vector<LastingWait> PatchedModules::lasting_waits() {
   return waits;
 }
 
+void PatchedModules::show_waits() {
+  constexpr TimeNs kShowInterval = 250 * kMillisecond;
+  const TimeNs now = now_ns();
+  if (now < next_show_) return;
+  next_show_ = now + kShowInterval;
+  std::map<SiteId, SiteCode> codes;
+  const std::vector<LastingWait> waits = lasting_waits(codes);
+  words_.show(waits, codes);
+}
+
 void PatchedModules::look_at_words(const RewriteDriver* driver, EventSink& sink) {
   std::vector<NewWord> words;
-  std::vector<LastingWait> waits;
   std::vector<CUcontext> ended;
   std::map<SiteId, SiteCode> codes;
-  const TimeNs now = now_ns();
-  // Somebody who asks waits for the answer.
-  const bool shows = driver != nullptr && (now >= next_show_ || words_.is_asked());
   {
     const std::lock_guard lock(mutex_);
     for (Module& each : modules_) {
@@ -556,19 +565,22 @@ void PatchedModules::look_at_words(const RewriteDriver* driver, EventSink& sink)
         }
       }
     }
-    if (shows) waits = lasting_waits();
     ended.swap(ended_);
-    if (shows || !words.empty()) codes = codes_;
+    if (!words.empty()) codes = codes_;
   }
+  const bool asked = driver != nullptr && words_.is_asked();
+  std::optional<OwnCode> own;
+  if (driver != nullptr && (asked || !words.empty())) own.emplace(*driver);
   // Without the lock, as in request_clocks().
-  for (const CUcontext context : ended) words_.context_ends(context);
   if (!words.empty()) words_.add(driver, words, codes, sink);
   words_.write_writers(candidates_, sink, driver == nullptr);
-  if (driver == nullptr) words_.hide();
-  if (!shows) return;
-  words_.show(*driver, waits, codes);
-  constexpr TimeNs kShowInterval = 250 * kMillisecond;
-  next_show_ = now + kShowInterval;
+  if (driver == nullptr) return words_.hide();
+  for (const CUcontext context : ended) words_.context_ends(context);
+  if (!asked) return;
+  const std::vector<LastingWait> waits = lasting_waits(codes);
+  if (!words_.read(*driver, waits)) return;
+  words_.show(waits, codes);
+  words_.answer();
 }
 
 }  // namespace wicprof::collector

@@ -94,8 +94,12 @@ class PatchedModules {
 
   /// Writes the waits that have ended since the last call. True: there are contexts whose waits may be recorded.
   bool read_waits(EventSink& sink);
-  /// Looks after the words of the waits: what memory they are in, who wrote them, and which waits last. `driver`:
-  /// nullptr: the last call, without the driver. The thread of request_clocks().
+  /// Now and then shows the waits that last in the session's table. Not for the driver's thread: which waits last has
+  /// to be seen while the driver holds that one. One thread.
+  void show_waits();
+  /// Looks after the words of the waits: what memory they are in, who wrote them, and for whoever asks, what they hold.
+  /// `driver`: nullptr: the last call, without the driver, and then no wait is shown any more. The thread of
+  /// request_clocks().
   void look_at_words(const RewriteDriver* driver, EventSink& sink);
   /// Copies the counts of all waits from the devices, on streams of our own, and writes what has come since the last
   /// time while waits were recorded. A copy that takes longer than `patience`, or that meets a thread that binds,
@@ -188,10 +192,11 @@ class PatchedModules {
   /// bind_mutex_, or nothing after that time.
   std::unique_lock<std::mutex> lock_bind(TimeNs patience);
 
-  std::vector<LastingWait> lasting_waits();
+  /// With what is known of their sites.
+  std::vector<LastingWait> lasting_waits(std::map<SiteId, SiteCode>& codes);
 
   ControlBlock* control_;
-  PolledWords words_;  // of the thread of look_at_words()
+  PolledWords words_;
   WriterCandidates candidates_;
   // Of modules that are gone, by context: pinned memory is not freed, since that could wait for a kernel that waits for
   // the caller.
@@ -199,7 +204,7 @@ class PatchedModules {
   std::map<SiteId, SiteCode> codes_;
   rewriter::SiteNames names_;     // by table and name in the module: the same code gets them again
   std::vector<CUcontext> ended_;  // contexts that words_ has not heard of
-  TimeNs next_show_ = 0;
+  TimeNs next_show_ = 0;          // of the thread of show_waits()
   std::atomic<bool> recording_{false}, recorder_gone_{false}, counts_recorded_{false};
   // Held for calls of the driver, which may wait for a kernel, and before the two below. While it is held, the modules
   // and contexts that are being bound stay.

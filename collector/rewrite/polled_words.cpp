@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "collector/rewrite/wait_records.h"
 #include "protocol/event_batch.h"
@@ -57,6 +58,7 @@ bool is_on_device(const RewriteDriver& driver, std::uint64_t address, std::size_
 }  // namespace
 
 void PolledWords::hide() {
+  const std::lock_guard lock(mutex_);
   for (const auto& [key, entry] : shown_) {
     if (entry != nullptr) entry->give_back();
   }
@@ -111,12 +113,14 @@ void PolledWords::add(const RewriteDriver* driver, const std::vector<NewWord>& w
     event.relation = wanted.relation;
     batch.write(event);
     WordWriters::of_process().polled(word.polled);
+    const std::lock_guard lock(mutex_);
     words_[each.address].push_back(std::move(word));
   }
 }
 
 void PolledWords::write_writers(WriterCandidates& candidates, EventSink& sink, bool all) {
   EventBatch batch(sink);
+  const std::lock_guard lock(mutex_);
   for (const auto& [address, words] : words_) {
     for (const WriterCandidates::Candidate& candidate :
          candidates.new_of({address, words.front().begin, words.front().bytes})) {
@@ -154,7 +158,8 @@ void PolledWords::read_words(const RewriteDriver& driver, const std::vector<Last
   for (const LastingWait& wait : waits) {
     if (wait.address != 0 && addresses.size() < kMostRead) addresses.insert(wait.address);
   }
-  std::map<CUcontext, std::vector<std::uint64_t>> on_devices;
+  std::map<CUcontext, std::vector<std::pair<std::uint64_t, std::size_t>>> on_devices;  // address and bytes
+  std::unique_lock lock(mutex_);
   for (const std::uint64_t address : addresses) {
     const auto known = words_.find(address);
     if (known == words_.end()) continue;
@@ -170,15 +175,15 @@ void PolledWords::read_words(const RewriteDriver& driver, const std::vector<Last
     }
     const Word& first = known->second.front();
     if (first.memory == WordMemory::device || first.memory == WordMemory::peer_device) {
-      on_devices[first.context].push_back(address);
+      on_devices[first.context].emplace_back(address, first.polled.is_64_bit ? 8 : 4);
     }
   }
+  lock.unlock();
   for (const auto& [context, list] : on_devices) {
     const InContext current(driver, context);
     Reader* const reader = current ? reader_of(driver, context) : nullptr;
     if (reader == nullptr || !reader->addresses.empty()) continue;
-    for (const std::uint64_t address : list) {
-      const std::size_t bytes = words_[address].front().polled.is_64_bit ? 8 : 4;
+    for (const auto& [address, bytes] : list) {
       std::uint64_t& to = reader->words[reader->addresses.size()];
       to = 0;
       if (!is_on_device(driver, address, bytes)) continue;
@@ -197,6 +202,7 @@ bool PolledWords::take_copies(const RewriteDriver& driver) {
       all = false;
       continue;
     }
+    const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < reader.addresses.size(); ++i) {
       for (Word& word : words_[reader.addresses[i]]) {
         word.value = reader.words[i];
@@ -208,15 +214,20 @@ bool PolledWords::take_copies(const RewriteDriver& driver) {
   return all;
 }
 
-void PolledWords::show(const RewriteDriver& driver, const std::vector<LastingWait>& waits,
-                       const std::map<SiteId, SiteCode>& sites) {
-  if (work_ == nullptr) return;
+bool PolledWords::read(const RewriteDriver& driver, const std::vector<LastingWait>& waits) {
   const std::uint32_t asked = work_->asked.load();
-  if (asked != work_->answered.load() && begun_ != asked) {
+  if (begun_ != asked) {
     read_words(driver, waits);
     begun_ = asked;
   }
-  const bool read = take_copies(driver);
+  return take_copies(driver);
+}
+
+void PolledWords::answer() { work_->answered.store(begun_); }
+
+void PolledWords::show(const std::vector<LastingWait>& waits, const std::map<SiteId, SiteCode>& sites) {
+  if (work_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
   const auto pid = static_cast<std::uint32_t>(getpid());
   std::set<Key> lasting;
   for (const LastingWait& each : waits) {
@@ -259,7 +270,6 @@ void PolledWords::show(const RewriteDriver& driver, const std::vector<LastingWai
     if (each.second != nullptr) each.second->give_back();
     return true;
   });
-  if (read) work_->answered.store(begun_);
 }
 
 void PolledWords::context_ends(CUcontext context) { readers_.erase(context); }

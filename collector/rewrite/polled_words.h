@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -42,7 +43,8 @@ struct SiteCode {
   WantedValue wanted;
 };
 
-/// One thread.
+/// What takes the driver may wait for a kernel: one thread does it. Everything else comes from any thread and waits for
+/// no call of the driver.
 class PolledWords {
  public:
   /// Waits are shown in the session's table from this age on, as those of the wic backend.
@@ -66,12 +68,16 @@ class PolledWords {
 
   /// Whether somebody wants to know what the words hold.
   bool is_asked() const { return work_ != nullptr && work_->asked.load() != work_->answered.load(); }
-  /// Shows the waits in the session's table. Where somebody has asked, with the words' contents: those of host memory
-  /// now, those of device memory when the copies are done.
-  void show(const RewriteDriver& driver, const std::vector<LastingWait>& waits,
-            const std::map<SiteId, SiteCode>& sites);
+  /// Reads the words of the waits, once per question: those of host memory now, those of device memory by copies. True:
+  /// all have arrived.
+  bool read(const RewriteDriver& driver, const std::vector<LastingWait>& waits);
+  /// Shows the waits in the session's table, with what was read last of their words.
+  void show(const std::vector<LastingWait>& waits, const std::map<SiteId, SiteCode>& sites);
+  /// What read() has read is shown.
+  void answer();
   /// Takes all waits out of the session's table, while the session is mapped.
   void hide();
+  /// The thread of read().
   void context_ends(CUcontext context);
 
  private:
@@ -100,10 +106,13 @@ class PolledWords {
   Reader* reader_of(const RewriteDriver& driver, CUcontext context);
 
   OpenWork* work_;
-  std::map<std::uint64_t, std::vector<Word>> words_;  // by address: a word may be polled at several sites
+  // Of the thread that uses the driver:
   std::map<CUcontext, Reader> readers_;
-  std::map<Key, OpenEntry<OpenWait>*> shown_;
   std::uint32_t begun_ = 0;  // the last question whose copies have been ordered
+  // Never held while the driver is called:
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::vector<Word>> words_;  // by address: a word may be polled at several sites
+  std::map<Key, OpenEntry<OpenWait>*> shown_;
 };
 
 }  // namespace wicprof::collector

@@ -12,8 +12,8 @@ namespace wicprof::collector {
 
 namespace {
 
-// How often the thread reads waits. A ring of 16,384 records has room for the waits of 10 ms of a chain of 132 blocks
-// on an H200, which record 1.8 million per second.
+// How often the threads read waits, and look for new words. A ring of 16,384 records has room for the waits of 10 ms of
+// a chain of 132 blocks on an H200, which record 1.8 million per second.
 constexpr TimeNs kReadInterval = 5 * kMillisecond;
 constexpr TimeNs kClockInterval = 500 * kMillisecond;
 // A copy takes some 20 us.
@@ -29,12 +29,12 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
   member_.emplace(*control_, control_, static_cast<Applier&>(*this));
   member_->join();
   modules_.follow_session();  // what has been wanted since the modules came
-  const auto start = [&driver](auto run) {
-    return start_own_thread([&driver, run = std::move(run)] {
-      const OwnCode own(driver);
-      run();
-    });
-  };
+  if (!driver_thread_.start("wicprof-words", std::chrono::milliseconds(kReadInterval / kMillisecond),
+                            [this] { use_driver(); })) {
+    write_notice(NoticeSeverity::warning,
+                 refused_thread("who writes the words of patched loops is not seen, and short waits count at the end"));
+  }
+  const auto start = [](auto run) { return start_own_thread(std::move(run)); };
   if (member_->begin(start, [] { pthread_setname_np(pthread_self(), "wicprof-loops"); })) return;
   modules_.recorder_gone(true);  // nobody would notice
   modules_.follow_session();
@@ -43,10 +43,11 @@ void ToggleLoop::begin(const RewriteDriver& driver, EventSink& sink) {
                               "end, as far as the ring still holds them"));
 }
 
-void ToggleLoop::stop() {
+bool ToggleLoop::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   if (member_) member_->leave();
+  return driver_thread_.stop(kDriverPatience);
 }
 
 Applier::Site ToggleLoop::site(std::size_t index) const {
@@ -66,19 +67,26 @@ void ToggleLoop::write_notice(NoticeSeverity severity, const std::string& text) 
 }
 
 TimeNs ToggleLoop::between_looks() {
-  modules_.take_clocks(*sink_);
   // A ring of a module that is bound meanwhile is full before a longer sleep is over.
-  if (!modules_.read_waits(*sink_)) return kReadInterval;
+  reads_waits_ = modules_.read_waits(*sink_);
+  if (reads_waits_) modules_.show_waits();
+  return kReadInterval;
+}
+
+void ToggleLoop::use_driver() {
+  modules_.take_clocks(*sink_);
+  if (!reads_waits_) return;
   modules_.look_at_words(driver_, *sink_);
   if (now_ns() >= next_clock_) {
+    const OwnCode own(*driver_);
     modules_.request_clocks(*driver_);
     next_clock_ = now_ns() + kClockInterval;
   }
   if (now_ns() >= next_counts_ || modules_.counts_are_due()) {
+    const OwnCode own(*driver_);
     modules_.read_counts(*driver_, *sink_, kCountsPatience);
     next_counts_ = now_ns() + kCountsInterval;
   }
-  return kReadInterval;
 }
 
 }  // namespace wicprof::collector

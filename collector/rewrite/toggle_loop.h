@@ -1,11 +1,15 @@
-// The thread that brings patched loops to what the session wants, reports each change, and reads the waits that the
-// loops record.
+// The threads of patched loops. One brings them to what the session wants, reports each change, and reads the waits
+// that they record; it never calls the driver, which may hold a call until a kernel ends. The other one does what needs
+// the driver.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "collector/program/periodic_thread.h"
 #include "collector/rewrite/patched_modules.h"
 #include "protocol/control.h"
 #include "protocol/event_sink.h"
@@ -17,10 +21,16 @@ class ToggleLoop final : Applier {
  public:
   /// `control`: the session's; nullptr: nothing is ever wanted. `modules` must outlive it.
   ToggleLoop(ControlBlock* control, PatchedModules& modules) : control_(control), modules_(modules) {}
+  ~ToggleLoop() { stop(); }
+  ToggleLoop(const ToggleLoop&) = delete;
+  ToggleLoop& operator=(const ToggleLoop&) = delete;
 
-  /// Joins the session and starts the thread; once. Not within cuInit().
+  /// Joins the session and starts the threads; once. Not within cuInit().
   void begin(const RewriteDriver& driver, EventSink& sink);
-  void stop();
+  /// Waits for a thread that the driver holds no longer than kDriverPatience: it goes on then, once it can, and the
+  /// loop must outlive it. False: the driver holds it.
+  bool stop();
+  static constexpr std::chrono::milliseconds kDriverPatience{2000};
 
  private:
   WaitSide side() const override { return WaitSide::device; }
@@ -34,14 +44,17 @@ class ToggleLoop final : Applier {
   void write(const InterventionEvent& event) override { sink_->write_or_hold(event); }
   void write_notice(NoticeSeverity severity, const std::string& text) override;
   TimeNs between_looks() override;
+  void use_driver();
 
   ControlBlock* control_;
   PatchedModules& modules_;
   const RewriteDriver* driver_ = nullptr;
   EventSink* sink_ = nullptr;
-  TimeNs next_clock_ = 0, next_counts_ = 0;  // of the thread
-  std::mutex mutex_;                         // of begin() and stop()
+  TimeNs next_clock_ = 0, next_counts_ = 0;  // of the driver's thread
+  std::atomic<bool> reads_waits_{false};
+  std::mutex mutex_;  // of begin() and stop()
   bool stopped_ = false;
+  PeriodicThread driver_thread_;
   std::optional<SessionMember> member_;  // the last: its thread uses the others
 };
 

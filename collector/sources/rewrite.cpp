@@ -191,9 +191,9 @@ class Rewrite final : public Source {
   void disable(const Cupti&) override { modules_.record(false); }
 
   void finish(EventSink& sink) override {
-    toggles_.stop();
+    const bool driver_answers = toggles_.stop();
     modules_.read_waits(sink);
-    read_last_counts(sink);
+    if (driver_answers) read_last_counts(sink);
     modules_.look_at_words(nullptr, sink);
     say_what_compiling_took(sink);
     say_what_is_machine_code(sink);

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,6 +14,7 @@
 
 #include "protocol/events/intervention.h"
 #include "protocol/events/notice.h"
+#include "protocol/events/wait.h"
 #include "tests/collector/rewrite/fake_driver.h"
 
 namespace wicprof::collector {
@@ -76,6 +79,51 @@ TEST_F(ToggleLoopTest, AToggleOfASiteIsAnIntervention) {
   EXPECT_EQ(events[0].old_mode, static_cast<std::uint8_t>(Mode::poll));
   EXPECT_EQ(events[0].new_mode, static_cast<std::uint8_t>(Mode::park));
   EXPECT_EQ(events[0].new_strategy, static_cast<std::uint32_t>(modules_.strategy(0)));
+}
+
+// As the driver does to others while one thread is in a copy that waits for a kernel.
+std::atomic<bool> driver_holds_calls{false}, driver_is_asked{false};
+
+TEST_F(ToggleLoopTest, ADriverThatHoldsACallKeepsNoWaitBack) {
+  RewriteDriver holding = api;
+  holding.pointer_attribute = [](void*, CUpointer_attribute, CUdeviceptr) {
+    driver_is_asked = true;
+    while (driver_holds_calls) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return CUDA_ERROR_INVALID_VALUE;
+  };
+  driver_holds_calls = true;
+  modules_.record(true);
+  loop_.begin(holding, sink_);
+  auto* const ring = reinterpret_cast<rewriter::Record*>(driver.memory.back().data());
+  const auto record = [&](std::uint64_t number, std::uint32_t flags, std::uint64_t at) {
+    rewriter::Record made{number + 1, at, 0x1000, 1, flags, 0, 0, 0, 1, 5, 0};
+    std::uint64_t words[sizeof made / sizeof(std::uint64_t)];
+    std::memcpy(words, &made, sizeof made);
+    for (const std::uint64_t word : words) made.check ^= word;
+    ring[number] = made;
+  };
+  record(0, rewriter::Record::kKnowsValue, 100);
+  record(1, rewriter::Record::kEnd, 200);
+  const auto comes = [](const auto& what) {
+    const TimeNs end = now_ns() + 60 * kSecond;
+    while (!what() && now_ns() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return what();
+  };
+  EXPECT_TRUE(comes([] { return driver_is_asked.load(); }));
+  std::size_t waits = 0;
+  EXPECT_TRUE(comes([&] {
+    waits += ring_.read().all<WaitEvent>().size();
+    return waits == 1;
+  }));
+  record(2, rewriter::Record::kKnowsValue, 300);
+  record(3, rewriter::Record::kEnd, 400);
+  EXPECT_TRUE(comes([&] {
+    waits += ring_.read().all<WaitEvent>().size();
+    return waits == 2;
+  })) << "while the other thread is in the driver";
+  EXPECT_FALSE(loop_.stop()) << "nor does anybody wait for that one for long";
+  driver_holds_calls = false;
+  EXPECT_TRUE(loop_.stop());
 }
 
 TEST_F(ToggleLoopTest, AnotherStrategyIsNoChange) {

@@ -1,4 +1,4 @@
-#include "collector/flusher.h"
+#include "collector/program/periodic_thread.h"
 
 #include <pthread.h>
 
@@ -8,48 +8,49 @@
 
 namespace wicprof::collector {
 
-bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read) {
+bool PeriodicThread::start(const char* name, std::chrono::milliseconds period, std::function<void()> work,
+                           std::function<void()> answer) {
   const std::lock_guard lock(mutex_);
   if (running_ || stop_) return true;
   period_ = period;
-  flush_ = std::move(flush);
-  read_ = std::move(read);
+  work_ = std::move(work);
+  answer_ = std::move(answer);
 
-  std::thread thread = start_own_thread([this] { run(); });
+  std::thread thread = start_own_thread([this, name] { run(name); });
   running_ = thread.joinable();
   if (running_) thread.detach();
   return running_;
 }
 
-bool Flusher::request_read() {
+bool PeriodicThread::request() {
   {
     const std::lock_guard lock(mutex_);
     if (!running_ || stop_) return false;
-    read_requested_ = true;
+    requested_ = true;
   }
   changed_.notify_all();
   return true;
 }
 
-bool Flusher::stop(std::chrono::milliseconds timeout) {
+bool PeriodicThread::stop(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   stop_ = true;
   changed_.notify_all();
   return changed_.wait_for(lock, timeout, [this] { return !running_; });
 }
 
-void Flusher::run() {
-  pthread_setname_np(pthread_self(), "wicprof-flush");
+void PeriodicThread::run(const char* name) {
+  pthread_setname_np(pthread_self(), name);
   std::unique_lock lock(mutex_);
   for (auto next = std::chrono::steady_clock::now() + period_; !stop_;) {
-    changed_.wait_until(lock, next, [this] { return stop_ || read_requested_; });
+    changed_.wait_until(lock, next, [this] { return stop_ || requested_; });
     if (stop_) break;
-    read_requested_ = false;
+    requested_ = false;
     lock.unlock();
     if (std::chrono::steady_clock::now() < next) {
-      read_();
-    } else {  // by time alone, so that frequent requests cannot postpone the flush
-      flush_();
+      answer_();
+    } else {  // by time alone, so that frequent requests cannot postpone the work
+      work_();
       next = std::chrono::steady_clock::now() + period_;
     }
     lock.lock();
