@@ -189,7 +189,7 @@ class Bench:
             for way, to in (("recorded", "bare"), ("plugin", "bare"), ("plugin", "recorded"), ("cupti", "bare"),
                             ("plugin", "cupti")):
                 ratio = medians[way] / medians[to]
-                bar = MOST if name == "step" and way == "plugin" else None
+                bar = MOST if (name, way, to) == ("step", "plugin", "bare") else None
                 of_rounds = {each: [round(time / scale, 4) for time in times[each]] for each in (way, to)}
                 self.row(f"{name}_{way}_over_{to}", {"rounds": len(times[way]), "of_rounds": of_rounds},
                          medians[way] / scale, unit, f"{name}_{to}", ratio, bar, None if bar is None else ratio <= bar)

@@ -128,33 +128,34 @@ class Explanation {
     return {};
   }
 
-  /// Processes without ranks that share memory of a GPU: one that has ended, else the only one that waits for no word.
+  /// Processes without ranks, where the waiter's shares memory of a GPU: one that does so, too, or runs the same
+  /// program, and has ended; else the only one that does so, too, and waits for no word. The last calls of a process
+  /// that was killed are not recorded.
   bool by_peer() {
     if (word_.source != WaitSource::patched || is_written_unseen(word_.memory)) return false;
     std::set<std::uint32_t> waiting(word_.processes.begin(), word_.processes.end());
     for (const WaitedWord& other : words_) {
       if (!other.is_satisfied()) waiting.insert(other.processes.begin(), other.processes.end());
     }
-    bool shares = false;
+    const auto own = std::find_if(view_.processes.begin(), view_.processes.end(),
+                                  [&](const SeenProcess& process) { return process.pid == word_.processes.front(); });
+    if (own == view_.processes.end() || !own->shares_memory) return false;
     std::vector<const SeenProcess*> gone, elsewhere;
     for (const SeenProcess& process : view_.processes) {
-      if (!process.shares_memory) continue;
-      const bool own = std::count(word_.processes.begin(), word_.processes.end(), process.pid) > 0;
-      shares = shares || own;
-      if (!own && !process.alive) gone.push_back(&process);
-      if (process.alive && !waiting.contains(process.pid)) elsewhere.push_back(&process);
+      if (process.alive && process.shares_memory && !waiting.contains(process.pid)) elsewhere.push_back(&process);
+      if (!process.alive && (process.shares_memory || process.name == own->name)) gone.push_back(&process);
     }
-    if (!shares || (gone.empty() && elsewhere.size() != 1)) return false;
+    if (gone.empty() && elsewhere.size() != 1) return false;
     cause_.kind = CauseKind::absent_rank;
-    cause_.confidence = gone.size() == 1 ? Confidence::likely : Confidence::possible;
+    cause_.confidence = gone.size() == 1 && gone.front()->shares_memory ? Confidence::likely : Confidence::possible;
     std::string what;
     for (const SeenProcess* const process : gone.empty() ? elsewhere : gone) {
-      what += fmt::format("{}process {} ({}), which shares memory of GPUs, {}", what.empty() ? "" : "; ", process->pid,
+      what += fmt::format("{}process {} ({}), which {}, {}", what.empty() ? "" : "; ", process->pid,
                           one_line(process->name),
+                          process->shares_memory ? "shares memory of GPUs" : "runs the same program",
                           process->alive ? "waits for no word" + what_it_does(process->pid) : "has ended");
     }
-    cause_.text = fmt::format("{}; {} of process {} for {}", what, waiters_wait(word_), word_.processes.front(),
-                              word_name(word_));
+    cause_.text = fmt::format("{}; in process {}, {} for {}", what, own->pid, waiters_wait(word_), word_name(word_));
     name_candidates();
     return true;
   }

@@ -85,6 +85,14 @@ void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
   closedir(folder);
 }
 
+/// Gone, or a zombie: whose parent has not asked for its end.
+bool has_ended(std::uint32_t pid) {
+  if (process_is_gone(pid)) return true;
+  std::vector<analyzer::SeenThread> threads;
+  add_threads(pid, threads);
+  return threads.size() == 1 && threads.front().state == 'Z';
+}
+
 void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to) {
   const auto processes = reader.rows<store::ProcessTable>();
   const auto sites = reader.rows<store::SiteTable>();
@@ -100,7 +108,7 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
     for (const store::ProcessRow& row : *processes) {
       if (row.id == tool) continue;
       const bool shares = sharers && std::binary_search(sharers->begin(), sharers->end(), row.id);
-      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !process_is_gone(row.id), shares});
+      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !has_ended(row.id), shares});
     }
   }
   std::map<SiteId, std::string> names;

@@ -298,14 +298,22 @@ TEST(Stuck, AProcessThatSharesMemoryAndHasEndedIsTheCause) {
   StuckView view;
   view.now = kNow;
   view.waits.push_back({1, patched_wait(WantedRelation::equal, 5, 3)});
-  view.processes = {{1, "app", {}, {}, true, true}, {2, "app", {}, {}, false, true}, {3, "app", {}, {}, false, false}};
+  view.processes = {
+      {1, "app", {}, {}, true, true}, {2, "app", {}, {}, false, true}, {3, "other", {}, {}, false, false}};
   StuckAnswer answer = diagnose(view);
   ASSERT_EQ(answer.causes.size(), 1u);
   EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
   EXPECT_EQ(answer.causes[0].confidence, Confidence::likely);
-  EXPECT_NE(answer.causes[0].text.find("process 2 (app), which shares memory of GPUs, has ended; block"),
+  EXPECT_NE(answer.causes[0].text.find("process 2 (app), which shares memory of GPUs, has ended; in process 1, block"),
             std::string::npos)
       << answer.causes[0].text;
+  view.processes[1].shares_memory = false;  // its last calls are not recorded
+  answer = diagnose(view);
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);
+  EXPECT_NE(answer.causes[0].text.find("process 2 (app), which runs the same program, has ended; in process 1, block"),
+            std::string::npos)
+      << answer.causes[0].text;
+  view.processes[1].shares_memory = true;
   view.processes[1].alive = true;
   view.threads.push_back({2, 2, "app", 'S', "hrtimer_nanosleep"});
   answer = diagnose(view);

@@ -25,6 +25,7 @@ import result_file  # noqa: E402
 BAR = 0.95
 # Per program: the first cause's kind, what it says, and the command.
 BLOCKS = r"blocks 0 to 130( of 132)? wait for word 0x[0-9a-f]+ of site {site}"
+PEER = r"^process \d+ \(shared_flags\), which "
 PROGRAMS = {
     "vote": ("missing_signal", BLOCKS.format(site="vote:site"), ["votes", "vote_128", "40", "missing"]),
     "semaphore": ("missing_signal", BLOCKS.format(site="semaphore:site"), ["votes", "semaphore_128", "40", "missing"]),
@@ -33,7 +34,7 @@ PROGRAMS = {
                ["votes", "queues", "40", "missing"]),
     "any_of": ("missing_signal", r"block 0( of 132)? waits for a word of site first_of:site",
                ["votes", "any_of", "40", "missing"]),
-    "killed_peer": ("absent_rank", r"^process (?P<other>\d+) \(.*\), which shares memory of GPUs, has ended; block",
+    "killed_peer": ("absent_rank", PEER + "(shares memory of GPUs|runs the same program), has ended; in process",
                     ["shared_flags", "2000", "killed"]),
     "all_reduce": ("absent_rank", r"rank 1 of 2 \(process \d+\) does not wait there; its thread \d+ sleeps in ",
                    [sys.executable, HERE / "symmetric_all_reduce.py", "--absent-after", "3"]),
@@ -66,9 +67,10 @@ class Bench:
         kind, pattern, command = PROGRAMS[name]
         if isinstance(command[0], str) and (self.bin / command[0]).exists():
             command = [self.bin / command[0], *command[1:]]
-        run = subprocess.Popen([self.bin / "wic-prof", "run", "-q", "-f", "-o", self.folder / "t.wicprof", "--name=hung",
-                                "--rewrite", "--", *command], env=self.environment, start_new_session=True,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run = subprocess.Popen([self.bin / "wic-prof", "run", "-q", "-f", "-o", self.folder / "t.wicprof",
+                                "--name=hung", "--rewrite", "--", *command], env=self.environment,
+                               start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
         try:
             causes = self.ask()
         finally:
