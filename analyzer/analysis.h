@@ -16,6 +16,7 @@
 #include "analyzer/aggregates/party_matrix.h"
 #include "analyzer/communication/classify.h"
 #include "analyzer/compare/compare.h"
+#include "analyzer/compare/energy.h"
 #include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/machine_code/stalls.h"
 #include "analyzer/path/critical_path.h"
@@ -82,6 +83,7 @@ struct Analysis {
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number
   std::vector<ThreadStats> threads;  ///< most CPU time first
   OwnCost own_cost;
+  std::vector<EnergyUse> energy;     ///< per meter; empty if none was read
   std::vector<PartyMatrix> parties;  ///< who waited for whom, one per entry of kPartyBy; empty if left out
 };
 

@@ -113,7 +113,9 @@ class Chapters {
     ground_ = iteration_window(model_, found).value_or(Interval{model_.begin, model_.end});
     if (!found.empty()) at_sites_ = found.front().list;
     std::vector<std::string> noted;  // compare_iterations() notes the same
-    TimedUnits timed = find_units(model_, {}, find_segments(model_, noted), std::move(found));
+    std::vector<Segment> segments = find_segments(model_, noted);
+    all_.energy = energy_use(model_, segments);
+    TimedUnits timed = find_units(model_, {}, std::move(segments), std::move(found));
     if (timed.source == UnitSource::ranges) ground_.begin = first_begin(timed.candidates, ground_);
     if (!timed.candidates.empty()) all_.iterations = std::move(timed.candidates.front());
     tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index, ground_); });

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "collector/cupti/cupti_call.h"
-#include "collector/program/notice.h"
+#include "protocol/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/program/unnoticed.h"
 #include "collector/sources/list.h"

@@ -14,7 +14,7 @@
 #include "collector/attachment.h"
 #include "collector/collector.h"
 #include "collector/dormant.h"
-#include "collector/program/notice.h"
+#include "protocol/notice.h"
 #include "collector/sources/list.h"
 #include "collector/waits/waits_of_process.h"
 #include "protocol/process.h"

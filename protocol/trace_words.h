@@ -12,6 +12,8 @@ inline constexpr std::string_view kHostWord = "host";
 inline constexpr std::string_view kMpiWord = "mpi";
 /// By NCCL's plugin.
 inline constexpr std::string_view kNcclWord = "nccl";
+/// Recorded by wic-prof itself; `run --energy` adds it.
+inline constexpr std::string_view kEnergyWord = "energy";
 inline constexpr std::string_view kNoneWord = "none";
 /// Patches the waiting loops of kernels and records their waits; `run --rewrite` adds it.
 inline constexpr std::string_view kRewriteWord = "rewrite";
@@ -33,6 +35,7 @@ inline constexpr std::array kTraceWords{
     TraceWord{kMpiWord, "calls of MPI, also where the program that is started is not itself linked with MPI"},
     TraceWord{kNcclWord, "collectives and messages of NCCL"},
     TraceWord{kHostWord, "what the operating system's scheduler does with threads"},
+    TraceWord{kEnergyWord, "what GPUs and processors use, by NVML and RAPL"},
     TraceWord{kNoneWord, "only what the wic runtime records"},
     TraceWord{"devices", ""},
     TraceWord{"kernels", ""},

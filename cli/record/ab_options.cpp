@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "cli/record/energy_meter.h"
 #include "cli/record/schedule.h"
 #include "cli/record/wait_options.h"
 
@@ -56,6 +57,7 @@ Result<AbPlan> read_ab(const AbOptions& options) {
   plan.placebo = options.placebo;
   plan.end_program = options.end_program;
   plan.patched = options.patched;
+  if (options.energy) plan.least_phase = kShortestEnergyPhase;
   return plan;
 }
 

@@ -15,6 +15,7 @@ struct AbOptions {
   std::string strategy, side;
   std::uint64_t seed = 0;                                      ///< of the random order; 0: by the clock
   bool end_program = false, placebo = false, patched = false;  ///< as in AbPlan
+  bool energy = false;                                         ///< phases are as long as a meter of energy needs
 
   static std::string usual_time();
   static std::string usual_precision();

@@ -38,6 +38,7 @@ std::string_view ab_end_name(AbEnd end) {
 
 AbSchedule::AbSchedule(const AbPlan& plan) : plan_(plan), random_(plan.seed) {
   length_.quota_period = plan_.quota_period;
+  length_.least = plan_.least_phase;
   length_.longest = std::max(length_.shortest(), plan_.time / kPhasesInTime);
   length_.timeout = kPhaseTimeoutFactor * length_.longest;
 }

@@ -30,6 +30,7 @@ struct AbPlan {
   /// Keeps the program polling in both kinds of phases: shows what the comparison finds by chance.
   bool placebo = false;
   bool end_program = false;  ///< once the measurement is over
+  TimeNs least_phase = kShortestPhase;
   bool patched = false;  ///< waits of patched loops have no iterations: ranges and launches show the program's steps
   /// As in PhaseLength.
   TimeNs quota_period = 0;

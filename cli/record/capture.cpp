@@ -136,6 +136,7 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
     return bad_input(fmt::format("--trace does not know '{}'; it takes a list of {}", word, trace_word_list()));
   }
   plan.host = std::erase(words, std::string(kHostWord)) != 0;
+  plan.energy = std::erase(words, std::string(kEnergyWord)) != 0 || options.energy;
   if (std::erase(words, std::string(kMpiWord)) != 0) {
     plan.mpi = MpiCapture::always;
   } else if (plan.trace != kDefaultTrace) {

@@ -22,6 +22,7 @@ namespace wicprof::cli {
 struct CaptureOptions {
   std::string trace;
   bool rewrite = false;  ///< patch the waiting loops of kernels
+  bool energy = false;   ///< read meters of energy
   std::string delay, duration, keep_last;
   std::vector<std::string> ranges;  ///< NAME or NAME@DOMAIN
   std::string max_size;
@@ -37,6 +38,7 @@ struct CapturePlan {
   std::string trace;      ///< the requested sources, separated by commas
   std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself; rewrite
   bool host = true;       ///< sample the threads of the program's processes
+  bool energy = false;    ///< read meters of energy
   MpiCapture mpi = MpiCapture::if_linked;
   bool nccl = false;
   bool rewrite = false;  ///< patch the waiting loops of kernels

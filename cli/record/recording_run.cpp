@@ -17,6 +17,7 @@
 #include "cli/record/program_output.h"
 #include "cli/sessions/place.h"
 #include "cli/terminal/messages.h"
+#include "protocol/notice.h"
 #include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
 #include "reports/parts/hang.h"
@@ -348,7 +349,17 @@ Result<DumpReply> RecordingRun::dump() {
   return DumpReply{name_of(absolute_name_, number), number};
 }
 
+void RecordingRun::read_energy() {
+  EnergySources sources = find_energy_sources();
+  for (const std::string& lacking : sources.lacking) {
+    warn(lacking);
+    write_notice(own_.sink(), NoticeSeverity::warning, lacking);
+  }
+  energy_.emplace(std::move(sources.found), own_.sink());
+}
+
 Result<> RecordingRun::start_program() {
+  if (plan_.capture.energy) guarded("looking for meters of energy", [this] { read_energy(); });
   if (plan_.capture.host)
     sampler_.emplace(held_.session.map(), held_.process->pid(), own_.sink(), [this](pid_t each) { look_at(each); });
   window_.start(now_ns());
@@ -364,6 +375,7 @@ Result<> RecordingRun::start_program() {
   drain_->start();  // until finish(), only the drain uses the recorder
   if (const Result<> begun = held_.process->start(); !begun) {
     sampler_.reset();
+    energy_.reset();
     drain_->finish();
     return begun;
   }
@@ -414,6 +426,7 @@ void RecordingRun::stop(RunOutcome& outcome) {
   switchboard_.close();
   heartbeat_.reset();  // what is left of the program waits in its own way
   sampler_.reset();
+  energy_.reset();
   drain_->finish();
   if (metrics_) guarded("publishing the last metrics", [&] { publish_metrics(now_ns()); });
   if (const std::string news = other_root_.news(); !news.empty()) warn(news);

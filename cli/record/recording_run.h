@@ -14,6 +14,7 @@
 #include "cli/record/capture.h"
 #include "cli/record/cpu_quota.h"
 #include "cli/record/drain.h"
+#include "cli/record/energy_meter.h"
 #include "cli/record/hang_record.h"
 #include "cli/record/heartbeat.h"
 #include "cli/record/held_program.h"
@@ -81,6 +82,7 @@ class RecordingRun {
   Result<DumpReply> dump();
 
   Result<> start_program();
+  void read_energy();
   void stop(RunOutcome& outcome);
   void describe_run(RunOutcome& outcome);
   void warn_of_unused(const RunOutcome& outcome) const;
@@ -120,6 +122,7 @@ class RecordingRun {
   std::optional<Drain> drain_;
   std::optional<ControlServer> server_;
   std::optional<HostSampler> sampler_;
+  std::optional<EnergyMeter> energy_;
   std::optional<Heartbeat> heartbeat_;
   pid_t helper_ = 0;
   std::optional<Supervision> supervision_;

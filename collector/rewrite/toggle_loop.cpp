@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "collector/program/notice.h"
+#include "protocol/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/rewrite/own_code.h"
 
@@ -63,7 +63,7 @@ WantedWait ToggleLoop::way(WantedWait wanted, const Site& site) const {
 }
 
 void ToggleLoop::write_notice(NoticeSeverity severity, const std::string& text) {
-  collector::write_notice(*sink_, severity, text);
+  wicprof::write_notice(*sink_, severity, text);
 }
 
 TimeNs ToggleLoop::between_looks() {

@@ -16,7 +16,7 @@
 
 #include "collector/program/environment.h"
 #include "collector/program/executable.h"
-#include "collector/program/notice.h"
+#include "protocol/notice.h"
 #include "collector/program/per_thread.h"
 #include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "collector/program/notice.h"
+#include "protocol/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/program/time_slice.h"
 
@@ -94,7 +94,7 @@ void HostControl::look_anew() {
 }
 
 void HostControl::write_notice(NoticeSeverity severity, const std::string& text) {
-  collector::write_notice(*sink_, severity, text);
+  wicprof::write_notice(*sink_, severity, text);
 }
 
 TimeNs HostControl::between_looks() {

@@ -18,6 +18,13 @@ constexpr std::size_t kMaxReasons = 4;
 
 }  // namespace
 
+std::string energy_part(const TraceModel& model, const Analysis& analysis) {
+  if (analysis.energy.empty()) return {};
+  return section("energy", "Energy",
+                 table_html(energy_table(analysis, kMaxListedRows)) + remark(energy_legend(analysis) + "."),
+                 analyze_command(model));
+}
+
 std::string kernels_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.kernels.empty()) return {};
   std::string body = table_html(kernels_table(analysis, kMaxListedRows));

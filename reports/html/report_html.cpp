@@ -54,7 +54,7 @@ std::string head(const std::string& title) {
 
 /// Links to the parts that the body has.
 std::string contents(const std::string& body) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kParts{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParts{{
       {"comparison", "Before and after"},
       {"communication", "Communication"},
       {"findings", "Findings"},
@@ -64,6 +64,7 @@ std::string contents(const std::string& body) {
       {"parties", "Who waited for whom"},
       {"models", "Wait model"},
       {"figures", "Figures"},
+      {"energy", "Energy"},
       {"kernels", "Kernels"},
       {"dependent-kernels", "Kernels that could start earlier"},
       {"program-counters", "Program counters"},
@@ -113,6 +114,7 @@ std::string render_as<struct Html>(const ReportInput& input) {
     parts.add([&] { return parties_part(model, analysis); });
     parts.add([&] { return models_part(model, analysis); });
     parts.add([&model, drawn] { return figures_part(model, drawn); });
+    parts.add([&] { return energy_part(model, analysis); });
     parts.add([&] { return kernels_part(model, analysis); });
     parts.add([&] { return pairs_part(model, analysis); });
     parts.add([&] { return program_counters_part(model, analysis); });

@@ -23,6 +23,7 @@ std::string parties_part(const TraceModel& model, const Analysis& analysis);
 /// The wait model, interference, overlap, the critical path and the predicted gain.
 std::string models_part(const TraceModel& model, const Analysis& analysis);
 std::string figures_part(const TraceModel& model, std::shared_ptr<const FigureTrace> trace);
+std::string energy_part(const TraceModel& model, const Analysis& analysis);
 std::string kernels_part(const TraceModel& model, const Analysis& analysis);
 /// Kernels that could start earlier, with their waves; empty if no kernel follows another one directly.
 std::string pairs_part(const TraceModel& model, const Analysis& analysis);

@@ -390,6 +390,23 @@ Json counted_waits_value(const CountedWaits& counted) {
           {"estimated_ns", or_null(counted.time_ns)}};
 }
 
+Json energy_value(const EnergyUse& use) {
+  const auto watts = [&](double (EnergyUse::*of)() const) { return use.ratio ? Json((use.*of)()) : Json(nullptr); };
+  return {{"meter", use.meter},
+          {"time_ns", use.time},
+          {"joules", use.joules},
+          {"watts", use.watts()},
+          {"poll_watts", or_null(use.poll_watts)},
+          {"park_watts", or_null(use.park_watts)},
+          {"poll_segments", use.poll_segments},
+          {"park_segments", use.park_segments},
+          {"polling_watts", watts(&EnergyUse::more_watts)},
+          {"polling_watts_low", watts(&EnergyUse::least_watts)},
+          {"polling_watts_high", watts(&EnergyUse::most_watts)},
+          {"below_resolution", use.ratio ? Json(!use.is_resolved()) : Json(nullptr)},
+          {"polling_joules", use.is_resolved() ? Json(use.polling_joules()) : Json(nullptr)}};
+}
+
 }  // namespace
 
 void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) {
@@ -401,7 +418,8 @@ void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) 
       "overlap",         "critical_path", "prediction",   "kernels",
       "graphs",          "host_waits",    "lateness",     "dependent_kernels",
       "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
-      "clocks",          "parties",       "decisions",    "counted_waits"};
+      "clocks",          "parties",       "decisions",    "counted_waits",
+      "energy"};
   const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
   for (const std::string_view key : missing) value[std::string(key)] = nullptr;
   value["digest"] = digest_value(model, analysis.mpi, missing);
@@ -409,6 +427,7 @@ void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) 
 
 void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["counted_waits"] = array_of(analysis.counted_waits, counted_waits_value);
+  value["energy"] = array_of(analysis.energy, energy_value);
   value["processes"] = processes_value(model);
   value["kernels"] = array_of(analysis.kernels, kernel_value);
   value["graphs"] = array_of(analysis.graphs, graph_value);

@@ -272,6 +272,22 @@ std::string share_legend() {
          "the first iteration to the last wait); any: the part of that time during which at least one waiter waits";
 }
 
+std::string more_power_text(const EnergyUse& use) {
+  if (!use.is_resolved())
+    return fmt::format("below resolution ({:.1f} to {:.1f} W)", use.least_watts(), use.most_watts());
+  return fmt::format("{:.1f} W ({:.1f} to {:.1f})", use.more_watts(), use.least_watts(), use.most_watts());
+}
+
+std::string energy_legend(const Analysis& analysis) {
+  if (analysis.energy.empty()) return {};
+  const auto has_ratio = [](const EnergyUse& use) { return use.ratio.has_value(); };
+  const std::string whose = "a meter counts all that its GPU or processor does, also for other programs";
+  if (std::any_of(analysis.energy.begin(), analysis.energy.end(), has_ratio)) {
+    return whose + "; what polling takes is the difference of the modes, so that idle power is not in it";
+  }
+  return whose + "; `wic-prof run --ab --energy` shows what polling takes of it";
+}
+
 std::string counted_legend(const Analysis& analysis) {
   if (analysis.counted_waits.empty()) return {};
   return fmt::format(

@@ -82,6 +82,10 @@ std::string share_legend();
 
 /// Explains the table of counted waits; empty without such waits.
 std::string counted_legend(const Analysis& analysis);
+/// "12.3 W (10.1 to 14.2)", "below resolution (-0.8 to 1.1 W)". Only with a ratio.
+std::string more_power_text(const EnergyUse& use);
+/// What the table of energy says, and what it does not; empty without meters.
+std::string energy_legend(const Analysis& analysis);
 
 /// Why the trace has no waits at sites; empty if it has some.
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis);

@@ -2,6 +2,8 @@
 // head, its alignment, and what the cell of a row shows.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +47,8 @@ inline Cell duration(TimeNs ns) { return {format_duration(ns), static_cast<doubl
 inline Cell count(std::uint64_t number) { return {format_count(number), static_cast<double>(number)}; }
 inline Cell number(double value) { return {format_number(value), value}; }
 inline Cell percent(double share) { return {format_percent(share), share}; }
+inline Cell watts(double watts) { return {fmt::format("{:.1f} W", watts), watts}; }
+inline Cell joules(double joules) { return {fmt::format("{:.0f} J", joules), joules}; }
 /// Makes the cell of a known value; "-" for an unknown one.
 template <class Value, class Make>
 Cell known(const std::optional<Value>& value, Make make) {
@@ -55,6 +59,9 @@ inline Cell duration(const std::optional<TimeNs>& ns) {
 }
 inline Cell number(const std::optional<double>& value) {
   return known(value, [](double known) { return number(known); });
+}
+inline Cell watts(const std::optional<double>& watts_or_none) {
+  return known(watts_or_none, [](double known) { return watts(known); });
 }
 inline Cell percent(const std::optional<double>& share) {
   return known(share, [](double known) { return percent(known); });

@@ -39,6 +39,9 @@ Table interference_table(const TraceModel& model, const Analysis& analysis, std:
 Table path_table(const CriticalPath& path, std::size_t most);
 Table prediction_table(const Analysis& analysis, std::size_t most);
 
+/// What meters of energy read; without rows if none was read.
+Table energy_table(const Analysis& analysis, std::size_t most);
+
 // Host threads (host_tables.cpp).
 Table host_waits_table(const Analysis& analysis, std::size_t most);
 /// Why host threads, launches and kernels were late, by site and cause.

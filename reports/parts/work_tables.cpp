@@ -156,4 +156,17 @@ Table prediction_table(const Analysis& analysis, std::size_t most) {
                         {"break-even", 'r', [](const Row& r) { return r.break_even; }}});
 }
 
+Table energy_table(const Analysis& analysis, std::size_t most) {
+  return table_of<EnergyUse>(
+      "meter", analysis.energy, most,
+      {{"meter of energy", 'l', [](const EnergyUse& use) { return Cell(use.meter); }},
+       {"mean power", 'r', [](const EnergyUse& use) { return cell::watts(use.watts()); }},
+       {"polling", 'r', [](const EnergyUse& use) { return cell::watts(use.poll_watts); }},
+       {"parked", 'r', [](const EnergyUse& use) { return cell::watts(use.park_watts); }},
+       {"polling takes", 'r', [](const EnergyUse& use) { return use.ratio ? Cell(more_power_text(use)) : Cell("-"); }},
+       {"energy", 'r', [](const EnergyUse& use) { return cell::joules(use.joules); }},
+       {"of it for polling", 'r',
+        [](const EnergyUse& use) { return use.is_resolved() ? cell::joules(use.polling_joules()) : Cell("-"); }}});
+}
+
 }  // namespace wicprof::reports

@@ -184,6 +184,7 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
           path_in_words(analysis, screen) + communication_in_words(analysis.classification, screen);
   text += section(counted_text(analysis, kNamedSites, screen));
   text += lateness_in_words(model, analysis, screen);
+  text += section(energy_text(analysis, kNamedRows, screen));
   text += section(table_text(decisions_table(model, kNamedRows), screen));
   text += section(table_text(mpi_ranks_table(model, analysis, kNamedSites), screen));
   text += section(rank_matrix_text(model, analysis, kMatrixRanks, screen));
@@ -203,6 +204,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(table_text(decisions_table(model, kRows), screen));
   text += section(wakes_text(analysis, kSites, screen));
   text += section(models_text(model, analysis, kRows, screen));
+  text += section(energy_text(analysis, kRows, screen));
   text += section(table_text(kernels_table(analysis, kRows), screen));
   text += section(graphs_text(analysis, kRows, screen));
   text += section(filling_text(analysis, kRows, screen));

@@ -45,6 +45,11 @@ std::string counted_text(const Analysis& analysis, std::size_t most_sites, const
   return text.empty() ? text : text + paragraph(screen, counted_legend(analysis));
 }
 
+std::string energy_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
+  const std::string text = table_text(energy_table(analysis, most), screen);
+  return text.empty() ? text : text + paragraph(screen, energy_legend(analysis));
+}
+
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen) {
   std::string text = table_text(wakes_table(analysis, most_sites), screen);
   if (!text.empty())

@@ -14,6 +14,7 @@ namespace wicprof::reports {
 std::string loss_text(const Analysis& analysis, const Screen& screen);
 /// The sites with the most waiting time, with a line per strategy if a site had several.
 std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites, const Screen& screen);
+std::string energy_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 std::string counted_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 /// What `auto` chose at each site, and why.

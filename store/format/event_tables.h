@@ -21,6 +21,7 @@
 #include "store/format/tables/cuda_event.h"
 #include "store/format/tables/decision.h"
 #include "store/format/tables/device.h"
+#include "store/format/tables/energy.h"
 #include "store/format/tables/graph.h"
 #include "store/format/tables/host_wait.h"
 #include "store/format/tables/intervention.h"
@@ -65,6 +66,7 @@ using EventTables = std::tuple<  //
     MpiGapTable,                 //
     PcIntervalTable,             //
     WaitCountTable,              //
+    EnergyTable,                 //
     GraphTable,                  //
     ClockTable,                  //
     InterventionTable,           //

@@ -7,6 +7,7 @@
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"
 #include "protocol/events/decision.h"
+#include "protocol/events/energy.h"
 #include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
@@ -646,6 +647,22 @@ TEST_F(RoundTrip, WaitCount) {
   EXPECT_EQ(rows->front().waits, std::int64_t{1} << 40);
   EXPECT_EQ(rows->front().sampled, -5);
   EXPECT_EQ(rows->front().timed_time, 7'000);
+}
+
+TEST_F(RoundTrip, Energy) {
+  text(1, "GPU 0 (a GPU)");
+  EnergyEvent e = make_event<EnergyEvent>();
+  e.meter = 1;
+  e.at_ns = 10;
+  e.energy_uj = std::uint64_t{1} << 50;
+  add(e);
+  const Reader reader = finish();
+  const auto rows = reader.rows<EnergyTable>();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().meter, "GPU 0 (a GPU)");
+  EXPECT_EQ(rows->front().at, 10);
+  EXPECT_EQ(rows->front().energy_uj, std::uint64_t{1} << 50);
 }
 
 TEST_F(RoundTrip, Intervention) {

@@ -7,7 +7,7 @@
 #include "protocol/events/notice.h"
 #include "protocol/time.h"
 
-namespace wicprof::collector {
+namespace wicprof {
 
 /// Any thread. A notice that does not fit the ring is sent later.
 inline void write_notice(EventSink& sink, NoticeSeverity severity, std::string_view text) {
@@ -18,4 +18,4 @@ inline void write_notice(EventSink& sink, NoticeSeverity severity, std::string_v
   sink.write_or_hold(event);
 }
 
-}  // namespace wicprof::collector
+}  // namespace wicprof

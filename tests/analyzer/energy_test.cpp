@@ -1,0 +1,101 @@
+// What made readings of meters say of the modes.
+#include "analyzer/compare/energy.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace wicprof::analyzer {
+namespace {
+
+constexpr TimeNs kPhase = 3 * kSecond;
+constexpr TimeNs kReading = kSecond / 2;
+
+struct Powers {
+  double poll = 400, park = 400;
+  double of_phase = 0;    ///< standard deviation between phases
+  double of_reading = 0;  ///< of single readings, in joules
+};
+
+/// A run of `run --ab` with blocks of one phase of each mode in random order, and one meter.
+TraceModel made_run(int blocks, const Powers& powers, std::uint64_t seed) {
+  TraceModel model;
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::string phases;
+  double joules = 0;
+  TimeNs now = kSecond;
+  model.begin = now;
+  model.energy.push_back({1, "GPU 0", now, 0});
+  for (int block = 0; block < blocks; ++block) {
+    const bool poll_first = random() % 2 == 0;
+    for (const bool second : {false, true}) {
+      const bool polls = poll_first != second;
+      phases += fmt::format("{}{}:{}:{}", phases.empty() ? "" : ",", polls ? "poll" : "park", now, now + kPhase);
+      const double watts = (polls ? powers.poll : powers.park) + powers.of_phase * normal(random);
+      for (const TimeNs end = now + kPhase; now < end;) {
+        now += kReading;
+        joules += watts * static_cast<double>(kReading) / kSecond;
+        const double seen = joules + powers.of_reading * normal(random);
+        model.energy.push_back({model.energy.back().id + 1, "GPU 0", now, static_cast<std::uint64_t>(seen * 1e6)});
+      }
+    }
+  }
+  model.end = now;
+  model.meta["ab_phases"] = phases;
+  return model;
+}
+
+std::vector<EnergyUse> use_of(const TraceModel& model) {
+  std::vector<std::string> notes;
+  return energy_use(model, find_segments(model, notes));
+}
+
+TEST(Energy, WhatPollingTakesMore) {
+  const std::vector<EnergyUse> uses = use_of(made_run(20, {430, 400, 2, 1}, 7));
+  ASSERT_EQ(uses.size(), 1u);
+  const EnergyUse& use = uses[0];
+  EXPECT_EQ(use.meter, "GPU 0");
+  EXPECT_EQ(use.poll_segments, 20u);
+  EXPECT_EQ(use.park_segments, 20u);
+  EXPECT_NEAR(use.watts(), 415, 2);
+  ASSERT_TRUE(use.is_resolved());
+  EXPECT_NEAR(use.more_watts(), 30, 3);
+  EXPECT_LT(use.least_watts(), 30);
+  EXPECT_GT(use.most_watts(), 30);
+  EXPECT_NEAR(use.polling_joules(), 30 * 60, 200);
+}
+
+TEST(Energy, EqualModesAreBelowResolutionInMostRuns) {
+  int told_apart = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    told_apart += use_of(made_run(10, {400, 400, 3, 1}, seed)).at(0).is_resolved() ? 1 : 0;
+  EXPECT_LE(told_apart, 20);  // 5 % on average
+}
+
+TEST(Energy, OneModeAloneSaysNothingOfPolling) {
+  TraceModel model = made_run(4, {}, 1);
+  model.meta.clear();
+  const std::vector<EnergyUse> uses = use_of(model);
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_FALSE(uses[0].ratio);
+  EXPECT_NEAR(uses[0].watts(), 400, 1);
+  EXPECT_EQ(uses[0].park_segments, 0u);
+}
+
+TEST(Energy, PhasesThatAreTooShortDoNotCount) {
+  TraceModel model = made_run(4, {430, 400, 0, 0}, 1);
+  std::erase_if(model.energy, [](const store::EnergyRow& row) { return row.id % 4 != 1; });  // every 2 s
+  const std::vector<EnergyUse> uses = use_of(model);
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[0].poll_segments + uses[0].park_segments, 0u);
+  EXPECT_FALSE(uses[0].ratio);
+}
+
+TEST(Energy, NoReadingsNoMeters) { EXPECT_TRUE(use_of(TraceModel()).empty()); }
+
+}  // namespace
+}  // namespace wicprof::analyzer
