@@ -114,10 +114,13 @@ class Chapters {
     if (!found.empty()) at_sites_ = found.front().list;
     std::vector<std::string> noted;  // compare_iterations() notes the same
     std::vector<Segment> segments = find_segments(model_, noted);
-    all_.energy = energy_use(model_, segments);
-    TimedUnits timed = find_units(model_, {}, std::move(segments), std::move(found));
+    TimedUnits timed = find_units(model_, {}, segments, std::move(found));
     if (timed.source == UnitSource::ranges) ground_.begin = first_begin(timed.candidates, ground_);
     if (!timed.candidates.empty()) all_.iterations = std::move(timed.candidates.front());
+    if (all_.iterations) {
+      for (Segment& segment : segments) fill(segment, all_.iterations->list);
+    }
+    all_.energy = energy_use(model_, segments);
     tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index, ground_); });
     tasks_.add([&] {
       all_.host_wait_parts = host_wait_parts(model_, *index, ground_);

@@ -30,21 +30,41 @@ std::optional<double> power_in(const std::vector<Reading>& readings, const Segme
   return watts_between(*first, *std::prev(end));
 }
 
+class Mean {
+ public:
+  void add(double value) {
+    sum_ += value;
+    ++count_;
+  }
+  std::optional<double> value() const {
+    return count_ == 0 ? std::nullopt : std::optional(sum_ / static_cast<double>(count_));
+  }
+
+ private:
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
 void add_modes(const std::vector<Reading>& readings, const std::vector<Segment>& segments, EnergyUse& to) {
   std::vector<Unit> units;
-  double poll = 0, park = 0;
+  Mean poll, park, poll_joules, park_joules;
   for (const Segment& segment : segments) {
     if (!segment.apart.empty()) continue;
     const bool parks = segment.mode == Mode::park;
     if (!parks) to.poll_time += segment.end_ns - segment.begin_ns;
     const std::optional<double> watts = power_in(readings, segment);
     if (!watts || *watts <= 0) continue;
-    (parks ? park : poll) += *watts;
+    (parks ? park : poll).add(*watts);
     ++(parks ? to.park_segments : to.poll_segments);
+    if (segment.iteration_ns_p50) {
+      (parks ? park_joules : poll_joules).add(*watts * static_cast<double>(*segment.iteration_ns_p50) / kSecond);
+    }
     units.push_back({parks, (segment.begin_ns + segment.end_ns) / 2, segment.block, std::log(*watts)});
   }
-  if (to.poll_segments > 0) to.poll_watts = poll / static_cast<double>(to.poll_segments);
-  if (to.park_segments > 0) to.park_watts = park / static_cast<double>(to.park_segments);
+  to.poll_watts = poll.value();
+  to.park_watts = park.value();
+  to.poll_joules_per_iteration = poll_joules.value();
+  to.park_joules_per_iteration = park_joules.value();
   if (to.poll_segments == 0 || to.park_segments == 0) return;
   to.ratio = unit_ratio(units, {true, kPowerSpread, false, false}).speedup;
 }

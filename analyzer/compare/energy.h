@@ -32,6 +32,8 @@ struct EnergyUse {
   /// without segments of both modes.
   std::optional<Speedup> ratio;
   TimeNs poll_time = 0;  ///< of all segments in which the program polls
+  /// Energy per iteration, while iterations are known: the means of the power times the iteration's typical time.
+  std::optional<double> poll_joules_per_iteration, park_joules_per_iteration;
 
   double watts() const { return time > 0 ? joules / (static_cast<double>(time) / kSecond) : 0; }
   /// Whether the interval tells the modes apart.
@@ -44,8 +46,9 @@ struct EnergyUse {
   double polling_joules() const { return more_watts() * static_cast<double>(poll_time) / kSecond; }
 };
 
-/// In the order of the first readings; empty: no energy was recorded. `segments`: those of find_segments(). A segment
-/// counts where its readings after kPowerSettles span kShortestPower, and if no site waited apart from the rest.
+/// In the order of the first readings; empty: no energy was recorded. `segments`: those of find_segments(), filled with
+/// iterations where these are known. A segment counts where its readings after kPowerSettles span kShortestPower, and
+/// if no site waited apart from the rest.
 std::vector<EnergyUse> energy_use(const TraceModel& model, const std::vector<Segment>& segments);
 
 }  // namespace wicprof::analyzer

@@ -400,6 +400,8 @@ Json energy_value(const EnergyUse& use) {
           {"park_watts", or_null(use.park_watts)},
           {"poll_segments", use.poll_segments},
           {"park_segments", use.park_segments},
+          {"poll_joules_per_iteration", or_null(use.poll_joules_per_iteration)},
+          {"park_joules_per_iteration", or_null(use.park_joules_per_iteration)},
           {"polling_watts", watts(&EnergyUse::more_watts)},
           {"polling_watts_low", watts(&EnergyUse::least_watts)},
           {"polling_watts_high", watts(&EnergyUse::most_watts)},

@@ -57,6 +57,8 @@ inline constexpr Column kColumns[] = {
     {"polling takes",
      "how much more power polling takes than parking, with the 95 % interval over the phases; below resolution if "
      "the interval has 0"},
+    {"polling, per iteration", "the energy of an iteration while the program waits in its own way"},
+    {"parked, per iteration", "the same while waits are parked"},
     {"energy", "what the meter counted in that time"},
     {"of it for polling", "what polling took beyond what parking would have taken"},
     {"host wait", "a call of the CUDA runtime or driver in which host threads waited"},

@@ -63,6 +63,10 @@ inline Cell number(const std::optional<double>& value) {
 inline Cell watts(const std::optional<double>& watts_or_none) {
   return known(watts_or_none, [](double known) { return watts(known); });
 }
+/// From nanojoules to kilojoules: with three digits.
+inline Cell joules_of_iteration(const std::optional<double>& joules) {
+  return known(joules, [](double known) { return Cell(fmt::format("{:.3g} J", known), known); });
+}
 inline Cell percent(const std::optional<double>& share) {
   return known(share, [](double known) { return percent(known); });
 }

@@ -164,6 +164,10 @@ Table energy_table(const Analysis& analysis, std::size_t most) {
        {"polling", 'r', [](const EnergyUse& use) { return cell::watts(use.poll_watts); }},
        {"parked", 'r', [](const EnergyUse& use) { return cell::watts(use.park_watts); }},
        {"polling takes", 'r', [](const EnergyUse& use) { return use.ratio ? Cell(more_power_text(use)) : Cell("-"); }},
+       {"polling, per iteration", 'r',
+        [](const EnergyUse& use) { return cell::joules_of_iteration(use.poll_joules_per_iteration); }},
+       {"parked, per iteration", 'r',
+        [](const EnergyUse& use) { return cell::joules_of_iteration(use.park_joules_per_iteration); }},
        {"energy", 'r', [](const EnergyUse& use) { return cell::joules(use.joules); }},
        {"of it for polling", 'r',
         [](const EnergyUse& use) { return use.is_resolved() ? cell::joules(use.polling_joules()) : Cell("-"); }}});
