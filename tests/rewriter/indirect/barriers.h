@@ -26,20 +26,18 @@ __device__ __forceinline__ u64 arrive(u64* barrier) {
 }
 __device__ __forceinline__ bool try_wait(u64* barrier, unsigned phase) {
   unsigned done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(shared_address(barrier)), "r"(phase)
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "r"(phase)
+               : "memory");
   return done != 0;
 }
 __device__ __forceinline__ bool try_wait_hint(u64* barrier, unsigned phase, unsigned ns) {
   unsigned done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2, %3; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(shared_address(barrier)), "r"(phase), "r"(ns)
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2, %3; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "r"(phase), "r"(ns)
+               : "memory");
   return done != 0;
 }
 __device__ __forceinline__ bool try_wait_cluster(u64* barrier, unsigned phase) {
@@ -53,20 +51,18 @@ __device__ __forceinline__ bool try_wait_cluster(u64* barrier, unsigned phase) {
 }
 __device__ __forceinline__ bool try_wait_state(u64* barrier, u64 state) {
   unsigned done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(shared_address(barrier)), "l"(state)
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "l"(state)
+               : "memory");
   return done != 0;
 }
 __device__ __forceinline__ bool test_wait(u64* barrier, unsigned phase) {
   unsigned done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(shared_address(barrier)), "r"(phase)
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "r"(phase)
+               : "memory");
   return done != 0;
 }
 __device__ __forceinline__ unsigned load_acquire_block(const unsigned* p) {
@@ -83,4 +79,12 @@ __device__ __forceinline__ unsigned load_acquire_cluster(unsigned address) {
   unsigned value;
   asm volatile("ld.acquire.cluster.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
   return value;
+}
+__device__ __forceinline__ unsigned load_matrices(const void* p) {
+  unsigned a, b, c, d;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "r"(shared_address(p))
+               : "memory");
+  return a ^ b ^ c ^ d;
 }

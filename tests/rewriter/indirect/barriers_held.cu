@@ -40,7 +40,7 @@ KERNEL stay_mbarrier_leader(float* out, unsigned phase) {
   out[threadIdx.x] = 1;
 }
 // Producer's side: waits for an empty stage, fills it.
-KERNEL stay_mbarrier_producer(const float* in, int tiles, unsigned bytes) {
+KERNEL stay_mbarrier_bulk_producer(const float* in, int tiles, unsigned bytes) {
   __shared__ u64 full[3], empty[3];
   __shared__ alignas(16) float stage[3][256];
   for (int i = 0; i < 3; ++i) {
@@ -60,6 +60,59 @@ KERNEL stay_mbarrier_producer(const float* in, int tiles, unsigned bytes) {
                  "l"(in + 256 * tile), "r"(bytes), "r"(shared_address(&full[index]))
                  : "memory");
   }
+}
+// Multiplies what a stage holds.
+KERNEL stay_mbarrier_multiplies_consumer(float* out, int tiles) {
+  __shared__ u64 full[2], empty[2];
+  __shared__ unsigned stage[2][256];
+  for (int i = 0; i < 2; ++i) {
+    begin(&full[i]);
+    begin(&empty[i]);
+  }
+  float c[4] = {0, 0, 0, 0};
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int index = tile & 1;
+    if (!try_wait(&full[index], tile / 2 & 1)) {
+      while (!try_wait_hint(&full[index], tile / 2 & 1, 100000)) {
+      }
+    }
+    const unsigned* const a = stage[index] + threadIdx.x % 32;
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[32]), "r"(a[64]), "r"(a[96]), "r"(a[128]), "r"(a[160]));
+    arrive(&empty[index]);
+  }
+  out[threadIdx.x] = c[0] + c[1] + c[2] + c[3];
+}
+// Two kinds of warps in one kernel, as in a GeMM.
+KERNEL stay_mbarrier_specialized_pipeline(const float* in, unsigned* out, int tiles, unsigned bytes) {
+  __shared__ u64 full[3], empty[3];
+  __shared__ alignas(128) float stage[3][256];
+  for (int i = 0; i < 3; ++i) {
+    begin(&full[i]);
+    begin(&empty[i]);
+  }
+  unsigned sum = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int index = tile % 3;
+    const unsigned phase = tile / 3 & 1;
+    if (threadIdx.x < 32) {
+      if (threadIdx.x != 0) continue;
+      while (!try_wait(&empty[index], phase ^ 1)) {
+      }
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                       shared_address(stage[index])),
+                   "l"(in + 256 * tile), "r"(bytes), "r"(shared_address(&full[index]))
+                   : "memory");
+    } else {
+      while (!try_wait(&full[index], phase)) {
+      }
+      sum += load_matrices(&stage[index][4 * (threadIdx.x & 31)]);
+      arrive(&empty[index]);
+    }
+  }
+  out[threadIdx.x] = sum;
 }
 KERNEL stay_mbarrier_copies(const int4* in, int4* out) {
   __shared__ u64 barrier;

@@ -1,7 +1,8 @@
 // Waits at mbarriers, for words in shared memory and for words of other blocks of a cluster, and loops that look like
 // them: half for improving, written with their verdicts before anybody looked at the answers. For compute_90.
 // patched_*: wait. found_*: at least wait_not_patchable. stay_*: that and no more. work_*: no wait. A name says what
-// is waited for: _mbarrier_, _shared_ (a word of the block), _cluster_ (a word of the cluster).
+// is waited for: _mbarrier_, _shared_ (a word of the block), _cluster_ (a word of the cluster); at its end, on which
+// side of a pipeline: _producer, _consumer, or _pipeline for both.
 #include "barriers.h"
 
 // As cutlass's ClusterBarrier::wait().
@@ -89,6 +90,56 @@ KERNEL stay_mbarrier_traps(float* out, unsigned phase) {
     if (clock64() - since > 1000000000) __trap();
   }
   out[threadIdx.x] = 1;
+}
+// Consumes tiles: waits for a full stage, loads matrices from it.
+KERNEL stay_mbarrier_matrices_consumer(unsigned* out, int tiles) {
+  __shared__ u64 full[4];
+  __shared__ alignas(128) unsigned short stage[4][512];
+  for (int i = 0; i < 4; ++i) begin(&full[i]);
+  unsigned sum = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int index = tile & 3;
+    while (!try_wait(&full[index], tile / 4 & 1)) {
+    }
+    sum += load_matrices(stage[index] + 8 * (threadIdx.x & 31));
+  }
+  out[threadIdx.x] = sum;
+}
+// Fills stages by asynchronous copies of each thread.
+KERNEL stay_mbarrier_copies_producer(const int4* in, int tiles) {
+  __shared__ u64 full[2], empty[2];
+  __shared__ int4 stage[2][128];
+  for (int i = 0; i < 2; ++i) {
+    begin(&full[i]);
+    begin(&empty[i]);
+  }
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int index = tile & 1;
+    while (!try_wait(&empty[index], (tile / 2 & 1) ^ 1)) {
+    }
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(&stage[index][threadIdx.x])),
+                 "l"(in + 128 * tile + threadIdx.x)
+                 : "memory");
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full[index])) : "memory");
+  }
+}
+// Loads its next tile behind the same wait: on neither side.
+KERNEL stay_mbarrier_both_sides(const int4* in, unsigned* out, int tiles) {
+  __shared__ u64 full[2];
+  __shared__ alignas(128) int4 stage[2][128];
+  for (int i = 0; i < 2; ++i) begin(&full[i]);
+  unsigned sum = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int index = tile & 1;
+    while (!try_wait(&full[index], tile / 2 & 1)) {
+    }
+    sum += load_matrices(&stage[index][threadIdx.x & 31]);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(&stage[index][threadIdx.x])),
+                 "l"(in + 128 * tile + threadIdx.x)
+                 : "memory");
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full[index])) : "memory");
+  }
+  out[threadIdx.x] = sum;
 }
 KERNEL patched_shared_flag(const float* in, float* out) {
   __shared__ volatile int ready;
