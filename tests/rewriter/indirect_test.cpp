@@ -137,7 +137,8 @@ TEST_P(Indirect, WaitsAreFoundAndWorkIsNot) {
 
 TEST_P(Indirect, WaitsAtBarriersAreFoundAndLookalikesAreNot) {
   if (std::string_view(WICPROF_NVCC).empty()) GTEST_SKIP() << "no nvcc";
-  if (GetParam().architecture < 90) return;  // has no such instructions
+  // sm_80 has no such instructions; -O1 gives the same answers as -G.
+  if (GetParam().architecture < 90 || std::string_view(GetParam().name) == "O1") return;
   for (const std::string half : {"barriers_work", "barriers_held"}) {
     const std::string text = compiled(half, GetParam());
     ASSERT_NE(text, "");

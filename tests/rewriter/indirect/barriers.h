@@ -3,9 +3,6 @@
 
 #include <cooperative_groups.h>
 
-#include <cuda/barrier>
-#include <cuda/pipeline>
-
 #include "../waits/common.h"
 
 namespace cg = cooperative_groups;

@@ -1,4 +1,7 @@
 // As barriers_work.cu; this half only judges.
+#include <cuda/barrier>
+#include <cuda/pipeline>
+
 #include "barriers.h"
 
 // As cutlass's wait with a token: tries once, and waits only if that failed.
