@@ -35,6 +35,10 @@ class Walk {
     }
     tries_before(loop_.blocks.header, kMaxFirstTries);
     find_role();
+    // A suspended warp may be sampled at the next instruction.
+    for (const std::size_t i : std::set<std::size_t>(found_.tries)) {
+      if (function_[i].kind == SassKind::try_wait && i + 1 < function_.size()) found_.tries.insert(i + 1);
+    }
     return std::move(found_);
   }
 

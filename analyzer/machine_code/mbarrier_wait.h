@@ -22,8 +22,8 @@ enum class PipelineRole {
 std::string_view name_of(PipelineRole role);
 
 struct MbarrierWait {
-  /// The loop's tries, those that come before the loop and lead to it where they fail, and the branches that ask for
-  /// their results, where a warp that waits is sampled, too: indices into the function.
+  /// The loop's tries, those that come before the loop and lead to it where they fail, the instruction behind each, and
+  /// the branches that ask for their results, where a warp that waits is sampled, too: indices into the function.
   std::set<std::size_t> tries;
   PipelineRole role = PipelineRole::unknown;
   std::string behind;  ///< the operation that shows the role: "HGMMA.64x128x16.F32.BF16"
