@@ -62,11 +62,12 @@ struct Analysis {
   Interference interference;
   Overlaps overlaps;
   CriticalPath path;
-  Prediction prediction;                   ///< its sites are in the order of `sites`
-  Stalls stalls;                           ///< where the warps of sampled functions stall
-  std::vector<PollingLoop> polling_loops;  ///< most samples first
-  std::vector<Finding> findings;           ///< what costs most first, and what is negligible last
-  std::vector<Refusal> refusals;           ///< rules that could not look, with the reason
+  Prediction prediction;                    ///< its sites are in the order of `sites`
+  Stalls stalls;                            ///< where the warps of sampled functions stall
+  std::vector<PollingLoop> polling_loops;   ///< most samples first
+  std::vector<PollingLoop> mbarrier_waits;  ///< loops of the kind try_wait, which do not poll; most samples first
+  std::vector<Finding> findings;            ///< what costs most first, and what is negligible last
+  std::vector<Refusal> refusals;            ///< rules that could not look, with the reason
   std::vector<Loss> loss;
   std::vector<KernelStats> kernels;  ///< this list and the next two: most time first
   std::vector<HostWaitStats> host_waits;

@@ -69,7 +69,9 @@ class Chapters {
     });
     tasks_.add([&] {
       all_.stalls = gather_stalls(model_);
-      all_.polling_loops = find_polling_loops(model_, all_.stalls);
+      for (PollingLoop& loop : find_polling_loops(model_, all_.stalls)) {
+        (loop.kind == LoopKind::try_wait ? all_.mbarrier_waits : all_.polling_loops).push_back(std::move(loop));
+      }
     });
     tasks_.add([&] {
       all_.kernels = kernel_stats(model_);

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kVerdicts = {"wait", "wait_not_patchable", "not_a_wait", "unknown"};
 
+constexpr std::array<std::string_view, 5> kWaitedFor = {
+    "", "word", "word in shared memory", "word in shared memory of the cluster", "mbarrier in shared memory"};
+
 struct Kind {
   std::string_view name;
   WaitVerdict verdict;
@@ -30,6 +33,8 @@ const Kind& row_of(LoopKind kind) { return kKinds[static_cast<std::size_t>(kind)
 }  // namespace
 
 std::string_view name_of(WaitVerdict verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
+
+std::string_view name_of(WaitedFor object) { return kWaitedFor[static_cast<std::size_t>(object)]; }
 
 std::string_view loop_kind_name(LoopKind kind) { return row_of(kind).name; }
 

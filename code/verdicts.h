@@ -35,6 +35,19 @@ std::string_view loop_kind_name(LoopKind kind);
 /// poll, atomic_poll, lock and grid_barrier: those whose verdict is `wait`.
 bool is_polling(LoopKind kind);
 
+/// What a loop waits for.
+enum class WaitedFor {
+  unknown,
+  word,          ///< not known to be in shared memory
+  shared_word,   ///< of its own block
+  cluster_word,  ///< in shared memory that the blocks of a cluster reach
+  mbarrier,      ///< in shared memory, which completes phases
+};
+
+/// "word", "word in shared memory", "word in shared memory of the cluster", "mbarrier in shared memory"; of `unknown`
+/// nothing.
+std::string_view name_of(WaitedFor object);
+
 /// Why a loop is judged as it is: a sentence, in which "{}" stands for a detail.
 struct LoopReason {
   std::string_view sentence;
@@ -47,7 +60,9 @@ namespace reasons {
 // of PTX and of machine code
 inline constexpr LoopReason too_long{"the loop is too long to be understood"};
 inline constexpr LoopReason no_deciding_load{"no load of the loop decides the way out"};
-inline constexpr LoopReason waits_in_hardware{"the loop waits by an instruction that waits in hardware"};
+inline constexpr LoopReason waits_at_mbarrier{"the loop waits at an mbarrier, where the hardware suspends the warp"};
+inline constexpr LoopReason works_between_tries{"the loop tries an mbarrier, and works between its tries"};
+inline constexpr LoopReason counted_tries{"the loop tries an mbarrier, and a count ends the tries"};
 inline constexpr LoopReason changes_memory{"the loop changes memory"};  // an atomic does, in each round
 inline constexpr LoopReason writes_memory{"the loop writes memory"};
 inline constexpr LoopReason calls{"the loop calls {}, which is not understood"};
@@ -71,6 +86,7 @@ inline constexpr LoopReason stores_collected{"the loop stores a value that it co
 inline constexpr LoopReason returns_collected{
     "the program goes on with a value that the loop collects from round to round"};
 // of PTX: a wait that cannot be patched
+inline constexpr LoopReason waits_in_hardware{"the loop waits by an instruction that waits in hardware"};
 inline constexpr LoopReason words_in_turn{"the loop polls several words in turn"};
 inline constexpr LoopReason takes_first_free{"takes the first that is free"};
 inline constexpr LoopReason several_polls_at_barrier{
@@ -92,6 +108,7 @@ inline constexpr LoopReason vote{
 inline constexpr LoopReason exchanges_in_warp{"lanes of the warp exchange values in the loop: sleeps stay short"};
 inline constexpr LoopReason short_for_lock{"the loop takes a lock or a token: sleeps stay short"};
 inline constexpr LoopReason short_in_shared_memory{"the word is in shared memory: sleeps stay short"};
+inline constexpr LoopReason short_in_cluster{"the word is in shared memory of the cluster: sleeps stay short"};
 inline constexpr LoopReason short_in_turn{"the loop polls several words in turn: sleeps stay short"};
 
 // of machine code: work

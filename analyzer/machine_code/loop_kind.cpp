@@ -238,7 +238,7 @@ std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
 
 /// What a round of a loop does, next to its judgement.
 struct Does {
-  bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false, stores = false;
+  bool walks = false, chases = false, updates = false, changes = false, stores = false;
   std::size_t heartbeats = 0;
 };
 
@@ -251,7 +251,6 @@ Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& 
     judgement.sleeps = judgement.sleeps || instruction.kind == SassKind::sleep;
     judgement.fences = judgement.fences || instruction.kind == SassKind::fence;
     judgement.deadline = judgement.deadline || (decides && reads_clock(instruction));
-    does.waits_at_barrier = does.waits_at_barrier || (decides && instruction.kind == SassKind::try_wait);
     const bool unused_atomic = instruction.kind == SassKind::atomic && !decides && !is_exchange(instruction);
     if (instruction.kind == SassKind::store || unused_atomic) {
       if (is_heartbeat(flow, place)) {
@@ -282,6 +281,25 @@ Does look_at_round(const DataFlow& flow, const Places& deciding, LoopJudgement& 
     }
   }
   return does;
+}
+
+/// The ways out of a loop that tries an mbarrier.
+struct TriesOut {
+  std::optional<std::size_t> place;  ///< a try that decides an exit by itself
+  bool counted = false;              ///< an exit depends on what the loop itself carries from round to round
+};
+
+TriesOut tries_of(const DataFlow& flow) {
+  TriesOut out;
+  for (const std::size_t exit : flow.exits()) {
+    Places sources = flow.sources(exit, flow.at(exit).guard);
+    flow.add_choices(sources);
+    for (const std::size_t place : sources) {
+      if (flow.at(place).kind == SassKind::try_wait && !out.place) out.place = place;
+      out.counted = out.counted || (flow.carried(place) && !flow.reads_external(place));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -315,7 +333,23 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     return because(reasons::repeats_update, LoopKind::atomic_update);
   }
   if (!judgement.poll_at) {
-    if (does.waits_at_barrier) return because(reasons::waits_in_hardware, LoopKind::try_wait);
+    const TriesOut tries = tries_of(flow);
+    if (tries.place) {
+      judgement.integers = integer_work(flow, deciding);
+      // Without optimization, the phase that is asked for is divided by floating-point numbers.
+      const bool collects = std::ranges::any_of(loop.body, [&](std::size_t place) {
+        return flow.at(place).kind == SassKind::floating && flow.carried(place);
+      });
+      const bool works = does.stores || does.heartbeats > 0 || does.changes || does.walks || does.chases ||
+                         tensor > 0 || collects || count_kind(SassKind::call) > 0 || judgement.integers > kMaxInteger;
+      if (works) return because(reasons::works_between_tries);
+      if (tries.counted) return because(reasons::counted_tries);
+      judgement.poll_at = tries.place;
+      judgement.operation = function[*tries.place].operation;
+      judgement.waited_for = WaitedFor::mbarrier;
+      judgement.strong = true;
+      return because(reasons::waits_at_mbarrier, LoopKind::try_wait);
+    }
     if (does.chases) return because(reasons::chases_pointers, LoopKind::pointer_chase);
     if (does.changes) return because(reasons::changes_memory);
     return because(does.walks ? reasons::walks_memory : reasons::no_deciding_load);
@@ -333,10 +367,13 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   if (judgement.integers > kMaxInteger) return because(reasons::computes_integers);
 
   judgement.operation = poll.operation;
+  judgement.waited_for = reads_shared_memory(poll) ? WaitedFor::shared_word : WaitedFor::word;
   judgement.writes = does.heartbeats > 0;
   if (poll.kind == SassKind::atomic && is_exchange(poll)) return because(reasons::takes_lock, LoopKind::lock);
   if (poll.kind == SassKind::atomic) return because(reasons::polls_by_atomic, LoopKind::atomic_poll);
-  if (!arrives_before(function, loop, poll)) return because(reasons::polls, LoopKind::poll);
+  // Blocks do not meet at a word of shared memory.
+  if (judgement.waited_for == WaitedFor::shared_word || !arrives_before(function, loop, poll))
+    return because(reasons::polls, LoopKind::poll);
   return because(reasons::arrives_and_polls, LoopKind::grid_barrier);
 }
 

@@ -15,9 +15,10 @@ struct LoopJudgement {
   LoopKind kind = LoopKind::work;
   LoopReason reason = reasons::no_deciding_load;
   std::optional<std::size_t> poll_at;  ///< the instruction that reads the word (index into the function)
-  std::string operation;               ///< of that instruction, for a loop that polls: "LDG.E.STRONG.SYS"
-  bool strong = false;                 ///< that instruction must observe other threads' stores
-  bool sleeps = false;                 ///< NANOSLEEP between two polls
+  WaitedFor waited_for = WaitedFor::unknown;
+  std::string operation;  ///< of that instruction, for a loop that waits: "LDG.E.STRONG.SYS"
+  bool strong = false;    ///< that instruction must observe other threads' stores
+  bool sleeps = false;    ///< NANOSLEEP between two polls
   bool fences = false;
   bool scans = false;          ///< polls several words in turn
   bool writes = false;         ///< writes a sign of life in its rounds

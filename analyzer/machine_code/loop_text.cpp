@@ -41,6 +41,7 @@ std::string with_target(const SassInstruction& instruction) {
 }  // namespace
 
 std::string reason_text(const LoopJudgement& judgement) {
+  if (judgement.kind == LoopKind::try_wait) return text_of(judgement.reason) + " (" + judgement.operation + ")";
   return text_of(judgement.reason, judgement.reason == reasons::calls ? "a function" : judgement.operation);
 }
 
@@ -69,6 +70,12 @@ std::vector<std::string> evidence_text(const PollingLoop& loop, std::uint64_t fu
       "found from samples alone, without the loop's instructions: a loop that streams through memory or follows "
       "pointers may look the same",
       samples_text(loop, function_samples)};
+}
+
+std::string role_text(const MbarrierWait& wait) {
+  if (wait.role == PipelineRole::unknown) return {};
+  return fmt::format("{} follows before any other wait at an mbarrier: the waiting warps {}", one_line(wait.behind),
+                     wait.role == PipelineRole::producer ? "produce" : "consume");
 }
 
 std::string listing_line(const SassInstruction& instruction) {

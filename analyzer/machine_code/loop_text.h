@@ -21,6 +21,9 @@ std::vector<std::string> evidence_text(const PollingLoop& loop, std::uint64_t fu
 /// The evidence for a polling loop that was found in samples alone.
 std::vector<std::string> evidence_text(const PollingLoop& loop, std::uint64_t function_samples);
 
+/// What shows the role of warps that wait at an mbarrier; empty: the role is unknown.
+std::string role_text(const MbarrierWait& wait);
+
 /// A line of a listing: offset and text, with the target's offset in place of a label.
 std::string listing_line(const SassInstruction& instruction);
 

@@ -160,6 +160,7 @@ struct Candidate {
   std::vector<CodePlace> places;  // of `code`
   SassInstruction poll;
   CodePlace poll_place;
+  MbarrierWait at_mbarrier;
   std::size_t copies = 1;  // loops of the same shape
 };
 
@@ -171,6 +172,7 @@ PollingLoop from_sass(const ModuleStalls& stalls, std::uint64_t device, const Ca
   PollingLoop found = base_loop(*(owner == stalls.end() ? stalls.begin() : owner)->second);
   const LoopJudgement& judgement = candidate.judgement;
   found.kind = judgement.kind;
+  found.waited_for = judgement.waited_for;
   found.from_instructions = true;
   found.begin = found.end = candidate.places.front().offset;
   for (const CodePlace& place : candidate.places) {
@@ -179,6 +181,7 @@ PollingLoop from_sass(const ModuleStalls& stalls, std::uint64_t device, const Ca
   found.sleeps = judgement.sleeps;
   found.deadline = judgement.deadline;
   found.copies = candidate.copies;
+  found.role = candidate.at_mbarrier.role;
   found.behind = waiting_at(stalls, candidate.barriers);
   std::vector<const SampledPc*> pcs;
   std::set<std::string> functions;
@@ -204,6 +207,7 @@ PollingLoop from_sass(const ModuleStalls& stalls, std::uint64_t device, const Ca
     found.line = pc->line;
   }
   found.evidence = evidence_text(found, function_samples, judgement, candidate.code.size());
+  if (const std::string role = role_text(candidate.at_mbarrier); !role.empty()) found.evidence.push_back(role);
   for (const SassInstruction& instruction : candidate.code) {
     found.code.push_back(listing_line(instruction));
     found.code_lines.push_back(instruction.line);
@@ -213,6 +217,7 @@ PollingLoop from_sass(const ModuleStalls& stalls, std::uint64_t device, const Ca
 
 // Whether a loop found in instructions waits. The samples at the barrier behind it count, too.
 bool waits_enough(const PollingLoop& loop) {
+  if (loop.kind == LoopKind::try_wait) return loop.samples > 0;  // nothing else is done there
   const double waiting =
       waiting_share(loop.reasons) * static_cast<double>(loop.samples) + static_cast<double>(loop.behind);
   return loop.samples > 0 && waiting >= kMinWaitingShareOfCode * static_cast<double>(loop.samples + loop.behind);
@@ -239,9 +244,15 @@ std::vector<Candidate> candidates_of(const SassFunctions& functions, const Modul
     for (const SassLoop& loop : find_loops(routine.code)) {
       Candidate candidate;
       candidate.judgement = judge_loop(routine.code, loop);
-      if (!is_polling(candidate.judgement.kind)) continue;
-      candidate.barriers = barriers_after(routine, loop);
+      const bool at_mbarrier = candidate.judgement.kind == LoopKind::try_wait;
+      if (!is_polling(candidate.judgement.kind) && !at_mbarrier) continue;
       for (const std::size_t i : loop.body) candidate.body.insert(routine.origins[i]);
+      if (at_mbarrier) {
+        candidate.at_mbarrier = mbarrier_wait_of(routine.code, loop);
+        for (const std::size_t i : candidate.at_mbarrier.tries) candidate.body.insert(routine.origins[i]);
+      } else {
+        candidate.barriers = barriers_after(routine, loop);
+      }
       const auto [before, is_new] = known.insert({candidate.body, found.size()});
       if (!is_new) {
         found[before->second].barriers.merge(candidate.barriers);
@@ -291,16 +302,13 @@ std::vector<Candidate> without_nested(std::vector<Candidate> candidates, const M
 // so copies count together: loops of one function that poll in the same way, on the same source line if lines are
 // known.
 std::vector<Candidate> merge_copies(std::vector<Candidate> candidates) {
-  using Shape = std::tuple<std::string, LoopKind, std::string, std::string, std::uint32_t, std::size_t>;
+  using Shape = std::tuple<std::string, LoopKind, PipelineRole, std::string, std::string, std::uint32_t, std::size_t>;
   std::map<Shape, std::size_t> known;
   std::vector<Candidate> merged;
   for (Candidate& candidate : candidates) {
     const bool lines = candidate.poll.line != 0;
-    const Shape shape{candidate.places.front().symbol,
-                      candidate.judgement.kind,
-                      candidate.poll.operation,
-                      candidate.poll.file,
-                      candidate.poll.line,
+    const Shape shape{candidate.places.front().symbol,  candidate.judgement.kind, candidate.at_mbarrier.role,
+                      candidate.poll.operation,         candidate.poll.file,      candidate.poll.line,
                       lines ? 0 : candidate.code.size()};
     const auto [first, is_new] = known.insert({shape, merged.size()});
     if (is_new) {
@@ -462,6 +470,8 @@ std::string_view what_it_does(const PollingLoop& loop) {
       return "tries to take a lock";
     case LoopKind::grid_barrier:
       return "polls at a barrier among blocks";
+    case LoopKind::try_wait:
+      return "waits at an mbarrier";
     case LoopKind::atomic_poll:
       return "polls a word by an atomic";
     default:

@@ -62,6 +62,12 @@ inline bool reads_memory(const SassInstruction& instruction) {
   return instruction.kind == SassKind::load || instruction.kind == SassKind::atomic;
 }
 
+/// Whether an instruction reads shared memory of its block and names it: not by a generic address.
+inline bool reads_shared_memory(const SassInstruction& instruction) {
+  return reads_memory(instruction) &&
+         (instruction.operation.starts_with("LDS") || instruction.operation.starts_with("ATOMS"));
+}
+
 /// The number of consecutive registers that the operation writes; of a store, those that it reads.
 int result_registers(std::string_view operation);
 

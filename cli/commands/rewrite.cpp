@@ -309,7 +309,8 @@ std::string functions_text(const PtxModule& ptx, const reports::Screen& screen, 
       if (!where.empty()) where = ", " + where;
       if (loop.called_at != loop.place) where += ", called at " + source_of(ptx.module, loop.called_at);
       std::string pause;
-      if (!loop.name.empty()) pause = ", site " + loop.name;
+      if (loop.waited_for > WaitedFor::word) pause = fmt::format(", {}", name_of(loop.waited_for));
+      if (!loop.name.empty()) pause += ", site " + loop.name;
       if (loop.verdict == Verdict::wait) pause += fmt::format(", pause {}", name_of(loop.pause));
       if (const std::string wants = analyzer::wanted_text(loop.wanted); !wants.empty()) pause += ", wants " + wants;
       loops += reports::paragraph(screen,
@@ -426,6 +427,8 @@ nlohmann::ordered_json module_json(const PtxModule& ptx) {
       loops.push_back(
           {{"verdict", name_of(loop.verdict)},
            {"reason", loop.reason},
+           {"waits_for", loop.waited_for == WaitedFor::unknown ? nlohmann::ordered_json(nullptr)
+                                                               : nlohmann::ordered_json(name_of(loop.waited_for))},
            {"pause", name_of(loop.pause)},
            {"wants", wants.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(wants)},
            {"site", site},

@@ -54,6 +54,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
     body += "</div>\n";
   }
   body += and_more(analysis.polling_loops.size(), loops, "loop");
+  body += table_html(mbarrier_waits_table(analysis, kMaxListedRows));
   if (const std::string missing = model.meta_value(store::MetaKey::sass_missing); !missing.empty()) {
     body += remark("instructions are missing: " + missing);
   }

@@ -421,7 +421,7 @@ void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) 
       "graphs",          "host_waits",    "lateness",     "dependent_kernels",
       "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
       "clocks",          "parties",       "decisions",    "counted_waits",
-      "energy"};
+      "energy",          "mbarrier_waits"};
   const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
   for (const std::string_view key : missing) value[std::string(key)] = nullptr;
   value["digest"] = digest_value(model, analysis.mpi, missing);

@@ -215,6 +215,8 @@ Json stalls_value(const FunctionStalls& function) {
   return value;
 }
 
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json polling_loop_value(const PollingLoop& loop) {
   Json value = place_value(loop.file, loop.line);
   value.update({{"device", loop.device},
@@ -222,6 +224,8 @@ Json polling_loop_value(const PollingLoop& loop) {
                 {"symbol", loop.symbol},
                 {"module", fmt::format("{:016x}", loop.module)},
                 {"kind", loop.from_instructions ? Json(loop_kind_name(loop.kind)) : Json(nullptr)},
+                {"waits_for", text_or_null(name_of(loop.waited_for))},
+                {"role", text_or_null(name_of(loop.role))},
                 {"from_instructions", loop.from_instructions},
                 {"confidence", loop.confidence},
                 {"begin_offset", loop.begin},
@@ -301,6 +305,8 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis, const Com
   for (const FunctionStalls& function : analysis.stalls.functions) value["stalls"].push_back(stalls_value(function));
   value["polling_loops"] = Json::array();
   for (const PollingLoop& loop : analysis.polling_loops) value["polling_loops"].push_back(polling_loop_value(loop));
+  value["mbarrier_waits"] = Json::array();
+  for (const PollingLoop& loop : analysis.mbarrier_waits) value["mbarrier_waits"].push_back(polling_loop_value(loop));
   value["findings"] = Json::array();
   for (const Finding& finding : analysis.findings) value["findings"].push_back(finding_value(finding));
   value["refused"] = Json::array();

@@ -165,6 +165,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
     for (const std::string& line : loop.code) text += "      " + one_line(line) + "\n";
     text += "\n";
   }
+  text += table_part(mbarrier_waits_table(analysis, kMaxFunctions));
   const std::string missing = model.meta_value(store::MetaKey::sass_missing);
   if (!missing.empty()) text += "- instructions are missing: " + escape_markdown(missing) + "\n";
   return text + "\n";

@@ -71,6 +71,9 @@ inline constexpr Column kColumns[] = {
     {"waiting stream", "a stream whose next work waited for an event of another stream"},
     {"program counters",
      "a function in which samples found warps: the hardware notes from time to time where each warp is"},
+    {"waits at an mbarrier",
+     "a loop of a kernel that waits at an mbarrier, where the hardware suspends the warp; the tries before the loop "
+     "count"},
     {"process", "the number of a process of the program"},
     {"MPI call", "a call of MPI, or of NCCL in a program of both, summed over the ranks"},
     {"NCCL call", "a call of NCCL, by the kernels that it enqueued, summed over the ranks"},
@@ -104,7 +107,7 @@ inline constexpr Column kColumns[] = {
     {"share",
      "for a wait site: the part of its time that one waiter spends waiting there, from the first iteration to the "
      "last wait; for a kernel: the part of its device's time; for the critical path: the part of the path; for "
-     "program counters: the part of the samples"},
+     "program counters and waits at mbarriers: the part of the samples"},
     {"any", "the part of the time of the iterations in which at least one waiter waited"},
     {"p50", "the median: half of the times are shorter"},
     {"p99", "the 99th percentile: one time in a hundred is longer"},
@@ -169,7 +172,11 @@ inline constexpr Column kColumns[] = {
     {"for", "the stream that recorded the event"},
     {"behind", "the kernel that the event followed"},
     {"idle", "how long the stream had nothing to do because of these waits"},
-    {"samples", "how many times samples found a warp in the function"},
+    {"waiting warps",
+     "what the warps do behind the wait: a producer starts copies to shared memory, a consumer loads or multiplies "
+     "matrices from there; -: neither, or both, follows before another wait"},
+    {"of its kernel", "the part of the samples of the loop's kernel"},
+    {"samples", "how many times samples found a warp in the function or the loop"},
     {"hottest line", "the source line with the most samples"},
     {"warps stall on", "why the sampled warps could not go on, in the hardware's words"},
     {"rank", "the number of the process in its job (torchrun, MPI, Slurm)"},

@@ -34,6 +34,7 @@ Table dependent_kernels_table(const DependentKernels& kernels, std::size_t most)
 /// Kernels that ran beside a kernel that holds SMs.
 Table crowded_table(const Analysis& analysis, std::size_t most);
 Table functions_table(const Analysis& analysis, std::size_t most, std::size_t most_reasons);
+Table mbarrier_waits_table(const Analysis& analysis, std::size_t most);
 Table interference_table(const TraceModel& model, const Analysis& analysis, std::size_t most);
 /// Without the shares that round to 0.1 % or less.
 Table path_table(const CriticalPath& path, std::size_t most);

@@ -14,7 +14,8 @@
 namespace wicprof::reports {
 namespace {
 
-constexpr double kTinyShare = 0.001;  // of the path; smaller shares round to 0.1 % or less and are left out
+constexpr std::size_t kLoopNameWidth = 40;  // of a function
+constexpr double kTinyShare = 0.001;        // of the path; smaller shares round to 0.1 % or less and are left out
 
 Cell kernel_name(const KernelStats& kernel) { return cell::name(function_name(one_line(kernel.name))); }
 
@@ -109,6 +110,21 @@ Table functions_table(const Analysis& analysis, std::size_t most, std::size_t mo
        {"share", 'r', [](const Row& f) { return cell::percent(f.share); }},
        {"hottest line", 'l', hottest_line},
        {"warps stall on", 'w', [=](const Row& f) { return reasons_text(f.reasons, most_reasons); }}});
+}
+
+Table mbarrier_waits_table(const Analysis& analysis, std::size_t most) {
+  using Row = PollingLoop;
+  return table_of<Row>(
+      "wait at an mbarrier", analysis.mbarrier_waits, most,
+      {{"waits at an mbarrier", 'l',
+        [](const Row& w) {
+          return cell::name(
+              fmt::format("{} at {}", shorten(function_name(one_line(w.function)), kLoopNameWidth), place_of(w)));
+        }},
+       {"waiting warps", 'l', [](const Row& w) { return w.role == PipelineRole::unknown ? "-" : name_of(w.role); }},
+       {"samples", 'r', [](const Row& w) { return cell::count(w.samples); }},
+       {"of its kernel", 'r', [](const Row& w) { return cell::percent(w.function_share); }},
+       {"share", 'r', [](const Row& w) { return cell::percent(w.share); }}});
 }
 
 Table interference_table(const TraceModel& model, const Analysis& analysis, std::size_t most) {

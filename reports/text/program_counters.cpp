@@ -36,6 +36,7 @@ std::string program_counters_text(const TraceModel& model, const Analysis& analy
   for (const PollingLoop& loop : analysis.polling_loops) {
     text += paragraph(screen, loop_text(loop), 2, 2) + code_text(loop, screen);
   }
+  text += table_text(mbarrier_waits_table(analysis, most), screen);
   if (const std::string missing = model.meta_value(store::MetaKey::sass_missing); !missing.empty()) {
     text += paragraph(screen, "instructions are missing: " + one_line(missing));
   }

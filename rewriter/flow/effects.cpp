@@ -43,7 +43,7 @@ const std::map<std::string_view, Effect> kOthers = {
     {"exit", Effect::leave},
     {"trap", Effect::leave},
     {"call", Effect::call},
-    {"mbarrier", Effect::hardware_wait},
+    {"mbarrier", Effect::reduction},
     {"griddepcontrol", Effect::hardware_wait},
     {"cp", Effect::asynchronous},
     {"wgmma", Effect::asynchronous},
@@ -106,6 +106,8 @@ Effect effect_of(std::string_view opcode) {
   if (found == kOthers.end()) return Effect::unknown;
   if (mnemonic == "bar" && has_modifier(opcode, "warp")) return Effect::warp;
   if (mnemonic == "multimem" && has_modifier(opcode, "ld_reduce")) return Effect::load;
+  if (mnemonic == "mbarrier" && has_one_of(opcode, {"test_wait", "try_wait"})) return Effect::hardware_wait;
+  if (mnemonic == "mbarrier" && has_modifier(opcode, "pending_count")) return Effect::compute;
   return found->second;
 }
 

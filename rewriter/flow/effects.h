@@ -10,7 +10,7 @@ enum class Effect {
   load,       ///< ld, ldu, multimem.ld_reduce
   store,      ///< st
   atomic,     ///< atom
-  reduction,  ///< red
+  reduction,  ///< red, and what changes an mbarrier
   fence,      ///< membar, fence
   sleep,      ///< nanosleep
   warp,       ///< votes, shuffles and other exchanges within the warp
@@ -19,7 +19,7 @@ enum class Effect {
   indexed,    ///< brx.idx
   leave,      ///< ret, exit, trap
   call,
-  hardware_wait,  ///< mbarrier and others whose waiting the hardware does
+  hardware_wait,  ///< tries of an mbarrier, and others whose waiting the hardware does
   asynchronous,   ///< copies and matrix operations that go on by themselves
   other_memory,   ///< textures, surfaces, prefetches
   unknown,        ///< not in the table

@@ -23,11 +23,14 @@ class Decider {
 
  private:
   void ways_out() {
-    bool any = false, bounded = false, counted = false;
+    bool any = false, bounded = false;
     for (const Comparison& comparison : comparisons_of(values_)) {
       any = true;
       const std::uint32_t sources = comparison.value.sources;
-      if (comparison.value.polls.empty() && (sources & (kCounter | kSequence)) != 0) counted = true;
+      if (comparison.value.polls.empty() && (sources & (kCounter | kSequence)) != 0) {
+        found_.counts = true;
+        found_.counted |= comparison.chooses;
+      }
       if (sources & kHardware) {
         found_.hardware = true;
         continue;
@@ -61,7 +64,7 @@ class Decider {
     }
     found_.without_polls = !any ? reasons::no_way_out : bounded ? reasons::limit_decides : reasons::no_deciding_load;
     // Words in turn up to a number of them, or until a value is found: a search.
-    if (!found_.in_turn.empty() && (counted || !found_.doubtful.empty())) {
+    if (!found_.in_turn.empty() && (found_.counts || !found_.doubtful.empty())) {
       if (found_.doubtful.empty())
         found_.doubtful = text_of(reasons::counted_turns, at_line(program_.code[*found_.in_turn.begin()]));
       found_.polls.clear();

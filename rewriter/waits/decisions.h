@@ -19,6 +19,8 @@ struct Decisions {
   std::set<std::size_t> passing_on;  ///< the stores of those
   std::string doubtful;              ///< why a way out is not understood; empty: all are
   bool hardware = false;             ///< an instruction that waits in hardware decides, too
+  bool counts = false;               ///< a count alone is compared
+  bool counted = false;              ///< and ends the loop, or chooses what does
   LoopReason without_polls;          ///< why no poll decides, where no way out is doubtful
 };
 

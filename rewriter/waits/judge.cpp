@@ -36,12 +36,13 @@ class LoopJudge {
     if (length_ > kLongestLoop) return answer(Verdict::unknown, reasons::too_long);
     values_.emplace(program_, graph_, loop_, flow_.writers);
     found_ = decisions_of(*values_);
-    if (found_.polls.empty() && found_.hardware) return answer(Verdict::wait_not_patchable, reasons::waits_in_hardware);
+    if (found_.polls.empty() && found_.hardware) return judge_tries();
     if (found_.polls.empty()) {
       return answer(Verdict::not_a_wait, found_.doubtful.empty() ? text_of(found_.without_polls) : found_.doubtful);
     }
     for (const std::size_t poll : found_.polls) {
       result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
+      result_.waited_for = std::max(result_.waited_for, values_->memory_of(program_.code[poll]));
     }
     if (!found_.doubtful.empty()) return answer(Verdict::unknown, found_.doubtful);
     if (const std::optional<std::string> why = more_than_turns()) {
@@ -124,6 +125,24 @@ class LoopJudge {
     return weak ? reasons::ordinary_loads : reasons::reads_nothing;
   }
 
+  /// The verdict on a loop that tries an mbarrier, and that no poll of memory decides.
+  LoopVerdict judge_tries() {
+    const std::optional<std::string> works = forbidden();
+    // The tiles of a pipeline: the loop counts them, and waits for each in a loop of its own or at a try.
+    if (works && found_.counts) return answer(Verdict::not_a_wait, reasons::limit_decides);
+    if (works) return answer(Verdict::unknown, text_of(reasons::works_between_tries) + ": " + *works);
+    // One that sleeps between its tries compares the time: without optimization, by words that it finds through
+    // pointers.
+    bool sleeps = false;
+    each_instruction(
+        [&](std::size_t, const Instruction& instruction) { sleeps |= instruction.effect == Effect::sleep; });
+    if (!found_.doubtful.empty() && !sleeps) return answer(Verdict::unknown, found_.doubtful);
+    if (found_.counted) return answer(Verdict::unknown, reasons::counted_tries);
+    if (collected()) return answer(Verdict::unknown, reasons::works_between_tries);
+    result_.waited_for = WaitedFor::mbarrier;
+    return answer(Verdict::wait_not_patchable, reasons::waits_at_mbarrier);
+  }
+
   /// Whether a store of the loop has the address of one of its polls: such a loop may end without another thread.
   bool writes_a_polled_word() const {
     bool writes = false;
@@ -198,6 +217,7 @@ class LoopJudge {
             why = text_of(reasons::barrier, at_line(instruction));
           return;
         case Effect::hardware_wait:
+          if (found_.polls.empty() && mnemonic_of(instruction.opcode) == "mbarrier") return;  // the wait itself
           why = text_of(reasons::waits_in_hardware, at_line(instruction));
           return;
         case Effect::asynchronous:
@@ -317,7 +337,8 @@ class LoopJudge {
       } else if (instruction.effect == Effect::atomic && values_->reading_of(i) == Reading::attempt) {
         is_brief(reasons::short_for_lock);
       } else if (found_.polls.contains(i) && values_->reads_shared_memory(instruction)) {
-        is_brief(reasons::short_in_shared_memory);
+        is_brief(values_->memory_of(instruction) == WaitedFor::cluster_word ? reasons::short_in_cluster
+                                                                            : reasons::short_in_shared_memory);
       }
     });
     if (!found_.in_turn.empty()) is_brief(reasons::short_in_turn);

@@ -34,7 +34,8 @@ struct Poll {
 /// One back edge, with its natural loop.
 struct LoopVerdict {
   Verdict verdict = Verdict::unknown;
-  std::string reason;  ///< one line
+  std::string reason;                         ///< one line
+  WaitedFor waited_for = WaitedFor::unknown;  ///< of a wait, one that cannot be patched too
   Pause pause = Pause::none;
   std::vector<Poll> polls;  ///< of a wait
   /// Where the loop stands: the first poll there, or the back edge of a loop without polls.

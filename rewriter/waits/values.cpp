@@ -68,8 +68,13 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
   evaluate();
 }
 
-bool LoopValues::reads_shared_memory(const Instruction& load) const {
-  if (has_modifier(load.opcode, "shared")) return true;
+WaitedFor LoopValues::memory_of(const Instruction& load) const {
+  const auto of_cluster = [](std::string_view opcode) {
+    return mnemonic_of(opcode) == "mapa" || opcode.find(".shared::cluster") != std::string_view::npos;
+  };
+  if (of_cluster(load.opcode)) return WaitedFor::cluster_word;
+  if (has_modifier(load.opcode, "shared")) return WaitedFor::shared_word;
+  WaitedFor found = WaitedFor::word;
   std::set<int> seen;
   std::vector<Operand> open{load.address};
   while (!open.empty()) {
@@ -78,12 +83,15 @@ bool LoopValues::reads_shared_memory(const Instruction& load) const {
     if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) continue;
     for (const std::size_t writer : program_writers_[index_of(operand.variable)]) {
       const Instruction& instruction = program_.code[writer];
-      if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) return true;
+      if (of_cluster(instruction.opcode)) return WaitedFor::cluster_word;
+      if (mnemonic_of(instruction.opcode) == "cvta" && has_modifier(instruction.opcode, "shared")) {
+        found = WaitedFor::shared_word;
+      }
       if (instruction.effect != Effect::compute) continue;
       open.insert(open.end(), instruction.sources.begin(), instruction.sources.end());
     }
   }
-  return false;
+  return found;
 }
 
 bool LoopValues::constant_of(const Operand& operand, std::int64_t& value) const {

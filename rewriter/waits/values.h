@@ -9,6 +9,7 @@
 
 #include "code/graph.h"
 #include "code/loop_flow.h"
+#include "code/verdicts.h"
 #include "rewriter/flow/program.h"
 
 namespace wicprof::rewriter {
@@ -63,8 +64,9 @@ class LoopValues {
   const LoopFlow& flow() const { return flow_; }
 
   Reading reading_of(std::size_t instruction) const;
-  /// Whether the load's address is one of shared memory, as far as the function tells.
-  bool reads_shared_memory(const Instruction& load) const;
+  /// The memory that a load or an atomic reads, as far as the function tells: `word`, `shared_word` or `cluster_word`.
+  WaitedFor memory_of(const Instruction& load) const;
+  bool reads_shared_memory(const Instruction& load) const { return memory_of(load) != WaitedFor::word; }
   /// The value of a source of an instruction of the loop, where the instruction reads it.
   Value value_of(std::size_t instruction, const Operand& operand) const;
   /// What the instruction computes for its results.

@@ -1,5 +1,6 @@
 #include "rewriter/waits/ways_out.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -18,13 +19,22 @@ bool joins_conditions(std::string_view opcode) {
 
 class Search {
  public:
-  explicit Search(const LoopValues& values) : program_(values.program()), graph_(values.graph()), values_(values) {}
+  explicit Search(const LoopValues& values) : program_(values.program()), graph_(values.graph()), values_(values) {
+    each_instruction(graph_, values.loop(),
+                     [&](std::size_t i) { tries_ |= program_.code[i].effect == Effect::hardware_wait; });
+  }
 
   std::vector<Comparison> run() {
     for (const int block : exits_of(graph_, values_.loop())) branch_of(block);
     // Where a condition has several writers, the branches inside the loop decide which of them counts.
     if (several_writers_) {
-      for (const int block : values_.loop().blocks) branch_of(block);
+      const std::set<std::set<std::size_t>> conditions = conditions_;
+      for (const int block : values_.loop().blocks) {
+        // Asked for tries of an mbarrier alone, since it takes time.
+        chooses_ =
+            !tries_ || std::ranges::any_of(conditions, [&](const auto& writers) { return chooses(block, writers); });
+        branch_of(block);
+      }
     }
     return std::move(found_);
   }
@@ -39,6 +49,40 @@ class Search {
     if (instruction.guard >= 0) condition(last, variable(instruction.guard), 0);
   }
 
+  /// The blocks of the loop that come behind `first`, itself included, in the same round.
+  std::set<int> behind(int first) const {
+    std::set<int> seen;
+    std::vector<int> open{first};
+    while (!open.empty()) {
+      const int at = open.back();
+      open.pop_back();
+      if (!values_.loop().contains(at) || !seen.insert(at).second) continue;
+      for (const int after : graph_.block(at).after) {
+        if (after != values_.loop().header) open.push_back(after);
+      }
+    }
+    return seen;
+  }
+
+  /// Whether the sides of the block's branch lead to different writers of a condition: those behind it, else those that
+  /// have written it before.
+  bool chooses(int block, const std::set<std::size_t>& writers) const {
+    std::set<std::set<std::size_t>> chosen;
+    for (const int after : graph_.block(block).after) {
+      const std::set<int> reached = after == values_.loop().header ? std::set<int>() : behind(after);
+      std::set<std::size_t> found;
+      for (const std::size_t writer : writers) {
+        if (reached.contains(graph_.block_of[writer])) found.insert(writer);
+      }
+      for (const std::size_t writer : writers) {
+        if (reached.empty() || !found.empty()) break;
+        if (behind(graph_.block_of[writer]).contains(block)) found.insert(writer);
+      }
+      if (!found.empty()) chosen.insert(std::move(found));
+    }
+    return chosen.size() > 1;
+  }
+
   static Operand variable(int number) { return {OperandKind::variable, number}; }
 
   /// Whether it makes an integer of a condition, which is its last source.
@@ -50,7 +94,7 @@ class Search {
 
   void add(std::size_t instruction, Value value) {
     if (!added_.insert(instruction).second) return;
-    found_.push_back({instruction, std::move(value)});
+    found_.push_back({instruction, std::move(value), chooses_});
   }
 
   /// Whether the operand is a condition: true or false, as a predicate or as an integer.
@@ -90,7 +134,10 @@ class Search {
     if (operand.kind != OperandKind::variable || !values_.flow().written_in_loop(operand.variable)) return;
     if (!visited_.insert({reader, operand.variable}).second) return;
     const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
-    if (all.size() > 1) several_writers_ = true;
+    if (all.size() > 1) {
+      several_writers_ = true;
+      conditions_.insert(all);
+    }
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
       if (instruction.guard >= 0) condition(writer, variable(instruction.guard), depth + 1);
@@ -146,6 +193,9 @@ class Search {
   std::set<std::size_t> added_;
   std::set<std::pair<std::size_t, int>> visited_;
   bool several_writers_ = false;
+  bool tries_ = false;
+  std::set<std::set<std::size_t>> conditions_;  // the writers of each that has several
+  bool chooses_ = true;                         // of the branch that is looked at
 };
 
 }  // namespace

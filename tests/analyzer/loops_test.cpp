@@ -166,6 +166,14 @@ TEST(LoopKind, SimilarLoopsAreNotPolling) {
   }
 }
 
+TEST(LoopKind, TriesOfAnMbarrierWithWorkOrACountAreNoWait) {
+  const LoopJudgement counted = judge_only(listings::kCountedTries), works = judge_only(listings::kWorkBetweenTries);
+  EXPECT_EQ(counted.kind, LoopKind::work);
+  EXPECT_EQ(counted.reason, reasons::counted_tries);
+  EXPECT_EQ(works.kind, LoopKind::work);
+  EXPECT_EQ(works.reason, reasons::works_between_tries);
+}
+
 TEST(LoopKind, AnUpdateThatRereadsTheWordIsNoLock) {
   const LoopJudgement judgement = judge_only(listings::kRereadUpdate);
   EXPECT_EQ(judgement.kind, LoopKind::atomic_update) << reason_text(judgement);

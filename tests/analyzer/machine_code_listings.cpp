@@ -21,7 +21,12 @@ constexpr std::uint64_t kSamplesPerLoop = 1000;
 constexpr std::uint64_t kWarpsBehind = 31;
 constexpr std::uint64_t kOtherWork = 9;  // times the case's samples
 
-bool is_case(std::string_view name) { return name.starts_with("wait_") || name.starts_with("work_"); }
+bool is_case(std::string_view name) {
+  for (const char* kind : {"wait_", "work_", "stay_", "found_", "patched_"}) {
+    if (name.starts_with(kind)) return true;
+  }
+  return false;
+}
 
 std::vector<std::string> kernels_in(std::string_view listing) {
   std::vector<std::string> names;
@@ -120,7 +125,7 @@ std::vector<Case> read_cases(const std::filesystem::path& folder) {
       of.family = text.substr(at + kFamily.size(), line_end - at - kFamily.size());
       for (const std::string& kernel : kernels_in(listing)) {
         of.name = kernel;
-        of.waits = kernel.starts_with("wait_");
+        of.waits = !kernel.starts_with("work_");
         of.code = parse_nvdisasm(listing, kModule, {kernel});
         cases.push_back(of);
       }

@@ -206,9 +206,39 @@ TEST(PollingLoops, ExcludeSimilarLoops) {
                                        {0x50, "long_scoreboard", 500}, {0x60, "branch_resolve", 200},
                                        {0x70, "long_scoreboard", 500}, {0x10, "long_scoreboard", 500}};
   for (const std::string_view body : {listings::kStreaming, listings::kStrongSum, listings::kSearch,
-                                      listings::kPointerChase, listings::kAtomicUpdate, listings::kTryWait}) {
+                                      listings::kPointerChase, listings::kAtomicUpdate}) {
     EXPECT_TRUE(loops_in(body, memory).empty()) << body;
   }
+}
+
+TEST(MbarrierWaits, AreTheLoopWithItsFirstTryAndDoNotPoll) {
+  TraceModel model = empty_program();
+  model.sites.clear();
+  // Of the kernel's samples, 50 are in the producer's wait, 240 in the consumer's: before, in and behind their loops.
+  add_samples(model, "gemm",
+              {{0x30, "selected", 10},
+               {0x40, "long_scoreboard", 40},
+               {0x80, "long_scoreboard", 30},
+               {0x90, "long_scoreboard", 170},
+               {0xd0, "sleeping", 10},
+               {0x100, "long_scoreboard", 30},
+               {0xa0, "gmma", 710}},
+              listings::kPipeline);
+  settle(model);
+  const Analysis analysis = analyze(model);
+  EXPECT_TRUE(analysis.polling_loops.empty());
+  EXPECT_EQ(find(analysis, "polling_kernel"), nullptr);
+  ASSERT_EQ(analysis.mbarrier_waits.size(), 2u);
+  const PollingLoop &consumer = analysis.mbarrier_waits[0], &producer = analysis.mbarrier_waits[1];
+  EXPECT_EQ(consumer.role, PipelineRole::consumer);
+  EXPECT_EQ(consumer.samples, 230u);
+  EXPECT_NEAR(consumer.function_share, 0.23, 1e-9);
+  EXPECT_EQ(producer.role, PipelineRole::producer);
+  EXPECT_EQ(producer.samples, 60u);
+  EXPECT_EQ(producer.waited_for, WaitedFor::mbarrier);
+  ASSERT_FALSE(producer.evidence.empty());
+  EXPECT_EQ(producer.evidence.back(),
+            "UTMALDG.2D follows before any other wait at an mbarrier: the waiting warps produce");
 }
 
 TEST(PollingLoops, ExcludeLoopsWithFewSamples) {

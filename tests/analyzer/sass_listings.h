@@ -286,6 +286,60 @@ inline constexpr std::string_view kTryWait = R"(
         /*0030*/                   EXIT ;
 )";
 
+/// for (int i = 0; i < 8 && !mbarrier.try_wait; ++i) {}
+inline constexpr std::string_view kCountedTries = R"(
+        /*0000*/                   MOV R2, RZ ;
+.L_x_0:
+        /*0010*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R5 ;
+        /*0020*/                   IADD3 R2, R2, 0x1, RZ ;
+        /*0030*/                   ISETP.LT.U32.AND P0, PT, R2, 0x8, !P0 ;
+        /*0040*/               @P0 BRA `(.L_x_0) ;
+        /*0050*/                   EXIT ;
+)";
+
+/// while (!mbarrier.try_wait) x = x * a + b;
+inline constexpr std::string_view kWorkBetweenTries = R"(
+        /*0000*/                   MOV R2, RZ ;
+.L_x_0:
+        /*0010*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R5 ;
+        /*0020*/                   FFMA R2, R2, R3, 0.5 ;
+        /*0030*/              @!P0 BRA `(.L_x_0) ;
+        /*0040*/                   STG.E desc[UR4][R6.64], R2 ;
+        /*0050*/                   EXIT ;
+)";
+
+/// A kernel with warps that copy tiles and warps that multiply them: each asks once in its main loop, and waits behind
+/// the kernel's end.
+inline constexpr std::string_view kPipeline = R"(
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   ISETP.GE.U32.AND P1, PT, R0, 0x20, PT ;
+        /*0020*/               @P1 BRA `(.L_x_1) ;
+.L_x_0:
+        /*0030*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R24+URZ+0x38], R7 ;
+        /*0040*/              @!P0 BRA `(.L_x_3) ;
+.L_x_4:
+        /*0050*/                   UTMALDG.2D [UR8], [UR4] ;
+        /*0060*/                   IADD3 R4, R4, -0x1, RZ ;
+        /*0070*/                   BRA `(.L_x_0) ;
+.L_x_1:
+        /*0080*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R19 ;
+        /*0090*/              @!P0 BRA `(.L_x_5) ;
+.L_x_2:
+        /*00a0*/                   HGMMA.64x128x8.F32.TF32 R24, gdesc[UR8], R24 ;
+        /*00b0*/                   SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R19+URZ], RZ ;
+        /*00c0*/                   BRA `(.L_x_1) ;
+.L_x_3:
+        /*00d0*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R24+URZ+0x38], R7 ;
+        /*00e0*/              @!P0 BRA `(.L_x_3) ;
+        /*00f0*/                   BRA `(.L_x_4) ;
+.L_x_5:
+        /*0100*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R19 ;
+        /*0110*/              @!P0 NANOSLEEP.SYNCS 0x989680 ;
+        /*0120*/              @!P0 SYNCS.PHASECHK.TRANS64 P0, [UR8], R19 ;
+        /*0130*/              @!P0 BRA `(.L_x_5) ;
+        /*0140*/                   BRA `(.L_x_2) ;
+)";
+
 /// From a listing by nvdisasm 13.0 for sm_90, as printed: while (*flag == 0 && clock64() - start <= limit) {}
 inline constexpr std::string_view kRealSpin = R"(
         /*0000*/                   LDC R1, c[0x0][0x28] ;

@@ -1,9 +1,10 @@
 // Waits that do not stand in one thread's load and branch: votes of the block, a word that one thread passes on, words
 // in turn, stores beside the poll. The kernels of indirect/: work.cu and votes_work.cu were looked at, held.cu and
-// votes_held.cu only judge.
+// votes_held.cu only judge. So do barriers_work.cu and barriers_held.cu, at mbarriers and in clusters.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -106,6 +107,14 @@ std::string translated(const std::string& text, const Build& build) {
   return found.str();
 }
 
+/// What the name of a kernel says of it; unknown: nothing.
+WaitedFor named(std::string_view kernel) {
+  return kernel.find("_mbarrier_") != kernel.npos  ? WaitedFor::mbarrier
+         : kernel.find("_shared_") != kernel.npos  ? WaitedFor::shared_word
+         : kernel.find("_cluster_") != kernel.npos ? WaitedFor::cluster_word
+                                                   : WaitedFor::unknown;
+}
+
 class Indirect : public ::testing::TestWithParam<Build> {};
 
 TEST_P(Indirect, WaitsAreFoundAndWorkIsNot) {
@@ -123,6 +132,33 @@ TEST_P(Indirect, WaitsAreFoundAndWorkIsNot) {
     // One wait's words are in tables of local memory, which such code reads through pointers.
     EXPECT_GE(tally.found, tally.waits - (debug && half == "votes_work" ? 1 : 0)) << half;
     EXPECT_GE(tally.patched, tally.patchable - (debug ? 1 : 0)) << half;
+  }
+}
+
+TEST_P(Indirect, WaitsAtBarriersAreFoundAndLookalikesAreNot) {
+  if (std::string_view(WICPROF_NVCC).empty()) GTEST_SKIP() << "no nvcc";
+  // sm_80 has no such instructions; -O1 gives the same answers as -G.
+  if (GetParam().architecture < 90 || std::string_view(GetParam().name) == "O1") return;
+  for (const std::string half : {"barriers_work", "barriers_held"}) {
+    const std::string text = compiled(half, GetParam());
+    ASSERT_NE(text, "");
+    const Tally tally = judged(text);
+    EXPECT_GT(tally.waits, 10) << half;
+    EXPECT_EQ(tally.found, tally.waits) << half;
+    EXPECT_EQ(tally.patched, tally.patchable) << half;
+    EXPECT_GT(tally.others, 6) << half;
+    EXPECT_EQ(tally.wrong, 0) << half;
+    EXPECT_EQ(tally.wrongly_patched, 0) << half;
+    // Elsewhere a word's address may come from a function that the kernel calls.
+    if (std::string_view(GetParam().name) != "O3") continue;
+    const Result<Module> module = read_module(text);
+    for (const FunctionVerdicts& function : recognize(*module)) {
+      const WaitedFor expected = named(function.function->name);
+      if (expected == WaitedFor::unknown || function.function->name.starts_with("work_")) continue;
+      EXPECT_TRUE(std::ranges::any_of(function.loops, [&](const LoopVerdict& loop) {
+        return loop.waited_for == expected && loop.verdict != Verdict::unknown;
+      })) << function.function->name;
+    }
   }
 }
 

@@ -6,9 +6,11 @@ Needs nvcc and nvdisasm of CUDA 13; Triton for the families written in Triton (w
     tests/analyzer/machine_code_cases/generate.py -o tests/analyzer/machine_code_data
     tests/analyzer/machine_code_cases/generate.py --cubins FOLDER      # cubins of this machine's GPU only, to be run
     tests/analyzer/machine_code_cases/generate.py --ptx FOLDER         # PTX, to be run with run_cases --once
+    tests/analyzer/machine_code_cases/generate.py --barriers -o tests/analyzer/machine_code_barriers
 
 Writes one file BUILD.ARCHITECTURE.txt.gz per build (O1, O3, G, triton) and architecture: the listings of all families,
-without encodings and source lines. Each family starts with a line "//## Family NAME".
+without encodings and source lines. Each family starts with a line "//## Family NAME". With --barriers, the families are
+the kernels of tests/rewriter/indirect that wait at mbarriers and in clusters, for sm_90 alone.
 """
 
 import argparse
@@ -30,9 +32,9 @@ def families():
     return sorted(path.stem for path in HERE.glob("*.cu") if path.stem != "run_kernels")
 
 
-def compile_family(family, build, architecture, folder, kind="cubin"):
+def compile_family(family, build, architecture, folder, kind="cubin", sources=HERE):
     image = folder / f"{family}.{build}.{architecture}.{kind}"
-    subprocess.run([*NVCC, f"-{kind}", f"-arch={architecture}", *BUILDS[build], str(HERE / f"{family}.cu"), "-o",
+    subprocess.run([*NVCC, f"-{kind}", f"-arch={architecture}", *BUILDS[build], str(sources / f"{family}.cu"), "-o",
                     str(image)], check=True)
     return image
 
@@ -87,6 +89,7 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path, default=HERE.parent / "machine_code_data")
     images = parser.add_mutually_exclusive_group()
     images.add_argument("--cubins", type=pathlib.Path, help="only write cubins for sm_90 into this folder")
+    images.add_argument("--barriers", action="store_true", help="only write the kernels that wait at mbarriers")
     images.add_argument("--ptx", type=pathlib.Path, help="only write PTX for sm_90 into this folder")
     parser.add_argument("--jobs", type=int, default=16)
     options = parser.parse_args()
@@ -96,6 +99,13 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         architectures = ["sm_90"] if only else ARCHITECTURES
         kind = "ptx" if options.ptx else "cubin"
+        if options.barriers:
+            sources = HERE.parents[1] / "rewriter" / "indirect"
+            for build in BUILDS:
+                write(options.output / f"{build}.sm_90.txt.gz",
+                      [(half, listing(compile_family(half, build, "sm_90", folder, sources=sources)))
+                       for half in ("barriers_held", "barriers_work")])
+            return 0
         names = families() + (["run_kernels"] if only else [])
         compiled = {(build, architecture, family):
                     pool.submit(compile_family, family, build, architecture, folder, kind)
