@@ -1,0 +1,10 @@
+#include "field/apps.h"
+
+namespace sample {
+
+const std::vector<const AppInfo*>& field_apps() {
+  static const std::vector<const AppInfo*> apps{&queues_info(), &engine_info(), &parameter_server_info(), &storage_info()};
+  return apps;
+}
+
+}  // namespace sample
