@@ -53,13 +53,16 @@ const std::vector<Case>& all_cases() {
       {"engine_2_cpus", &sample::engine_info, 0, Options{{"engines", "4"}, {"cpus", "2"}}},
       {"parameter_server", &sample::parameter_server_info, 0, Options{{"workers", "4"}, {"shards", "4"}}},
       {"storage", &sample::storage_info, 0, {}},
+      {"expert_dispatch", &sample::expert_dispatch_info, 0, {}},
   };
   return cases;
 }
 
 struct Plan {
-  std::string devices;
+  std::string devices, pair;  ///< of programs for one device, and for two and more
   TimeNs turn_ns;
+
+  const std::string& devices_for(const AppInfo& info) const { return info.min_devices > 1 ? pair : devices; }
 };
 
 /// What one turn showed.
@@ -91,7 +94,7 @@ class Race {
     Race race;
     race.turn_ns_ = plan.turn_ns;
     wic::RuntimeOptions runtime;
-    runtime.devices = plan.devices;
+    runtime.devices = plan.devices_for(which.info());
     runtime.record = false;
     auto made = wic::Runtime::create(runtime);
     if (!made) return made.error();
@@ -134,7 +137,7 @@ class Race {
     const AppInfo& info = which.info();
     AppOptions options;
     options.way = way;
-    options.on_gpu = plan.devices.starts_with("cuda:");
+    options.on_gpu = plan.devices_for(info).starts_with("cuda:");
     options.size = options.on_gpu ? which.size : 0;
     options.prefix = fmt::format("{}.", apps_.size());
     options.more = which.more;
@@ -205,7 +208,7 @@ void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& rac
       const Middle own = of(contender, figure);
       ClaimRow row;
       row.name = fmt::format("{}_{}_{}", which.name, kFigureNames[figure], contender.name);
-      row.params = {{"devices", plan.devices},
+      row.params = {{"devices", plan.devices_for(which.info())},
                     {"shape", race.app().shape()},
                     {"turns", static_cast<std::int64_t>(contender.turns.size())},
                     {"value_low", own.low},
@@ -232,14 +235,17 @@ void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& rac
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("field",
-              "the programs of samples/field, polling and parked, by what a user of them feels\n"
-              "Example: bench_field --devices cuda:0 --limit 200 --cases queues,engine -o field.json\n"
-              "  --cases: those whose names begin with one of these words; --limit: seconds in all;\n"
-              "  --turn-ms: how long a way of waiting runs before the next takes its turn",
-              argc, argv);
+  Claim claim(
+      "field",
+      "the programs of samples/field, polling and parked, by what a user of them feels\n"
+      "Example: bench_field --devices cuda:0 --pair cuda:0,cuda:0 --limit 200 --cases queues,engine -o field.json\n"
+      "  --pair: devices of programs for two and more; --cases: those whose names begin with one of these words; "
+      "--limit: seconds in all;\n"
+      "  --turn-ms: how long a way of waiting runs before the next takes its turn",
+      argc, argv);
   Plan plan;
   plan.devices = claim.option("devices", "simt:1");
+  plan.pair = claim.option("pair", "simt:2");
   plan.turn_ns = claim.option("turn-ms", 400) * wicprof::kMillisecond;
   const TimeNs begin = wicprof::now_ns(), limit = claim.option("limit", 200) * wicprof::kSecond;
   const std::vector<std::string> wanted = words_of(claim.option("cases", ""));

@@ -13,6 +13,7 @@ const AppInfo& queues_info();
 const AppInfo& engine_info();
 const AppInfo& parameter_server_info();
 const AppInfo& storage_info();
+const AppInfo& expert_dispatch_info();
 
 const std::vector<const AppInfo*>& field_apps();
 
