@@ -74,6 +74,7 @@ class ParameterServer final : public App {
   std::vector<double> round_ns_;
   wic::Array<std::uint32_t> parameters_;  // pinned host memory
   std::vector<std::uint32_t> before_;     // the last round
+  std::vector<std::uint32_t> sums_;       // of the gradients of a round
   std::vector<Worker> workers_;
 };
 
@@ -101,6 +102,7 @@ Result<> ParameterServer::open(const AppOptions& options) {
   parameters_ = *std::move(held);
   for (std::size_t i = 0; i < count; ++i) parameters_[i] = scrambled(i);
   before_.resize(count);
+  sums_.resize(count);
   outcomes_.assign(shards_, wic::ok());
   workers_.resize(options.number("workers"));
   for (std::uint32_t w = 0; w < workers_.size(); ++w) {
@@ -186,15 +188,16 @@ Result<> ParameterServer::serve(std::uint32_t shard) {
     const std::uint32_t* const gradients = workers_[w].gradients.data() + base;
     for (std::uint32_t k = 0; k < kCheckedPerRound; ++k) {
       const std::size_t i = (std::size_t{round_} * kCheckedPerRound + k) % per_shard_;
-      const std::uint32_t old = w == 0 ? parameters_[base + i] : before_[base + i];
-      if (gradients[i] == gradient_of(old, w)) continue;
+      if (gradients[i] == gradient_of(parameters_[base + i], w)) continue;
       return wic::failed("worker " + std::to_string(w) + " sent a wrong gradient of parameter " +
                          std::to_string(base + i) + " in round " + std::to_string(round_));
     }
-    for (std::size_t i = 0; i < per_shard_; ++i) {
-      if (w == 0) before_[base + i] = parameters_[base + i];
-      parameters_[base + i] += gradients[i];
-    }
+    for (std::size_t i = 0; i < per_shard_; ++i) sums_[base + i] = (w == 0 ? 0 : sums_[base + i]) + gradients[i];
+  }
+  // Not before all workers have taken the old parameters.
+  for (std::size_t i = base; i < base + per_shard_; ++i) {
+    before_[i] = parameters_[i];
+    parameters_[i] += sums_[i];
   }
   return wic::ok();
 }
