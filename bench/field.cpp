@@ -71,6 +71,8 @@ using Turn = std::array<double, kFigures>;
 constexpr std::array<const char*, kFigures> kFigureNames{"rate", "p50", "p99", "beside", "cpus"};
 constexpr bool higher_is_better(std::size_t figure) { return figure == kRate || figure == kBeside; }
 
+constexpr std::size_t kPoll = 0, kNaive = 2;  // their places among the contenders
+
 struct Contender {
   const char* name;
   Mode mode;
@@ -115,6 +117,8 @@ class Race {
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     for (std::int64_t round = 0; round < kFewestRounds || wicprof::now_ns() < end; ++round) {
       for (const std::size_t c : order) {
+        // It may be many times slower than the others, and would take nearly all of the time.
+        if (c == kNaive && round >= kFewestRounds) continue;
         const auto turn = take_turn(contenders[c]);
         if (!turn) return wicprof::failed(fmt::format("{}: {}", contenders[c].name, turn.error().message));
         contenders[c].turns.push_back(*turn);
@@ -200,7 +204,7 @@ std::string unit_of(const sample::Felt& felt, std::size_t figure) {
 
 void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& race) {
   const sample::Felt& felt = race.last();
-  const Contender& poll = race.contenders[0];
+  const Contender& poll = race.contenders[kPoll];
   for (std::size_t figure = 0; figure < kFigures; ++figure) {
     if (figure == kBeside && felt.beside_unit == nullptr) continue;
     if ((figure == kP50 || figure == kP99) && felt.latency_ns.empty()) continue;

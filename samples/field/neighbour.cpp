@@ -78,7 +78,8 @@ class NoNeighbour final : public Neighbour {
 
 class WorkingNeighbour final : public Neighbour {
  public:
-  static Result<std::unique_ptr<Neighbour>> make(wic::Device& device, NeighbourKind kind, std::uint64_t timeout_ns) {
+  static Result<std::unique_ptr<Neighbour>> make(wic::Device& device, NeighbourKind kind, std::uint32_t sharing,
+                                                 std::uint64_t timeout_ns) {
     auto self = std::make_unique<WorkingNeighbour>();
     const bool on_gpu = device.properties().kind == wic::DeviceKind::cuda;
     const auto where = kind == NeighbourKind::host ? wic::Memory::pinned_host : wic::Memory::device;
@@ -97,7 +98,7 @@ class WorkingNeighbour final : public Neighbour {
     self->words_ = *std::move(words);
     self->seen_ = *std::move(seen);
     self->stream_ = *std::move(stream);
-    self->shape_ = {device.properties().sm_count * (on_gpu ? 2u : 1u), on_gpu ? 256u : 32u};
+    self->shape_ = {device.properties().sm_count * (on_gpu && sharing == 1 ? 2u : 1u), on_gpu ? 256u : 32u};
     NeighbourKernel& kernel = self->kernel_;
     kernel.kind = kind;
     kernel.data = self->data_.data();
@@ -156,8 +157,9 @@ Result<NeighbourKind> Neighbour::kind_of(const std::string& word) {
   return wic::bad_input("--neighbour " + word + ": choose memory, host, compute or none");
 }
 
-Result<std::unique_ptr<Neighbour>> Neighbour::make(wic::Device& device, NeighbourKind kind, std::uint64_t timeout_ns) {
-  if (kind != NeighbourKind::none) return WorkingNeighbour::make(device, kind, timeout_ns);
+Result<std::unique_ptr<Neighbour>> Neighbour::make(wic::Device& device, NeighbourKind kind, std::uint32_t sharing,
+                                                   std::uint64_t timeout_ns) {
+  if (kind != NeighbourKind::none) return WorkingNeighbour::make(device, kind, sharing, timeout_ns);
   return Result<std::unique_ptr<Neighbour>>(std::unique_ptr<Neighbour>(std::make_unique<NoNeighbour>()));
 }
 

@@ -42,8 +42,9 @@ class Neighbour {
   /// Error: an unknown word.
   static wic::Result<NeighbourKind> kind_of(const std::string& word);
 
-  /// Errors: too little memory. With NeighbourKind::none, start() and finish() do nothing.
-  static wic::Result<std::unique_ptr<Neighbour>> make(wic::Device& device, NeighbourKind kind,
+  /// `sharing`: neighbours on this device. Errors: too little memory. With NeighbourKind::none, start() and finish() do
+  /// nothing.
+  static wic::Result<std::unique_ptr<Neighbour>> make(wic::Device& device, NeighbourKind kind, std::uint32_t sharing,
                                                       std::uint64_t timeout_ns);
   virtual ~Neighbour() = default;
 
@@ -51,7 +52,7 @@ class Neighbour {
   virtual NeighbourStop next_run() = 0;
   /// The neighbour's kernel, for wic::check_co_resident(); its kernel refers to this object. No blocks: none.
   virtual wic::PlannedLaunch planned() const = 0;
-  /// Launch the program's kernel before.
+  /// The program's blocks that wait fit the device beside it.
   virtual wic::Result<> start() = 0;
   /// Waits for the neighbour's end, which the program's kernel brings about. Error: wic::failed, a deadline passed.
   virtual wic::Result<> finish() = 0;

@@ -150,7 +150,7 @@ Result<> ExpertDispatch::open_rank(Rank& rank, const AppOptions& options, Neighb
   rank.gate = {options.on_gpu ? 2 * sms : 2, *threads, Gate::shared_bytes(count)};
   rank.dispatch = {Dispatch::blocks(count), *threads};
   rank.experts = {options.on_gpu ? 2 * sms : 2, *threads};
-  auto neighbour = Neighbour::make(device, kind, timeout_ns_);
+  auto neighbour = Neighbour::make(device, kind, ranks_on(runtime_, device), timeout_ns_);
   if (!neighbour) return neighbour.error();
   rank.neighbour = *std::move(neighbour);
   const Dispatch kernel{};

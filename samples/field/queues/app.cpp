@@ -81,7 +81,8 @@ Result<> Server::open(const AppOptions& options) {
   think_ns_ = options.number("think") * 1e3;
   cpus_ = options.number("cpus");
   stride_ = options.way == Way::naive ? 1 : kLineWords;
-  const auto threads = choose_threads(options, kKeys, kKeys);
+  // A GPU holds 1,024 such blocks beside a neighbour.
+  const auto threads = choose_threads(options, kKeys / 2, kKeys);
   if (!threads) return threads.error();
   shape_ = {queues_, *threads};
   const std::uint32_t clients = options.number("clients");
@@ -94,7 +95,7 @@ Result<> Server::open(const AppOptions& options) {
   sent_.assign(queues_, 0);
   const auto kind = Neighbour::kind_of(options.more.at("neighbour"));
   if (!kind) return kind.error();
-  auto neighbour = Neighbour::make(device, *kind, timeout_ns_);
+  auto neighbour = Neighbour::make(device, *kind, 1, timeout_ns_);
   if (!neighbour) return neighbour.error();
   neighbour_ = *std::move(neighbour);
   const Serve kernel{};
