@@ -54,6 +54,7 @@ const std::vector<Case>& all_cases() {
       {"parameter_server", &sample::parameter_server_info, 0, Options{{"workers", "4"}, {"shards", "4"}}},
       {"storage", &sample::storage_info, 0, {}},
       {"expert_dispatch", &sample::expert_dispatch_info, 0, {}},
+      {"megakernel", &sample::megakernel_info, 0, {}},
   };
   return cases;
 }
