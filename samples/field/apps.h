@@ -15,6 +15,7 @@ const AppInfo& parameter_server_info();
 const AppInfo& storage_info();
 const AppInfo& expert_dispatch_info();
 const AppInfo& megakernel_info();
+const AppInfo& locks_info();
 
 const std::vector<const AppInfo*>& field_apps();
 

@@ -48,7 +48,7 @@ struct FillWeights {
 };
 
 struct Run {
-  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 2;
+  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 4;
 
   wic::Site site;
   Network network;

@@ -20,6 +20,7 @@ constexpr std::uint32_t kCheckedPerRound = 64;  // gradients of each message; ch
 
 struct Worker {
   wic::Device* device = nullptr;
+  wic::SiteId site = 0;
   wic::Array<std::uint32_t> parameters, arrived, gradients, ready;
   wic::Array<Quad> samples;
   std::unique_ptr<wic::Stream> stream;  // last: destroyed first, so its work ends before the memory is freed
@@ -59,7 +60,7 @@ class ParameterServer final : public App {
         cpus_(options.number("cpus")),
         team_(shards_) {}
   Result<> open(const AppOptions& options);
-  Result<> open_worker(Worker& worker, std::uint32_t number);
+  Result<> open_worker(Worker& worker, std::uint32_t number, const AppOptions& options);
   Result<> launch_workers();
   Result<> serve(std::uint32_t shard);
 
@@ -68,7 +69,6 @@ class ParameterServer final : public App {
   const std::uint32_t shards_, cpus_;
   std::uint32_t per_shard_ = 0, rounds_per_step_ = 0, round_ = 0, mib_ = 0, passes_ = 1;
   wic::LaunchShape shape_;
-  wic::SiteId site_ = 0;
   HostTeam<> team_;
   std::vector<Result<>> outcomes_;  // per shard
   std::vector<double> round_ns_;
@@ -88,14 +88,6 @@ Result<> ParameterServer::open(const AppOptions& options) {
   if (!threads) return threads.error();
   const std::uint32_t sms = runtime_.device(0).properties().sm_count;
   shape_ = {options.blocks != 0 ? options.blocks : options.on_gpu ? 2 * sms : 2, *threads};
-  wic::SiteSpec spec;
-  spec.name = options.prefix + "ps.gradient";
-  spec.word_memory = wic::WordMemory::pinned_host;
-  spec.releasing = wic::kFirstDeviceEnd;
-  spec.waiting = wic::kHostEnd;
-  const auto site = runtime_.add_site(spec);
-  if (!site) return site.error();
-  site_ = *site;
   const std::size_t count = std::size_t{shards_} * per_shard_;
   auto held = wic::Array<std::uint32_t>::make(runtime_.device(0), count, wic::Memory::pinned_host);
   if (!held) return held.error();
@@ -106,13 +98,23 @@ Result<> ParameterServer::open(const AppOptions& options) {
   outcomes_.assign(shards_, wic::ok());
   workers_.resize(options.number("workers"));
   for (std::uint32_t w = 0; w < workers_.size(); ++w) {
-    if (auto r = open_worker(workers_[w], w); !r) return r;
+    if (auto r = open_worker(workers_[w], w, options); !r) return r;
   }
   return wic::ok();
 }
 
-Result<> ParameterServer::open_worker(Worker& worker, std::uint32_t number) {
-  worker.device = &runtime_.device(number % runtime_.device_count());
+Result<> ParameterServer::open_worker(Worker& worker, std::uint32_t number, const AppOptions& options) {
+  const auto device = static_cast<std::uint32_t>(number % runtime_.device_count());
+  worker.device = &runtime_.device(device);
+  // A site per worker: the first in turn is waited for much longer than those after it.
+  wic::SiteSpec spec;
+  spec.name = options.prefix + "ps.gradient" + std::to_string(number);
+  spec.word_memory = wic::WordMemory::pinned_host;
+  spec.releasing = static_cast<wic::SiteEnd>(wic::kFirstDeviceEnd + device);
+  spec.waiting = wic::kHostEnd;
+  const auto site = runtime_.add_site(spec);
+  if (!site) return site.error();
+  worker.site = *site;
   const std::size_t count = parameters_.size(), lines = std::size_t{shards_} * kLineWords;
   const std::size_t samples = (std::size_t{std::min(mib_, kHeldMib)} << 20) / sizeof(Quad);
   auto held = wic::Array<Quad>::make(*worker.device, samples, wic::Memory::device);
@@ -155,7 +157,7 @@ Result<> ParameterServer::launch_workers() {
   for (std::uint32_t w = 0; w < workers_.size(); ++w) {
     const Worker& worker = workers_[w];
     Gradient kernel{};
-    kernel.site = runtime_.site(site_, timeout_ns_, w % runtime_.device_count());
+    kernel.site = runtime_.site(worker.site, timeout_ns_, w % runtime_.device_count());
     kernel.worker = w;
     kernel.round = round_;
     kernel.shards = shards_;
@@ -179,10 +181,11 @@ Result<> ParameterServer::serve(std::uint32_t shard) {
   const CpuLimit limit(cpus_);
   const std::size_t base = std::size_t{shard} * per_shard_;
   for (std::uint32_t w = 0; w < workers_.size(); ++w) {
-    const wic::WaitResult wait = runtime_.wait_until(site_, round_, &workers_[w].ready[std::size_t{shard} * kLineWords],
-                                                     wic::AtLeast{round_}, static_cast<wic::TimeNs>(timeout_ns_));
+    const wic::WaitResult wait =
+        runtime_.wait_until(workers_[w].site, round_, &workers_[w].ready[std::size_t{shard} * kLineWords],
+                            wic::AtLeast{round_}, static_cast<wic::TimeNs>(timeout_ns_));
     if (!wait) {
-      return wic::failed("a deadline passed: shard " + std::to_string(shard) + " waited at ps.gradient for worker " +
+      return wic::failed("a deadline passed: shard " + std::to_string(shard) + " waited at ps.gradient" +
                          std::to_string(w) + " in round " + std::to_string(round_));
     }
     const std::uint32_t* const gradients = workers_[w].gradients.data() + base;

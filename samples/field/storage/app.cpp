@@ -64,7 +64,7 @@ class Storage final : public App {
   std::uint32_t reads_ = 0, pages_ = 0, mib_ = 0, passes_ = 1, stride_ = 0, cpus_ = 0, entries_ = 0, steps_ = 0;
   wic::TimeNs service_ns_ = 0, gap_ns_ = 0, last_due_ = 0;
   wic::LaunchShape shape_;
-  wic::SiteId submitted_site_ = 0, done_site_ = 0;
+  wic::SiteId submitted_site_ = 0, idle_site_ = 0, done_site_ = 0;
   std::uint32_t taken_ = 0;  // commands
   std::vector<double> read_ns_;
   std::vector<std::uint32_t> flash_;  // the disk's pages
@@ -111,6 +111,10 @@ Result<> Storage::add_sites(const AppOptions& options) {
   spec.waiting = wic::kHostEnd;
   const auto submitted = runtime_.add_site(spec);
   if (!submitted) return submitted.error();
+  spec.name = options.prefix + "storage.idle";
+  const auto idle = runtime_.add_site(spec);
+  if (!idle) return idle.error();
+  idle_site_ = *idle;
   spec.name = options.prefix + "storage.done";
   spec.releasing = wic::kHostEnd;
   spec.waiting = wic::kFirstDeviceEnd;
@@ -202,11 +206,13 @@ Result<> Storage::step(std::uint32_t) {
 Result<> Storage::play_disk() {
   const CpuLimit limit(cpus_);
   std::deque<Pending> pending;
-  for (;;) {
+  for (bool first = true;; first = false) {
     if (pending.empty()) {
+      // The first wait of a step is as long as the blocks compute, the others are short: two sites.
       const std::uint32_t number = taken_ + 1;
-      const wic::WaitResult wait = runtime_.wait_until(submitted_site_, number, &commands_[taken_ % entries_].number,
-                                                       wic::AtLeast{number}, static_cast<wic::TimeNs>(timeout_ns_));
+      const wic::WaitResult wait =
+          runtime_.wait_until(first ? idle_site_ : submitted_site_, number, &commands_[taken_ % entries_].number,
+                              wic::AtLeast{number}, static_cast<wic::TimeNs>(timeout_ns_));
       if (!wait) return wic::failed("a deadline passed: the disk waited at storage.submitted");
     }
     if (!take_commands(pending)) return wic::ok();
