@@ -167,6 +167,8 @@ Result<> Storage::step(std::uint32_t) {
   Gather kernel{};
   kernel.queues = {runtime_.site(submitted_site_, timeout_ns_),
                    runtime_.site(done_site_, timeout_ns_),
+                   idle_site_,
+                   shape_.blocks * reads_ + 1,
                    commands_.data(),
                    entries_,
                    counters_.data() + kTail,

@@ -28,6 +28,8 @@ inline constexpr std::uint32_t kStop = 0xffffffffu;
 /// The device's end of the queues.
 struct Queues {
   wic::Site submitted_site, done_site;
+  wic::SiteId idle_site;   ///< where the disk's thread waits for a step's first command
+  std::uint32_t per_step;  ///< commands
   Command* commands;
   std::uint32_t entries;          ///< more than there are blocks, so that no entry is written before it was read
   std::uint32_t* tail;            ///< device memory: commands so far
@@ -41,7 +43,8 @@ struct Queues {
     Command& command = commands[(number - 1) % entries];
     command.page = page;
     command.block = block;
-    submitted_site.signal(thread, number, &command.number, number);
+    const wic::SiteId site = (number - 1) % per_step == 0 ? idle_site : submitted_site.id;
+    wic::signal(thread, submitted_site.view, site, number, &command.number, number);
   }
 };
 
