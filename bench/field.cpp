@@ -52,9 +52,16 @@ const std::vector<Case>& all_cases() {
       {"engine", &sample::engine_info, 0, Options{{"engines", "4"}}},
       {"engine_2_cpus", &sample::engine_info, 0, Options{{"engines", "4"}, {"cpus", "2"}}},
       {"parameter_server", &sample::parameter_server_info, 0, Options{{"workers", "4"}, {"shards", "4"}}},
+      {"parameter_server_2_cpus", &sample::parameter_server_info, 0,
+       Options{{"workers", "4"}, {"shards", "4"}, {"cpus", "2"}}},
       {"storage", &sample::storage_info, 0, {}},
       {"expert_dispatch", &sample::expert_dispatch_info, 0, {}},
+      {"expert_dispatch_1_cpu", &sample::expert_dispatch_info, 0, Options{{"cpus", "1"}}},
       {"megakernel", &sample::megakernel_info, 0, {}},
+      {"locks_test_and_set", &sample::locks_info, 0, Options{{"lock", "test-and-set"}}},
+      {"locks_ticket", &sample::locks_info, 0, Options{{"lock", "ticket"}}},
+      {"locks_read_write", &sample::locks_info, 0, Options{{"lock", "read-write"}}},
+      {"locks_queue", &sample::locks_info, 0, Options{{"lock", "queue"}}},
   };
   return cases;
 }
@@ -228,7 +235,7 @@ void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& rac
         row.compared_to =
             fmt::format("{}_{}_poll (round by round, above 1 where this is better)", which.name, kFigureNames[figure]);
         row.ratio = ratio.value;
-        std::fprintf(stderr, "field: %-18s %-7s %-6s %10.4g, polled %10.4g %s: gain %.3f (%.3f to %.3f)\n", which.name,
+        std::fprintf(stderr, "field: %-23s %-7s %-6s %10.4g, polled %10.4g %s: gain %.3f (%.3f to %.3f)\n", which.name,
                      kFigureNames[figure], contender.name, own.value, of(poll, figure).value, row.unit.c_str(),
                      ratio.value, ratio.low, ratio.high);
       }
@@ -243,7 +250,7 @@ int main(int argc, char** argv) {
   Claim claim(
       "field",
       "the programs of samples/field, polling and parked, by what a user of them feels\n"
-      "Example: bench_field --devices cuda:0 --pair cuda:0,cuda:0 --limit 200 --cases queues,engine -o field.json\n"
+      "Example: bench_field --devices cuda:0 --pair cuda:0,cuda:0 --limit 150 --cases queues,engine -o field.json\n"
       "  --pair: devices of programs for two and more; --cases: those whose names begin with one of these words; "
       "--limit: seconds in all;\n"
       "  --turn-ms: how long a way of waiting runs before the next takes its turn",
@@ -251,8 +258,8 @@ int main(int argc, char** argv) {
   Plan plan;
   plan.devices = claim.option("devices", "simt:1");
   plan.pair = claim.option("pair", "simt:2");
-  plan.turn_ns = claim.option("turn-ms", 400) * wicprof::kMillisecond;
-  const TimeNs begin = wicprof::now_ns(), limit = claim.option("limit", 200) * wicprof::kSecond;
+  plan.turn_ns = claim.option("turn-ms", 300) * wicprof::kMillisecond;
+  const TimeNs begin = wicprof::now_ns(), limit = claim.option("limit", 150) * wicprof::kSecond;
   const std::vector<std::string> wanted = words_of(claim.option("cases", ""));
   std::vector<const Case*> cases;
   for (const Case& each : all_cases()) {

@@ -114,7 +114,7 @@ rivals() {
 }
 
 field() {
-  limit=260 claim field bench_field --devices cuda:0 --pair cuda:0,cuda:0 --limit 200
+  limit=260 claim field bench_field --devices cuda:0 --pair cuda:0,cuda:0 --limit 150
 }
 
 classification() {

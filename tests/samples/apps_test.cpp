@@ -45,7 +45,8 @@ std::uint32_t size_of(const AppInfo& info) {
                                                           {"field_parameter_server", 1u << 16},
                                                           {"field_storage", 256},
                                                           {"field_expert_dispatch", 64},
-                                                          {"field_megakernel", 64}};
+                                                          {"field_megakernel", 64},
+                                                          {"field_locks", 64}};
   return sizes.at(info.name);
 }
 #else

@@ -15,12 +15,13 @@ namespace {
 
 using wic::Result;
 
-constexpr std::uint32_t kMaxWeightsMib = 1024;  // a step that reads more reads them several times
+constexpr std::uint32_t kMaxWeightsMib = 512;  // a step that reads more reads them several times
 
 /// A scheduler thread with its batch.
 struct Engine {
   std::uint32_t number = 0, step = 0;
   wic::SiteId site = 0;
+  wic::Array<Quad> weights;
   wic::Array<Slot> slots;
   wic::Array<std::uint32_t> counters, done;
   std::unique_ptr<wic::Stream> stream;
@@ -80,7 +81,7 @@ class Engines final : public App {
   Engines(wic::Runtime& runtime, const AppOptions& options)
       : runtime_(runtime), timeout_ns_(options.timeout_ns), team_(options.number("engines")) {}
   Result<> open(const AppOptions& options);
-  Result<> open_weights(const AppOptions& options);
+  Result<> open_weights(Engine& engine);
   Result<> open_engine(Engine& engine, const AppOptions& options);
   Result<> decode(Engine& engine);
   Result<std::uint32_t> admit(Engine& engine);
@@ -90,7 +91,6 @@ class Engines final : public App {
   const std::uint64_t timeout_ns_;
   std::uint32_t slots_ = 0, steps_ = 0, length_ = 0, cpus_ = 0, mib_ = 0, passes_ = 1, total_ = 0;
   wic::LaunchShape shape_;
-  wic::Array<Quad> weights_;
   HostTeam<> team_;
   std::vector<Engine> engines_;
   std::deque<Inbox> inboxes_;
@@ -106,12 +106,15 @@ Result<> Engines::open(const AppOptions& options) {
   if (!threads) return threads.error();
   const std::uint32_t sms = runtime_.device(0).properties().sm_count;
   shape_ = {options.blocks != 0 ? options.blocks : options.on_gpu ? 2 * sms : 2, *threads, 2 * sizeof(std::uint32_t)};
-  if (auto r = open_weights(options); !r) return r;
+  mib_ = options.size != 0 ? options.size : options.on_gpu ? 16 * kMaxWeightsMib : 1;
+  passes_ = (mib_ + kMaxWeightsMib - 1) / kMaxWeightsMib;
+  mib_ = mib_ / passes_ * passes_;
   engines_.resize(options.number("engines"));
   inboxes_.resize(engines_.size());
   for (std::uint32_t e = 0; e < engines_.size(); ++e) {
     engines_[e].number = e;
     if (auto r = open_engine(engines_[e], options); !r) return r;
+    if (auto r = open_weights(engines_[e]); !r) return r;
   }
   tokenizers_ = std::make_unique<Tokenizers>(options.number("tokenizers"), options.number("prompt"), cpus_, inboxes_);
   // Twice as many users as places: a finished sequence finds the next prompt ready, if the tokenizers keep up.
@@ -121,22 +124,18 @@ Result<> Engines::open(const AppOptions& options) {
   return wic::ok();
 }
 
-Result<> Engines::open_weights(const AppOptions& options) {
+// Each engine has a model of its own, as engines in processes of their own have.
+Result<> Engines::open_weights(Engine& engine) {
   wic::Device& device = runtime_.device(0);
-  mib_ = options.size != 0 ? options.size : options.on_gpu ? 8 * kMaxWeightsMib : 1;
-  const std::uint32_t held = std::min(mib_, kMaxWeightsMib);
-  passes_ = mib_ / held;
-  mib_ = passes_ * held;
+  const std::uint32_t held = mib_ / passes_;
   const auto count = static_cast<std::uint32_t>((std::size_t{held} << 20) / sizeof(Quad));
   auto weights = wic::Array<Quad>::make(device, count, wic::Memory::device);
   if (!weights) return weights.error();
-  weights_ = *std::move(weights);
+  engine.weights = *std::move(weights);
   const std::uint64_t words = std::uint64_t{count} * 4;
   total_ = static_cast<std::uint32_t>(words * (words - 1) / 2 * passes_);
-  auto stream = device.make_stream();
-  if (!stream) return stream.error();
-  if (auto r = wic::launch(**stream, shape_, FillWeights{weights_.data(), count}); !r) return r;
-  return (*stream)->synchronize();
+  if (auto r = wic::launch(*engine.stream, shape_, FillWeights{engine.weights.data(), count}); !r) return r;
+  return engine.stream->synchronize();
 }
 
 Result<> Engines::open_engine(Engine& engine, const AppOptions& options) {
@@ -172,8 +171,8 @@ Result<> Engines::decode(Engine& engine) {
   Decode kernel{};
   kernel.site = runtime_.site(engine.site, timeout_ns_);
   kernel.step = ++engine.step;
-  kernel.weights = weights_.data();
-  kernel.count = static_cast<std::uint32_t>(weights_.size());
+  kernel.weights = engine.weights.data();
+  kernel.count = static_cast<std::uint32_t>(engine.weights.size());
   kernel.passes = passes_;
   kernel.slots = engine.slots.data();
   kernel.slot_count = slots_;
@@ -238,7 +237,7 @@ const AppInfo& engine_info() {
        {"tokenizers", "threads that turn prompts into tokens", "2", 1, 64},
        {"slots", "sequences in a batch; 0 = 4, on a GPU 32", "0", 0, engine::kMaxSlots},
        {"length", "mean tokens per sequence", "16", 2, 1u << 16},
-       {"prompt", "bytes per prompt", "8000", 1, 1u << 24},
+       {"prompt", "bytes per prompt", "16000", 1, 1u << 24},
        {"steps", "steps of each engine per step of the program; 0 = 3, on a GPU 10", "0", 0, 1u << 16},
        {"cpus", "CPUs that schedulers and tokenizers share; 0 = all", "0", 0, 1'024}},
       &engine::Engines::make,
