@@ -27,8 +27,8 @@ class Vocabulary {
         if (mix(a << 8 | b) % 2 == 0) add(a, b);
       }
     }
-    while (merges_.size() < kMerges) {
-      const std::uint64_t draw = mix(next_);
+    for (std::uint64_t n = 0; merges_.size() < kMerges; ++n) {
+      const std::uint64_t draw = mix(n);
       add(static_cast<std::uint32_t>(draw % next_), static_cast<std::uint32_t>((draw >> 32) % next_));
     }
   }
