@@ -3,7 +3,8 @@
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
 # PART: programs (samples under wic-prof), backend (the backend's own benchmarks), applications (all ten, and sweeps
 # over threads and sizes), classification (of all ten, recorded in every way of waiting), collector (the cost of
-# recording: at most 570 s, of which PyTorch takes 300), rivals (figure 17's, on one GPU), two_gpus (needs a second GPU).
+# recording: at most 570 s, of which PyTorch takes 300), rivals (figure 17's, on one GPU), field (samples/field), two_gpus
+# (needs a second GPU).
 # Default: programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Continues after a claim that does not hold and then exits with 1.
@@ -112,6 +113,10 @@ rivals() {
   limit=560 claim rivals bench_rivals --c-devices cuda:0 --g-devices cuda:0,cuda:0
 }
 
+field() {
+  limit=260 claim field bench_field --devices cuda:0 --pair cuda:0,cuda:0 --limit 150
+}
+
 classification() {
   echo "== classification"
   timeout 590 python3 -B "$(dirname "$0")/classification.py" --wic-prof "$bin/wic-prof" --programs "$bin" \
@@ -133,9 +138,9 @@ two_gpus() {
 
 case $part in
   all) programs; backend ;;
-  programs | backend | applications | classification | collector | rivals | two_gpus) "$part" ;;
+  programs | backend | applications | classification | collector | rivals | field | two_gpus) "$part" ;;
   *)
-    echo "unknown part '$part': choose programs, backend, applications, classification, collector, rivals, two_gpus or all" >&2
+    echo "unknown part '$part': choose programs, backend, applications, classification, collector, rivals, field, two_gpus or all" >&2
     exit 2
     ;;
 esac

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <new>
 
 #include "common/known_delay.h"
@@ -36,8 +37,8 @@ std::string way_name(const AppOptions& app) {
 void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
   AppOptions& app = program.app;
   cli.add_option("-w,--wait", app.way,
-                 "naive (Algorithm 1 of the WIC paper), poll (tuned polling) or park; wic-prof's --mode and "
-                 "toggle take precedence")
+                 fmt::format("{}poll (tuned polling) or park; wic-prof's --mode and toggle take precedence",
+                             info.no_naive != nullptr ? "" : fmt::format("naive ({}), ", info.naive)))
       ->transform(CLI::CheckedTransformer(kWays))
       ->default_str("poll");
   cli.add_option(
@@ -89,34 +90,58 @@ wic::Result<std::unique_ptr<wic::Runtime>> open_runtime(const AppInfo& info, con
   return runtime;
 }
 
+double at_share(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
 struct Times {
   std::vector<double> us;
-  double at(double share) const {
-    std::vector<double> sorted = us;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-  }
+  wic::TimeNs wall_ns = 0, cpu_ns = 0;  // of all steps; CPU time of the whole process
+  double at(double share) const { return at_share(us, share); }
 };
+
+wic::TimeNs process_cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return now.tv_sec * wic::kSecond + now.tv_nsec;
+}
 
 wic::Result<> run(App& app, const wic::Runtime& runtime, const SampleOptions& options, Times& times) {
   const KnownDelay delay(runtime);
+  const wic::TimeNs first = wic::now_ns(), first_cpu = process_cpu_ns();
   for (Progress progress(options); progress.more();) {
     const wic::TimeNs begin = wic::now_ns();
     if (wic::Result<> done = app.step(progress.next()); !done) return done;
     delay.after(begin);
     times.us.push_back(static_cast<double>(wic::now_ns() - begin) / 1e3);
   }
+  times.wall_ns = wic::now_ns() - first;
+  times.cpu_ns = process_cpu_ns() - first_cpu;
   return app.check();
 }
 
-int report(const AppInfo& info, const Program& program, const App& app, const Times& times,
-           const wic::Result<>& result) {
+void report_felt(const AppInfo& info, const Felt& felt, const Times& times) {
+  if (felt.unit == nullptr || times.wall_ns <= 0) return;
+  const double seconds = static_cast<double>(times.wall_ns) * 1e-9;
+  std::string line = fmt::format("{}: {:.4g} {}/s", info.name, felt.work / seconds, felt.unit);
+  if (!felt.latency_ns.empty()) {
+    line += fmt::format(", each p50 {:.1f} us, p99 {:.1f} us", at_share(felt.latency_ns, 0.5) / 1e3,
+                        at_share(felt.latency_ns, 0.99) / 1e3);
+  }
+  if (felt.beside_unit != nullptr)
+    line += fmt::format(", beside it {:.4g} {}/s", felt.beside / seconds, felt.beside_unit);
+  fmt::print("{}, {:.2f} CPUs\n", line, static_cast<double>(times.cpu_ns) / static_cast<double>(times.wall_ns));
+}
+
+int report(const AppInfo& info, const Program& program, App& app, const Times& times, const wic::Result<>& result) {
   if (!result && result.error().kind != wic::ErrorKind::failed) return fail(info.name, result.error());
   const Traffic traffic = app.traffic();
   fmt::print(
       "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) per step, {}\n",
       info.name, times.us.size(), program.common.devices, way_name(program.app), app.shape(), times.at(0.5),
       times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
+  report_felt(info, app.take_felt(), times);
   if (result) return 0;
   fmt::print("{}: {}\n", info.name, result.error().message);
   return 1;
@@ -128,8 +153,16 @@ std::uint32_t AppOptions::number(const std::string& name) const {
   return static_cast<std::uint32_t>(std::stoul(more.at(name)));
 }
 
+wic::Result<> check_way(const AppInfo& info, Way way) {
+  if (way != Way::naive || info.no_naive == nullptr) return wic::ok();
+  return wic::bad_input(fmt::format("--wait naive: {}", info.no_naive));
+}
+
 wic::Result<> check_rival(const AppInfo& info, const AppOptions& options) {
   if (options.rival == Rival::none) return wic::ok();
+  if (info.no_rival != nullptr) {
+    return wic::bad_input(fmt::format("--rival {}: {}", rival_info(options.rival).name, info.no_rival));
+  }
   const RivalInfo& rival = rival_info(options.rival);
   if (options.way == Way::naive) {
     return wic::bad_input("--rival replaces how --wait naive moves messages; choose --wait poll or park");
@@ -158,6 +191,7 @@ int run_app(const AppInfo& info, int argc, char** argv) {
   program.common.wait = program.app.way == Way::park ? wic::Mode::park : wic::Mode::poll;
   program.app.on_gpu = program.common.on_gpu();
   program.app.timeout_ns = program.common.timeout_ns();
+  if (const auto accepted = check_way(info, program.app.way); !accepted) return fail(info.name, accepted.error());
   if (const auto accepted = check_rival(info, program.app); !accepted) return fail(info.name, accepted.error());
   try {
     auto runtime = open_runtime(info, program.common);

@@ -37,6 +37,15 @@ struct Traffic {
   double bytes = 0;     ///< per step
 };
 
+/// What a user of the program feels, beside the time of a step.
+struct Felt {
+  const char* unit = nullptr;  ///< of `work`, in the plural: "requests"; nullptr: the program has no such figure
+  double work = 0;
+  std::vector<double> latency_ns = {};  ///< of each request, where there are requests
+  const char* beside_unit = nullptr;    ///< of what a neighbour did on the same device; nullptr: no neighbour
+  double beside = 0;
+};
+
 /// Host thread.
 class App {
  public:
@@ -47,6 +56,8 @@ class App {
   /// Call after the last step. Error: wic::failed, names what differs from the reference and where.
   virtual wic::Result<> check() = 0;
   virtual Traffic traffic() const = 0;
+  /// Of the steps since the last call.
+  virtual Felt take_felt() { return {}; }
   /// Problem size for the printed line, for example "192^3 cells on 2 ranks".
   virtual std::string shape() const = 0;
 };
@@ -69,7 +80,13 @@ struct AppInfo {
   /// Errors: invalid sizes, blocks that do not fit the devices at once, too little memory.
   wic::Result<std::unique_ptr<App>> (*make)(wic::Runtime& runtime, const AppOptions& options);
   std::vector<RivalRefusal> refused = {};  ///< rivals between ends of this application's kind that it does not run with
+  const char* naive = "Algorithm 1 of the WIC paper";  ///< what Way::naive is
+  const char* no_naive = nullptr;                      ///< why the application has no Way::naive
+  const char* no_rival = nullptr;                      ///< why the application runs with no rival at all
 };
+
+/// Error: bad usage, with the reason why the application does not wait in this way. AppInfo::make does not check it.
+wic::Result<> check_way(const AppInfo& info, Way way);
 
 /// Error: bad usage, with the reason why the application does not run with this rival, or not in this way of waiting.
 /// AppInfo::make does not check it.

@@ -1,7 +1,7 @@
-// Properties of every application: correct in all three ways of waiting, and polling and parked with each rival that it
-// runs with (rivals/rival.h), also while the mode toggles. Compiled for the
-// CPU device, for one GPU that plays both ends, and for two GPUs (APPS_C_DEVICES for the c_ programs, APPS_G_DEVICES
-// for the g_ programs).
+// Properties of every application, of the paper and of the field: correct in all three ways of waiting, and polling and
+// parked with each rival that it runs with (rivals/rival.h), also while the mode toggles. Compiled for the CPU device,
+// for one GPU that plays both ends, and for two GPUs (APPS_C_DEVICES for the c_ programs, APPS_G_DEVICES for the g_
+// programs).
 #include "apps.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,8 @@
 #include <atomic>
 #include <map>
 #include <thread>
+
+#include "field/apps.h"
 
 namespace sample {
 namespace {
@@ -28,9 +30,23 @@ constexpr bool kOnGpu = true;
 std::string devices_of(const AppInfo& info) { return info.min_devices > 1 ? APPS_G_DEVICES : APPS_C_DEVICES; }
 // Sizes for this test; the default sizes on GPUs take seconds to set up and to check.
 std::uint32_t size_of(const AppInfo& info) {
-  static const std::map<std::string, std::uint32_t> sizes{
-      {"c_srs", 64},      {"c_cg", 24},   {"c_fe", 16},  {"c_h3d", 48},  {"g_bfs", 1u << 16},
-      {"g_bs", 1u << 18}, {"g_c2d", 768}, {"g_stn", 96}, {"g_gem", 512}, {"g_kmn", 1u << 17}};
+  static const std::map<std::string, std::uint32_t> sizes{{"c_srs", 64},
+                                                          {"c_cg", 24},
+                                                          {"c_fe", 16},
+                                                          {"c_h3d", 48},
+                                                          {"g_bfs", 1u << 16},
+                                                          {"g_bs", 1u << 18},
+                                                          {"g_c2d", 768},
+                                                          {"g_stn", 96},
+                                                          {"g_gem", 512},
+                                                          {"g_kmn", 1u << 17},
+                                                          {"field_queues", 64},
+                                                          {"field_engine", 64},
+                                                          {"field_parameter_server", 1u << 16},
+                                                          {"field_storage", 256},
+                                                          {"field_expert_dispatch", 64},
+                                                          {"field_megakernel", 64},
+                                                          {"field_locks", 64}};
   return sizes.at(info.name);
 }
 #else
@@ -41,8 +57,12 @@ std::uint32_t size_of(const AppInfo&) { return 0; }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const AppInfo* info : all_apps()) {
-    for (const Way way : {Way::naive, Way::poll, Way::park}) cases.push_back({info, way});
+  std::vector<const AppInfo*> apps = all_apps();
+  apps.insert(apps.end(), field_apps().begin(), field_apps().end());
+  for (const AppInfo* info : apps) {
+    for (const Way way : {Way::naive, Way::poll, Way::park}) {
+      if (check_way(*info, way)) cases.push_back({info, way});
+    }
     for (const RivalInfo& rival : kRivals) {
       for (const Way way : {Way::poll, Way::park}) {
         AppOptions options;
@@ -128,6 +148,21 @@ TEST_P(EveryApplication, ReportsAMissedDeadline) {
   if (done) GTEST_SKIP() << "no wait in 20 steps found its word unset";
   EXPECT_EQ(done.error().kind, wicprof::ErrorKind::failed);
   EXPECT_NE(done.error().message.find("deadline"), std::string::npos) << done.error().message;
+}
+
+TEST(Field, RefusesWhatItDoesNotHaveWithTheReason) {
+  AppOptions options;
+  for (const AppInfo* info : field_apps()) {
+    options.rival = Rival::gps;
+    const auto rival = check_rival(*info, options);
+    ASSERT_FALSE(rival) << info->name;
+    EXPECT_NE(rival.error().message.find("paper's applications"), std::string::npos) << rival.error().message;
+    const auto naive = check_way(*info, Way::naive);
+    ASSERT_EQ(static_cast<bool>(naive), info->no_naive == nullptr) << info->name;
+    if (!naive) {
+      EXPECT_NE(naive.error().message.find("host thread"), std::string::npos) << naive.error().message;
+    }
+  }
 }
 
 TEST(Rivals, AreRefusedWithTheReason) {

@@ -87,13 +87,17 @@ class Samples(harness.Case):
         return json.loads(answer.stdout)
 
     def test_every_sample_matches_its_expectation(self):
-        files = sorted((SOURCE / "samples").glob("*/expect.json"))
-        self.assertGreaterEqual(len(files), 3)
-        for file in files:
-            with self.subTest(sample=file.parent.name):
+        for folder, prefix in (("samples", ""), ("samples/field", "field_")):
+            files = sorted((SOURCE / folder).glob("*/expect.json"))
+            self.assertGreaterEqual(len(files), 3)
+            self.check_all({prefix + file.parent.name: file for file in files})
+
+    def check_all(self, files):
+        for sample, file in files.items():
+            with self.subTest(sample=sample):
                 expected = json.loads(file.read_text())
                 self.assertEqual(shape_problems(expected), [])
-                analysis = self.analysis_of(file.parent.name, expected)
+                analysis = self.analysis_of(sample, expected)
                 self.assertEqual(analysis["loss"], [])
                 self.assertEqual(answer_problems(expected, analysis), [], json.dumps(analysis, indent=1))
 

@@ -1,0 +1,12 @@
+#include "field/apps.h"
+
+namespace sample {
+
+const std::vector<const AppInfo*>& field_apps() {
+  static const std::vector<const AppInfo*> apps{&queues_info(),  &engine_info(),          &parameter_server_info(),
+                                                &storage_info(), &expert_dispatch_info(), &megakernel_info(),
+                                                &locks_info()};
+  return apps;
+}
+
+}  // namespace sample
