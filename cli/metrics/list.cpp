@@ -56,6 +56,20 @@ constexpr std::array kMetrics{
                if (sum.cpu_ns) time(samples, *sum.cpu_ns, labels);
              });
            }},
+    Metric{Type::counter, "wicprof.wakes", "{wait}",
+           "Waits at wait sites whose signal was seen, by site, side and the strategy at their end.",
+           [](const Facts& facts, Samples& samples) {
+             by_way(facts, [&](const store::WaitSum& sum, Labels labels) {
+               if (sum.wakes > 0) count(samples, sum.wakes, labels);
+             });
+           }},
+    Metric{Type::counter, "wicprof.wake.time", "s",
+           "Wake latency of these waits: from the signal, or from the arrival if that came later, until they went on.",
+           [](const Facts& facts, Samples& samples) {
+             by_way(facts, [&](const store::WaitSum& sum, Labels labels) {
+               if (sum.wakes > 0) time(samples, sum.wake_ns, labels);
+             });
+           }},
     Metric{Type::gauge, "wicprof.parked", "", "1 while waits are wanted to park, 0 while they poll, by side.",
            [](const Facts& facts, Samples& samples) {
              count(samples, facts.device_mode == Mode::park, {{"side", "device"}});

@@ -160,7 +160,7 @@ void EventIntake::insert(const typename Table::Event& event, std::size_t ring, D
   if (times_ && !has_plausible_times<Table>(event, lookup, *times_)) {
     return output_->counters().add(Stat::impossible_rows, Table::kName, 1);
   }
-  if (tally_ != nullptr) sum_up(ring, event);
+  if (tally_ != nullptr) sum_up(ring, event, clock == nullptr ? nullptr : &clock->converter);
   if (!output_->stopped() && retention_.plan().fixed() && retention_.outside<Table>(event, lookup)) {
     return output_->count_left_out(1);
   }
@@ -176,8 +176,17 @@ void EventIntake::insert(const typename Table::Event& event, std::size_t ring, D
 }
 
 template <class Event>
-void EventIntake::sum_up(std::size_t ring, const Event& event) {
-  if constexpr (std::is_same_v<Event, WaitEvent> || std::is_same_v<Event, HostWaitEvent>) {
+void EventIntake::sum_up(std::size_t ring, const Event& event, const ClockConverter* clock) {
+  const auto host_time = [clock](std::uint64_t ns) {
+    return clock == nullptr ? static_cast<TimeNs>(ns) : clock->convert(ns).ns;
+  };
+  if constexpr (std::is_same_v<Event, WaitEvent>) {
+    const SiteId site = participants_.site(ring, event.site);
+    tally_->add(site, event);
+    tally_->wakes(site, event, host_time(event.arrived_ns), host_time(event.resumed_ns));
+  } else if constexpr (std::is_same_v<Event, SignalEvent>) {
+    tally_->signals(participants_.site(ring, event.site), event, host_time(event.at_ns));
+  } else if constexpr (std::is_same_v<Event, HostWaitEvent>) {
     tally_->add(participants_.site(ring, event.site), event);
   } else if constexpr (std::is_same_v<Event, InterventionEvent>) {
     tally_->add(event);

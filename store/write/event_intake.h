@@ -80,7 +80,7 @@ class EventIntake {
   template <class Table>
   void insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock);
   template <class Event>
-  void sum_up(std::size_t ring, const Event& event);
+  void sum_up(std::size_t ring, const Event& event, const ClockConverter* clock);
 
   TraceOutput* output_;
   DeviceClocks& clocks_;

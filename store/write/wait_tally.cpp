@@ -1,5 +1,7 @@
 #include "store/write/wait_tally.h"
 
+#include <algorithm>
+
 #include "store/format/plausible_times.h"
 
 namespace wicprof::store {
@@ -25,6 +27,8 @@ void WaitSum::add(const WaitSum& other) {
   waits += other.waits;
   waiting_ns += other.waiting_ns;
   if (other.cpu_ns) cpu_ns = cpu_ns.value_or(0) + *other.cpu_ns;
+  wakes += other.wakes;
+  wake_ns += other.wake_ns;
 }
 
 WaitTally::Site* WaitTally::site_of(SiteId id) {
@@ -68,6 +72,43 @@ void WaitTally::add(SiteId id, Way way, const WaitSum& wait) {
 void WaitTally::add(SiteId site, const WaitEvent& wait) {
   const std::optional<std::uint64_t> waiting = length(wait.arrived_ns, wait.resumed_ns);
   if (waiting) add(site, {WaitSide::device, known_strategy(wait.strategy)}, {1, *waiting});
+}
+
+WaitTally::Woken& WaitTally::woken(const Word& word) {
+  const auto [at, added] = words_.try_emplace(word);
+  if (added) order_.push_back(word);
+  if (order_.size() > kMostWords) {
+    words_.erase(order_.front());
+    order_.pop_front();
+  }
+  return at->second;
+}
+
+bool WaitTally::add_wake(SiteId site, const Resumed& wait, const std::vector<TimeNs>& signals) {
+  std::optional<TimeNs> last;
+  for (const TimeNs at : signals) {
+    if (at <= wait.resumed && (!last || at > *last)) last = at;
+  }
+  if (!last) return false;
+  WaitSum sum;
+  sum.wakes = 1;
+  sum.wake_ns = positive(wait.resumed - std::max(*last, wait.arrived));
+  add(site, {WaitSide::device, wait.strategy}, sum);
+  return true;
+}
+
+void WaitTally::wakes(SiteId site, const WaitEvent& event, TimeNs arrived, TimeNs resumed) {
+  if (event.waited == 0 || event.status != WaitStatus::satisfied || arrived > resumed) return;
+  if (arrived <= 0 || resumed - arrived > kMaxDistance) return;
+  Woken& word = woken({site, event.iteration, event.word_tag});
+  const Resumed wait{known_strategy(event.strategy), arrived, resumed};
+  if (!add_wake(site, wait, word.signals) && word.unsignalled.size() < kMostOfWord) word.unsignalled.push_back(wait);
+}
+
+void WaitTally::signals(SiteId site, const SignalEvent& signal, TimeNs at) {
+  Woken& word = woken({site, signal.iteration, signal.word_tag});
+  if (word.signals.size() < kMostOfWord) word.signals.push_back(at);
+  std::erase_if(word.unsignalled, [&](const Resumed& wait) { return add_wake(site, wait, {at}); });
 }
 
 void WaitTally::add(SiteId site, const HostWaitEvent& wait) {

@@ -5,15 +5,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
+#include "protocol/events/signal.h"
 #include "protocol/events/wait.h"
 #include "protocol/strategy.h"
 #include "protocol/time.h"
@@ -24,6 +27,8 @@ struct WaitSum {
   std::uint64_t waits = 0;
   std::uint64_t waiting_ns = 0;
   std::optional<std::uint64_t> cpu_ns = {};  ///< on a CPU while waiting; nothing: not known of any wait
+  std::uint64_t wakes = 0;                   ///< waits whose signal was seen
+  std::uint64_t wake_ns = 0;  ///< of these: from the signal, or from the arrival if that came later, until they went on
 
   void add(const WaitSum& other);
 };
@@ -49,6 +54,10 @@ class WaitTally {
   void name_site(SiteId site, const std::string& name);
   void add(SiteId site, const WaitEvent& wait);
   void add(SiteId site, const HostWaitEvent& wait);
+  /// A wait's times on the host's clock, and those of signals, for wake latencies: either may come first. Of the
+  /// signals of one site, iteration and word, the last one before the wait's end woke it.
+  void wakes(SiteId site, const WaitEvent& wait, TimeNs arrived, TimeNs resumed);
+  void signals(SiteId site, const SignalEvent& signal, TimeNs at);
   void add(const InterventionEvent& change);
   /// CPU time of a thread that wic-prof has in the program.
   void add_collector_cpu(TimeNs cpu) { collector_cpu_ns_ = collector_cpu_ns_.value_or(0) + positive(cpu); }
@@ -72,6 +81,21 @@ class WaitTally {
   static constexpr std::size_t kMaxKnown = 4096;       // bounds the memory for a program that overwrites its records
   static constexpr TimeNs kNamingTime = 10 * kSecond;  // names come within a flush, 100 ms by default
 
+  /// What a signal and a wait have in common.
+  using Word = std::tuple<SiteId, std::uint32_t, WordTag>;
+  struct Resumed {
+    StrategyId strategy;
+    TimeNs arrived, resumed;
+  };
+  struct Woken {
+    std::vector<TimeNs> signals;       // at most kMostOfWord
+    std::vector<Resumed> unsignalled;  // the same
+  };
+  static constexpr std::size_t kMostOfWord = 64, kMostWords = 8192;
+
+  Woken& woken(const Word& word);
+  /// False: none of the signals came before the wait's end.
+  bool add_wake(SiteId site, const Resumed& wait, const std::vector<TimeNs>& signals);
   static std::uint64_t positive(TimeNs time) { return time > 0 ? static_cast<std::uint64_t>(time) : 0; }
   Site* site_of(SiteId id);  // nullptr: no site, or one too many
   void add(SiteId site, Way way, const WaitSum& wait);
@@ -81,6 +105,8 @@ class WaitTally {
   std::unordered_map<SiteId, Site> sites_;
   std::map<std::string, Sums> named_;  // elements do not move
   Sums other_, unnamed_;
+  std::map<Word, Woken> words_;
+  std::deque<Word> order_;  // of words_, the oldest first
   std::uint32_t last_change_ = 0;
   std::array<std::uint64_t, 2> changes_{};
   std::optional<std::uint64_t> collector_cpu_ns_;

@@ -173,6 +173,10 @@ class Metrics(harness.Case):
         self.assert_monotone(scrapes)
         last = scrapes[-1]
         self.assertGreater(self.total(last, "wicprof_waits_total", site="hot.flag", strategy="poll"), 0)
+        wakes = self.total(last, "wicprof_wakes_total", site="hot.flag")
+        self.assertGreater(wakes, 0)
+        self.assertLessEqual(wakes, self.total(last, "wicprof_waits_total", site="hot.flag"))
+        self.assertGreater(self.total(last, "wicprof_wake_time_seconds_total", site="hot.flag"), 0)
         self.assertGreater(self.total(last, "wicprof_wait_time_seconds_total", site="hot.flag"), 0)
         self.assertGreater(self.total(last, "wicprof_wait_cpu_time_seconds_total", site="hot.streamed", side="host"), 0)
         self.assertEqual(self.total(last, "wicprof_interventions_total", mode="park"), 1)

@@ -54,6 +54,34 @@ TEST(WaitTally, SumsBySideAndStrategy) {
   EXPECT_EQ(sums[2].sum.cpu_ns, 20u);
 }
 
+TEST(WaitTally, WakeLatenciesWhicheverComesFirst) {
+  WaitTally tally;
+  tally.name_site(1, "a");
+  auto wait = make_event<WaitEvent>();
+  wait.iteration = 7;
+  wait.word_tag = 3;
+  wait.waited = 1;
+  auto signal = make_event<SignalEvent>();
+  signal.iteration = 7;
+  signal.word_tag = 3;
+  tally.wakes(1, wait, 1000, 1500);  // its signal comes later
+  tally.signals(1, signal, 1400);
+  tally.signals(1, signal, 1600);    // too late for it
+  tally.wakes(1, wait, 1450, 1500);  // it came behind the signal
+  signal.word_tag = 4;
+  tally.signals(1, signal, 1000);  // another word
+  wait.waited = 0;
+  tally.wakes(1, wait, 1000, 1500);  // the word was ready
+  wait.waited = 1;
+  wait.iteration = 8;
+  tally.wakes(1, wait, 1000, 1500);  // nobody signals
+  const std::vector<WaitSumOfSite> sums = tally.waits(now_ns());
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].sum.wakes, 2u);
+  EXPECT_EQ(sums[0].sum.wake_ns, 100u + 50u);
+  EXPECT_EQ(sums[0].sum.waits, 0u);
+}
+
 TEST(WaitTally, APlaceMayHaveWaitsBeforeItsName) {
   WaitTally tally;
   tally.add(1, host_wait(5, 1));
