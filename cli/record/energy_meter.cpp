@@ -13,11 +13,11 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{500};
+constexpr std::chrono::milliseconds kEnergyInterval{500};
 /// Between two looks at a counter that has not moved. A look takes 3.3 ms on an H200.
-constexpr std::chrono::milliseconds kBetweenLooks{2};
+constexpr std::chrono::milliseconds kBetweenReadings{2};
 /// A counter that stands still so long has no steps to wait for.
-constexpr TimeNs kPatience = 150 * kMillisecond;
+constexpr TimeNs kStepPatience = 150 * kMillisecond;
 
 }  // namespace
 
@@ -42,16 +42,16 @@ void EnergyMeter::work() {
     lock.unlock();
     guarded("reading energy", [this] { round(); });
     lock.lock();
-  } while (!stopping_.wait_for(lock, kInterval, [this] { return stop_; }));
+  } while (!stopping_.wait_for(lock, kEnergyInterval, [this] { return stop_; }));
 }
 
 void EnergyMeter::round() {
   std::vector<Counter*> still;
   for (Counter& counter : counters_) still.push_back(&counter);
-  for (const TimeNs until = now_ns() + kPatience; !still.empty() && now_ns() < until;) {
+  for (const TimeNs until = now_ns() + kStepPatience; !still.empty() && now_ns() < until;) {
     std::erase_if(still, [this](Counter* counter) { return look(*counter); });
     std::unique_lock lock(mutex_);
-    if (stopping_.wait_for(lock, still.empty() ? std::chrono::milliseconds(0) : kBetweenLooks,
+    if (stopping_.wait_for(lock, still.empty() ? std::chrono::milliseconds(0) : kBetweenReadings,
                            [this] { return stop_; }))
       return;
   }
@@ -68,7 +68,7 @@ bool EnergyMeter::look(Counter& counter) {
   if (*now < *last) counter.used_uj += counter.source.wraps_at > *last ? counter.source.wraps_at - *last + *now : 0;
   if (*now > *last) counter.used_uj += *now - *last;
   // The step lies between this look and the one before, if that was a moment ago.
-  if (before == 0 || counter.read_at - before > kPatience) return false;
+  if (before == 0 || counter.read_at - before > kStepPatience) return false;
   auto event = make_event<EnergyEvent>();
   event.meter = sink_.text(counter.source.name);
   event.at_ns = before + (counter.read_at - before) / 2;
