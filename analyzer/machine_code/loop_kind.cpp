@@ -293,9 +293,11 @@ TriesOut tries_of(const DataFlow& flow) {
   TriesOut out;
   for (const std::size_t exit : flow.exits()) {
     Places sources = flow.sources(exit, flow.at(exit).guard);
-    flow.add_choices(sources);
     for (const std::size_t place : sources) {
       if (flow.at(place).kind == SassKind::try_wait && !out.place) out.place = place;
+    }
+    flow.add_choices(sources);
+    for (const std::size_t place : sources) {
       out.counted = out.counted || (flow.carried(place) && !flow.reads_external(place));
     }
   }
@@ -332,24 +334,23 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     judgement.poll_at.reset();
     return because(reasons::repeats_update, LoopKind::atomic_update);
   }
+  const TriesOut tries = count_kind(SassKind::try_wait) > 0 ? tries_of(flow) : TriesOut();
+  if (tries.place) {
+    judgement.integers = integer_work(flow, deciding);
+    // Without optimization, the phase that is asked for is divided by floating-point numbers.
+    const bool collects = std::ranges::any_of(
+        loop.body, [&](std::size_t place) { return flow.at(place).kind == SassKind::floating && flow.carried(place); });
+    const bool works = does.stores || does.heartbeats > 0 || does.changes || does.walks || does.chases || tensor > 0 ||
+                       collects || count_kind(SassKind::call) > 0 || judgement.integers > kMaxInteger;
+    if (works) return because(reasons::works_between_tries);
+    if (tries.counted) return because(reasons::counted_tries);
+    judgement.poll_at = tries.place;
+    judgement.operation = function[*tries.place].operation;
+    judgement.waited_for = WaitedFor::mbarrier;
+    judgement.strong = true;
+    return because(reasons::waits_at_mbarrier, LoopKind::try_wait);
+  }
   if (!judgement.poll_at) {
-    const TriesOut tries = tries_of(flow);
-    if (tries.place) {
-      judgement.integers = integer_work(flow, deciding);
-      // Without optimization, the phase that is asked for is divided by floating-point numbers.
-      const bool collects = std::ranges::any_of(loop.body, [&](std::size_t place) {
-        return flow.at(place).kind == SassKind::floating && flow.carried(place);
-      });
-      const bool works = does.stores || does.heartbeats > 0 || does.changes || does.walks || does.chases ||
-                         tensor > 0 || collects || count_kind(SassKind::call) > 0 || judgement.integers > kMaxInteger;
-      if (works) return because(reasons::works_between_tries);
-      if (tries.counted) return because(reasons::counted_tries);
-      judgement.poll_at = tries.place;
-      judgement.operation = function[*tries.place].operation;
-      judgement.waited_for = WaitedFor::mbarrier;
-      judgement.strong = true;
-      return because(reasons::waits_at_mbarrier, LoopKind::try_wait);
-    }
     if (does.chases) return because(reasons::chases_pointers, LoopKind::pointer_chase);
     if (does.changes) return because(reasons::changes_memory);
     return because(does.walks ? reasons::walks_memory : reasons::no_deciding_load);

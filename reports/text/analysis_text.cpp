@@ -185,6 +185,7 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(counted_text(analysis, kNamedSites, screen));
   text += lateness_in_words(model, analysis, screen);
   text += section(energy_text(analysis, kNamedRows, screen));
+  text += section(table_text(mbarrier_waits_table(analysis, kNamedRows), screen));
   text += section(table_text(decisions_table(model, kNamedRows), screen));
   text += section(table_text(mpi_ranks_table(model, analysis, kNamedSites), screen));
   text += section(rank_matrix_text(model, analysis, kMatrixRanks, screen));

@@ -37,7 +37,8 @@ class StoreFinder {
 
  private:
   static bool is_private(std::string_view opcode) {
-    return has_modifier(opcode, "shared") || has_modifier(opcode, "local") || has_modifier(opcode, "param");
+    return has_modifier(opcode, "shared") || has_modifier(opcode, "local") || has_modifier(opcode, "param") ||
+           mnemonic_of(opcode) == "mbarrier";
   }
 
   void add(StoreTarget target) {

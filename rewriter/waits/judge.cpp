@@ -44,6 +44,7 @@ class LoopJudge {
       result_.polls.push_back({program_.code[poll].opcode, program_.code[poll].place});
       result_.waited_for = std::max(result_.waited_for, values_->memory_of(program_.code[poll]));
     }
+    if (found_.hardware) result_.waited_for = WaitedFor::mbarrier;  // the word may tell it to give up
     if (!found_.doubtful.empty()) return answer(Verdict::unknown, found_.doubtful);
     if (const std::optional<std::string> why = more_than_turns()) {
       return answer(Verdict::wait_not_patchable,
@@ -217,8 +218,11 @@ class LoopJudge {
             why = text_of(reasons::barrier, at_line(instruction));
           return;
         case Effect::hardware_wait:
-          if (found_.polls.empty() && mnemonic_of(instruction.opcode) == "mbarrier") return;  // the wait itself
-          why = text_of(reasons::waits_in_hardware, at_line(instruction));
+          if (mnemonic_of(instruction.opcode) != "mbarrier") {
+            why = text_of(reasons::waits_in_hardware, at_line(instruction));
+          } else if (!found_.polls.empty()) {  // else the loop is this wait alone
+            why = text_of(reasons::waits_at_mbarrier, at_line(instruction));
+          }
           return;
         case Effect::asynchronous:
         case Effect::other_memory:

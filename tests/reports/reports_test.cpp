@@ -139,6 +139,24 @@ TEST(Reports, EveryReportShowsThePollingLoopWithItsInstructions) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
 }
 
+TEST(Reports, EveryReportShowsWhichWarpsWaitAtAnMbarrier) {
+  TraceModel model = analyzer::synthetic::empty_program();
+  model.sites.clear();
+  add_samples(model, "gemm", {{0x40, "long_scoreboard", 60}, {0x90, "long_scoreboard", 230}, {0xa0, "gmma", 710}},
+              analyzer::listings::kPipeline);
+  settle(model);
+  const Analysis analysis = analyze(model);
+  std::vector<std::string> reports = {analysis_text(model, analysis, {.screen = {.width = 120}, .verbose = true}),
+                                      analysis_text(model, analysis)};
+  for (const std::string_view format : {"json", "md", "html"}) reports.push_back(render({model, analysis}, format));
+  for (const std::string& report : reports) {
+    for (const char* word : {"mbarrier", "consumer", "producer"}) {
+      EXPECT_NE(report.find(word), std::string::npos) << word << " in\n" << report;
+    }
+  }
+  EXPECT_NE(reports[0].find("23.0 %"), std::string::npos) << reports[0];
+}
+
 TEST(Reports, AHostileFunctionNameIsEscaped) {
   TraceModel model = polling_program();
   for (auto& row : model.pc_totals) row.function = row.reason = kHostile;

@@ -101,6 +101,7 @@ def main():
         kind = "ptx" if options.ptx else "cubin"
         if options.barriers:
             sources = HERE.parents[1] / "rewriter" / "indirect"
+            options.output.mkdir(parents=True, exist_ok=True)
             for build in BUILDS:
                 write(options.output / f"{build}.sm_90.txt.gz",
                       [(half, listing(compile_family(half, build, "sm_90", folder, sources=sources)))

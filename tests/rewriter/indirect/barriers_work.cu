@@ -82,6 +82,15 @@ KERNEL stay_mbarrier_deadline(float* out, unsigned phase, u64 deadline) {
   }
   out[threadIdx.x] = late;
 }
+// Gives up when the host says so.
+KERNEL stay_mbarrier_gives_up(float* out, unsigned phase, const unsigned* stop) {
+  __shared__ u64 barrier;
+  begin(&barrier);
+  while (!try_wait(&barrier, phase)) {
+    if (volatile_load(stop) != 0) return;
+  }
+  out[threadIdx.x] = 1;
+}
 KERNEL stay_mbarrier_traps(float* out, unsigned phase) {
   __shared__ u64 barrier;
   begin(&barrier);
