@@ -169,9 +169,9 @@ class Bench(unittest.TestCase):
                 self.assertEqual(rows[f"tiny_{threads}_lost"]["bar"], 0)
 
     def test_field(self):
-        rows = self.rows("field", "--cases", "queues_32,storage", "--limit", "1", "--turn-ms", "1")
-        self.assertEqual({name.rsplit("_", 2)[0] for name in rows}, {"queues_32", "storage"})
-        for name in ("queues_32_rate_poll", "queues_32_p99_park", "queues_32_beside_naive", "storage_cpus_park"):
+        rows = self.rows("field", "--cases", "storage,locks_ticket", "--limit", "1", "--turn-ms", "1")
+        self.assertEqual({name.rsplit("_", 2)[0] for name in rows}, {"storage", "locks_ticket"})
+        for name in ("storage_rate_poll", "storage_p99_park", "storage_cpus_naive", "locks_ticket_beside_naive"):
             self.assertGreater(rows[name]["value"], 0)
             self.assertGreaterEqual(rows[name]["params"]["turns"], 5)
         self.assertGreater(rows["storage_rate_park"]["ratio"], 0)
