@@ -90,7 +90,8 @@ Result<> Locks::open_shape(const AppOptions& options) {
   wic::Device& device = runtime_.device(0);
   const auto threads = choose_threads(options, 64, 64);
   if (!threads) return threads.error();
-  const std::uint32_t most = options.on_gpu ? 8 * device.properties().sm_count : 8;
+  // As many as fit beside a neighbour.
+  const std::uint32_t most = options.on_gpu ? 6 * device.properties().sm_count : 8;
   const std::uint32_t blocks = options.blocks != 0 ? options.blocks : options.size != 0 ? options.size : most;
   shape_ = {(blocks + 1) / 2 * 2, *threads, sizeof(std::uint32_t)};
   const auto kind = Neighbour::kind_of(options.more.at("neighbour"));
@@ -182,7 +183,7 @@ const AppInfo& locks_info() {
   static const AppInfo info{
       "field_locks",
       "blocks contend for a lock, a ticket lock, a reader-writer lock or the slots of a bounded queue",
-      "blocks (default: 8, on a GPU 8 per SM)",
+      "blocks (default: 8, on a GPU 6 per SM)",
       "simt:1",
       1,
       {{"lock", "test-and-set, ticket, read-write or queue", "ticket"},

@@ -49,7 +49,7 @@ WIC_DEVICE constexpr std::uint32_t value_put(std::uint32_t block, std::uint32_t 
 }
 
 struct Contend {
-  static constexpr int kMaxThreads = 64, kMinBlocksPerSm = 8;
+  static constexpr int kMaxThreads = 64, kMinBlocksPerSm = 12;
   /// A waiter that is further from its turn does not look at the word that changes with each turn: it sleeps for as
   /// long as the turns before it take (Mellor-Crummey and Scott's proportional backoff), or is parked.
   static constexpr std::uint32_t kNear = 8;
