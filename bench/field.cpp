@@ -57,6 +57,7 @@ const std::vector<Case>& all_cases() {
       {"storage", &sample::storage_info, 0, {}},
       {"expert_dispatch", &sample::expert_dispatch_info, 0, {}},
       {"expert_dispatch_1_cpu", &sample::expert_dispatch_info, 0, Options{{"cpus", "1"}}},
+      {"all_reduce", &sample::all_reduce_info, 0, {}},
       {"megakernel", &sample::megakernel_info, 0, {}},
       {"locks_test_and_set", &sample::locks_info, 0, Options{{"lock", "test-and-set"}}},
       {"locks_ticket", &sample::locks_info, 0, Options{{"lock", "ticket"}}},
