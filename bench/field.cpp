@@ -3,7 +3,6 @@
 // another order, so that disturbances of the machine affect all alike. Polling and parking share an instance; Algorithm
 // 1 of the WIC paper, where a program has it, has its own.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 
 #include "bench/claim.h"
 #include "bench/intervals.h"
+#include "common/measure.h"
 #include "field/apps.h"
 #include "protocol/time.h"
 
@@ -89,16 +89,6 @@ struct Contender {
   std::vector<Turn> turns{};
 };
 
-TimeNs process_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec * wicprof::kSecond + now.tv_nsec;
-}
-
-double at_share(std::vector<double>& sorted, double share) {
-  return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
 class Race {
  public:
   static Result<Race> make(const Case& which, const Plan& plan) {
@@ -170,16 +160,15 @@ class Race {
     std::uint32_t& step = steps_[contender.instance];
     if (Result<> done = app.step(++step); !done) return done.error();
     app.take_felt();
-    const TimeNs begin = wicprof::now_ns(), cpu = process_cpu_ns();
+    const TimeNs begin = wicprof::now_ns(), cpu = sample::process_cpu_ns();
     do {
       if (Result<> done = app.step(++step); !done) return done.error();
     } while (wicprof::now_ns() < begin + turn_ns_);
     const auto wall = static_cast<double>(wicprof::now_ns() - begin);
-    const auto cpus = static_cast<double>(process_cpu_ns() - cpu) / wall;
+    const auto cpus = static_cast<double>(sample::process_cpu_ns() - cpu) / wall;
     last_ = app.take_felt();
-    std::sort(last_.latency_ns.begin(), last_.latency_ns.end());
-    return Turn{last_.work / wall * 1e9, at_share(last_.latency_ns, 0.5) * 1e-3,
-                at_share(last_.latency_ns, 0.99) * 1e-3, last_.beside / wall * 1e9, cpus};
+    return Turn{last_.work / wall * 1e9, sample::at_share(last_.latency_ns, 0.5) * 1e-3,
+                sample::at_share(last_.latency_ns, 0.99) * 1e-3, last_.beside / wall * 1e9, cpus};
   }
 
   TimeNs turn_ns_ = 0;
