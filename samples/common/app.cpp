@@ -125,12 +125,12 @@ void report_felt(const AppInfo& info, const Felt& felt, const Times& times) {
 
 int report(const AppInfo& info, const Program& program, App& app, const Times& times, const wic::Result<>& result) {
   if (!result && result.error().kind != wic::ErrorKind::failed) return fail(info.name, result.error());
+  report_felt(info, app.take_felt(), times);
   const Traffic traffic = app.traffic();
   fmt::print(
       "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) per step, {}\n",
       info.name, times.us.size(), program.common.devices, way_name(program.app), app.shape(), times.at(0.5),
       times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
-  report_felt(info, app.take_felt(), times);
   if (result) return 0;
   fmt::print("{}: {}\n", info.name, result.error().message);
   return 1;
