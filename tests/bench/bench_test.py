@@ -171,7 +171,7 @@ class Bench(unittest.TestCase):
     def test_field(self):
         rows = self.rows("field", "--cases", "storage,locks_ticket", "--limit", "1", "--turn-ms", "1")
         self.assertEqual({name.rsplit("_", 2)[0] for name in rows}, {"storage", "locks_ticket"})
-        for name in ("storage_rate_poll", "storage_p99_park", "storage_cpus_naive", "locks_ticket_beside_naive"):
+        for name in ("storage_rate_poll", "storage_p99_park", "storage_cpus_park", "locks_ticket_beside_naive"):
             self.assertGreater(rows[name]["value"], 0)
             self.assertGreaterEqual(rows[name]["params"]["turns"], 5)
         self.assertGreater(rows["storage_rate_park"]["ratio"], 0)

@@ -93,7 +93,7 @@ Result<> Storage::open(const AppOptions& options) {
   service_ns_ = options.number("service") * wic::kMicrosecond;
   gap_ns_ = options.number("gap");
   cpus_ = options.number("cpus");
-  stride_ = options.way == Way::naive ? 1 : kLineWords;
+  stride_ = options.number("stride");
   const auto threads = choose_threads(options, 256, 256);
   if (!threads) return threads.error();
   const std::uint32_t sms = device.properties().sm_count;
@@ -133,7 +133,7 @@ Result<> Storage::open_memory(wic::Device& device) {
   if (!commands) return commands.error();
   auto counters = wic::Array<std::uint32_t>::make(device, kCounters, own);
   auto seen = wic::Array<std::uint32_t>::make(device, kCounters, host);
-  auto done = wic::Array<std::uint32_t>::make(device, blocks * kLineWords, host);
+  auto done = wic::Array<std::uint32_t>::make(device, blocks * stride_, host);
   auto arrivals = wic::Array<std::uint32_t>::make(device, blocks * kPageWords, host);
   for (const auto* array : {&counters, &seen, &done, &arrivals}) {
     if (!*array) return array->error();
@@ -265,12 +265,13 @@ const AppInfo& storage_info() {
       {{"reads", "pages that each block reads in a step, one after the other", "4", 1, 1'024},
        {"data", "MiB that the blocks read from their own memory before; 0 = 1, on a GPU 16384", "0", 0, 1u << 20},
        {"service", "microseconds that the disk takes for a page", "80", 1, 1'000'000},
+       {"stride", "words from one block's completion to the next; 4: 16 bytes, as in NVMe's queues", "4", 1, 1'024},
        {"gap", "least nanoseconds between two pages", "1000", 0, 1'000'000},
        {"cpus", "CPUs that the disk's thread may use; 0 = all", "0", 0, 1'024}},
       &storage::Storage::make,
       {},
-      "completion words side by side, 32 of them on a line",
       nullptr,
+      "completions lie as --stride says, and the rest is as with --wait poll; host threads poll in one way",
       kFieldNoRival};
   return info;
 }
