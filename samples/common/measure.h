@@ -20,10 +20,8 @@ inline wic::TimeNs process_cpu_ns() {
 
 /// The value below which that share of the values lies (0.5: the lower median); 0 if there are none.
 inline double at_share(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + place, values.end());
-  return values[static_cast<std::size_t>(place)];
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 }  // namespace sample
