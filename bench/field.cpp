@@ -55,6 +55,7 @@ const std::vector<Case>& all_cases() {
       {"parameter_server_2_cpus", &sample::parameter_server_info, 0,
        Options{{"workers", "4"}, {"shards", "4"}, {"cpus", "2"}}},
       {"storage", &sample::storage_info, 0, {}},
+      {"storage_file", &sample::storage_info, 0, Options{{"folder", "/tmp"}}},
       {"expert_dispatch", &sample::expert_dispatch_info, 0, {}},
       {"expert_dispatch_1_cpu", &sample::expert_dispatch_info, 0, Options{{"cpus", "1"}}},
       {"all_reduce", &sample::all_reduce_info, 0, {}},

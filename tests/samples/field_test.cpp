@@ -108,6 +108,16 @@ TEST(Programs, PrintWhatTheirUserFeels) {
       << locks.output;
 }
 
+TEST(Programs, ReadAFileByIoUring) {
+  const auto storage = sample_test::run(FIELD_STORAGE, "--iterations 3 --timeout 60 --folder " + testing::TempDir());
+  if (storage.status == sample_test::kMachineCannot) GTEST_SKIP() << storage.output;
+  EXPECT_TRUE(storage.ok()) << storage.output;
+  EXPECT_NE(storage.output.find("a file"), std::string::npos) << storage.output;
+  const auto missing = sample_test::run(FIELD_STORAGE, "--folder /nowhere/at/all");
+  EXPECT_EQ(missing.status, sample_test::kMachineCannot);
+  EXPECT_NE(missing.output.find("/nowhere/at/all"), std::string::npos) << missing.output;
+}
+
 TEST(Programs, RefuseBadUsage) {
   EXPECT_EQ(sample_test::run(FIELD_LOCKS, "--lock none").status, 2);
   EXPECT_EQ(sample_test::run(FIELD_LOCKS, "--neighbour loud").status, 2);
