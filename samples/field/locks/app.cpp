@@ -49,6 +49,7 @@ class Locks final : public App {
   wic::Runtime& runtime_;
   const std::uint64_t timeout_ns_;
   std::string name_;
+  bool naive_ = false;
   wic::LaunchShape shape_;
   wic::SiteId far_ = 0, near_ = 0;
   Contend kernel_{};
@@ -71,6 +72,7 @@ Result<> Locks::open(const AppOptions& options) {
   name_ = options.more.at("lock");
   const auto kind = kind_of(name_);
   if (!kind) return kind.error();
+  naive_ = options.way == Way::naive;
   kernel_.kind = *kind;
   kernel_.rounds = options.number("rounds") != 0 ? options.number("rounds") : options.on_gpu ? 50 : 4;
   kernel_.hold_ns = options.number("hold");
@@ -108,7 +110,7 @@ Result<wic::SiteId> Locks::add_site(const AppOptions& options, const char* name,
   spec.name = options.prefix + name;
   spec.word_memory = wic::WordMemory::device;
   spec.shared_word = shared;
-  spec.own = options.way == Way::naive ? wic::StrategyId::naive : wic::StrategyId::poll;
+  spec.own = naive_ ? wic::StrategyId::naive : wic::StrategyId::poll;
   spec.releasing = spec.waiting = wic::kFirstDeviceEnd;
   spec.group_warps = shape_.threads / wic::kWarpSize;
   return runtime_.add_site(spec);
@@ -132,7 +134,7 @@ Result<> Locks::open_words() {
 Result<> Locks::step(std::uint32_t) {
   kernel_.far_site = runtime_.site(far_, timeout_ns_);
   kernel_.near_site = runtime_.site(near_, timeout_ns_);
-  kernel_.backs_off = runtime_.mode(far_) == wic::Mode::poll;
+  kernel_.backs_off = !naive_ && runtime_.mode(far_) == wic::Mode::poll;
   kernel_.neighbour = neighbour_->next_run();
   if (auto r = wic::launch(queue_->stream(), shape_, kernel_); !r) return r;
   if (auto r = neighbour_->start(); !r) return r;
