@@ -42,6 +42,7 @@ class Storage final : public App {
     felt.latency_ns = std::exchange(read_ns_, {});
     return felt;
   }
+  std::vector<wic::SiteId> host_sites() const override { return {submitted_site_, idle_site_}; }
   std::string shape() const override {
     return std::to_string(shape_.blocks) + " blocks that read " + std::to_string(reads_) + " pages each, " +
            std::to_string(mib_) + " MiB of computation, " +
