@@ -1,9 +1,9 @@
 // The programs of samples/field in their ways of waiting, by what a user of them feels: rates, latencies, what works
-// beside them, and the CPUs that the process takes. The ways take turns of some tenths of a second, in each round in
-// another order, so that disturbances of the machine affect all alike. Polling and parking share an instance; Algorithm
-// 1 of the WIC paper, where a program has it, has its own.
+// beside them, and the CPUs that the process takes; where kernels wait, too, also with host threads parked alone. The
+// ways take turns of some tenths of a second, in each round in another order, so that disturbances of the machine
+// affect all alike. Polling and parking share an instance; Algorithm 1 of the WIC paper, where a program has it, has
+// its own.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 
 #include "bench/claim.h"
 #include "bench/intervals.h"
+#include "common/measure.h"
 #include "field/apps.h"
 #include "protocol/time.h"
 
@@ -55,8 +56,10 @@ const std::vector<Case>& all_cases() {
       {"parameter_server_2_cpus", &sample::parameter_server_info, 0,
        Options{{"workers", "4"}, {"shards", "4"}, {"cpus", "2"}}},
       {"storage", &sample::storage_info, 0, {}},
+      {"storage_file", &sample::storage_info, 0, Options{{"folder", "/tmp"}}},
       {"expert_dispatch", &sample::expert_dispatch_info, 0, {}},
       {"expert_dispatch_1_cpu", &sample::expert_dispatch_info, 0, Options{{"cpus", "1"}}},
+      {"all_reduce", &sample::all_reduce_info, 0, {}},
       {"megakernel", &sample::megakernel_info, 0, {}},
       {"locks_test_and_set", &sample::locks_info, 0, Options{{"lock", "test-and-set"}}},
       {"locks_ticket", &sample::locks_info, 0, Options{{"lock", "ticket"}}},
@@ -79,24 +82,16 @@ using Turn = std::array<double, kFigures>;
 constexpr std::array<const char*, kFigures> kFigureNames{"rate", "p50", "p99", "beside", "cpus"};
 constexpr bool higher_is_better(std::size_t figure) { return figure == kRate || figure == kBeside; }
 
-constexpr std::size_t kPoll = 0, kNaive = 2;  // their places among the contenders
+constexpr std::size_t kNaive = 1;
+
+enum class Parked : std::uint8_t { nobody, host_threads, all };
 
 struct Contender {
   const char* name;
-  Mode mode;
-  std::size_t instance;
+  Parked parked;
+  std::size_t instance;  ///< kNaive: that of Way::naive
   std::vector<Turn> turns{};
 };
-
-TimeNs process_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec * wicprof::kSecond + now.tv_nsec;
-}
-
-double at_share(std::vector<double>& sorted, double share) {
-  return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
 
 class Race {
  public:
@@ -110,10 +105,11 @@ class Race {
     if (!made) return made.error();
     race.runtime_ = *std::move(made);
     const AppInfo& info = which.info();
-    race.contenders = {{"poll", Mode::poll, 0}, {"park", Mode::park, 0}};
+    race.contenders = {{"poll", Parked::nobody, 0}, {"park", Parked::all, 0}};
     if (auto r = race.add(which, plan, Way::poll); !r) return r.error();
+    if (!race.app().host_sites().empty()) race.contenders.push_back({"park_host", Parked::host_threads, 0});
     if (info.no_naive == nullptr) {
-      race.contenders.push_back({"naive", Mode::poll, 1});
+      race.contenders.push_back({"naive", Parked::nobody, kNaive});
       if (auto r = race.add(which, plan, Way::naive); !r) return r.error();
     }
     return Result<Race>(std::move(race));
@@ -126,7 +122,7 @@ class Race {
     for (std::int64_t round = 0; round < kFewestRounds || wicprof::now_ns() < end; ++round) {
       for (const std::size_t c : order) {
         // It may be many times slower than the others, and would take nearly all of the time.
-        if (c == kNaive && round >= kFewestRounds) continue;
+        if (contenders[c].instance == kNaive && round >= kFewestRounds) continue;
         const auto turn = take_turn(contenders[c]);
         if (!turn) return wicprof::failed(fmt::format("{}: {}", contenders[c].name, turn.error().message));
         contenders[c].turns.push_back(*turn);
@@ -161,24 +157,34 @@ class Race {
     return wicprof::ok();
   }
 
+  Result<> park(const Contender& contender) {
+    const auto set = [this](wic::SiteId site, Mode mode) {
+      return runtime_->set_wait(site, {mode, wicprof::default_strategy(mode)});
+    };
+    if (Result<> all = set(0, contender.parked == Parked::all ? Mode::park : Mode::poll); !all) return all;
+    if (contender.parked != Parked::host_threads) return wicprof::ok();
+    for (const wic::SiteId site : apps_[contender.instance]->host_sites()) {
+      if (Result<> one = set(site, Mode::park); !one) return one;
+    }
+    return wicprof::ok();
+  }
+
   // The first step after a change of the way does not count.
   Result<Turn> take_turn(const Contender& contender) {
-    const wicprof::WantedWait wanted{contender.mode, wicprof::default_strategy(contender.mode)};
-    if (Result<> set = runtime_->set_wait(0, wanted); !set) return set.error();
+    if (Result<> set = park(contender); !set) return set.error();
     sample::App& app = *apps_[contender.instance];
     std::uint32_t& step = steps_[contender.instance];
     if (Result<> done = app.step(++step); !done) return done.error();
     app.take_felt();
-    const TimeNs begin = wicprof::now_ns(), cpu = process_cpu_ns();
+    const TimeNs begin = wicprof::now_ns(), cpu = sample::process_cpu_ns();
     do {
       if (Result<> done = app.step(++step); !done) return done.error();
     } while (wicprof::now_ns() < begin + turn_ns_);
     const auto wall = static_cast<double>(wicprof::now_ns() - begin);
-    const auto cpus = static_cast<double>(process_cpu_ns() - cpu) / wall;
+    const auto cpus = static_cast<double>(sample::process_cpu_ns() - cpu) / wall;
     last_ = app.take_felt();
-    std::sort(last_.latency_ns.begin(), last_.latency_ns.end());
-    return Turn{last_.work / wall * 1e9, at_share(last_.latency_ns, 0.5) * 1e-3,
-                at_share(last_.latency_ns, 0.99) * 1e-3, last_.beside / wall * 1e9, cpus};
+    return Turn{last_.work / wall * 1e9, sample::at_share(last_.latency_ns, 0.5) * 1e-3,
+                sample::at_share(last_.latency_ns, 0.99) * 1e-3, last_.beside / wall * 1e9, cpus};
   }
 
   TimeNs turn_ns_ = 0;
@@ -212,7 +218,7 @@ std::string unit_of(const sample::Felt& felt, std::size_t figure) {
 
 void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& race) {
   const sample::Felt& felt = race.last();
-  const Contender& poll = race.contenders[kPoll];
+  const Contender& poll = race.contenders.front();
   for (std::size_t figure = 0; figure < kFigures; ++figure) {
     if (figure == kBeside && felt.beside_unit == nullptr) continue;
     if ((figure == kP50 || figure == kP99) && felt.latency_ns.empty()) continue;
@@ -235,7 +241,7 @@ void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& rac
         row.compared_to =
             fmt::format("{}_{}_poll (round by round, above 1 where this is better)", which.name, kFigureNames[figure]);
         row.ratio = ratio.value;
-        std::fprintf(stderr, "field: %-23s %-7s %-6s %10.4g, polled %10.4g %s: gain %.3f (%.3f to %.3f)\n", which.name,
+        std::fprintf(stderr, "field: %-23s %-7s %-9s %10.4g, polled %10.4g %s: gain %.3f (%.3f to %.3f)\n", which.name,
                      kFigureNames[figure], contender.name, own.value, of(poll, figure).value, row.unit.c_str(),
                      ratio.value, ratio.low, ratio.high);
       }

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <new>
 
 #include "common/known_delay.h"
+#include "common/measure.h"
 #include "common/options.h"
 
 namespace sample {
@@ -90,22 +90,11 @@ wic::Result<std::unique_ptr<wic::Runtime>> open_runtime(const AppInfo& info, con
   return runtime;
 }
 
-double at_share(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
 struct Times {
   std::vector<double> us;
   wic::TimeNs wall_ns = 0, cpu_ns = 0;  // of all steps; CPU time of the whole process
   double at(double share) const { return at_share(us, share); }
 };
-
-wic::TimeNs process_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec * wic::kSecond + now.tv_nsec;
-}
 
 wic::Result<> run(App& app, const wic::Runtime& runtime, const SampleOptions& options, Times& times) {
   const KnownDelay delay(runtime);
@@ -136,12 +125,12 @@ void report_felt(const AppInfo& info, const Felt& felt, const Times& times) {
 
 int report(const AppInfo& info, const Program& program, App& app, const Times& times, const wic::Result<>& result) {
   if (!result && result.error().kind != wic::ErrorKind::failed) return fail(info.name, result.error());
+  report_felt(info, app.take_felt(), times);
   const Traffic traffic = app.traffic();
   fmt::print(
       "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) per step, {}\n",
       info.name, times.us.size(), program.common.devices, way_name(program.app), app.shape(), times.at(0.5),
       times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
-  report_felt(info, app.take_felt(), times);
   if (result) return 0;
   fmt::print("{}: {}\n", info.name, result.error().message);
   return 1;

@@ -58,6 +58,8 @@ class App {
   virtual Traffic traffic() const = 0;
   /// Of the steps since the last call.
   virtual Felt take_felt() { return {}; }
+  /// The wait sites of host threads in a program in which kernels wait, too: a user may park one side alone.
+  virtual std::vector<wic::SiteId> host_sites() const { return {}; }
   /// Problem size for the printed line, for example "192^3 cells on 2 ranks".
   virtual std::string shape() const = 0;
 };

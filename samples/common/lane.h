@@ -58,6 +58,7 @@ class Lane {
   wic::Result<> carry(const Turn& turn, std::uint64_t timeout_ns) { return carry(turn, turn.cycle, 1, timeout_ns); }
 
   const LaneSpec& spec() const { return spec_; }
+  wic::SiteId data_site() const { return channels_[1]->data_site(); }  ///< without Way::naive, of both channels
 
  private:
   struct Assignment {

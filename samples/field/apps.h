@@ -16,6 +16,7 @@ const AppInfo& storage_info();
 const AppInfo& expert_dispatch_info();
 const AppInfo& megakernel_info();
 const AppInfo& locks_info();
+const AppInfo& all_reduce_info();
 
 const std::vector<const AppInfo*>& field_apps();
 

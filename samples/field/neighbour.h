@@ -33,6 +33,14 @@ struct NeighbourStop {
   }
 };
 
+/// A kernel of one block that ends the neighbour, for programs that work in many kernels.
+struct EndNeighbour {
+  NeighbourStop neighbour;
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    if (thread.index() == 0) neighbour.block_ends(thread);
+  }
+};
+
 /// One host thread.
 class Neighbour {
  public:

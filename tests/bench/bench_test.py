@@ -169,12 +169,14 @@ class Bench(unittest.TestCase):
                 self.assertEqual(rows[f"tiny_{threads}_lost"]["bar"], 0)
 
     def test_field(self):
-        rows = self.rows("field", "--cases", "queues_32,storage", "--limit", "1", "--turn-ms", "1")
-        self.assertEqual({name.rsplit("_", 2)[0] for name in rows}, {"queues_32", "storage"})
-        for name in ("queues_32_rate_poll", "queues_32_p99_park", "queues_32_beside_naive", "storage_cpus_park"):
+        rows = self.rows("field", "--cases", "parameter_server,locks_ticket", "--limit", "1", "--turn-ms", "1")
+        self.assertEqual({name.rsplit("_", 2)[0] for name in rows},
+                         {"parameter_server", "parameter_server_2_cpus", "locks_ticket"})
+        for name in ("parameter_server_rate_poll", "parameter_server_p99_park", "parameter_server_2_cpus_cpus_park",
+                     "locks_ticket_beside_naive"):
             self.assertGreater(rows[name]["value"], 0)
             self.assertGreaterEqual(rows[name]["params"]["turns"], 5)
-        self.assertGreater(rows["storage_rate_park"]["ratio"], 0)
+        self.assertGreater(rows["parameter_server_rate_park"]["ratio"], 0)
 
     def test_refusals(self):
         for program, *arguments in (("interference", "--tables", "peer"), ("interference", "--tables", "chairs"),

@@ -46,7 +46,8 @@ std::uint32_t size_of(const AppInfo& info) {
                                                           {"field_storage", 256},
                                                           {"field_expert_dispatch", 64},
                                                           {"field_megakernel", 64},
-                                                          {"field_locks", 64}};
+                                                          {"field_locks", 64},
+                                                          {"field_all_reduce", 16}};
   return sizes.at(info.name);
 }
 #else

@@ -51,6 +51,11 @@ class ExpertDispatch final : public App {
     return {others * kChannels + ranks * ranks * layers_, others * tokens_ / ranks * quads_ * sizeof(Quad)};
   }
   Felt take_felt() override;
+  std::vector<wic::SiteId> host_sites() const override {
+    std::vector<wic::SiteId> sites;
+    for (const Rank& rank : ranks_) sites.push_back(rank.counts->data_site());
+    return sites;
+  }
   std::string shape() const override {
     return std::to_string(ranks_.size()) + " ranks with " + std::to_string(tokens_) + " tokens of " +
            std::to_string(quads_ * sizeof(Quad)) + " bytes, " + std::to_string(layers_) + " layers, " +

@@ -207,12 +207,4 @@ struct Experts {
   }
 };
 
-/// After the last layer of a step.
-struct EndNeighbour {
-  NeighbourStop neighbour;
-  WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (thread.index() == 0) neighbour.block_ends(thread);
-  }
-};
-
 }  // namespace sample::expert_dispatch

@@ -49,6 +49,7 @@ class Locks final : public App {
   wic::Runtime& runtime_;
   const std::uint64_t timeout_ns_;
   std::string name_;
+  bool naive_ = false;
   wic::LaunchShape shape_;
   wic::SiteId far_ = 0, near_ = 0;
   Contend kernel_{};
@@ -71,6 +72,7 @@ Result<> Locks::open(const AppOptions& options) {
   name_ = options.more.at("lock");
   const auto kind = kind_of(name_);
   if (!kind) return kind.error();
+  naive_ = options.way == Way::naive;
   kernel_.kind = *kind;
   kernel_.rounds = options.number("rounds") != 0 ? options.number("rounds") : options.on_gpu ? 50 : 4;
   kernel_.hold_ns = options.number("hold");
@@ -90,7 +92,8 @@ Result<> Locks::open_shape(const AppOptions& options) {
   wic::Device& device = runtime_.device(0);
   const auto threads = choose_threads(options, 64, 64);
   if (!threads) return threads.error();
-  const std::uint32_t most = options.on_gpu ? 8 * device.properties().sm_count : 8;
+  // As many as fit beside a neighbour.
+  const std::uint32_t most = options.on_gpu ? 6 * device.properties().sm_count : 8;
   const std::uint32_t blocks = options.blocks != 0 ? options.blocks : options.size != 0 ? options.size : most;
   shape_ = {(blocks + 1) / 2 * 2, *threads, sizeof(std::uint32_t)};
   const auto kind = Neighbour::kind_of(options.more.at("neighbour"));
@@ -107,7 +110,7 @@ Result<wic::SiteId> Locks::add_site(const AppOptions& options, const char* name,
   spec.name = options.prefix + name;
   spec.word_memory = wic::WordMemory::device;
   spec.shared_word = shared;
-  spec.own = options.way == Way::naive ? wic::StrategyId::naive : wic::StrategyId::poll;
+  spec.own = naive_ ? wic::StrategyId::naive : wic::StrategyId::poll;
   spec.releasing = spec.waiting = wic::kFirstDeviceEnd;
   spec.group_warps = shape_.threads / wic::kWarpSize;
   return runtime_.add_site(spec);
@@ -131,7 +134,7 @@ Result<> Locks::open_words() {
 Result<> Locks::step(std::uint32_t) {
   kernel_.far_site = runtime_.site(far_, timeout_ns_);
   kernel_.near_site = runtime_.site(near_, timeout_ns_);
-  kernel_.backs_off = runtime_.mode(far_) == wic::Mode::poll;
+  kernel_.backs_off = !naive_ && runtime_.mode(far_) == wic::Mode::poll;
   kernel_.neighbour = neighbour_->next_run();
   if (auto r = wic::launch(queue_->stream(), shape_, kernel_); !r) return r;
   if (auto r = neighbour_->start(); !r) return r;
@@ -182,7 +185,7 @@ const AppInfo& locks_info() {
   static const AppInfo info{
       "field_locks",
       "blocks contend for a lock, a ticket lock, a reader-writer lock or the slots of a bounded queue",
-      "blocks (default: 8, on a GPU 8 per SM)",
+      "blocks (default: 8, on a GPU 6 per SM)",
       "simt:1",
       1,
       {{"lock", "test-and-set, ticket, read-write or queue", "ticket"},

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kLineWords = 32;
 inline constexpr std::uint32_t kSlots = 64;  ///< of the bounded queue
 
 enum class Kind : std::uint8_t {
-  test_and_set,  ///< looks until the lock is free, then tries to take it; backs off further after each failure
+  test_and_set,  ///< looks until the lock is free, then tries to take it; sleeps longer after each failure
   ticket,        ///< first come, first served
   read_write,    ///< the same; readers that follow each other are inside together
   queue,         ///< half of the blocks put, half take; a ticket names the slot (Vyukov's bounded queue)
@@ -49,7 +49,7 @@ WIC_DEVICE constexpr std::uint32_t value_put(std::uint32_t block, std::uint32_t 
 }
 
 struct Contend {
-  static constexpr int kMaxThreads = 64, kMinBlocksPerSm = 8;
+  static constexpr int kMaxThreads = 64, kMinBlocksPerSm = 12;
   /// A waiter that is further from its turn does not look at the word that changes with each turn: it sleeps for as
   /// long as the turns before it take (Mellor-Crummey and Scott's proportional backoff), or is parked.
   static constexpr std::uint32_t kNear = 8;
@@ -163,18 +163,26 @@ struct Contend {
     return true;
   }
 
+  /// A random time, longer the more tries have failed (exponential back-off).
+  WIC_DEVICE std::uint32_t pause_ns(const wic::Thread& thread, std::uint32_t tries) const {
+    const std::uint32_t most = (hold_ns + 64) << (tries < 6 ? tries : 6);
+    return scrambled(std::uint64_t{thread.block()} << 32 | tries) % (most < 200'000 ? most : 200'000);
+  }
+
   WIC_DEVICE bool with_lock(const wic::Thread& thread) const {
     auto* const shared = static_cast<std::uint32_t*>(thread.shared());
-    for (std::uint32_t tries = 0;; ++tries) {
+    std::uint32_t tries = 0;  // the leader's
+    for (;;) {
+      if (backs_off && thread.index() == 0) {
+        const std::uint64_t end = thread.clock_ns() + near_site.timeout_ns;
+        while (thread.load(words.taken()) != 0 && thread.clock_ns() < end) thread.sleep_ns(pause_ns(thread, tries++));
+      }
+      thread.sync_block();
       if (!near_site.wait(thread, 1, words.taken(), IsFree{})) return fail(thread);
       if (thread.index() == 0) {
         shared[0] = thread.exchange(words.taken(), 1);
         thread.fence_acquire();
-        if (shared[0] != 0) {
-          const std::uint32_t most = hold_ns << (tries < 8 ? tries : 8);
-          thread.sleep_ns(scrambled(std::uint64_t{thread.block()} << 32 | tries) %
-                          (most < 200'000 ? most + 1 : 200'000));
-        }
+        if (shared[0] != 0) thread.sleep_ns(pause_ns(thread, tries++));
       }
       thread.sync_block();
       const bool mine = shared[0] == 0;

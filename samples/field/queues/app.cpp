@@ -42,6 +42,7 @@ class Server final : public App {
     return {2 * requests, requests * (sizeof(Request) + sizeof(Response))};
   }
   Felt take_felt() override;
+  std::vector<wic::SiteId> host_sites() const override { return {done_site_}; }
   std::string shape() const override {
     return std::to_string(queues_) + (queues_ == 1 ? " queue" : " queues") + " of " + std::to_string(shape_.threads) +
            " threads, " + std::to_string(clients_.size()) + " clients";

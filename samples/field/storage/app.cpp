@@ -8,6 +8,7 @@
 #include "common/transfer.h"
 #include "field/apps.h"
 #include "field/cpu_limit.h"
+#include "field/storage/file_ring.h"
 #include "field/storage/gather.h"
 #include "wic/launch.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 using wic::Result;
 
+constexpr std::uint32_t kPageBytes = kPageWords * sizeof(std::uint32_t);
 constexpr std::uint32_t kHeldMib = 256;  // a computation that reads more reads its data several times
 
 class Storage final : public App {
@@ -40,9 +42,11 @@ class Storage final : public App {
     felt.latency_ns = std::exchange(read_ns_, {});
     return felt;
   }
+  std::vector<wic::SiteId> host_sites() const override { return {submitted_site_, idle_site_}; }
   std::string shape() const override {
     return std::to_string(shape_.blocks) + " blocks that read " + std::to_string(reads_) + " pages each, " +
-           std::to_string(mib_) + " MiB of computation, a disk of " + std::to_string(service_ns_ / 1'000) + " us";
+           std::to_string(mib_) + " MiB of computation, " +
+           (folder_.empty() ? "a disk of " + std::to_string(service_ns_ / 1'000) + " us" : "a file");
   }
 
  private:
@@ -57,22 +61,25 @@ class Storage final : public App {
   Result<> open_memory(wic::Device& device);
   Result<> play_disk();
   bool take_commands(std::deque<Pending>& pending);
-  void complete(const Pending& read);
+  Result<std::size_t> finish_reads(std::deque<Pending>& pending);
+  void finish(std::uint32_t block);
 
   wic::Runtime& runtime_;
   const std::uint64_t timeout_ns_;
   std::uint32_t reads_ = 0, pages_ = 0, mib_ = 0, passes_ = 1, stride_ = 0, cpus_ = 0, entries_ = 0, steps_ = 0;
   wic::TimeNs service_ns_ = 0, gap_ns_ = 0, last_due_ = 0;
+  std::string folder_;
   wic::LaunchShape shape_;
   wic::SiteId submitted_site_ = 0, idle_site_ = 0, done_site_ = 0;
   std::uint32_t taken_ = 0;  // commands
   std::vector<double> read_ns_;
-  std::vector<std::uint32_t> flash_;  // the disk's pages
-  std::vector<std::uint32_t> done_counts_;
+  std::vector<std::uint32_t> flash_;                  // the played disk's pages
+  std::vector<std::uint32_t> done_counts_, page_of_;  // per block
   wic::Array<Command> commands_;
   wic::Array<std::uint32_t> counters_, seen_, done_, arrivals_;
   wic::Array<Quad> data_;
   wic::Array<Times> times_, host_times_;
+  std::unique_ptr<FileRing> file_;    // in place of the played disk; after the memory that it reads into
   std::unique_ptr<RankQueue> queue_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
@@ -93,7 +100,8 @@ Result<> Storage::open(const AppOptions& options) {
   service_ns_ = options.number("service") * wic::kMicrosecond;
   gap_ns_ = options.number("gap");
   cpus_ = options.number("cpus");
-  stride_ = options.way == Way::naive ? 1 : kLineWords;
+  stride_ = options.number("stride");
+  folder_ = options.more.at("folder");
   const auto threads = choose_threads(options, 256, 256);
   if (!threads) return threads.error();
   const std::uint32_t sms = device.properties().sm_count;
@@ -133,7 +141,7 @@ Result<> Storage::open_memory(wic::Device& device) {
   if (!commands) return commands.error();
   auto counters = wic::Array<std::uint32_t>::make(device, kCounters, own);
   auto seen = wic::Array<std::uint32_t>::make(device, kCounters, host);
-  auto done = wic::Array<std::uint32_t>::make(device, blocks * kLineWords, host);
+  auto done = wic::Array<std::uint32_t>::make(device, blocks * stride_, host);
   auto arrivals = wic::Array<std::uint32_t>::make(device, blocks * kPageWords, host);
   for (const auto* array : {&counters, &seen, &done, &arrivals}) {
     if (!*array) return array->error();
@@ -156,10 +164,19 @@ Result<> Storage::open_memory(wic::Device& device) {
   host_times_ = *std::move(host_times);
   queue_ = std::make_unique<RankQueue>(*std::move(queue));
   done_counts_.assign(blocks, 0);
-  flash_.resize(std::size_t{pages_} * kPageWords);
-  for (std::uint32_t page = 0; page < pages_; ++page) {
-    for (std::uint32_t i = 0; i < kPageWords; ++i) flash_[std::size_t{page} * kPageWords + i] = word_of(page, i);
+  page_of_.assign(blocks, 0);
+  const std::uint64_t words = std::uint64_t{pages_} * kPageWords;
+  const auto word = [](std::uint64_t i) {
+    return word_of(static_cast<std::uint32_t>(i / kPageWords), static_cast<std::uint32_t>(i % kPageWords));
+  };
+  if (!folder_.empty()) {
+    auto file = FileRing::make(folder_, words, word, entries_);
+    if (!file) return file.error();
+    file_ = *std::move(file);
+    return wic::ok();
   }
+  flash_.resize(words);
+  for (std::uint64_t i = 0; i < words; ++i) flash_[i] = word(i);
   return wic::ok();
 }
 
@@ -203,11 +220,11 @@ Result<> Storage::step(std::uint32_t) {
   return wic::ok();
 }
 
-// Until the last block has ended. The disk begins a read at once, finishes it after its service time, and finishes no
-// two reads within less than its gap. While reads are under way, the thread keeps the time; it waits while none are.
+// Until the last block has ended. While reads are under way, the thread looks for their end and for new commands in
+// turn; it waits while none are.
 Result<> Storage::play_disk() {
   const CpuLimit limit(cpus_);
-  std::deque<Pending> pending;
+  std::deque<Pending> pending;  // in order of their due times; with a file, in any order
   for (bool first = true;; first = false) {
     if (pending.empty()) {
       // The first wait of a step is as long as the blocks compute, the others are short: two sites.
@@ -218,10 +235,12 @@ Result<> Storage::play_disk() {
       if (!wait) return wic::failed("a deadline passed: the disk waited at storage.submitted");
     }
     if (!take_commands(pending)) return wic::ok();
-    while (!pending.empty() && wic::now_ns() >= pending.front().due) {
-      complete(pending.front());
-      pending.pop_front();
+    if (file_ != nullptr) {
+      if (auto r = file_->start(); !r) return r;
     }
+    const auto finished = finish_reads(pending);
+    if (!finished) return finished.error();
+    pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(*finished));
   }
 }
 
@@ -234,15 +253,40 @@ bool Storage::take_commands(std::deque<Pending>& pending) {
     if (command.block == kStop) return false;
     last_due_ = std::max(wic::now_ns() + service_ns_, last_due_ + gap_ns_);
     pending.push_back({command.page, command.block, last_due_});
+    page_of_[command.block] = command.page;
+    if (file_ == nullptr) continue;
+    file_->read(&arrivals_[std::size_t{command.block} * kPageWords], kPageBytes,
+                command.page * std::uint64_t{kPageBytes}, command.block);
   }
 }
 
-void Storage::complete(const Pending& read) {
-  constexpr std::size_t kBytes = kPageWords * sizeof(std::uint32_t);
-  std::memcpy(&arrivals_[std::size_t{read.block} * kPageWords], &flash_[std::size_t{read.page} * kPageWords], kBytes);
-  const std::uint32_t number = ++done_counts_[read.block];
-  runtime_.signal(done_site_, number, &done_[std::size_t{read.block} * stride_], number,
-                  wic::Payload::contiguous(read.page * kBytes, kBytes));
+// The played disk begins a read at once, finishes it after its service time, and finishes no two reads within less than
+// its gap. Returns how many have ended.
+Result<std::size_t> Storage::finish_reads(std::deque<Pending>& pending) {
+  std::size_t count = 0;
+  if (file_ != nullptr) {
+    std::uint32_t block = 0;
+    for (;;) {
+      const auto ended = file_->ended(block);
+      if (!ended) return ended.error();
+      if (!*ended) return count;
+      finish(block);
+      ++count;
+    }
+  }
+  for (; count < pending.size() && wic::now_ns() >= pending[count].due; ++count) {
+    const Pending& read = pending[count];
+    std::memcpy(&arrivals_[std::size_t{read.block} * kPageWords], &flash_[std::size_t{read.page} * kPageWords],
+                kPageBytes);
+    finish(read.block);
+  }
+  return count;
+}
+
+void Storage::finish(std::uint32_t block) {
+  const std::uint32_t number = ++done_counts_[block];
+  runtime_.signal(done_site_, number, &done_[std::size_t{block} * stride_], number,
+                  wic::Payload::contiguous(page_of_[block] * std::uint64_t{kPageBytes}, kPageBytes));
 }
 
 Result<> Storage::check() {
@@ -265,12 +309,15 @@ const AppInfo& storage_info() {
       {{"reads", "pages that each block reads in a step, one after the other", "4", 1, 1'024},
        {"data", "MiB that the blocks read from their own memory before; 0 = 1, on a GPU 16384", "0", 0, 1u << 20},
        {"service", "microseconds that the disk takes for a page", "80", 1, 1'000'000},
+       {"folder", "read by io_uring, from a file that the program makes in this folder, in place of the played disk",
+        ""},
+       {"stride", "words from one block's completion to the next; 4: 16 bytes, as in NVMe's queues", "4", 1, 1'024},
        {"gap", "least nanoseconds between two pages", "1000", 0, 1'000'000},
        {"cpus", "CPUs that the disk's thread may use; 0 = all", "0", 0, 1'024}},
       &storage::Storage::make,
       {},
-      "completion words side by side, 32 of them on a line",
       nullptr,
+      "completions lie as --stride says, and the rest is as with --wait poll; host threads poll in one way",
       kFieldNoRival};
   return info;
 }
