@@ -21,7 +21,7 @@ consteval bool takes(std::index_sequence<kIndex...>) {
 
 /// How many members an aggregate has, found by trying initialisers. Over-counts structs with C arrays or a base class;
 /// members() then does not compile.
-template <class Struct, std::size_t kCount = 35>
+template <class Struct, std::size_t kCount = 37>
 consteval std::size_t member_count() {
   if constexpr (takes<Struct>(std::make_index_sequence<kCount>())) {
     return kCount;
@@ -30,7 +30,7 @@ consteval std::size_t member_count() {
   }
 }
 
-/// References to the members of an aggregate without a base class and with at most 34 members.
+/// References to the members of an aggregate without a base class and with at most 36 members.
 template <class Struct>
 auto members(Struct& value) {
   static_assert(std::is_aggregate_v<Struct>);
@@ -77,9 +77,13 @@ auto members(Struct& value) {
               ag)
   WICPROF_TIE(34, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
               ag, ah)
+  WICPROF_TIE(35, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+              ag, ah, ai)
+  WICPROF_TIE(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+              ag, ah, ai, aj)
   // clang-format on
   {
-    static_assert(kCount <= 34, "add a line above");
+    static_assert(kCount <= 36, "add a line above");
   }
 #undef WICPROF_TIE
 }
