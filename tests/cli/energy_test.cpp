@@ -6,15 +6,20 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "cli/record/energy_meter.h"
 #include "cli/record/energy_sources.h"
+#include "cli/terminal/messages.h"
 #include "protocol/events/energy.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof::cli {
+
+void warn(std::string_view text) noexcept { ADD_FAILURE() << text; }
+
 namespace {
 
 namespace fs = std::filesystem;
