@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "collector/cupti/cupti_call.h"
-#include "protocol/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/program/unnoticed.h"
 #include "collector/sources/list.h"
 #include "collector/waits/range_names.h"
+#include "protocol/notice.h"
 #include "protocol/time.h"
 
 namespace wicprof::collector {

@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "protocol/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/rewrite/own_code.h"
+#include "protocol/notice.h"
 
 namespace wicprof::collector {
 

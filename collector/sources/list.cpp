@@ -58,6 +58,7 @@ constexpr Entry kSources[] = {
     {"rewrite", false, true, rewrite_of},
     {"launches", false, false, launches_of},
     {"host", false, false, nullptr},
+    {"energy", false, false, nullptr},
     {"mpi", false, false, nullptr},
     {"nccl", false, false, nullptr},
 };

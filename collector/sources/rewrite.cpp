@@ -16,7 +16,6 @@
 
 #include "collector/program/environment.h"
 #include "collector/program/executable.h"
-#include "protocol/notice.h"
 #include "collector/program/per_thread.h"
 #include "collector/rewrite/code_cache.h"
 #include "collector/rewrite/door.h"
@@ -32,6 +31,7 @@
 #include "collector/rewrite/word_writers.h"
 #include "collector/sources/list.h"
 #include "collector/waits/watched_launches.h"
+#include "protocol/notice.h"
 #include "protocol/rewrite_notices.h"
 #include "protocol/symbol_name.h"
 #include "protocol/time.h"

@@ -7,9 +7,9 @@
 #include <array>
 #include <utility>
 
-#include "protocol/notice.h"
 #include "collector/program/own_thread.h"
 #include "collector/program/time_slice.h"
+#include "protocol/notice.h"
 
 namespace wicprof::collector {
 

@@ -40,7 +40,7 @@ class Limits(harness.Case):
                 raise
             return None
         loaded = result.returncode != 127 and b"error while loading" not in result.stderr
-        return result if loaded and not (kind == resource.RLIMIT_AS and mib < 12) else None
+        return result if loaded and not (kind == resource.RLIMIT_AS and mib < 13) else None
 
     def tried(self, kind, steps, allowed, *words, check=lambda result: None):
         statuses = set()
@@ -89,7 +89,7 @@ class Limits(harness.Case):
         command = ["run", "-o", "o.wicprof", "--buffer-size", "2", "--", harness.TRACED_APP, "--waits", "50"]
         command += ["--status", STATUS]
         data = limits(1, 1.5, 2, 2.5, 2.75, 8, 34, 34.5, 35, 35.25, 35.5, 36, 48, 64)
-        space = [part / (4 if ALL else 1) for part in range(12 * (4 if ALL else 1), 80 * (4 if ALL else 1),
+        space = [part / (4 if ALL else 1) for part in range(13 * (4 if ALL else 1), 80 * (4 if ALL else 1),
                                                            1 if ALL else 8)]
         for kind, steps in ((resource.RLIMIT_DATA, data), (resource.RLIMIT_AS, space)):
             statuses = self.tried(kind, steps, {STATUS, 3}, *map(str, command), check=is_whole)

@@ -3,7 +3,8 @@ ranks wait for each other by words in each other's memory.
 
 python3 symmetric_all_reduce.py [--rounds N] [--late-us T] [--absent-after N]: rank 1 computes for T us before each
 round; after N rounds, it sleeps for 10 s in place of its part, and rank 0's kernel waits until its deadline. Rank 0
-prints one line of JSON: the median time of a round, and a checksum. Needs two GPUs with peer access, PyTorch and Triton.
+prints one line of JSON: the median time of a round, and a checksum. Needs two GPUs with peer access, PyTorch and
+Triton.
 """
 
 import argparse
