@@ -119,7 +119,8 @@ class Bench:
         if CAUSES[cause] is None:
             self.row("equal_findings" if cause == "none" else f"{cause}_findings",
                      {"collectives": mpi.get("collectives"), "text": findings}, len(findings), "findings",
-                     "jobs of equal ranks", float(len(findings)), 0, len(findings) == 0 and bool(mpi.get("collectives")))
+                     "jobs of equal ranks", float(len(findings)), 0,
+                     len(findings) == 0 and bool(mpi.get("collectives")))
             right = self.rows[-1]["holds"]
         else:
             late = set(found["late"])
