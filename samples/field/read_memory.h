@@ -1,4 +1,5 @@
-// Reads an array as fast as the memory delivers it: the work of kernels that models and their data keep busy.
+// Fills arrays of weights, and reads them as fast as the memory delivers them: the work of kernels that models and
+// their data keep busy.
 #pragma once
 
 #include <cstdint>
@@ -36,5 +37,18 @@ WIC_DEVICE inline std::uint32_t grid_sum_of_quads(const wic::Thread& thread, con
   return sum_of_quads(thread, data, count, thread.block() * thread.block_size() + thread.index(),
                       thread.block_count() * thread.block_size(), passes);
 }
+
+/// A kernel. Weight i becomes i, so that sums are known without reading them.
+struct FillWeights {
+  Quad* weights;
+  std::uint32_t count;
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    for (std::uint32_t i = thread.block() * thread.block_size() + thread.index(); i < count;
+         i += thread.block_count() * thread.block_size()) {
+      weights[i] = {{4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3}};
+      thread.step();
+    }
+  }
+};
 
 }  // namespace sample

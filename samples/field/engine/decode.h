@@ -23,19 +23,6 @@ WIC_DEVICE constexpr std::uint32_t next_token(std::uint32_t key, std::uint32_t p
   return static_cast<std::uint32_t>(mix((std::uint64_t{key} << 32 | position) ^ total) % kVocabulary);
 }
 
-/// Weight i is i: their sum is known without reading them.
-struct FillWeights {
-  Quad* weights;
-  std::uint32_t count;
-  WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    for (std::uint32_t i = thread.block() * thread.block_size() + thread.index(); i < count;
-         i += thread.block_count() * thread.block_size()) {
-      weights[i] = {{4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3}};
-      thread.step();
-    }
-  }
-};
-
 struct Decode {
   static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 4;
 

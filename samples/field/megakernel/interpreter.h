@@ -34,19 +34,6 @@ WIC_DEVICE constexpr std::uint32_t activation(std::uint32_t sum, std::uint32_t w
   return scrambled(std::uint64_t{sum + weights} << 32 | (pass * kTileWords + i));
 }
 
-/// Weight i is i, so that sums are known without reading them.
-struct FillWeights {
-  Quad* weights;
-  std::uint32_t count;
-  WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    for (std::uint32_t i = thread.block() * thread.block_size() + thread.index(); i < count;
-         i += thread.block_count() * thread.block_size()) {
-      weights[i] = {{4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3}};
-      thread.step();
-    }
-  }
-};
-
 struct Run {
   static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 4;
 
