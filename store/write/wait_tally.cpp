@@ -1,6 +1,7 @@
 #include "store/write/wait_tally.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "store/format/plausible_times.h"
 
@@ -84,31 +85,28 @@ WaitTally::Woken& WaitTally::woken(const Word& word) {
   return at->second;
 }
 
-bool WaitTally::add_wake(SiteId site, const Resumed& wait, const std::vector<TimeNs>& signals) {
-  std::optional<TimeNs> last;
-  for (const TimeNs at : signals) {
-    if (at <= wait.resumed && (!last || at > *last)) last = at;
-  }
-  if (!last) return false;
+void WaitTally::add_wake(SiteId site, const Resumed& wait, TimeNs signal) {
+  if (signal > wait.resumed) return;
   WaitSum sum;
   sum.wakes = 1;
-  sum.wake_ns = positive(wait.resumed - std::max(*last, wait.arrived));
+  sum.wake_ns = positive(wait.resumed - std::max(signal, wait.arrived));
   add(site, {WaitSide::device, wait.strategy}, sum);
-  return true;
 }
 
 void WaitTally::wakes(SiteId site, const WaitEvent& event, TimeNs arrived, TimeNs resumed) {
-  if (event.waited == 0 || event.status != WaitStatus::satisfied || arrived > resumed) return;
-  if (arrived <= 0 || resumed - arrived > kMaxDistance) return;
-  Woken& word = woken({site, event.iteration, event.word_tag});
+  if (event.iteration == 0 || event.waited == 0 || event.status != WaitStatus::satisfied) return;
+  if (arrived <= 0 || arrived > resumed || resumed - arrived > kMaxDistance) return;
+  Woken& word = woken({site, event.iteration, event.word_tag, event.value});
   const Resumed wait{known_strategy(event.strategy), arrived, resumed};
-  if (!add_wake(site, wait, word.signals) && word.unsignalled.size() < kMostOfWord) word.unsignalled.push_back(wait);
+  if (word.signal) return add_wake(site, wait, *word.signal);
+  if (word.unsignalled.size() < kMostOfWord) word.unsignalled.push_back(wait);
 }
 
 void WaitTally::signals(SiteId site, const SignalEvent& signal, TimeNs at) {
-  Woken& word = woken({site, signal.iteration, signal.word_tag});
-  if (word.signals.size() < kMostOfWord) word.signals.push_back(at);
-  std::erase_if(word.unsignalled, [&](const Resumed& wait) { return add_wake(site, wait, {at}); });
+  if (signal.iteration == 0) return;
+  Woken& word = woken({site, signal.iteration, signal.word_tag, signal.value});
+  word.signal = at;
+  for (const Resumed& wait : std::exchange(word.unsignalled, {})) add_wake(site, wait, at);
 }
 
 void WaitTally::add(SiteId site, const HostWaitEvent& wait) {

@@ -54,8 +54,9 @@ class WaitTally {
   void name_site(SiteId site, const std::string& name);
   void add(SiteId site, const WaitEvent& wait);
   void add(SiteId site, const HostWaitEvent& wait);
-  /// A wait's times on the host's clock, and those of signals, for wake latencies: either may come first. Of the
-  /// signals of one site, iteration and word, the last one before the wait's end woke it.
+  /// A wait's times on the host's clock, and those of signals, for wake latencies: either may come first. A wait was
+  /// woken by the signal of its site, iteration and word with the value that ended the wait; the others have no wake
+  /// latency, nor have those of sites that do not count iterations, whose values come again.
   void wakes(SiteId site, const WaitEvent& wait, TimeNs arrived, TimeNs resumed);
   void signals(SiteId site, const SignalEvent& signal, TimeNs at);
   void add(const InterventionEvent& change);
@@ -82,20 +83,20 @@ class WaitTally {
   static constexpr TimeNs kNamingTime = 10 * kSecond;  // names come within a flush, 100 ms by default
 
   /// What a signal and a wait have in common.
-  using Word = std::tuple<SiteId, std::uint32_t, WordTag>;
+  using Word = std::tuple<SiteId, std::uint32_t, WordTag, std::uint32_t>;
   struct Resumed {
     StrategyId strategy;
     TimeNs arrived, resumed;
   };
   struct Woken {
-    std::vector<TimeNs> signals;       // at most kMostOfWord
-    std::vector<Resumed> unsignalled;  // the same
+    std::optional<TimeNs> signal;
+    std::vector<Resumed> unsignalled;  // at most kMostOfWord
   };
   static constexpr std::size_t kMostOfWord = 64, kMostWords = 8192;
 
   Woken& woken(const Word& word);
-  /// False: none of the signals came before the wait's end.
-  bool add_wake(SiteId site, const Resumed& wait, const std::vector<TimeNs>& signals);
+  /// Nothing where the signal came behind the wait's end: clocks differ, or the value came again.
+  void add_wake(SiteId site, const Resumed& wait, TimeNs signal);
   static std::uint64_t positive(TimeNs time) { return time > 0 ? static_cast<std::uint64_t>(time) : 0; }
   Site* site_of(SiteId id);  // nullptr: no site, or one too many
   void add(SiteId site, Way way, const WaitSum& wait);

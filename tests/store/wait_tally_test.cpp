@@ -60,21 +60,27 @@ TEST(WaitTally, WakeLatenciesWhicheverComesFirst) {
   auto wait = make_event<WaitEvent>();
   wait.iteration = 7;
   wait.word_tag = 3;
+  wait.value = 7;
   wait.waited = 1;
   auto signal = make_event<SignalEvent>();
   signal.iteration = 7;
   signal.word_tag = 3;
+  signal.value = 6;
+  tally.signals(1, signal, 1100);    // another writer, whose signal ended no wait
   tally.wakes(1, wait, 1000, 1500);  // its signal comes later
+  signal.value = 7;
   tally.signals(1, signal, 1400);
-  tally.signals(1, signal, 1600);    // too late for it
   tally.wakes(1, wait, 1450, 1500);  // it came behind the signal
-  signal.word_tag = 4;
-  tally.signals(1, signal, 1000);  // another word
+  tally.wakes(1, wait, 1000, 1300);  // clocks differ
   wait.waited = 0;
   tally.wakes(1, wait, 1000, 1500);  // the word was ready
   wait.waited = 1;
-  wait.iteration = 8;
-  tally.wakes(1, wait, 1000, 1500);  // nobody signals
+  wait.word_tag = 4;
+  tally.wakes(1, wait, 1000, 1500);  // nobody signals that word
+  wait.iteration = signal.iteration = 0;
+  wait.word_tag = 3;
+  tally.signals(1, signal, 1400);  // its value comes again and again
+  tally.wakes(1, wait, 1000, 9000);
   const std::vector<WaitSumOfSite> sums = tally.waits(now_ns());
   ASSERT_EQ(sums.size(), 1u);
   EXPECT_EQ(sums[0].sum.wakes, 2u);
