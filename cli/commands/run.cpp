@@ -282,8 +282,8 @@ void add_recording_options(CLI::App& verb, RunOptions& options) {
                 "program has PTX; `rewrite APP` says which those are");
   verb.add_flag(
       "--energy", capture.energy,
-      "read what GPUs and processors use (NVML, RAPL), and with --ab wait for phases of 3 s or more, which show "
-      "what polling takes in watts. Example: wic-prof run --ab --energy --for 2m -- ./app");
+      "read what GPUs and processors use (NVML, RAPL); with --ab, each phase then lasts 3 s or more, which shows what "
+      "polling takes in watts. Example: wic-prof run --ab --energy --for 2m -- ./app");
   verb.add_option("--delay", capture.delay,
                   "start to record this long after the program's start, such as 2s or 500ms (ms, s, m)")
       ->type_name("TIME");

@@ -1,11 +1,8 @@
 // Records what the counters of energy show while a program runs (EnergyEvent).
 #pragma once
 
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
-#include <optional>
-#include <thread>
+#include <chrono>
+#include <memory>
 #include <vector>
 
 #include "cli/record/energy_sources.h"
@@ -23,29 +20,16 @@ inline constexpr TimeNs kShortestEnergyPhase = 3 * kSecond;
 class EnergyMeter {
  public:
   EnergyMeter(std::vector<EnergySource> sources, EventSink& sink);
+  /// Waits for a source that does not answer, such as a driver that hangs, no longer than this. The thread stays behind
+  /// then, and writes nothing any more.
+  static constexpr std::chrono::milliseconds kLongestEnd{2000};
   ~EnergyMeter();
   EnergyMeter(const EnergyMeter&) = delete;
   EnergyMeter& operator=(const EnergyMeter&) = delete;
 
  private:
-  struct Counter {
-    EnergySource source;
-    std::optional<std::uint64_t> last;  // as the source counts
-    std::uint64_t used_uj = 0;          // since the first reading
-    TimeNs read_at = 0;
-  };
-
-  void work();
-  void round();
-  /// Whether the counter has changed since its last reading; then its event is written.
-  bool look(Counter& counter);
-
-  EventSink& sink_;
-  std::vector<Counter> counters_;
-  std::mutex mutex_;
-  std::condition_variable stopping_;
-  bool stop_ = false;
-  std::thread thread_;
+  class Readings;
+  std::shared_ptr<Readings> readings_;  // the thread's, too
 };
 
 }  // namespace wicprof::cli

@@ -1,6 +1,7 @@
 // Reading counters of energy.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -95,6 +96,28 @@ TEST(EnergyMeter, EventsAreAtStepsAndNeverCountBack) {
     const double time_between = static_cast<double>(events[i].at_ns - events[i - 1].at_ns) / (20 * kMillisecond);
     EXPECT_NEAR(steps_between, time_between, 4);
   }
+}
+
+std::atomic<bool> source_answers{false};
+
+TEST(EnergyMeter, ASourceThatDoesNotAnswerDelaysNoEnd) {
+  PlainRing ring;
+  EventSink sink(ring.ring());
+  static std::atomic<bool> asked{false}, over{false};
+  const auto hang = []() -> std::optional<std::uint64_t> {
+    asked = true;
+    while (!source_answers) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    over = true;
+    return 1;
+  };
+  {
+    EnergyMeter meter({{"hangs", hang, 0}}, sink);
+    while (!asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_FALSE(over);
+  source_answers = true;
+  while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(ring.read().all<EnergyEvent>().empty());
 }
 
 }  // namespace
