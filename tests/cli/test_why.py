@@ -98,7 +98,11 @@ class Programs(Why):
         self.assertIn(f"{site['before_cpu']:.2f} of a CPU polled and {site['after_cpu']:.2f} parked",
                       self.sentence(answer, "cpus")["text"])
         self.assertGreater(site["before_cpu"], 2 * site["after_cpu"])
-        self.assertIn("--side host", answer["command"])
+        # What parking does to the pace of the machine's other threads is not this program's: the advice follows it.
+        if compared["verdict"] == "regression":
+            self.assertIsNone(answer["command"])
+        else:
+            self.assertIn("--side host", answer["command"])
         self.assertIn("wic-prof run --ab --for 2s --precision 0.5% --end --side host -o ",
                       self.sentence(answer, "tried")["backed_by"][0])
 
