@@ -61,11 +61,14 @@ class Chapters {
   void from_trace() {
     tasks_.add([&] { matching_ = std::make_shared<const Matching>(match(model_)); });
     tasks_.add([&] {
-      const CallIndex calls(model_);
-      work_.emplace(model_, calls);
-      all_.clocks = clock_bounds(model_, calls, *work_);
-      all_.stream_waits = stream_waits(model_, calls, *work_);
+      {
+        const CallIndex calls(model_);
+        work_.emplace(model_, calls);
+        all_.clocks = clock_bounds(model_, calls, *work_);
+        all_.stream_waits = stream_waits(model_, calls, *work_);
+      }
       followed_ = followers(model_, *work_);
+      index_.emplace(model_, *work_);
     });
     tasks_.add([&] {
       all_.stalls = gather_stalls(model_);
@@ -94,24 +97,21 @@ class Chapters {
     tasks_.add([&] { all_.classification = classify(model_, *matching_); });
     if (parties == Parties::matrices) {
       tasks_.add([&] {  // one after the other, since each holds the lengths of all waits
-        const PartyMatrices matrices(model_, matching_->edges, *work_);
+        const PartyMatrices matrices(model_, matching_->edges, *index_);
         for (const PartyBy by : kPartyBy) all_.parties.push_back(matrices.matrix(by));
       });
     }
     tasks_.add([&] { all_.edges = open_edges(model_, *matching_); });
+    tasks_.add([&] {
+      waiters_ = std::make_shared<const Waiters>(model_);
+      found_ = find_iterations(model_, *waiters_);
+    });
     tasks_.run();
   }
 
   /// From wake edges, device work and the iterations.
   void from_work() {
-    std::vector<Iterations> found;
-    std::optional<WorkIndex> index;
-    tasks_.add([&] {
-      waiters_ = std::make_shared<const Waiters>(model_);
-      found = find_iterations(model_, *waiters_);
-    });
-    tasks_.add([&] { index.emplace(model_, *work_); });
-    tasks_.run();
+    std::vector<Iterations> found = std::move(found_);
     ground_ = iteration_window(model_, found).value_or(Interval{model_.begin, model_.end});
     if (!found.empty()) at_sites_ = found.front().list;
     std::vector<std::string> noted;  // compare_iterations() notes the same
@@ -123,13 +123,14 @@ class Chapters {
       for (Segment& segment : segments) fill(segment, all_.iterations->list);
     }
     all_.energy = energy_use(model_, segments);
-    tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index, ground_); });
+    tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index_, ground_); });
     tasks_.add([&] {
-      all_.host_wait_parts = host_wait_parts(model_, *index, ground_);
-      all_.lateness = lateness(model_, *work_, *index, ground_);
+      all_.host_wait_parts = host_wait_parts(model_, *index_, ground_);
+      all_.lateness = lateness(model_, *work_, *index_, ground_);
     });
     tasks_.add([&] { kernels_ = std::make_shared<const WaitKernels>(model_, *waiters_); });
     tasks_.run();
+    index_.reset();
     work_.reset();
   }
 
@@ -179,8 +180,10 @@ class Chapters {
   std::shared_ptr<FigureTrace> drawn_;
   std::shared_ptr<const Matching> matching_;    // wake edges: which signal ended which wait
   std::optional<DeviceWork> work_;              // kernels and copies by stream, and the calls that launched them
+  std::optional<WorkIndex> index_;              // the same by time
   std::optional<Followers> followed_;           // which kernel follows which
   std::shared_ptr<const Waiters> waiters_;      // who waits, and in which iteration
+  std::vector<Iterations> found_;               // by site and device
   std::vector<Iteration> at_sites_;             // at the site and device that have the most
   Interval ground_;                             // of shares of time: the window of the iterations
   std::shared_ptr<const WaitKernels> kernels_;  // the kernels that contain waits

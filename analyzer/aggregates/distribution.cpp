@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -14,14 +15,32 @@ constexpr double kShortest = 10;  // ns; begin of bin 0
 
 constexpr std::size_t kBins = 144;  // as many begin before the longest time
 
-/// The begins of all bins, in whole ns, and the end of the last.
-std::array<TimeNs, kBins + 1> bin_edges() {
-  std::array<TimeNs, kBins + 1> edges;
-  for (std::size_t i = 0; i < kBins; ++i)
-    edges[i] = std::lround(kShortest * std::pow(10.0, static_cast<double>(i) / kBinsPerDecade));
-  edges[kBins] = std::numeric_limits<TimeNs>::max();
-  return edges;
-}
+class BinEdges {
+ public:
+  BinEdges() {
+    for (std::size_t i = 0; i < kBins; ++i)
+      edges_[i] = std::lround(kShortest * std::pow(10.0, static_cast<double>(i) / kBinsPerDecade));
+    edges_[kBins] = std::numeric_limits<TimeNs>::max();
+    for (std::size_t width = 1; width < first_.size(); ++width) first_[width] = search(TimeNs{1} << (width - 1));
+  }
+  /// In whole ns: where a bin begins, and the one before ends.
+  TimeNs operator[](std::size_t i) const { return edges_[i]; }
+  /// The bin of a length of at least the first edge. A binary digit more is less than three bins.
+  std::size_t bin_of(TimeNs length) const {
+    std::size_t bin = first_[static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(length)))];
+    while (edges_[bin + 1] <= length) ++bin;
+    return bin;
+  }
+
+ private:
+  std::size_t search(TimeNs length) const {
+    const auto after = std::upper_bound(edges_.begin(), edges_.end() - 1, length);
+    return after == edges_.begin() ? 0 : static_cast<std::size_t>(after - edges_.begin() - 1);
+  }
+
+  std::array<TimeNs, kBins + 1> edges_;
+  std::array<std::size_t, 64> first_{};  // by the binary digits of a length: the bin of the least one that has so many
+};
 
 }  // namespace
 
@@ -33,7 +52,7 @@ std::uint64_t WaitHistogram::most_of(std::optional<WaitWay> way) const {
 }
 
 WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& filter) {
-  const std::array<TimeNs, kBins + 1> edges = bin_edges();
+  const BinEdges edges;
   std::array<WaitHistogram::Bin, kBins> bins;
   WaitDistribution result;
   WaitHistogram& histogram = result.histogram;
@@ -48,8 +67,7 @@ WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& fi
       ++histogram.instant;
       return;
     }
-    const auto end = std::upper_bound(edges.begin(), edges.end() - 1, duration);
-    WaitHistogram::Bin& one = bins[static_cast<std::size_t>(end - edges.begin() - 1)];
+    WaitHistogram::Bin& one = bins[edges.bin_of(duration)];
     ++(way == WaitWay::polling ? one.polling : way == WaitWay::parked ? one.parked : one.host);
   });
   for (const WaitWay way : kWaitWays) {

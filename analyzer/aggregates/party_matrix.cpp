@@ -61,25 +61,29 @@ class Names {
   std::uint32_t last_ = 0;              // consecutive waits often have the same name
 };
 
+/// What ended a wait: a signal or the end of work on a device, or nothing that the trace shows.
+struct Release {
+  const store::SignalRow* signal = nullptr;
+  const WorkItem* work = nullptr;
+  std::optional<TimeNs> wake_ns = {};
+};
+
 /// Assigns waits and what ended them to parties.
 class Assigner {
  public:
   Assigner(const TraceModel& model, const WorkIndex& index, PartyBy by)
       : model_(model), index_(index), by_(by), threads_(model) {}
 
+  PartyBy by() const { return by_; }
   PartyId waiter(const WaitView& wait) {
     if (by_ != PartyBy::site)
       return wait.host ? on_host(wait.who) : on_device(wait.device, wait.who, wait.sm, wait.begin);
     if (wait.host && wait.site == 0) return named(std::string_view(model_.host_waits[wait.index].call));
     return {PartyKind::site, 0, wait.site};
   }
-  PartyId releaser(const store::SignalRow& signal) {
-    if (signal.device == kHostDevice) return on_host(signal.thread);
-    return on_device(signal.device, signal.block, signal.sm, signal.at);
-  }
-  PartyId releaser(const WorkItem& item) {
-    if (by_ == PartyBy::device) return {PartyKind::device, item.device, 0};
-    return item.kernel != nullptr ? of_kernel(*item.kernel) : named(copy_kind_name(item.copy->kind));
+  PartyId releaser(const Release& release) {
+    if (release.signal != nullptr) return releaser(*release.signal);
+    return release.work != nullptr ? releaser(*release.work) : PartyId{};
   }
 
   std::string name_of(const PartyId& id) const {
@@ -104,6 +108,15 @@ class Assigner {
   }
 
  private:
+  PartyId releaser(const store::SignalRow& signal) {
+    if (signal.device == kHostDevice) return on_host(signal.thread);
+    return on_device(signal.device, signal.block, signal.sm, signal.at);
+  }
+  PartyId releaser(const WorkItem& item) {
+    if (by_ == PartyBy::device) return {PartyKind::device, item.device, 0};
+    return item.kernel != nullptr ? of_kernel(*item.kernel) : named(copy_kind_name(item.copy->kind));
+  }
+
   PartyId named(std::string_view name) { return {PartyKind::named, 0, names_.number(name)}; }
   PartyId of_kernel(const store::KernelRow& kernel) { return {PartyKind::kernel, 0, names_.number(kernel.name)}; }
 
@@ -163,6 +176,73 @@ std::vector<std::uint32_t> order(const std::vector<TimeNs>& waiting, std::vector
 /// "1,024 other blocks" would need the kind of each; the parties of one matrix may differ in kind.
 std::string others_name(std::size_t count) { return fmt::format("{} others", count); }
 
+/// The cells of one matrix, while waits are added.
+class Cells {
+ public:
+  Cells(const TraceModel& model, const WorkIndex& index, PartyBy by) : assigner_(model, index, by) {}
+
+  void add(const WaitView& wait, TimeNs part, const Release& release) {
+    const std::pair place{waiters_.number(assigner_.waiter(wait)), releasers_.number(assigner_.releaser(release))};
+    const std::uint32_t cell = index_.number((std::uint64_t{place.first} << 32) | place.second);
+    if (cell == sums_.size()) {
+      sums_.emplace_back();
+      places_.push_back(place);
+    }
+    sums_[cell].add(WorstWait::of(wait), part, release.wake_ns, wait.polls);
+  }
+
+  PartyMatrix matrix() const {
+    PartyMatrix result;
+    result.by = assigner_.by();
+    std::vector<TimeNs> of_waiter(waiters_.ids().size(), 0), of_releaser(releasers_.ids().size(), 0);
+    for (std::size_t cell = 0; cell < sums_.size(); ++cell) {
+      of_waiter[places_[cell].first] += sums_[cell].waiting();
+      of_releaser[places_[cell].second] += sums_[cell].waiting();
+    }
+    const auto party_of = [&](const PartyId& id) {
+      return WaitParty{assigner_.name_of(id), id.kind == PartyKind::kernel, {}};
+    };
+    std::vector<std::uint32_t> rows, columns;
+    for (const std::uint32_t number : order(of_waiter, rows, result.other_waiters))
+      result.waiters.push_back(party_of(waiters_.ids()[number]));
+    for (const std::uint32_t number : order(of_releaser, columns, result.other_releasers))
+      result.releasers.push_back(party_of(releasers_.ids()[number]));
+    if (result.other_waiters > 0) result.waiters.push_back({others_name(result.other_waiters), false, {}});
+    if (result.other_releasers > 0) result.releasers.push_back({others_name(result.other_releasers), false, {}});
+
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const FigureSums*>> cells;
+    for (std::size_t cell = 0; cell < sums_.size(); ++cell)
+      cells[{rows[places_[cell].first], columns[places_[cell].second]}].push_back(&sums_[cell]);
+    // Where few parties wait for one, a cell, its row and its column are the same waits.
+    std::map<std::vector<const FigureSums*>, WaitFigures> known;
+    const auto figures = [&](const std::vector<const FigureSums*>& parts) {
+      const auto found = known.find(parts);
+      return found != known.end() ? found->second : known.emplace(parts, FigureSums::figures(parts)).first->second;
+    };
+    for (const auto& [place, parts] : cells) result.cells.push_back({place.first, place.second, figures(parts)});
+    const auto sum_of = [&](auto&& admits) {
+      std::vector<const FigureSums*> all;
+      for (const auto& [place, parts] : cells) {
+        if (admits(place)) all.insert(all.end(), parts.begin(), parts.end());
+      }
+      return figures(all);
+    };
+    for (std::uint32_t row = 0; row < result.waiters.size(); ++row)
+      result.waiters[row].figures = sum_of([&](const auto& place) { return place.first == row; });
+    for (std::uint32_t column = 0; column < result.releasers.size(); ++column)
+      result.releasers[column].figures = sum_of([&](const auto& place) { return place.second == column; });
+    result.all = sum_of([](const auto&) { return true; });
+    return result;
+  }
+
+ private:
+  Assigner assigner_;
+  PartyList waiters_, releasers_;
+  FlatIndex index_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;  // per cell: waiter, releaser
+  std::vector<FigureSums> sums_;                                 // per cell
+};
+
 }  // namespace
 
 std::string_view party_by_key(PartyBy by) {
@@ -188,77 +268,30 @@ const PartyCell* PartyMatrix::cell(std::size_t waiter, std::size_t releaser) con
   return found == cells.end() ? nullptr : &*found;
 }
 
-PartyMatrices::PartyMatrices(const TraceModel& model, const std::vector<WakeEdge>& edges, const DeviceWork& work)
-    : model_(model), edges_(edges), index_(model, work) {
+PartyMatrices::PartyMatrices(const TraceModel& model, const std::vector<WakeEdge>& edges, const WorkIndex& index)
+    : model_(model), edges_(edges), index_(index) {
   edge_of_[false].assign(model.waits.size(), kNoEdge);
   edge_of_[true].assign(model.host_waits.size(), kNoEdge);
   for (std::size_t i = 0; i < edges.size(); ++i) edge_of_[edges[i].host][edges[i].wait] = static_cast<std::uint32_t>(i);
 }
 
 PartyMatrix PartyMatrices::matrix(PartyBy by, const WaitFilter& filter) const {
-  Assigner assigner(model_, index_, by);
-  PartyList waiters, releasers;
-  FlatIndex cell_index;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // per cell: waiter, releaser
-  std::vector<FigureSums> sums;                                 // per cell
-  const auto add = [&](const WaitView& wait, const PartyId& releaser, std::optional<TimeNs> wake) {
-    const std::pair place{waiters.number(assigner.waiter(wait)), releasers.number(releaser)};
-    const std::uint32_t cell = cell_index.number((std::uint64_t{place.first} << 32) | place.second);
-    if (cell == sums.size()) {
-      sums.emplace_back();
-      places.push_back(place);
-    }
-    sums[cell].add(WorstWait::of(wait), filter.part(wait.begin, wait.end), wake, wait.polls);
-  };
+  Cells cells(model_, index_, by);
   for_each_wait(model_, [&](const WaitView& wait) {
     if (!filter(wait.site, way_of(wait), wait.begin, wait.end)) return;
-    if (const std::uint32_t edge = edge_of_[wait.host][wait.index]; edge != kNoEdge)
-      return add(wait, assigner.releaser(model_.signals[edges_[edge].signal]), wake_latency(model_, edges_[edge]));
-    const WorkItem* work = nullptr;
-    if (wait.in_call) {
+    store::SignalRow signal;
+    Release release;
+    if (const std::uint32_t edge = edge_of_[wait.host][wait.index]; edge != kNoEdge) {
+      signal = model_.signals[edges_[edge].signal];
+      release = {&signal, nullptr, wake_latency(model_, edges_[edge])};
+    } else if (wait.in_call) {
       const store::HostWaitRow& row = model_.host_waits[wait.index];
-      work = index_.waited_for({row.begin, row.end, row.process, row.correlation});
+      const WorkItem* work = index_.waited_for({row.begin, row.end, row.process, row.correlation});
+      if (work != nullptr) release = {nullptr, work, wait.end - work->end};
     }
-    if (work == nullptr) return add(wait, {}, std::nullopt);
-    add(wait, assigner.releaser(*work), wait.end - work->end);
+    cells.add(wait, filter.part(wait.begin, wait.end), release);
   });
-
-  PartyMatrix result;
-  result.by = by;
-  std::vector<TimeNs> of_waiter(waiters.ids().size(), 0), of_releaser(releasers.ids().size(), 0);
-  for (std::size_t cell = 0; cell < sums.size(); ++cell) {
-    of_waiter[places[cell].first] += sums[cell].waiting();
-    of_releaser[places[cell].second] += sums[cell].waiting();
-  }
-  const auto party_of = [&](const PartyId& id) {
-    return WaitParty{assigner.name_of(id), id.kind == PartyKind::kernel, {}};
-  };
-  std::vector<std::uint32_t> rows, columns;
-  for (const std::uint32_t number : order(of_waiter, rows, result.other_waiters))
-    result.waiters.push_back(party_of(waiters.ids()[number]));
-  for (const std::uint32_t number : order(of_releaser, columns, result.other_releasers))
-    result.releasers.push_back(party_of(releasers.ids()[number]));
-  if (result.other_waiters > 0) result.waiters.push_back({others_name(result.other_waiters), false, {}});
-  if (result.other_releasers > 0) result.releasers.push_back({others_name(result.other_releasers), false, {}});
-
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const FigureSums*>> cells;
-  for (std::size_t cell = 0; cell < sums.size(); ++cell)
-    cells[{rows[places[cell].first], columns[places[cell].second]}].push_back(&sums[cell]);
-  for (const auto& [place, parts] : cells)
-    result.cells.push_back({place.first, place.second, FigureSums::figures(parts)});
-  const auto sum_of = [&](auto&& admits) {
-    std::vector<const FigureSums*> all;
-    for (const auto& [place, parts] : cells) {
-      if (admits(place)) all.insert(all.end(), parts.begin(), parts.end());
-    }
-    return FigureSums::figures(all);
-  };
-  for (std::uint32_t row = 0; row < result.waiters.size(); ++row)
-    result.waiters[row].figures = sum_of([&](const auto& place) { return place.first == row; });
-  for (std::uint32_t column = 0; column < result.releasers.size(); ++column)
-    result.releasers[column].figures = sum_of([&](const auto& place) { return place.second == column; });
-  result.all = sum_of([](const auto&) { return true; });
-  return result;
+  return cells.matrix();
 }
 
 }  // namespace wicprof::analyzer

@@ -56,19 +56,19 @@ struct PartyMatrix {
 /// The releasing party of waits whose end the trace does not explain.
 inline constexpr std::string_view kUnknownParty = "not recorded";
 
-/// Computes matrices of one trace. The model, the edges and the work must outlive it.
+/// Computes matrices of one trace. The model, the edges and the index must outlive it.
 class PartyMatrices {
  public:
   /// `edges`: the wake edges of the same model (match()).
-  PartyMatrices(const TraceModel& model, const std::vector<WakeEdge>& edges, const DeviceWork& work);
+  PartyMatrices(const TraceModel& model, const std::vector<WakeEdge>& edges, const WorkIndex& index);
 
-  /// One pass over all waits. Holds up to 32 bytes per wait meanwhile.
+  /// One pass over all waits. Holds up to 16 bytes per wait meanwhile.
   PartyMatrix matrix(PartyBy by, const WaitFilter& filter = {}) const;
 
  private:
   const TraceModel& model_;
   const std::vector<WakeEdge>& edges_;
-  WorkIndex index_;
+  const WorkIndex& index_;
   std::vector<std::uint32_t> edge_of_[2];  // by WaitView::host and index: an index into edges_
 };
 

@@ -78,12 +78,14 @@ WaitFigures FigureSums::figures(const std::vector<const FigureSums*>& parts) {
     if (worst && (!result.worst || worst->end - worst->begin > result.worst->end - result.worst->begin))
       result.worst = worst;
   }
-  result.p50_ns = Durations::percentile(times, 50);
-  result.p99_ns = Durations::percentile(times, 99);
-  result.max_ns = Durations::percentile(times, 100);
+  const TypicalLengths typical = Durations::typical(times);
+  result.p50_ns = typical.p50;
+  result.p99_ns = typical.p99;
+  result.max_ns = typical.max;
   if (result.woken > 0) {
-    result.wake_p50_ns = Durations::percentile(wakes, 50);
-    result.wake_p99_ns = Durations::percentile(wakes, 99);
+    const TypicalLengths typical_wake = Durations::typical(wakes);
+    result.wake_p50_ns = typical_wake.p50;
+    result.wake_p99_ns = typical_wake.p99;
   }
   return result;
 }

@@ -59,6 +59,7 @@ void add_rows(Figure& figure, const std::string& application, const std::vector<
     figure.notes.push_back(application + ": left out, without a trace of --wait naive or of tuned polling");
     return;
   }
+  if (contenders.size() == 1) return;
   const RunSeries baseline_series = series_with_plain_names(baseline->trace->model);
   for (const Contender& contender : contenders) {
     if (&contender == &*baseline) continue;

@@ -1,6 +1,7 @@
 // Very many lengths of time, and their percentiles. Holds four bytes for a length from 0 to 4.29 s.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,10 +11,16 @@
 
 namespace wicprof::analyzer {
 
+/// Nearest-rank percentiles, as in statistics.h. 0 where there is no length.
+struct TypicalLengths {
+  TimeNs p50 = 0, p99 = 0, max = 0;
+};
+
 class Durations {
  public:
   void add(TimeNs length) {
     sum_ += length;
+    max_ = std::max(max_, length);
     if (length >= 0 && length <= std::numeric_limits<std::uint32_t>::max()) {
       usual_.push_back(static_cast<std::uint32_t>(length));
     } else {
@@ -25,16 +32,15 @@ class Durations {
   std::size_t size() const { return usual_.size() + others_.size(); }
   bool empty() const { return size() == 0; }
   TimeNs sum() const { return sum_; }
-  /// The nearest-rank percentile, as in statistics.h.
-  TimeNs percentile(double percent) const { return percentile({this}, percent); }
-  /// Of all lengths of several, without a copy.
-  static TimeNs percentile(const std::vector<const Durations*>& parts, double percent);
+  TypicalLengths typical() const { return typical({this}); }
+  /// Of all lengths of several, without a copy: looks at each length twice.
+  static TypicalLengths typical(const std::vector<const Durations*>& parts);
 
  private:
   std::vector<std::uint32_t> usual_;
   std::vector<TimeNs> others_;  // negative ones, and those that are longer
   std::size_t negative_ = 0;
-  TimeNs sum_ = 0;
+  TimeNs sum_ = 0, max_ = std::numeric_limits<TimeNs>::min();
 };
 
 }  // namespace wicprof::analyzer

@@ -304,8 +304,9 @@ class Matcher {
       stats.site = id;
       stats.matched = site.latencies.size();
       stats.unmatched = site.unmatched;
-      stats.p50_ns = site.latencies.percentile(50);
-      stats.p99_ns = site.latencies.percentile(99);
+      const TypicalLengths typical = site.latencies.typical();
+      stats.p50_ns = typical.p50;
+      stats.p99_ns = typical.p99;
       if (site.error_known && stats.matched > 0) stats.error_ns = site.error;
       list.push_back(stats);
     }

@@ -146,8 +146,9 @@ std::vector<StrategyStats> strategy_stats(Gathered& gathered) {
     stats.strategy = strategy;
     stats.count = waits.durations.size();
     stats.total_ns = waits.durations.sum();
-    stats.p50_ns = waits.durations.percentile(50);
-    stats.p99_ns = waits.durations.percentile(99);
+    const TypicalLengths typical = waits.durations.typical();
+    stats.p50_ns = typical.p50;
+    stats.p99_ns = typical.p99;
     stats.polls = waits.polls;
     stats.polls_per_wait = static_cast<double>(stats.polls) / static_cast<double>(stats.count);
     list.push_back(stats);
@@ -187,9 +188,10 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Inter
   stats.host_count = gathered.host_count;
   stats.groups = gathered.groups;
   stats.sms = gathered.sms.size();
-  stats.p50_ns = Durations::percentile(durations, 50);
-  stats.p99_ns = Durations::percentile(durations, 99);
-  stats.max_ns = Durations::percentile(durations, 100);
+  const TypicalLengths typical = Durations::typical(durations);
+  stats.p50_ns = typical.p50;
+  stats.p99_ns = typical.p99;
+  stats.max_ns = typical.max;
   std::vector<Interval> waiting = std::move(gathered.waiting).with(gathered.host_waiting);
   stats.any_waiting_ns = covered(waiting);
   if (ground.end > ground.begin) {

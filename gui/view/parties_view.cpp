@@ -9,7 +9,8 @@ PartiesResult find_parties(const analyzer::TraceModel& model, const std::vector<
   const analyzer::DeviceWork work(model);
   const std::vector<analyzer::WakeEdge> matched =
       edges.empty() ? analyzer::match(model).edges : std::vector<analyzer::WakeEdge>();
-  const analyzer::PartyMatrices matrices(model, edges.empty() ? matched : edges, work);
+  const analyzer::WorkIndex index(model, work);
+  const analyzer::PartyMatrices matrices(model, edges.empty() ? matched : edges, index);
   return {matrices.matrix(choice.by, choice.filter()), analyzer::wait_distribution(model, choice.filter())};
 }
 

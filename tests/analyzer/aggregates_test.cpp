@@ -15,13 +15,14 @@ namespace {
 using namespace synthetic;
 
 struct Worked {
-  explicit Worked(const TraceModel& trace) : model(trace), matching(match(trace)), work(trace) {}
+  explicit Worked(const TraceModel& trace) : model(trace), matching(match(trace)), work(trace), index(trace, work) {}
   PartyMatrix matrix(PartyBy by, const WaitFilter& filter = {}) const {
-    return PartyMatrices(model, matching.edges, work).matrix(by, filter);
+    return PartyMatrices(model, matching.edges, index).matrix(by, filter);
   }
   const TraceModel& model;
   Matching matching;
   DeviceWork work;
+  WorkIndex index;
 };
 
 /// 8 waiters on 4 SMs; the CPU releases all of them 800 us after the begin of each of 10 iterations, and they resume

@@ -12,7 +12,8 @@ namespace wicprof::analyzer {
 namespace {
 
 TEST(Durations, HaveThePercentilesOfTheirValues) {
-  EXPECT_EQ(Durations().percentile(50), 0);
+  EXPECT_EQ(Durations().typical().p50, 0);
+  EXPECT_EQ(Durations().typical().max, 0);
   std::mt19937_64 random(5);
   for (const std::size_t size : {1u, 2u, 999u, 30'000u}) {
     for (const int bits : {4, 20, 31, 33, 40}) {
@@ -27,10 +28,28 @@ TEST(Durations, HaveThePercentilesOfTheirValues) {
       }
       EXPECT_EQ(first.size() + second.size(), size);
       EXPECT_EQ(first.sum() + second.sum(), sum);
-      for (const double percent : {0.0, 1.0, 50.0, 99.0, 100.0}) {
-        EXPECT_EQ(Durations::percentile({&first, &second}, percent), percentile(values, percent))
-            << size << " " << bits << " " << percent;
+      const TypicalLengths typical = Durations::typical({&first, &second});
+      EXPECT_EQ(typical.p50, percentile(values, 50)) << size << " " << bits;
+      EXPECT_EQ(typical.p99, percentile(values, 99)) << size << " " << bits;
+      EXPECT_EQ(typical.max, percentile(values, 100)) << size << " " << bits;
+    }
+  }
+}
+
+TEST(Durations, HaveAnyShareOfNegativeAndVeryLongOnes) {
+  std::mt19937_64 random(7);
+  for (const int negative : {0, 1, 49, 50, 60, 99, 100}) {
+    for (int longer = 0; negative + longer <= 100; longer += longer == 1 ? 48 : 1) {
+      Durations lengths;
+      std::vector<TimeNs> values;
+      for (int i = 0; i < 100; ++i) {
+        const auto value = static_cast<TimeNs>(random() >> 34);
+        values.push_back(i < negative ? -1 - value : i < negative + longer ? (TimeNs{1} << 33) + value : value);
+        lengths.add(values.back());
       }
+      EXPECT_EQ(lengths.typical().p50, percentile(values, 50)) << negative << " " << longer;
+      EXPECT_EQ(lengths.typical().p99, percentile(values, 99)) << negative << " " << longer;
+      EXPECT_EQ(lengths.typical().max, percentile(values, 100)) << negative << " " << longer;
     }
   }
 }
