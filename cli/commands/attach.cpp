@@ -50,8 +50,8 @@ Result<> read_options(AttachOptions& options) {
   if (!capture) return capture.error();
   plan.capture = *std::move(capture);
   for (const std::string_view word : kNotWhenAttached) {
-    const bool asked = word == kMpiWord    ? plan.capture.mpi == MpiCapture::always
-                       : word == kNcclWord ? plan.capture.nccl && plan.capture.trace != kDefaultTrace
+    const bool asked = word == kMpiWord    ? plan.capture.mpi == RankCapture::asked
+                       : word == kNcclWord ? plan.capture.nccl == RankCapture::asked
                                            : plan.capture.collects(word);
     if (!asked) continue;
     return bad_input(fmt::format(

@@ -144,11 +144,11 @@ AppEnvironment app_environment(const std::string& program, const std::string& se
   if (collects && has_word(trace, "rewrite")) preload(kNvrtcLibrary, program, "what NVRTC compiles is not patched");
   if (!mpi_program.empty()) preload(kMpiLibrary, mpi_program, "no MPI calls recorded");
   // NCCL has one plugin, and says nothing of one that it cannot load.
-  if (capture.nccl) {
+  if (capture.nccl != RankCapture::none) {
     const std::optional<std::string> plugin = beside_binary(std::string("../lib/") + kNcclLibrary);
     const std::string set = variables.get(kNcclPluginVariable);
     if (!plugin) {
-      const bool asked = capture.trace != kDefaultTrace;
+      const bool asked = capture.nccl == RankCapture::asked;
       if (asked) result.not_seen.push_back(fmt::format("no calls of NCCL recorded: {} is not installed", kNcclLibrary));
     } else if (!set.empty() && set != *plugin) {
       result.not_seen.push_back(

@@ -137,12 +137,12 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   }
   plan.host = std::erase(words, std::string(kHostWord)) != 0;
   plan.energy = std::erase(words, std::string(kEnergyWord)) != 0 || options.energy;
-  if (std::erase(words, std::string(kMpiWord)) != 0) {
-    plan.mpi = MpiCapture::always;
-  } else if (plan.trace != kDefaultTrace) {
-    plan.mpi = MpiCapture::none;
-  }
-  plan.nccl = std::erase(words, std::string(kNcclWord)) != 0 || plan.trace == kDefaultTrace;
+  const auto ranks = [&](std::string_view word) {
+    if (std::erase(words, word) != 0) return RankCapture::asked;
+    return plan.trace == kDefaultTrace ? RankCapture::if_there : RankCapture::none;
+  };
+  plan.mpi = ranks(kMpiWord);
+  plan.nccl = ranks(kNcclWord);
   plan.rewrite = options.rewrite;
   if (plan.rewrite) {
     std::erase(words, std::string(kNoneWord));

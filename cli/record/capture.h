@@ -32,15 +32,16 @@ struct CaptureOptions {
   std::size_t max_dumps = 10;
 };
 
-enum class MpiCapture { none, if_linked, always };
+/// Of calls of MPI or NCCL: not where the sources leave them out, and without --trace where the program has them.
+enum class RankCapture { none, if_there, asked };
 
 struct CapturePlan {
   std::string trace;      ///< the requested sources, separated by commas
   std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself; rewrite
   bool host = true;       ///< sample the threads of the program's processes
   bool energy = false;    ///< read meters of energy
-  MpiCapture mpi = MpiCapture::if_linked;
-  bool nccl = false;
+  RankCapture mpi = RankCapture::if_there;
+  RankCapture nccl = RankCapture::if_there;
   bool rewrite = false;  ///< patch the waiting loops of kernels
   TimeNs delay = 0;
   TimeNs duration = 0;   ///< 0 = to the end

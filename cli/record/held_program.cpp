@@ -69,8 +69,8 @@ Result<HeldProgram> HeldProgram::hold(const RunPlan& plan, TerminalSignals& sign
     log = *opened;
   }
   std::string mpi_program;
-  if (capture.mpi != MpiCapture::none) mpi_program = mpi_program_in(plan.words);
-  if (capture.mpi == MpiCapture::always && mpi_program.empty()) mpi_program = *program;
+  if (capture.mpi != RankCapture::none) mpi_program = mpi_program_in(plan.words);
+  if (capture.mpi == RankCapture::asked && mpi_program.empty()) mpi_program = *program;
   AppEnvironment environment =
       app_environment(*program, session->path(), capture, modules ? modules->path() : std::string(), mpi_program);
   Result<AppProcess> app =
