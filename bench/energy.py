@@ -25,7 +25,7 @@ START = 3  # seconds of a run that do not count: the program's start, and the wa
 BAR, FROM_WATTS = 0.2, 5
 # Their waiters read a word of the host: beside blocks that compute, which polling hardly slows, and beside blocks that
 # stream memory, which it slows very much. Iterations are long enough for traces that are soon read.
-PROGRAMS = {"computing": ["--arithmetic", "400", "--streamers", "132", "--waiters", "1056", "--size", "64", "--passes",
+PROGRAMS = {"computing": ["--arithmetic", "400", "--streamers", "132", "--waiters", "924", "--size", "64", "--passes",
                           "20"],
             "streaming": ["--waiters", "132", "--passes", "2"]}
 
