@@ -24,7 +24,7 @@
 //                            that handle
 //   unasked WORDS... end     take these actions; exit with status 96 if wic-prof asks the driver meanwhile
 //   checked FILE             launch a kernel and wait for it, in turn, until the file exists; exit with status 98 if a
-//                            call fails or returns before the kernel has ended, and with 89 after a minute
+//                            call fails or returns before the kernel has ended, and with 89 after half an hour
 //   until FILE               do nothing until the file exists
 //   close_all                close all descriptors but the first three
 //   flush                    wait until all events are flushed
@@ -340,7 +340,7 @@ void checked(const std::string& file) {
   CUstream stream = nullptr;
   if (driver<decltype(&cuStreamCreate)>("cuStreamCreate")(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
     std::_Exit(98);
-  for (const std::uint64_t end = now() + 60'000'000'000; !exists(file);) {
+  for (const std::uint64_t end = now() + 1'800'000'000'000; !exists(file);) {
     if (now() > end) std::_Exit(89);
     if (!step_is_right(stream)) std::_Exit(98);
     usleep(100);  // leaves CPUs to others

@@ -2,6 +2,9 @@
 
 import os
 import pathlib
+import random
+import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -134,11 +137,11 @@ class Recording(Attach):
         self.all_given_back(program, before)
         self.ends_well(program)
 
-    def test_fifty_times_under_load(self):
+    def test_often_under_load(self):
         program = self.busy()
         before = self.threads(program), self.held(program)
         rooms = []
-        for i in range(50):
+        for _ in range(int(os.environ.get("WICPROF_ATTACHES", 50))):
             self.attach(program, "--for", "20ms", *QUICK)
             self.assertGreater(self.kernels(), 0)
             status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
@@ -219,6 +222,88 @@ class Accidents(Attach):
         tool.wait()
         self.all_given_back(program, before)
         self.ends_well(program)
+
+    def test_faults(self):
+        """Whatever becomes of `attach`, the program goes on as it was, and the next one records it."""
+        number = int(os.environ.get("WICPROF_ATTACH_FAULTS", 2 * len(self.FAULTS)))
+        chosen = random.Random(number)
+        program = self.busy()
+        before = self.threads(program), self.held(program)
+        for i in range(number):
+            fault = self.FAULTS[i % len(self.FAULTS)]
+            with self.subTest(fault=fault.__name__, number=i):
+                fault(self, program, chosen)
+                self.assertIsNone(program.poll())
+                self.attach(program, "--for", "20ms", *QUICK)
+                self.assertGreater(self.kernels(), 0)
+        self.all_given_back(program, before)
+        self.ends_well(program)
+
+    def attacks(self, program, chosen, attack, *options, limit=None):
+        """Attaches, and goes on to `attack` the tool within its first third of a second."""
+        def limits():
+            if limit:
+                resource.setrlimit(limit[0], (limit[1], limit[1]))
+        trace = self.work / "attacked" / "t.wicprof"
+        trace.parent.mkdir(exist_ok=True)
+        tool = self.start("attach", program.pid, "-q", "-f", "-o", trace, "--buffer-size", "2", *options,
+                          preexec_fn=limits)
+        time.sleep(chosen.uniform(0, 0.3))
+        attack(tool)
+        tool.wait(timeout=harness.TIMEOUT)
+        shutil.rmtree(trace.parent, ignore_errors=True)
+
+    def is_killed(self, program, chosen):
+        self.attacks(program, chosen, lambda tool: tool.kill())
+
+    def is_terminated(self, program, chosen):
+        self.attacks(program, chosen, lambda tool: tool.terminate())
+
+    def is_interrupted_often(self, program, chosen):
+        def attack(tool):
+            for _ in range(4):
+                tool.send_signal(signal.SIGINT)
+                time.sleep(chosen.uniform(0, 0.02))
+        self.attacks(program, chosen, attack)
+
+    def is_stopped_and_killed(self, program, chosen):
+        def attack(tool):
+            tool.send_signal(signal.SIGSTOP)
+            time.sleep(chosen.uniform(0, 0.3))
+            tool.kill()
+        self.attacks(program, chosen, attack)
+
+    def has_no_room_on_disk(self, program, chosen):
+        self.attacks(program, chosen, lambda tool: tool.terminate(),
+                     limit=(resource.RLIMIT_FSIZE, chosen.randrange(1 << 12, 1 << 22)))
+
+    def has_no_memory(self, program, chosen):
+        self.attacks(program, chosen, lambda tool: tool.terminate(),
+                     limit=(resource.RLIMIT_AS, chosen.randrange(1 << 23, 1 << 26)))
+
+    def loses_its_folder(self, program, chosen):
+        def attack(tool):
+            shutil.rmtree(self.work / "attacked", ignore_errors=True)
+            time.sleep(chosen.uniform(0, 0.1))
+            tool.terminate()
+        self.attacks(program, chosen, attack)
+
+    def has_no_network(self, program, chosen):
+        self.attacks(program, chosen, lambda tool: tool.terminate(), "--otlp", "http://127.0.0.1:9/v1/metrics")
+
+    def finds_a_stopped_program(self, program, chosen):
+        program.send_signal(signal.SIGSTOP)
+        self.attacks(program, chosen, lambda tool: tool.terminate())
+        program.send_signal(signal.SIGCONT)
+
+    def loses_the_program(self, program, chosen):
+        """Another one, so that the first can show that it is unharmed."""
+        other = self.busy(1)
+        self.attacks(other, chosen, lambda tool: other.kill())
+        other.wait()
+
+    FAULTS = (is_killed, is_terminated, is_interrupted_often, is_stopped_and_killed, has_no_room_on_disk,
+              has_no_memory, loses_its_folder, has_no_network, finds_a_stopped_program, loses_the_program)
 
     def test_stopped_while_attached(self):
         program = self.busy()

@@ -124,7 +124,8 @@ class Programs(Why):
         answer = self.document("--", *self.short())
         self.assertIn("What parking brings is unknown: ", answer["answer"])
         self.assertNotIn("advice", [each["about"] for each in answer["sentences"]])
-        self.assertTrue(answer["command"].startswith("wic-prof run --ab --repeat 6 "), answer["command"])
+        # The second where the machine was too slow for the program's end within the time of the comparison.
+        self.assertRegex(answer["command"], "^wic-prof (run --ab --repeat 6|why --for 5m) ")
 
     def test_nothing_waits(self):
         _, answer = self.why(*UNSAMPLED, "--", "true")
