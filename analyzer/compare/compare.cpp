@@ -232,6 +232,11 @@ Comparison compare_iterations(const TraceModel& model, const Iterations* units, 
   return comparison;
 }
 
+std::optional<double> joules_per_iteration(double watts, const Side& side) {
+  if (!side.iteration_ns_p50) return std::nullopt;
+  return watts * static_cast<double>(*side.iteration_ns_p50) / kSecond;
+}
+
 Comparison compare(const TraceModel& model, const CompareOptions& options) {
   std::vector<std::string> noted;  // compare_iterations() notes the same
   const TimedUnits timed = find_units(model, options.nvtx, find_segments(model, noted));

@@ -83,6 +83,9 @@ Comparison compare(const TraceModel& model, const CompareOptions& options = {});
 /// Between two traces.
 Comparison compare(const TraceModel& before, const TraceModel& after, const CompareOptions& options = {});
 
+/// Energy per iteration at a mean power; nothing where iterations are not known.
+std::optional<double> joules_per_iteration(double watts, const Side& side);
+
 /// Sets what follows from the segments and their sides: sides, speed-up, verdict and its reasons.
 void conclude(Comparison& comparison);
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/compare/energy.h"
 #include "analyzer/measure/statistics.h"
 #include "analyzer/waits/matching.h"
 
@@ -167,6 +168,38 @@ std::string place_of(const std::vector<Window>& windows, const std::string& name
   return {};
 }
 
+/// Each window in which the meter was read for long enough is a unit.
+std::vector<MeterDifference> meter_differences(const Sides& windows, const DifferenceOptions& options) {
+  std::map<const TraceModel*, std::vector<MeterReadings>> known;
+  std::map<std::string, std::vector<Unit>> units;
+  for (const bool after : {false, true}) {
+    for (const Window& window : *windows[after ? 1 : 0]) {
+      const auto [meters, is_new] = known.try_emplace(window.model);
+      if (is_new) meters->second = energy_meters(*window.model);
+      for (const MeterReadings& meter : meters->second) {
+        const std::optional<double> watts = meter.watts(window.begin, window.end);
+        if (watts && *watts > 0)
+          units[meter.meter].push_back(
+              {after, window.begin + (window.end - window.begin) / 2, window.block, std::log(*watts)});
+      }
+    }
+  }
+  UnitDesign design = options.design;
+  design.spread = kPowerSpread;
+  std::vector<MeterDifference> all;
+  for (const auto& [meter, of_meter] : units) {
+    const UnitRatio ratio = unit_ratio(of_meter, design);
+    if (ratio.before == 0 || ratio.after == 0) continue;
+    all.push_back({{ratio.speedup, ratio.method, judge(ratio.speedup, options.tolerance)},
+                   meter,
+                   ratio.before,
+                   ratio.after,
+                   std::exp(ratio.log_before),
+                   std::exp(ratio.log_after)});
+  }
+  return all;
+}
+
 void most_first(auto& list) {
   std::stable_sort(list.begin(), list.end(),
                    [](const Difference& a, const Difference& b) { return a.before_count > b.before_count; });
@@ -206,6 +239,7 @@ Differences differences(const std::vector<Window>& before, const std::vector<Win
   }
   most_first(all.sites);
   most_first(all.edges);
+  all.meters = meter_differences(windows, options);
   return all;
 }
 

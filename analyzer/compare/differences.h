@@ -1,4 +1,4 @@
-// The lengths of waits per site and the wake latencies per edge, before and after.
+// The lengths of waits per site, the wake latencies per edge and the power per meter, before and after.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,17 @@ struct Window {
   std::optional<std::uint32_t> block = {};  ///< as Unit::block
 };
 
-/// Times of one kind on both sides. Each window is one value: the median of its waits.
-struct Difference {
-  std::uint64_t before_count = 0, after_count = 0;  ///< waits
-  TimeNs before_p50_ns = 0, after_p50_ns = 0;       ///< the geometric means of the windows' medians
-  /// before_p50_ns / after_p50_ns: above 1, shorter; nothing with too few values.
-  std::optional<Speedup> ratio;
+/// before / after, and what follows from the ratio.
+struct JudgedRatio {
+  std::optional<Speedup> ratio;          ///< above 1: less after; nothing with too few values
   UnitMethod method = UnitMethod::none;  ///< what the interval of `ratio` is
   Verdict verdict = Verdict::inconclusive;
+};
+
+/// Times of one kind on both sides. Each window is one value: the median of its waits.
+struct Difference : JudgedRatio {
+  std::uint64_t before_count = 0, after_count = 0;  ///< waits
+  TimeNs before_p50_ns = 0, after_p50_ns = 0;       ///< the geometric means of the windows' medians
 };
 
 /// The lengths of the waits at a site, which its name identifies.
@@ -44,9 +47,17 @@ struct EdgeDifference : Difference {
   std::optional<TimeNs> clock_error_ns;  ///< the worse of both sides; a smaller change is inconclusive
 };
 
+/// The power that a meter of energy (energy.h) reads.
+struct MeterDifference : JudgedRatio {
+  std::string meter;
+  std::size_t before_windows = 0, after_windows = 0;  ///< those that are long enough
+  double before_watts = 0, after_watts = 0;           ///< the geometric means of the windows' powers
+};
+
 struct Differences {
-  std::vector<SiteDifference> sites;  ///< most waits before first
-  std::vector<EdgeDifference> edges;  ///< most waits before first
+  std::vector<SiteDifference> sites;    ///< most waits before first
+  std::vector<EdgeDifference> edges;    ///< most waits before first
+  std::vector<MeterDifference> meters;  ///< those that both sides have
 };
 
 struct DifferenceOptions {
@@ -56,7 +67,7 @@ struct DifferenceOptions {
   double spread_of_waits = 1, spread_of_latencies = 1;
 };
 
-/// All sites and edges of either side. Keeps no reference to the models.
+/// All sites and edges of either side, and the meters of both. Keeps no reference to the models.
 Differences differences(const std::vector<Window>& before, const std::vector<Window>& after,
                         const DifferenceOptions& options);
 

@@ -7,28 +7,28 @@
 
 namespace wicprof::analyzer {
 
+std::optional<double> MeterReadings::watts(TimeNs begin, TimeNs end) const {
+  const auto earlier = [](const EnergyReading& reading, TimeNs time) { return reading.at < time; };
+  const auto first = std::lower_bound(readings.begin(), readings.end(), begin + kPowerSettles, earlier);
+  const auto after = std::lower_bound(readings.begin(), readings.end(), end, earlier);
+  if (after - first < 2) return std::nullopt;
+  const EnergyReading& last = *std::prev(after);
+  if (last.at - first->at < kShortestPower) return std::nullopt;
+  return (last.joules - first->joules) / (static_cast<double>(last.at - first->at) / kSecond);
+}
+
+std::vector<MeterReadings> energy_meters(const TraceModel& model) {
+  std::vector<MeterReadings> meters;
+  std::map<std::string_view, std::size_t> numbers;
+  for (const store::EnergyRow& row : model.energy) {
+    const auto [number, is_new] = numbers.try_emplace(row.meter.text(), meters.size());
+    if (is_new) meters.push_back({row.meter.text(), {}});
+    meters[number->second].readings.push_back({row.at, static_cast<double>(row.energy_uj) / 1e6});
+  }
+  return meters;
+}
+
 namespace {
-
-/// Between two equal phases of a program. Not calibrated: it counts where there are too few segments for an interval.
-constexpr double kPowerSpread = 1.2;
-
-struct Reading {
-  TimeNs at = 0;
-  double joules = 0;
-};
-
-double watts_between(const Reading& first, const Reading& last) {
-  return (last.joules - first.joules) / (static_cast<double>(last.at - first.at) / kSecond);
-}
-
-/// The power in a segment, by its first and last readings.
-std::optional<double> power_in(const std::vector<Reading>& readings, const Segment& segment) {
-  const auto at = [](const Reading& reading, TimeNs time) { return reading.at < time; };
-  const auto first = std::lower_bound(readings.begin(), readings.end(), segment.begin_ns + kPowerSettles, at);
-  const auto end = std::lower_bound(readings.begin(), readings.end(), segment.end_ns, at);
-  if (end - first < 2 || std::prev(end)->at - first->at < kShortestPower) return std::nullopt;
-  return watts_between(*first, *std::prev(end));
-}
 
 class Mean {
  public:
@@ -45,14 +45,14 @@ class Mean {
   std::size_t count_ = 0;
 };
 
-void add_modes(const std::vector<Reading>& readings, const std::vector<Segment>& segments, EnergyUse& to) {
+void add_modes(const MeterReadings& readings, const std::vector<Segment>& segments, EnergyUse& to) {
   std::vector<Unit> units;
   Mean poll, park, poll_joules, park_joules;
   for (const Segment& segment : segments) {
     if (!segment.apart.empty()) continue;
     const bool parks = segment.mode == Mode::park;
     if (!parks) to.poll_time += segment.end_ns - segment.begin_ns;
-    const std::optional<double> watts = power_in(readings, segment);
+    const std::optional<double> watts = readings.watts(segment.begin_ns, segment.end_ns);
     if (!watts || *watts <= 0) continue;
     (parks ? park : poll).add(*watts);
     ++(parks ? to.park_segments : to.poll_segments);
@@ -72,21 +72,13 @@ void add_modes(const std::vector<Reading>& readings, const std::vector<Segment>&
 }  // namespace
 
 std::vector<EnergyUse> energy_use(const TraceModel& model, const std::vector<Segment>& segments) {
-  std::vector<std::string_view> order;
-  std::map<std::string_view, std::vector<Reading>> meters;
-  for (const store::EnergyRow& row : model.energy) {
-    std::vector<Reading>& readings = meters[row.meter.text()];
-    if (readings.empty()) order.push_back(row.meter.text());
-    readings.push_back({row.at, static_cast<double>(row.energy_uj) / 1e6});
-  }
   std::vector<EnergyUse> uses;
-  for (const std::string_view meter : order) {
-    const std::vector<Reading>& readings = meters[meter];
+  for (const MeterReadings& meter : energy_meters(model)) {
     EnergyUse& use = uses.emplace_back();
-    use.meter = meter;
-    use.time = readings.back().at - readings.front().at;
-    use.joules = readings.back().joules - readings.front().joules;
-    add_modes(readings, segments, use);
+    use.meter = meter.meter;
+    use.time = meter.readings.back().at - meter.readings.front().at;
+    use.joules = meter.readings.back().joules - meter.readings.front().joules;
+    add_modes(meter, segments, use);
   }
   return uses;
 }

@@ -21,6 +21,27 @@ inline constexpr TimeNs kPowerSettles = kSecond / 2;
 /// some 5 ms.
 inline constexpr TimeNs kShortestPower = kSecond;
 
+/// The largest ratio of the powers of two equal phases or runs. Not calibrated: it counts where there are too few for
+/// an interval.
+inline constexpr double kPowerSpread = 1.2;
+
+struct EnergyReading {
+  TimeNs at = 0;
+  double joules = 0;
+};
+
+/// The readings of one meter in order.
+struct MeterReadings {
+  std::string meter;
+  std::vector<EnergyReading> readings;
+
+  /// The mean power from `begin` to `end`, by the first reading after kPowerSettles and the last one. Nothing where
+  /// these are less than kShortestPower apart.
+  std::optional<double> watts(TimeNs begin, TimeNs end) const;
+};
+/// In the order of the first readings; empty: no energy was recorded.
+std::vector<MeterReadings> energy_meters(const TraceModel& model);
+
 /// One meter: a GPU, or a processor's package. All of its power counts, also what others use.
 struct EnergyUse {
   std::string meter;

@@ -64,11 +64,13 @@ std::string titled(std::string_view title, const std::string& table) {
   return table.empty() ? table : fmt::format("<h3>{}</h3>\n{}", title, table);
 }
 
-std::string differences_part(const Differences& differences) {
+std::string differences_part(const Comparison& comparison) {
+  const Differences& differences = comparison.differences;
   return titled("Site by site: the median wait", table_html(site_differences_table(differences, kMaxListedRows))) +
          titled("What a waiting host thread takes of a CPU", table_html(cpu_table(differences, kMaxListedRows))) +
          titled("Edge by edge: the median wake latency",
-                table_html(edge_differences_table(differences, kMaxListedRows)));
+                table_html(edge_differences_table(differences, kMaxListedRows))) +
+         titled("Meter by meter: the power", table_html(meter_differences_table(comparison, kMaxListedRows)));
 }
 
 /// The command that gives the same answer.
@@ -107,7 +109,7 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
                              comparison.options.tolerance * 100, comparison.options.min_iterations));
   if (!comparison.estimator.empty()) body += remark("Estimator: " + comparison.estimator + ".");
   for (const std::string& note : comparison.notes) body += remark("Note: " + note + ".");
-  return section("comparison", "Before and after", body + differences_part(comparison.differences), command);
+  return section("comparison", "Before and after", body + differences_part(comparison), command);
 }
 
 }  // namespace wicprof::reports::html

@@ -26,17 +26,21 @@ Json side_value(const Side& side) {
           {"iteration_ns_p50", or_null(side.iteration_ns_p50)}};
 }
 
+void add_judged(const JudgedRatio& judged, Json& value) {
+  value["ratio"] = nullptr;
+  if (const auto& ratio = judged.ratio) {
+    value["ratio"] = {{"value", ratio->value}, {"low", ratio->low}, {"high", ratio->high}};
+  }
+  value["method"] = method_name(judged.method);
+  value["verdict"] = verdict_name(judged.verdict);
+}
+
 void add_difference(const Difference& difference, Json& value) {
   value["before_count"] = difference.before_count;
   value["after_count"] = difference.after_count;
   value["before_p50_ns"] = difference.before_count > 0 ? Json(difference.before_p50_ns) : Json(nullptr);
   value["after_p50_ns"] = difference.after_count > 0 ? Json(difference.after_p50_ns) : Json(nullptr);
-  value["ratio"] = nullptr;
-  if (const auto& ratio = difference.ratio) {
-    value["ratio"] = {{"value", ratio->value}, {"low", ratio->low}, {"high", ratio->high}};
-  }
-  value["method"] = method_name(difference.method);
-  value["verdict"] = verdict_name(difference.verdict);
+  add_judged(difference, value);
 }
 
 Json sites_value(const std::vector<SiteDifference>& sites) {
@@ -57,6 +61,26 @@ Json edges_value(const std::vector<EdgeDifference>& edges) {
     Json value = {{"from", edge.from}, {"to", edge.to}, {"site", edge.site}};
     add_difference(edge, value);
     value["clock_error_ns"] = or_null(edge.clock_error_ns);
+    list.push_back(std::move(value));
+  }
+  return list;
+}
+
+Json meters_value(const Comparison& comparison) {
+  const auto joules = [](double watts, const Side& side) {
+    const std::optional<double> known = joules_per_iteration(watts, side);
+    return known ? Json(*known) : Json(nullptr);
+  };
+  Json list = Json::array();
+  for (const MeterDifference& meter : comparison.differences.meters) {
+    Json value = {{"meter", meter.meter},
+                  {"before_windows", meter.before_windows},
+                  {"after_windows", meter.after_windows},
+                  {"before_watts", meter.before_watts},
+                  {"after_watts", meter.after_watts},
+                  {"before_joules_per_iteration", joules(meter.before_watts, comparison.before)},
+                  {"after_joules_per_iteration", joules(meter.after_watts, comparison.after)}};
+    add_judged(meter, value);
     list.push_back(std::move(value));
   }
   return list;
@@ -97,6 +121,7 @@ Json comparison_value(const Comparison& comparison) {
   value["nvtx"] = comparison.options.nvtx.empty() ? Json(nullptr) : Json(comparison.options.nvtx);
   value["sites"] = sites_value(comparison.differences.sites);
   value["edges"] = edges_value(comparison.differences.edges);
+  value["meters"] = meters_value(comparison);
   return value;
 }
 

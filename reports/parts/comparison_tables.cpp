@@ -15,7 +15,7 @@ namespace wicprof::reports {
 namespace {
 
 /// "-6 % (-14 % to +2 %)". The known spread of single units is the same everywhere, so it is not repeated.
-Cell change_of(const Difference& difference) {
+Cell change_of(const JudgedRatio& difference) {
   const std::optional<Speedup>& ratio = difference.ratio;
   if (!ratio) return "-";
   const ChangeRange change = change_of_speedup(ratio->value, ratio->low, ratio->high);
@@ -24,7 +24,7 @@ Cell change_of(const Difference& difference) {
   return {change_text(change.value) + interval, 1 / ratio->value};
 }
 
-Cell verdict_of(const Difference& difference) {
+Cell verdict_of(const JudgedRatio& difference) {
   Cell cell(verdict_name(difference.verdict));
   cell.verdict = difference.verdict;
   return cell;
@@ -104,6 +104,22 @@ Table edge_differences_table(const Differences& differences, std::size_t most) {
   const auto edge = [](const EdgeDifference& e) { return fmt::format("{} -> {} at {}", e.from, e.to, e.site); };
   return table_of<EdgeDifference>("edge", differences.edges, most,
                                   with_difference<EdgeDifference>({"wake latency (p50)", 'w', edge}));
+}
+
+Table meter_differences_table(const Comparison& comparison, std::size_t most) {
+  using Row = MeterDifference;
+  const auto joules = [](double watts, const Side& side) {
+    return cell::joules_of_iteration(joules_per_iteration(watts, side));
+  };
+  return table_of<Row>(
+      "meter", comparison.differences.meters, most,
+      {{"power", 'l', [](const Row& m) { return Cell(m.meter); }},
+       {"before", 'r', [](const Row& m) { return cell::watts(m.before_watts); }},
+       {"after", 'r', [](const Row& m) { return cell::watts(m.after_watts); }},
+       {"change", 'w', change_of},
+       {"verdict", 'l', verdict_of},
+       {"before, per iteration", 'r', [&](const Row& m) { return joules(m.before_watts, comparison.before); }},
+       {"after, per iteration", 'r', [&](const Row& m) { return joules(m.after_watts, comparison.after); }}});
 }
 
 }  // namespace wicprof::reports

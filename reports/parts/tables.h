@@ -66,5 +66,7 @@ Table site_differences_table(const Differences& differences, std::size_t most);
 /// What a waiting host thread takes of a CPU; without rows if that is not known of any site.
 Table cpu_table(const Differences& differences, std::size_t most);
 Table edge_differences_table(const Differences& differences, std::size_t most);
+/// The power that meters of energy read; without rows if no meter was read on both sides.
+Table meter_differences_table(const Comparison& comparison, std::size_t most);
 
 }  // namespace wicprof::reports

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/compare/compare.h"
+
 namespace wicprof::analyzer {
 namespace {
 
@@ -74,6 +76,44 @@ TEST(Energy, EqualModesAreBelowResolutionInMostRuns) {
   for (std::uint64_t seed = 0; seed < 200; ++seed)
     told_apart += use_of(made_run(10, {400, 400, 3, 1}, seed)).at(0).is_resolved() ? 1 : 0;
   EXPECT_LE(told_apart, 20);  // 5 % on average
+}
+
+TEST(Energy, ComparisonsOfTheModesHaveThePowerToo) {
+  const Comparison comparison = compare(made_run(20, {430, 400, 2, 1}, 7));
+  ASSERT_EQ(comparison.differences.meters.size(), 1u);
+  const MeterDifference& meter = comparison.differences.meters[0];
+  EXPECT_EQ(meter.meter, "GPU 0");
+  EXPECT_EQ(meter.before_windows, 20u);
+  EXPECT_EQ(meter.method, UnitMethod::blocks);
+  EXPECT_EQ(meter.verdict, Verdict::improvement);
+  EXPECT_NEAR(meter.before_watts, 430, 3);
+  EXPECT_NEAR(meter.after_watts, 400, 3);
+  EXPECT_GT(meter.ratio->low, 1);
+}
+
+TEST(Energy, TwoRunsDifferByTheirSpreadAlone) {
+  const auto between = [](double before, double after) {
+    const Comparison comparison = compare(made_run(2, {before, before}, 1), made_run(2, {after, after}, 2));
+    return comparison.differences.meters.at(0);
+  };
+  EXPECT_EQ(between(430, 400).method, UnitMethod::spread);
+  EXPECT_EQ(between(430, 400).verdict, Verdict::inconclusive);
+  EXPECT_NEAR(between(430, 400).ratio->value, 430.0 / 400, 0.01);
+  EXPECT_EQ(between(430, 200).verdict, Verdict::improvement);
+  EXPECT_EQ(between(200, 430).verdict, Verdict::regression);
+}
+
+TEST(Energy, ATraceWithoutMetersHasNoPowerToCompare) {
+  TraceModel without = made_run(2, {}, 1);
+  without.energy.clear();
+  EXPECT_TRUE(compare(without, made_run(2, {}, 2)).differences.meters.empty());
+}
+
+TEST(Energy, JoulesPerIterationNeedIterations) {
+  Side side;
+  EXPECT_FALSE(joules_per_iteration(400, side));
+  side.iteration_ns_p50 = kSecond / 2;
+  EXPECT_DOUBLE_EQ(*joules_per_iteration(400, side), 200);
 }
 
 TEST(Energy, OneModeAloneSaysNothingOfPolling) {
