@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@ using store::ProcessId;
 using Devices = std::map<ProcessId, RankDevices>;
 using Thread = std::pair<ProcessId, std::uint32_t>;
 
-/// Libraries that mark what they do in domains of their own.
+/// Libraries that mark what they do in domains of their own; PyTorch marks calls of NCCL in none.
 constexpr std::array<std::string_view, 17> kLibraries = {
     "NCCL", "NVSHMEM",  "CUBLAS", "cuBLAS", "cuBLASLt", "cuDNN", "CUDNN_GRAPH", "cuFFT",         "cuSPARSE",
     "CCCL", "cuSOLVER", "CUB",    "Thrust", "TensorRT", "UCX",   "cuTENSOR",    kOperatorsDomain};
@@ -80,23 +81,31 @@ class PlacesOfRanges {
  public:
   /// nullptr: the range is not the program's.
   const RankPlace* of(const store::NvtxRow& range) {
-    const auto [known, added] = places_.try_emplace({&range.name.text(), &range.domain.text()});
-    if (added) known->second = place(range.name, range.domain);
-    return known->second ? &*known->second : nullptr;
+    const auto [known, added] = places_.try_emplace({&range.name.text(), &range.domain.text()}, nullptr);
+    if (!added) return known->second;
+    if (std::optional<RankPlace> found = place(range.name, range.domain); found)
+      known->second = &*different_.insert(*std::move(found)).first;
+    return known->second;
   }
 
  private:
   static std::optional<RankPlace> place(std::string_view name, std::string_view domain) {
-    if (std::find(kLibraries.begin(), kLibraries.end(), domain) != kLibraries.end() || name.empty())
-      return std::nullopt;
+    const bool of_library = std::find(kLibraries.begin(), kLibraries.end(), domain) != kLibraries.end();
+    if (of_library || name.empty() || name.starts_with("nccl:")) return std::nullopt;
     if (domain != kPythonDomain) return RankPlace{PlaceKind::range, without_numbers(name)};
     const std::optional<PythonFrame> frame = python_frame(name);
     if (!frame || !is_programs(*frame)) return std::nullopt;
     return RankPlace{PlaceKind::function, fmt::format("{} ({}:{})", frame->function, frame->file, frame->line)};
   }
 
-  std::map<std::pair<const std::string*, const std::string*>, std::optional<RankPlace>> places_;
+  std::map<std::pair<const std::string*, const std::string*>, const RankPlace*> places_;
+  std::set<RankPlace> different_;  // "step 1" and "step 2" are one
 };
+
+/// A range that never closed has the recording's end. The last one of many that a program closes is short.
+bool lasts_until_the_end(const store::NvtxRow& range, const WorkingTime& working) {
+  return range.end >= working.end && 2 * (working.end - range.start) >= working.end - working.begin;
+}
 
 void add_ranges(const TraceModel& model, const WorkingTimes& times, std::map<ProcessId, PlaceTimes>& all) {
   PlacesOfRanges places;
@@ -106,7 +115,7 @@ void add_ranges(const TraceModel& model, const WorkingTimes& times, std::map<Pro
     const auto thread = times.find({range.process, range.thread});
     if (thread == times.end()) continue;
     const WorkingTime& working = thread->second;
-    if (range.start <= working.begin && range.end >= working.end) continue;
+    if (lasts_until_the_end(range, working)) continue;
     const RankPlace* const place = places.of(range);
     if (place == nullptr) continue;
     TimeNs& until = counted_until[{thread->first, place}];

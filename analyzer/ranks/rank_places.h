@@ -31,7 +31,8 @@ using PlaceTimes = std::map<RankPlace, TimeNs>;
 
 /// By process. Of MPI (no `devices`): the time between calls, of threads that call MPI. Of NCCL: from the first to the
 /// last kernel of NCCL, without waits in calls of CUDA, of threads that call NCCL and the program's first thread; and
-/// of kernels, their lengths. Ranges of libraries do not count, nor those that last all the time, which say nothing.
+/// of kernels, their lengths. Ranges of libraries do not count, nor those that last until the end for more than half of
+/// the time, which say nothing, or never closed.
 std::map<store::ProcessId, PlaceTimes> rank_places(const TraceModel& model,
                                                    const std::map<store::ProcessId, RankDevices>* devices);
 
