@@ -12,6 +12,7 @@
 #include "analyzer/rules/late_arrivals.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
+#include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -24,8 +25,9 @@ constexpr double kDeviations = 5, kLeastShare = 0.05;
 constexpr double kSurelyLate = 0.5;
 /// The standard deviation of a normal distribution, in medians of its absolute deviations.
 constexpr double kOfMedian = 1.4826;
-/// Where ranks lacked a CPU for such a share of what balance would gain, the scheduler's turns made them late.
-constexpr double kByScheduler = 0.5;
+/// Where ranks lacked a CPU for such a share of what balance would gain, the scheduler's turns may have made them late.
+/// Not calibrated.
+constexpr double kByScheduler = 0.25;
 
 /// A collective, or the same of a digest.
 struct Meeting {
@@ -113,11 +115,15 @@ Turns find_turns(const RuleInput& input) {
   return turns;
 }
 
-/// Of each rank in the mean, between calls.
-double without_cpu_each(const MpiWaits& mpi) {
+/// Of each rank in the mean: between calls, or of a thread in all, since those that wait in calls lack CPUs, too.
+double without_cpu_each(const RuleInput& input) {
   double sum = 0;
-  for (const RankWork& work : mpi.work) sum += static_cast<double>(work.run_delay);
-  return mpi.work.empty() ? 0 : sum / static_cast<double>(mpi.work.size());
+  std::map<store::ProcessId, TimeNs> threads;
+  for (const ThreadStats& thread : thread_stats(input.model))
+    threads[thread.process] = std::max(threads[thread.process], thread.run_delay_ns.value_or(0));
+  for (const RankWork& work : input.mpi.work)
+    sum += static_cast<double>(std::max(work.run_delay, threads[work.process]));
+  return input.mpi.work.empty() ? 0 : sum / static_cast<double>(input.mpi.work.size());
 }
 
 std::string efficiency_text(const RankEfficiency& of) {
@@ -146,7 +152,7 @@ RuleOutcome apply<struct Imbalance>(const RuleInput& input) {
         "them from their CPUs";
     return outcome;
   }
-  if (without_cpu_each(mpi) >= kByScheduler * turns.gain) {
+  if (without_cpu_each(input) >= kByScheduler * turns.gain) {
     outcome.refused = "the ranks lacked CPUs: which of them comes late changes with the scheduler's turns";
     return outcome;
   }
