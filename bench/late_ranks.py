@@ -10,7 +10,8 @@ a trace for each. Half of the jobs (rows `improve_...`) served to improve the an
 (`judge_...`), from another seed, only judge it. A job is drawn again where, by the program's own clock, the other ranks
 cost as much: the machine makes ranks late, too. Rows: of how many jobs the finding `late_rank` names the right rank; of
 how many also the right cause; how many answers have a wrong rank or cause and a confidence above 0.8; and how far the
-finding's cost is off what the program measured itself. Equal ranks: jobs with that finding.
+finding's cost is off what the program measured itself; and of how many the digests of the traces say the same cause.
+Equal ranks: jobs with that finding, or with `imbalance`.
 
 The late rank has one CPU for itself, and the others share a second one, since ranks that wait in a call poll, and a
 late rank that shares its CPU with them also lacks it. `co_runner`: a program that computes shares the late rank's CPU.
@@ -158,8 +159,8 @@ class Bench:
         return [*run, "rank.all.wicprof", "--", *launcher, *app]
 
     def run(self, job):
-        """(late rank or None, cause, confidence, cost, true cost); None where the job failed, or where by the program's
-        own clock another rank cost as much."""
+        """(late rank or None, cause, confidence, cost, true cost, whether digests say the same, whether ranks are late
+        in turn); None where the job failed, or where by the program's own clock another rank cost as much."""
         for trace in self.folder.glob("rank.*"):
             trace.unlink()
         runner = None
@@ -185,12 +186,25 @@ class Bench:
         if job.cause != "none" and truth < WORST * sum(costs):
             self.not_late += 1
             return None
-        done = subprocess.run([self.wic_prof, "analyze", "--format=json", *sorted(self.folder.glob("rank.*.wicprof"))],
-                              env=self.environment, text=True, capture_output=True, check=True)
-        answer = json.loads(done.stdout)
-        found = any(each["rule"] == "late_rank" for each in answer["findings"])
+        traces = sorted(self.folder.glob("rank.*.wicprof"))
+        answer, digest = self.analysis(traces), self.analysis(self.digests(traces))
+        rules = [each["rule"] for each in answer["findings"]]
         first, why = answer["mpi"]["ranks"][0], answer["mpi"]["late_cause"] or {"cause": "unknown", "confidence": 0}
-        return first["rank"] if found else None, why["cause"], why["confidence"], first["cost_ns"], truth
+        same = all(digest["mpi"][part] == answer["mpi"][part] for part in ("late_cause", "efficiency"))
+        late = first["rank"] if "late_rank" in rules else None
+        return late, why["cause"], why["confidence"], first["cost_ns"], truth, same, "imbalance" in rules
+
+    def analysis(self, files):
+        done = subprocess.run([self.wic_prof, "analyze", "--format=json", *files], env=self.environment, text=True,
+                              capture_output=True, check=True)
+        return json.loads(done.stdout)
+
+    def digests(self, traces):
+        made = [trace.with_suffix(".digest") for trace in traces]
+        for trace, to in zip(traces, made):
+            subprocess.run([self.wic_prof, "digest", trace, "-f", "-o", to], env=self.environment, capture_output=True,
+                           check=True)
+        return made
 
     def add(self, name, value, unit, bar=None, ratio=None, compared_to=None, at_most=False, **params):
         holds = None if bar is None or ratio is None else ratio <= bar if at_most else ratio >= bar
@@ -216,10 +230,10 @@ class Bench:
                     break
             else:
                 continue
-            rank, cause, confidence, cost, truth = answer
+            rank, cause, confidence, cost, truth, same, _ = answer
             right, why = rank == job.bad, cause == CAUSES[job.cause]
             answers.append((job, right, right and why, not (right and why) and rank is not None and confidence > SURE,
-                            abs(cost / truth - 1) if right and truth > 0 else None, cause))
+                            abs(cost / truth - 1) if right and truth > 0 else None, same, cause))
             if not (right and why) or self.options.verbose:
                 print(f"{half}: {job}: named rank {rank}, {cause} ({confidence:.2f}), cost {cost / 1e6:.1f} of "
                       f"{truth / 1e6:.1f} ms", flush=True)
@@ -247,6 +261,8 @@ class Bench:
         self.add(f"{name}_rank_right", rank, "jobs", RANK_RIGHT if bars else None, rank / jobs, "all jobs", jobs=jobs)
         self.add(f"{name}_cause_right", why, "jobs", CAUSE_RIGHT if bars else None, why / jobs, "all jobs", jobs=jobs,
                  said=said)
+        same = sum(each[5] for each in answers)
+        self.add(f"{name}_digests_say_the_same", same, "jobs", 1 if bars else None, same / jobs, "all jobs", jobs=jobs)
         self.add(f"{name}_surely_wrong", wrong, "jobs", 0 if bars else None, wrong / jobs, "all jobs", True, jobs=jobs)
         off = sorted(each[4] for each in answers if each[4] is not None)
         if not off:
@@ -258,7 +274,7 @@ class Bench:
                  "jobs whose rank is right", jobs=len(off), worst=off[-1])
 
     def equal(self):
-        chosen, found, done = random.Random(self.options.seed), 0, 0
+        chosen, found, done, in_turn = random.Random(self.options.seed), 0, 0, 0
         for _ in range(self.options.equal):
             for _ in range(DRAWS):
                 job = Job("none", chosen, self.implementations)
@@ -268,12 +284,17 @@ class Bench:
             else:
                 continue
             done += 1
+            in_turn += answer[-1]
+            if answer[-1]:
+                print(f"{job}: late in turn", flush=True)
+                self.keep("equal_turn", done)
             if answer[0] is not None:
                 found += 1
                 print(f"{job}: named rank {answer[0]}, {answer[1]} ({answer[2]:.2f})", flush=True)
                 self.keep("equal", done)
         if done:
             self.add("equal_findings", found, "jobs", 0, found / done, "all jobs", True, jobs=done)
+            self.add("equal_late_in_turn", in_turn, "jobs", 0, in_turn / done, "all jobs", True, jobs=done)
 
 
 def main():

@@ -1,6 +1,7 @@
 #include "analyzer/ranks/digest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/ranks/condense.h"
+#include "analyzer/ranks/work_sums.h"
 #include "analyzer/trace/wait_view.h"
 #include "analyzer/waits/iterations.h"
 
@@ -186,6 +188,7 @@ TraceModel digest(const TraceModel& model, std::uint64_t most) {
   if (model.is_digest()) return model;
   TraceModel to;
   to.digest_sums = sums_of(model);
+  std::ranges::move(work_sums(model), std::back_inserter(to.digest_sums));
   to.name = model.name;
   to.meta = model.meta;
   to.meta.erase(std::string(store::name_of(store::MetaKey::ab_phases)));

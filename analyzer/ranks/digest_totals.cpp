@@ -30,6 +30,9 @@ std::string_view sum_of_name(store::SumOf of) {
       return "NVTX range";
     case SumOf::thread_sample:
       return "sampled thread";
+    case SumOf::work:
+    case SumOf::work_of_nccl:
+      return "work of a rank";
     case SumOf::iteration:
       break;
   }

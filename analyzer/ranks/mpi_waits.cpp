@@ -149,8 +149,9 @@ class Finder {
     if (found_.ranks.size() > 1) {
       const RankCost& worst = found_.ranks.front();
       const auto others = static_cast<TimeNs>(found_.ranks.size() - 1);
-      found_.work = is_nccl(worst.operation) ? rank_work(model_, devices_) : rank_work(model_);
+      found_.work = rank_work(model_, is_nccl(worst.operation) ? &devices_ : nullptr);
       found_.why = late_rank_cause(model_, found_.work, worst.process, worst.cost_ns / others);
+      found_.efficiency = efficiency();
     }
     return std::move(found_);
   }
@@ -443,6 +444,15 @@ class Finder {
     std::stable_sort(found_.ranks.begin(), found_.ranks.end(), [](const RankCost& a, const RankCost& b) {
       return std::pair(b.cost_ns, a.rank) < std::pair(a.cost_ns, b.rank);
     });
+  }
+
+  std::optional<RankEfficiency> efficiency() const {
+    std::map<ProcessId, WorkAndWaits> ranks;
+    for (const RankCost& cost : found_.ranks) ranks[cost.process].waited_ns = cost.waited_ns;
+    for (const RankWork& work : found_.work) ranks[work.process].work = &work;
+    std::vector<WorkAndWaits> all;
+    for (const auto& [process, rank] : ranks) all.push_back(rank);
+    return rank_efficiency(all);
   }
 
   const TraceModel& model_;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ranks/efficiency.h"
 #include "analyzer/ranks/rank_work.h"
 #include "analyzer/trace/trace_model.h"
 #include "protocol/mpi_operation.h"
@@ -130,6 +131,7 @@ struct MpiWaits {
   std::vector<LateArrival> arrivals;          ///< most cost first
   std::vector<RankWork> work;                 ///< what the ranks did between calls; empty: the trace does not have it
   LateRankCause why;                          ///< why the first of `ranks` came late
+  std::optional<RankEfficiency> efficiency;   ///< empty: the trace does not show it
   std::uint64_t incomplete = 0;               ///< collectives that lack a process, or whose operations differ
   std::uint64_t without_kernel = 0;           ///< calls of NCCL whose kernel is not in the trace
   std::uint64_t messages = 0, unmatched = 0;  ///< messages with both ends in the trace; receives without their send

@@ -13,12 +13,11 @@ namespace wicprof::analyzer {
 
 namespace {
 
-/// Whether a kernel is one of NCCL's, also where no call of NCCL is known for it.
 class NamesOfNccl {
  public:
   bool contain(const std::string& name) {
     const auto [found, is_new] = known_.try_emplace(&name, false);
-    if (is_new) found->second = name.find("nccl") != std::string::npos && name.find("Kernel") != std::string::npos;
+    if (is_new) found->second = is_kernel_of_nccl(name);
     return found->second;
   }
 
@@ -60,6 +59,10 @@ std::vector<std::pair<Interval, TimeNs>> longer_than_usual(const std::vector<Run
 }
 
 }  // namespace
+
+bool is_kernel_of_nccl(std::string_view name) {
+  return name.find("nccl") != std::string_view::npos && name.find("Kernel") != std::string_view::npos;
+}
 
 CoveredTime::CoveredTime(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/ranks/work_sums.h"
 #include "protocol/mpi_operation.h"
 
 namespace wicprof::analyzer {
@@ -36,6 +37,8 @@ static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host
 
 /// What explains a part of a time must be at least so large, as a share of that part. Not calibrated.
 constexpr double kExplains = 0.5;
+/// Of the places that explain most: that share of it. Not calibrated.
+constexpr double kAboutAsMuch = 0.8;
 /// More data: by so much more bytes than the median of the other ranks. Not calibrated.
 constexpr double kMoreBytes = 1.25;
 
@@ -154,34 +157,48 @@ void add_scheduled(const TraceModel& model, const Threads& callers, std::map<Pro
   }
 }
 
+std::set<ProcessId> processes_of_digests(const TraceModel& model) {
+  std::set<ProcessId> processes;
+  for (const store::DigestSumRow& sum : model.digest_sums) processes.insert(sum.process);
+  return processes;
+}
+
 /// What the devices did when they did more than to run kernels of NCCL. False: the trace does not have these kernels of
-/// all ranks.
-bool add_devices(const std::map<ProcessId, RankDevices>& devices, std::map<ProcessId, RankWork>& ranks) {
-  if (ranks.empty() ||
-      !std::all_of(ranks.begin(), ranks.end(), [&](const auto& r) { return devices.contains(r.first); }))
-    return false;
+/// all ranks. `digested`: what digests say of that.
+bool add_devices(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices,
+                 const std::map<ProcessId, RankWork>& digested, std::map<ProcessId, RankWork>& ranks) {
+  const std::set<ProcessId> of_digests = processes_of_digests(model);  // their kernels are not in the model
+  const auto has_devices = [&](const auto& rank) {
+    return of_digests.contains(rank.first) ? digested.contains(rank.first) : devices.contains(rank.first);
+  };
+  if (ranks.empty() || !std::all_of(ranks.begin(), ranks.end(), has_devices)) return false;
   for (auto& [process, rank] : ranks) {
+    rank.on_device = true;
+    if (digested.contains(process)) continue;
     const RankDevices& of = devices.at(process);
     const TimeNs begin = of.nccl.begin(), end = of.nccl.end();
     rank.kernels = of.kernels.covered(begin, end);
     rank.copies = of.work.covered(begin, end) - rank.kernels;
     rank.idle = end - begin - of.all.covered(begin, end);
     rank.outside = rank.kernels + rank.copies + rank.idle;
-    rank.on_device = true;
+    rank.run = end - begin;
   }
   return true;
 }
 
 /// How much more the late rank has of it than the median of the others; not below 0.
-template <class Field>
-double more(const std::vector<RankWork>& ranks, const RankWork& late, Field RankWork::*field) {
+double more(const std::vector<RankWork>& ranks, const RankWork& late, const auto& value_of) {
   std::vector<double> others;
   for (const RankWork& each : ranks) {
-    if (each.process != late.process) others.push_back(static_cast<double>(each.*field));
+    if (each.process != late.process) others.push_back(static_cast<double>(value_of(each)));
   }
   const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
   std::nth_element(others.begin(), middle, others.end());
-  return std::max(0.0, static_cast<double>(late.*field) - *middle);
+  return std::max(0.0, static_cast<double>(value_of(late)) - *middle);
+}
+template <class Field>
+double more(const std::vector<RankWork>& ranks, const RankWork& late, Field RankWork::*field) {
+  return more(ranks, late, [&](const RankWork& of) { return of.*field; });
 }
 
 struct Parts {
@@ -265,15 +282,53 @@ Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, c
   return explain_host(model, ranks, late);
 }
 
+/// A range explains the rank's time on the host, a kernel that of its device.
+bool can_explain(PlaceKind kind, RankCause cause) {
+  if (cause == RankCause::kernels) return kind == PlaceKind::kernel;
+  return cause != RankCause::copies && kind != PlaceKind::kernel;
+}
+
+/// Of the places that explain about as much as the best one, the most specific: that in which the rank is shortest.
+std::optional<LateRankPlace> late_rank_place(const std::vector<RankWork>& ranks, const RankWork& late, RankCause cause,
+                                             double longer) {
+  struct Candidate {
+    const RankPlace* place;
+    TimeNs all;
+    double more;
+  };
+  std::vector<Candidate> candidates;
+  double most = 0;
+  for (const auto& [place, time] : late.places) {
+    if (!can_explain(place.kind, cause)) continue;
+    const double further = more(ranks, late, [&place = place](const RankWork& of) {
+      const auto there = of.places.find(place);
+      return there == of.places.end() ? TimeNs{0} : there->second;
+    });
+    if (further < kExplains * longer) continue;
+    candidates.push_back({&place, time, further});
+    most = std::max(most, further);
+  }
+  const Candidate* best = nullptr;
+  for (const Candidate& each : candidates) {
+    if (std::min(each.more, longer) < kAboutAsMuch * std::min(most, longer)) continue;
+    if (best == nullptr || each.all < best->all) best = &each;
+  }
+  if (best == nullptr) return std::nullopt;
+  return LateRankPlace{*best->place, static_cast<TimeNs>(best->more), std::min(1.0, best->more / longer)};
+}
+
 }  // namespace
 
 const RankCauseWords& words_of(RankCause cause) { return kCauseWords[static_cast<std::size_t>(cause)]; }
 
-std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessId, RankDevices>& devices) {
-  std::map<ProcessId, RankWork> ranks;
+std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessId, RankDevices>* devices) {
+  std::map<ProcessId, RankWork> ranks, digested;
   for (const store::MpiCommunicatorRow& row : model.mpi_communicators) ranks[row.process].process = row.process;
-  const bool on_device = add_devices(devices, ranks);
+  if (devices != nullptr) digested = work_of_digests(model, store::SumOf::work_of_nccl);
+  const bool on_device = devices != nullptr && add_devices(model, *devices, digested, ranks);
+  if (!on_device) digested = work_of_digests(model, store::SumOf::work);
   Threads callers;
+  std::map<ProcessId, Interval> runs;
   for (const store::MpiGapRow& gap : model.mpi_gaps) {
     const auto rank = ranks.find(gap.process);
     if (rank == ranks.end() || !gap.run_delay) continue;
@@ -281,12 +336,15 @@ std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessI
     RankWork& work = rank->second;
     work.known = true;
     if (!on_device) work.outside += gap.outside;
+    const auto run = runs.try_emplace(gap.process, Interval{gap.begin, gap.end}).first;
+    run->second = {std::min(run->second.begin, gap.begin), std::max(run->second.end, gap.end)};
+    if (!on_device) work.run = run->second.end - run->second.begin;
     work.cpu += gap.cpu;
     work.run_delay += *gap.run_delay;
     work.slept += std::max<TimeNs>(0, gap.outside - gap.cpu - *gap.run_delay);
   }
-  if (callers.empty() && !on_device) return {};
-  if (on_device) take_hosts(model, devices, callers, ranks);
+  if (callers.empty() && digested.empty() && !on_device) return {};
+  if (on_device) take_hosts(model, *devices, callers, ranks);
   add_scheduled(model, callers, ranks);
   const auto add = [&](ProcessId process, TimeNs RankWork::*field, TimeNs time) {
     if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.*field += time;
@@ -304,8 +362,14 @@ std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessI
     for (const auto& kernel : model.kernels) add(kernel.process, &RankWork::kernels, length(kernel.start, kernel.end));
     for (const auto& copy : model.copies) add(copy.process, &RankWork::copies, length(copy.start, copy.end));
   }
+  for (auto& [process, places] : rank_places(model, on_device ? devices : nullptr)) {
+    if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.places = std::move(places);
+  }
   std::vector<RankWork> all;
-  for (const auto& [process, work] : ranks) all.push_back(work);
+  for (auto& [process, work] : ranks) {
+    const auto found = digested.find(process);
+    all.push_back(std::move(found == digested.end() ? work : found->second));
+  }
   return all;
 }
 
@@ -322,7 +386,10 @@ LateRankCause late_rank_cause(const TraceModel& model, const std::vector<RankWor
   const auto [cause, part] = explain(model, ranks, *found, longer);
   why.cause = cause;
   why.of_cause_ns = static_cast<TimeNs>(part);
-  why.confidence = std::min(1.0, part / longer) * std::min(1.0, longer / static_cast<double>(each));
+  const double of_waits = std::min(1.0, longer / static_cast<double>(each));
+  why.confidence = std::min(1.0, part / longer) * of_waits;
+  why.place = late_rank_place(ranks, *found, cause, longer);
+  if (why.place) why.place->confidence *= of_waits;
   return why;
 }
 

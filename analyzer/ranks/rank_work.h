@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/ranks/rank_devices.h"
+#include "analyzer/ranks/rank_places.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -41,19 +43,29 @@ struct RankWork {
   store::ProcessId process = 0;
   TimeNs outside = 0;  ///< between calls of MPI: the sum of the next three; of NCCL: of kernels, copies and idle
   TimeNs cpu = 0, run_delay = 0, slept = 0;
-  bool known = false;              ///< the trace has these times
-  bool on_device = false;          ///< of NCCL
+  TimeNs run = 0;          ///< from the end of the first call to the begin of the last one; of NCCL: of all its kernels
+  bool known = false;      ///< the trace has these times
+  bool on_device = false;  ///< of NCCL
   TimeNs other_threads = 0;        ///< on a CPU or ready to run: threads of the process that do not call MPI, or NCCL
   TimeNs children = 0;             ///< the same, of processes that it started, and of theirs
   TimeNs device_waits = 0;         ///< waits in calls of CUDA
   TimeNs kernels = 0, copies = 0;  ///< of NCCL: kernels of others, and copies without kernels beside them
   TimeNs idle = 0;                 ///< of NCCL: the devices did nothing
   std::uint64_t bytes = 0;         ///< sent, and of its own buffers in collectives
+  PlaceTimes places;
 };
 
-/// By process, ascending: one for each that is in a communicator. `devices`: of ranks that wait by NCCL,
-/// rank_devices(); where it has all ranks, the devices' times count, else the times between calls of MPI.
-std::vector<RankWork> rank_work(const TraceModel& model, const std::map<store::ProcessId, RankDevices>& devices = {});
+/// By process, ascending: one for each that is in a communicator. `devices`: nullptr for times between calls of MPI;
+/// for ranks that wait by NCCL, rank_devices(): where it has all ranks, the devices' times count.
+std::vector<RankWork> rank_work(const TraceModel& model,
+                                const std::map<store::ProcessId, RankDevices>* devices = nullptr);
+
+/// Where the rank spends its further time.
+struct LateRankPlace {
+  RankPlace place;
+  TimeNs longer_ns = 0;   ///< there, than the median of the others
+  double confidence = 0;  ///< as the cause's: the part of the rank's further time that this one explains
+};
 
 struct LateRankCause {
   RankCause cause = RankCause::unknown;
@@ -62,6 +74,7 @@ struct LateRankCause {
   double confidence = 0;
   TimeNs longer_ns = 0;  ///< RankWork::outside, than the median of the others
   TimeNs of_cause_ns = 0;
+  std::optional<LateRankPlace> place;  ///< empty: no place explains half of the further time
 };
 
 /// Why the process came late, for which each other one waited `each` in the mean.

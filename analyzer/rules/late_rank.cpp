@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "analyzer/ranks/join.h"
 #include "analyzer/ranks/mpi_waits.h"
+#include "analyzer/rules/late_arrivals.h"
 #include "analyzer/rules/late_device.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
@@ -22,56 +21,10 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Equal ranks are late by chance: a finding needs late arrivals that chance brings so rarely. For one false finding in
-/// 10,000 traces.
-constexpr double kByChance = 1e-4;
-/// The arrivals that make up this share of the cost say who is late; the others are too short to matter. A few long
-/// ones among many short ones show in the first, a few alike in the second.
-constexpr double kMostOfTheCost[] = {0.5, 0.8};
 /// A rank that is so surely late by what it does itself is late wherever it runs. Not calibrated.
 constexpr double kSureOfCause = 0.5;
 /// Ranks named beside the worst one.
 constexpr std::size_t kOthers = 7;
-
-/// The probability that of `n` arrivals at least `k` are one rank's, where all `ranks` are late equally often; for any
-/// of the ranks.
-double by_chance(std::uint64_t k, std::uint64_t n, std::size_t ranks) {
-  const double p = 1.0 / static_cast<double>(ranks);
-  double sum = 0;
-  for (std::uint64_t i = k; i <= n; ++i) {
-    const auto a = static_cast<double>(i), b = static_cast<double>(n - i);
-    sum += std::exp(std::lgamma(a + b + 1) - std::lgamma(a + 1) - std::lgamma(b + 1) + a * std::log(p) +
-                    b * std::log1p(-p));
-  }
-  return std::min(1.0, sum * static_cast<double>(ranks));
-}
-
-/// How many of the costliest arrivals are one rank's.
-struct Worst {
-  std::uint64_t of_rank = 0, all = 0;
-  double chance = 1;
-};
-
-/// Of the two shares, the one that chance brings less often.
-Worst worst_arrivals(const MpiWaits& mpi, store::ProcessId process) {
-  TimeNs total = 0;
-  for (const LateArrival& arrival : mpi.arrivals) total += arrival.cost_ns;
-  Worst rarest;
-  for (const double share : kMostOfTheCost) {
-    Worst worst;
-    TimeNs cost = 0;
-    for (const LateArrival& arrival : mpi.arrivals) {
-      if (static_cast<double>(cost) >= share * static_cast<double>(total)) break;
-      cost += arrival.cost_ns;
-      ++worst.all;
-      worst.of_rank += arrival.late == process ? 1 : 0;
-    }
-    worst.chance =
-        by_chance(worst.of_rank, worst.all, mpi.ranks.size()) * static_cast<double>(std::size(kMostOfTheCost));
-    if (worst.chance < rarest.chance) rarest = worst;
-  }
-  return rarest;
-}
 
 /// By process, the longest that a thread of it was ready to run without a CPU.
 std::map<store::ProcessId, TimeNs> without_cpu(const TraceModel& model) {
@@ -100,6 +53,12 @@ bool all_lack_cpus(const RuleInput& input, const RankCost& worst, TimeNs each) {
 /// What the late rank did longer than the others, as the end of a sentence; empty: the trace does not show it.
 std::string cause_text(RankCause cause, std::string_view between) {
   return fmt::format(fmt::runtime(words_of(cause).text), between);
+}
+
+/// Where the late rank spends its further time.
+std::string place_text(const LateRankPlace& place) {
+  return fmt::format(", most of that in the {} {} (confidence {:.2f})", place_kind_name(place.place.kind),
+                     place.place.name, place.confidence);
 }
 
 std::string work_text(const MpiWaits& mpi, store::ProcessId late) {
@@ -155,7 +114,7 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   const std::size_t others = mpi.ranks.size() - 1;
   const TimeNs each = worst.cost_ns / static_cast<TimeNs>(others);
   const double share = input.ground_ns() > 0 ? static_cast<double>(each) / static_cast<double>(input.ground_ns()) : 0;
-  const Worst arrivals = worst_arrivals(mpi, worst.process);
+  const WorstArrivals arrivals = worst_arrivals(mpi, worst.process);
   if (share < kWorthNaming || arrivals.chance > kByChance) return outcome;
   if (all_lack_cpus(input, worst, each)) {
     outcome.refused = fmt::format(
@@ -175,6 +134,7 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
   const std::string_view between = is_nccl(worst.operation) ? "between calls of NCCL" : "between calls of MPI";
   if (why.cause != RankCause::unknown)
     finding.text += fmt::format("; {} (confidence {:.2f})", cause_text(why.cause, between), why.confidence);
+  if (why.place) finding.text += place_text(*why.place);
   finding.cost = Cost{Cost::Unit::time, std::min(1.0, share)};
   finding.evidence = fmt::format(
       "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "
@@ -194,6 +154,8 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
         format_duration(worst.beyond_waits_ns));
   }
   if (why.cause != RankCause::unknown) finding.evidence += work_text(mpi, worst.process);
+  if (why.place)
+    finding.evidence += fmt::format("; {} of that in {}", format_duration(why.place->longer_ns), why.place->place.name);
   const std::string first(words_of(why.cause).remedy);
   finding.remedy = fmt::format(
       "{}compare what rank {} does before {} with what the other ranks do there: its kernels, "

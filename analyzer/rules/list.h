@@ -13,6 +13,7 @@ inline constexpr Rule kRules[] = {
     {"data_lost", "records were lost, so results are uncertain", apply<struct DataLost>, true},
     {"deadline_missed", "waits gave up before they were released", apply<struct DeadlineMissed>},
     {"late_rank", "a rank of a job (MPI, NCCL) for which the others wait", apply<struct LateRank>, true},
+    {"imbalance", "ranks of a job that keep the others waiting in turn", apply<struct Imbalance>, true},
     {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},
     {"no_gain", "waits that cost nothing, where parking gains nothing", apply<struct NoGain>},
     {"host_spin", "host threads that burn CPU time while they wait", apply<struct HostSpin>},

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/stuck/mpi_messages.h"
 #include "analyzer/stuck/mpi_words.h"
 #include "analyzer/stuck/nccl_ranks.h"
 #include "analyzer/words/format.h"
@@ -202,7 +203,9 @@ class JobCauses {
     const OpenMpiCall& call = *waits.front()->call;
     if (call.sequence != 0)
       text += fmt::format("; it has not {} {}", job_.is_nccl() ? "enqueued" : "come to", collective_name(job_, call));
+    text += missing_message(rank, waits);
     add(CauseKind::absent_rank, confidence, std::move(text), waits);
+    add_misfits_as_evidence(rank, waits);
     const auto found = job_.ranks.find(rank);
     if (found == job_.ranks.end() || found->second.ended) return;
     Cause& cause = causes_.back();
@@ -217,6 +220,33 @@ class JobCauses {
       if (owner != process || view_.now - waiting.begin < kLongAfter || waiting.waits_for_word != 0) continue;
       cause.evidence.push_back(fmt::format("host thread {} of that process has waited in {} for {}", waiting.thread,
                                            waiting.name, age(view_.now, waiting.begin)));
+    }
+  }
+
+  /// The message for which the first of these waits.
+  std::string missing_message(std::int32_t rank, const std::vector<const RankWait*>& waits) const {
+    for (const RankWait* wait : waits) {
+      for (const Receive& receive : receives_of(job_, *wait)) {
+        if (receive.from == rank)
+          return fmt::format("; it has not sent {} the message with tag {}", ranks_text({wait->rank}), receive.tag);
+      }
+      const OpenMpiCall& call = *wait->call;
+      if (mpi_kind(call.operation) == MpiKind::sends && call.peer == rank)
+        return fmt::format("; it has not received the message of {} with tag {}", ranks_text({wait->rank}), call.tag);
+    }
+    return {};
+  }
+
+  /// A rank that is elsewhere may yet send what is waited for.
+  void add_misfits_as_evidence(std::int32_t rank, const std::vector<const RankWait*>& waits) {
+    for (const RankWait* wait : waits) {
+      for (const Receive& receive : receives_of(job_, *wait)) {
+        for (const WaitingMessage& message : misfits_of(view_, job_, receive)) {
+          if (message.from == rank || message.tag == receive.tag)
+            causes_.back().evidence.push_back(message_text(message, wait->rank));
+          if (causes_.back().evidence.size() >= kMostLines) return;
+        }
+      }
     }
   }
 
@@ -269,7 +299,7 @@ class JobCauses {
       for (const RankWait& each : job_.waits) {
         if (ahead.contains(&each) && behind.contains(&each)) circle.push_back(&each);
       }
-      add_cycle(circle);
+      if (!add_misfits(circle)) add_cycle(circle);
     }
   }
 
@@ -293,8 +323,9 @@ class JobCauses {
     }
     // The fewest first: they do otherwise than the others.
     std::vector<std::pair<std::string, Group>> groups(by_call.begin(), by_call.end());
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const auto& a, const auto& b) { return a.second.ranks.size() < b.second.ranks.size(); });
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.second.ranks.size(), a.second.ranks) < std::pair(b.second.ranks.size(), b.second.ranks);
+    });
     std::string text = all.size() == 1 ? fmt::format("{} waits for itself", rank_name(all.front()))
                                        : fmt::format("{} wait for each other", ranks_text(all));
     for (std::size_t i = 0; i < groups.size() && i < kMostLines; ++i) {
@@ -308,7 +339,45 @@ class JobCauses {
     if (all_collective && communicators.size() > 1) {
       text += "; they enter collectives of different communicators in different orders, or some leave one out";
     }
+    if (std::none_of(circle.begin(), circle.end(), is_in_collective)) text += deadlock_text(circle);
     add(CauseKind::mutual_wait, guess ? Confidence::possible : Confidence::likely, std::move(text), circle);
+  }
+
+  static bool is_in_collective(const RankWait* wait) { return wait->call->sequence != 0; }
+
+  /// Of a circle of messages alone.
+  static std::string deadlock_text(const std::vector<const RankWait*>& circle) {
+    const auto all = [&](MpiKind kind) {
+      return circle.size() > 1 && std::all_of(circle.begin(), circle.end(), [kind](const RankWait* wait) {
+               return mpi_kind(wait->call->operation) == kind && wait->call->requests == 0;
+             });
+    };
+    if (all(MpiKind::sends)) return "; a deadlock: each sends before it receives, and these sends end with the receive";
+    if (all(MpiKind::receives)) return "; a deadlock: each receives before it sends";
+    return "; a deadlock";
+  }
+
+  /// Receives in a circle, for which messages have come that do not fit. False: there are none.
+  bool add_misfits(const std::vector<const RankWait*>& circle) {
+    for (const RankWait* wait : circle) {
+      for (const Receive& receive : receives_of(job_, *wait)) {
+        std::vector<WaitingMessage> misfits = misfits_of(view_, job_, receive);
+        // In the circle, nothing else comes from that rank. What others have sent is a hint if the tag is right.
+        std::erase_if(misfits, [&](const WaitingMessage& message) {
+          return message.from != receive.from && message.tag != receive.tag;
+        });
+        if (misfits.empty()) continue;
+        std::string text = fmt::format("{} waits for a message from rank {} with tag {} that has not been sent",
+                                       rank_name(wait->rank), receive.from, receive.tag);
+        for (std::size_t i = 0; i < std::min(misfits.size(), kMostLines); ++i)
+          text += (i == 0 ? ", but " : ", and ") + message_text(misfits[i], wait->rank);
+        const std::vector<std::int32_t> all = ranks_of(circle);
+        text += fmt::format("; {} wait for each other", ranks_text(all));
+        add(CauseKind::mismatched_call, Confidence::likely, std::move(text), circle);
+        return true;
+      }
+    }
+    return false;
   }
 
   void add_others() {

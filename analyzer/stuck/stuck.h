@@ -66,6 +66,17 @@ struct SampledPlace {
   std::uint32_t line = 0;
 };
 
+/// How many messages of MPI a process has sent to another one, or received from it, by calls that have ended.
+struct SeenMessages {
+  std::uint32_t process = 0;
+  bool received = false;
+  CommunicatorId communicator = 0;
+  std::int32_t peer = 0;  ///< the other one's rank in MPI_COMM_WORLD
+  std::int32_t tag = 0;
+  std::uint32_t count = 0;  ///< from the first one on
+  TimeNs at = 0;            ///< when the last one's call ended
+};
+
 /// Whether this is MPI_COMM_WORLD, whose number distinguishes jobs.
 bool is_world(const OpenCommunicator& communicator);
 
@@ -78,6 +89,7 @@ struct StuckView {
   std::vector<OfProcess<OpenMpiCall>> mpi_calls;
   std::vector<OfProcess<OpenCommunicator>> communicators;  ///< those of processes that have ended, too
   std::vector<OfProcess<OpenNccl>> nccl;                   ///< those of processes that have ended, too
+  std::vector<SeenMessages> messages;
   std::vector<SeenThread> threads;
   std::vector<SeenProcess> processes;
   std::vector<LastSignal> signals;
@@ -135,7 +147,7 @@ enum class CauseKind {
   grid_too_large,   ///< blocks that others wait for have not begun
   absent_blocks,    ///< blocks that others wait for are elsewhere or have ended
   absent_rank,      ///< a process that others wait for never came, has ended, or is elsewhere
-  mismatched_call,  ///< processes have come to one collective with different calls
+  mismatched_call,  ///< processes have come to one collective with different calls, or a message fits no receive
   mutual_wait,      ///< the waiters wait for each other
   running_kernel,   ///< a host thread waits for a kernel that does not wait through wic
   waiting_call,     ///< a host thread waits in a call, and the work behind is not known

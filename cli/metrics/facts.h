@@ -20,6 +20,7 @@ struct MetricFacts {
   std::string session, app;
   Mode device_mode = Mode::poll, host_mode = Mode::poll;  ///< as `sessions` shows them
   std::vector<store::WaitSumOfSite> waits;
+  std::vector<store::RankSum> ranks;
   std::array<std::uint64_t, 2> changes{};  ///< of the mode, by the new one
   AutopilotFacts autopilot;
   store::RecorderProgress progress;

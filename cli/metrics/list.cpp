@@ -70,6 +70,21 @@ constexpr std::array kMetrics{
                if (sum.wakes > 0) time(samples, sum.wake_ns, labels);
              });
            }},
+    Metric{Type::counter, "wicprof.rank.late.time", "s",
+           "How long the other ranks of an MPI job waited for this one at collectives, summed over them.",
+           [](const Facts& facts, Samples& samples) {
+             for (const store::RankSum& sum : facts.ranks) time(samples, sum.late_ns, {{"rank", sum.rank}});
+           }},
+    Metric{Type::counter, "wicprof.rank.late.arrivals", "{arrival}",
+           "Collectives to which this rank came last, and others waited.",
+           [](const Facts& facts, Samples& samples) {
+             for (const store::RankSum& sum : facts.ranks) count(samples, sum.late_arrivals, {{"rank", sum.rank}});
+           }},
+    Metric{Type::counter, "wicprof.rank.wait.time", "s",
+           "How long this rank waited at collectives for the last one to come.",
+           [](const Facts& facts, Samples& samples) {
+             for (const store::RankSum& sum : facts.ranks) time(samples, sum.waited_ns, {{"rank", sum.rank}});
+           }},
     Metric{Type::gauge, "wicprof.parked", "", "1 while waits are wanted to park, 0 while they poll, by side.",
            [](const Facts& facts, Samples& samples) {
              count(samples, facts.device_mode == Mode::park, {{"side", "device"}});

@@ -49,6 +49,7 @@ std::string RunMetrics::where() const {
 void RunMetrics::publish(MetricFacts facts, TimeNs now) try {
   published_ = now;
   facts.waits = tally_.waits(now);
+  facts.ranks = tally_.ranks().ranks();
   facts.changes = tally_.changes();
   facts.collector_cpu_ns = tally_.collector_cpu_ns();
   facts.recorder_cpu = own_cpu_time();

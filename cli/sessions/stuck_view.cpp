@@ -93,6 +93,13 @@ bool has_ended(std::uint32_t pid) {
   return threads.size() == 1 && threads.front().state == 'Z';
 }
 
+void add_messages(const store::Reader& reader, SeenSession& to) {
+  const auto messages = reader.last_messages();
+  if (!messages) return to.not_seen.push_back(messages.error().message);
+  for (const auto& row : *messages)
+    to.view.messages.push_back({row.process, row.received, row.communicator, row.peer, row.tag, row.number, row.at});
+}
+
 void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to) {
   const auto processes = reader.rows<store::ProcessTable>();
   const auto sites = reader.rows<store::SiteTable>();
@@ -111,6 +118,7 @@ void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to)
       to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !has_ended(row.id), shares});
     }
   }
+  add_messages(reader, to);
   std::map<SiteId, std::string> names;
   if (sites) {
     for (const store::SiteRow& site : *sites) names[site.id] = site.name;
@@ -232,6 +240,7 @@ SeenSession joined(std::vector<SeenSession> sessions) {
     append(to.mpi_calls, from.mpi_calls);
     append(to.communicators, from.communicators);
     append(to.nccl, from.nccl);
+    append(to.messages, from.messages);
     append(to.threads, from.threads);
     append(to.processes, from.processes);
     append(to.signals, from.signals);

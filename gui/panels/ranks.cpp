@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "analyzer/words/format.h"
 #include "gui/panels/aggregate_parts.h"
@@ -58,6 +59,9 @@ void draw_names(const Ui& ui, const Place& place, const RankMatrix& matrix) {
               {place.at.x, place.y(i), place.names - ui.px(8), std::max(place.row, line)}, ink(ui.theme().faint),
               rank_label(matrix.rows[i].first, matrix.rows[i].last), Align::right);
 }
+
+/// Of the rules that judge a job's ranks against each other.
+bool is_of_ranks(std::string_view rule) { return rule == "late_rank" || rule == "imbalance"; }
 
 }  // namespace
 
@@ -279,10 +283,10 @@ void RanksPanel::draw(App& app, const Ui& ui) {
   ImGui::SameLine(0, gap);
   begin_card(ui, "costs", right, 0);
   for (const analyzer::Finding& finding : analysis.findings) {
-    if (finding.rule == "late_rank") paragraph(ui, finding.text);
+    if (is_of_ranks(finding.rule)) paragraph(ui, finding.text);
   }
   for (const analyzer::Refusal& refusal : analysis.refusals) {
-    if (refusal.rule == "late_rank") faint(ui, refusal.reason);
+    if (is_of_ranks(refusal.rule)) faint(ui, refusal.reason);
   }
   ImGui::Dummy(ImVec2(0, ui.px(8)));
   draw_costs(ui, analysis.mpi);

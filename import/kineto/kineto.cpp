@@ -22,6 +22,7 @@
 #include "protocol/events/nvtx.h"
 #include "protocol/events/overhead.h"
 #include "protocol/events/sync.h"
+#include "protocol/python_frame.h"
 
 namespace wicprof::imports {
 
@@ -31,8 +32,6 @@ namespace {
 constexpr TimeNs kQuarter = 7'889'238 * kSecond;
 /// Older files count from 1970. No quarter of a year has so many nanoseconds.
 constexpr TimeNs kSince1970 = 100'000'000 * kSecond;
-
-constexpr std::string_view kOperators = "torch operators", kPython = "Python";
 
 enum class Category { other, kernel, copy, memset, call, sync, annotation, operation, function, overhead, ignored };
 
@@ -346,10 +345,10 @@ class Import {
     event.thread = number(from.tid);
     ScopeKind kind = ScopeKind::range;
     if (category == Category::operation) {
-      event.domain = target_.text(ring, kOperators);
+      event.domain = target_.text(ring, kOperatorsDomain);
       kind = ScopeKind::operation;
     } else if (category == Category::function) {
-      event.domain = target_.text(ring, kPython);
+      event.domain = target_.text(ring, kPythonDomain);
       kind = ScopeKind::function;
     }
     waits_.scope(ring, event.thread, kind, from.name, at.begin, at.end);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "protocol/events/site.h"
+#include "protocol/python_frame.h"
 
 namespace wicprof::imports {
 
@@ -29,30 +30,6 @@ std::string_view stable_name(std::string_view name) {
   const std::size_t last = name.find_last_of("# _-:");
   if (last != std::string_view::npos && last > 0 && has_digits_to_end(name, last + 1)) name = name.substr(0, last);
   return name;
-}
-
-struct PythonFrame {
-  std::string_view file, line, function;
-};
-
-/// "train.py(12): step"
-std::optional<PythonFrame> python_frame(std::string_view name) {
-  const std::size_t colon = name.find("): ");
-  if (colon == std::string_view::npos) return std::nullopt;
-  const std::size_t paren = name.rfind('(', colon);
-  if (paren == std::string_view::npos || paren == 0 || !has_digits_to_end(name.substr(0, colon), paren + 1))
-    return std::nullopt;
-  return PythonFrame{name.substr(0, paren), name.substr(paren + 1, colon - paren - 1), name.substr(colon + 3)};
-}
-
-/// Of the program, not of PyTorch, Python's library or an installed package.
-bool is_programs(std::string_view name) {
-  const auto frame = python_frame(name);
-  if (!frame || frame->file.starts_with('<')) return false;
-  for (const std::string_view library : {"torch/", "site-packages/", "dist-packages/", "lib/python"}) {
-    if (frame->file.find(library) != std::string_view::npos) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -86,7 +63,10 @@ void HostWaits::copy(Ring ring, const CopyEvent& copy) {
 
 void HostWaits::scope(Ring ring, std::uint32_t thread, ScopeKind kind, std::string_view name, TimeNs begin,
                       TimeNs end) {
-  if (kind == ScopeKind::function && !is_programs(name)) return;
+  if (kind == ScopeKind::function) {
+    const std::optional<PythonFrame> frame = python_frame(name);
+    if (!frame || !is_programs(*frame)) return;
+  }
   if (kind == ScopeKind::range && name.starts_with("ProfilerStep#")) kind = ScopeKind::step;
   if (const std::uint32_t number = number_of(stable_name(name)); number != 0)
     threads_[{ring, thread}].scopes.push_back({begin, end, number, kind});

@@ -278,6 +278,21 @@ Json beside_nccl_value(const MpiWaits& mpi, store::ProcessId process) {
   return nullptr;
 }
 
+Json late_place_value(const analyzer::LateRankCause& why) {
+  if (!why.place) return nullptr;
+  return {{"kind", analyzer::place_kind_name(why.place->place.kind)},
+          {"name", why.place->place.name},
+          {"longer_ns", why.place->longer_ns},
+          {"confidence", why.place->confidence}};
+}
+
+Json efficiency_value(const std::optional<analyzer::RankEfficiency>& of) {
+  if (!of) return nullptr;
+  return {{"parallel", of->parallel},           {"load_balance", of->load_balance},
+          {"communication", of->communication}, {"serialisation", of->serialisation},
+          {"transfer", of->transfer},           {"run_ns", of->run_ns}};
+}
+
 Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   std::map<store::ProcessId, std::int32_t> rank_of;
   for (const RankCost& cost : mpi.ranks) rank_of[cost.process] = cost.rank;
@@ -307,13 +322,13 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
             {"beside_nccl", beside_nccl_value(mpi, cost.process)},
             {"most_in", cost.cost_ns == 0 ? Json(nullptr) : Json(mpi_operation_name(cost.operation))}};
   });
-  value["late_cause"] = mpi.why.cause == analyzer::RankCause::unknown
-                            ? Json(nullptr)
-                            : Json{{"rank", mpi.ranks.front().rank},
-                                   {"cause", analyzer::words_of(mpi.why.cause).name},
-                                   {"confidence", mpi.why.confidence},
-                                   {"longer_ns", mpi.why.longer_ns},
-                                   {"of_cause_ns", mpi.why.of_cause_ns}};
+  value["late_cause"] =
+      mpi.why.cause == analyzer::RankCause::unknown
+          ? Json(nullptr)
+          : Json{{"rank", mpi.ranks.front().rank},     {"cause", analyzer::words_of(mpi.why.cause).name},
+                 {"confidence", mpi.why.confidence},   {"longer_ns", mpi.why.longer_ns},
+                 {"of_cause_ns", mpi.why.of_cause_ns}, {"place", late_place_value(mpi.why)}};
+  value["efficiency"] = efficiency_value(mpi.efficiency);
   value["rank_times"] = rank_times_value(analyzer::rank_times(model, mpi));
   value["missing_ranks"] = analyzer::missing_ranks(model);
   value["traces"] = array_of(model.joined, [](const analyzer::JoinedTrace& trace) -> Json {

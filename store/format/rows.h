@@ -56,13 +56,16 @@ enum class SumOf : std::uint8_t {
   call,
   nvtx,
   thread_sample,
-  iteration
+  iteration,
+  work,          ///< what a rank did between calls of MPI; its parts are no rows of the trace
+  work_of_nccl,  ///< the same beside kernels of NCCL
 };
 
 /// Of a digest: rows of one process that the digest does not have one by one.
 struct DigestSumRow {
   SumOf of = SumOf::mpi_call;
-  std::uint32_t detail = 0;  ///< of MPI calls: the operation; of host waits: what was awaited; else 0
+  std::uint32_t detail = 0;  ///< of MPI calls: the operation; of host waits: what was awaited; else 0.
+                             ///< Of work: the part, as in analyzer/ranks/work_sums.cpp
   std::string name;          ///< of the site, call or kernel; empty: of all, or of those that have no sum of their own
   std::uint64_t rows = 0;
   TimeNs begin = 0, end = 0;  ///< from the first begin to the last end

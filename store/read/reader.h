@@ -74,6 +74,18 @@ class Reader {
     SignalRow signal;
   };
   Result<std::vector<SignalOfProcess>> last_signals() const;
+  /// Of the newest million calls of MPI: how many messages a process has sent to another one, or received from it. A
+  /// call that has not ended has no row.
+  struct MessagesOfProcess {
+    ProcessId process = 0;  ///< that sent or received
+    bool received = false;
+    CommunicatorId communicator = 0;
+    std::int32_t peer = 0;  ///< the other one's rank in MPI_COMM_WORLD
+    std::int32_t tag = 0;
+    std::uint32_t number = 0;  ///< of the last one (mpi_call.sequence)
+    TimeNs at = 0;             ///< when that call ended
+  };
+  Result<std::vector<MessagesOfProcess>> last_messages() const;
   /// Processes with a call that gives another process memory of a GPU, or takes it.
   Result<std::vector<ProcessId>> memory_sharers() const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.

@@ -61,6 +61,31 @@ Result<std::vector<Reader::SignalOfProcess>> Reader::last_signals() const {
       });
 }
 
+Result<std::vector<Reader::MessagesOfProcess>> Reader::last_messages() const {
+  if (state_->version() < MpiCallTable::kSince) return std::vector<MessagesOfProcess>();
+  const auto list = [](std::initializer_list<MpiOperation> operations) {
+    std::string text;
+    for (const MpiOperation each : operations)
+      text += (text.empty() ? "(" : ", ") + std::to_string(static_cast<int>(each));
+    return text + ")";
+  };
+  using enum MpiOperation;
+  const auto rows = [](const std::string& received, const std::string& table, const std::string& operations) {
+    return "SELECT process_id, " + received + " AS received, communicator, peer, tag, sequence, end_ns FROM " + table +
+           " WHERE id > (SELECT max(id) FROM " + table + ") - 1000000 AND operation IN " + operations +
+           " AND communicator IS NOT NULL AND peer IS NOT NULL AND tag IS NOT NULL AND sequence IS NOT NULL";
+  };
+  const std::string all = rows("0", "mpi_call", list({send, ssend, sendrecv, isend, issend})) + " UNION ALL " +
+                          rows("1", "mpi_call", list({recv})) + " UNION ALL " +
+                          rows("1", "mpi_request", list({recv, irecv}));
+  return state_->list<std::vector<MessagesOfProcess>>(
+      "SELECT process_id, received, communicator, peer, tag, max(sequence), max(end_ns) FROM (" + all +
+          ") GROUP BY 1, 2, 3, 4, 5",
+      0, [](RowReader& row, MessagesOfProcess& to) {
+        row >> to.process >> to.received >> to.communicator >> to.peer >> to.tag >> to.number >> to.at;
+      });
+}
+
 Result<std::vector<ProcessId>> Reader::memory_sharers() const {
   const std::string names =
       "SELECT id FROM string WHERE value GLOB 'cu*Ipc*MemHandle*' OR value GLOB 'cuMem*ShareableHandle*' OR value GLOB "

@@ -190,6 +190,8 @@ void EventIntake::sum_up(std::size_t ring, const Event& event, const ClockConver
     tally_->add(participants_.site(ring, event.site), event);
   } else if constexpr (std::is_same_v<Event, InterventionEvent>) {
     tally_->add(event);
+  } else if constexpr (std::is_same_v<Event, MpiCallEvent> || std::is_same_v<Event, MpiCommunicatorEvent>) {
+    tally_->ranks().add(participants_.process(ring), event);
   } else if constexpr (std::is_same_v<Event, ThreadSampleEvent>) {
     const bool in_program = event.pid != static_cast<std::uint32_t>(getpid());
     if (in_program && text(ring, event.name).starts_with("wicprof")) tally_->add_collector_cpu(event.cpu_ns);

@@ -1,5 +1,5 @@
 // Sums over the events of a recording, for readers who do not wait for the trace: waits by site and way of waiting,
-// changes of how the program waits, and what wic-prof's own threads cost.
+// changes of how the program waits, what ranks cost each other, and what wic-prof's own threads cost.
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@
 #include "protocol/events/wait.h"
 #include "protocol/strategy.h"
 #include "protocol/time.h"
+#include "store/write/rank_tally.h"
 
 namespace wicprof::store {
 
@@ -62,6 +63,8 @@ class WaitTally {
   void add(const InterventionEvent& change);
   /// CPU time of a thread that wic-prof has in the program.
   void add_collector_cpu(TimeNs cpu) { collector_cpu_ns_ = collector_cpu_ns_.value_or(0) + positive(cpu); }
+
+  RankTally& ranks() { return ranks_; }
 
   /// Leaves out waits at sites that may still get their names: kNamingTime after their first wait they are kUnnamed.
   std::vector<WaitSumOfSite> waits(TimeNs now);
@@ -111,6 +114,7 @@ class WaitTally {
   std::uint32_t last_change_ = 0;
   std::array<std::uint64_t, 2> changes_{};
   std::optional<std::uint64_t> collector_cpu_ns_;
+  RankTally ranks_;
 };
 
 }  // namespace wicprof::store

@@ -1,6 +1,7 @@
 // Who waits for whom among the ranks of an MPI program.
 #include "analyzer/ranks/mpi_waits.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -423,6 +424,110 @@ TEST_F(LateCause, IsInTheFindingAndInADigest) {
   EXPECT_EQ(mpi_waits(of).why.longer_ns, 6 * kMillisecond);
 }
 
+/// The same, with ranges of the threads that call MPI.
+class LatePlace : public LateCause {
+ protected:
+  LatePlace() { gaps({1, 0, 4}); }
+  /// In each step, of rank 1 and of the others; us from the step's begin.
+  void range(std::string_view name, TimeNs begin, TimeNs late_end, TimeNs others_end, std::string_view domain = "") {
+    for (TimeNs step = 0; step < 20; ++step) {
+      for (std::int32_t rank = 0; rank < 4; ++rank) {
+        store::NvtxRow& row = job.model.nvtx.emplace_back();
+        row.kind = NvtxKind::range;
+        row.name = fmt::format(fmt::runtime(name), step);
+        row.domain = domain;
+        row.process = row.thread = process(rank);
+        row.start = (step * 1000 + begin) * kMicrosecond;
+        row.end = (step * 1000 + (rank == 1 ? late_end : others_end)) * kMicrosecond;
+      }
+    }
+  }
+  std::optional<LateRankPlace> place() {
+    settle(job.model);
+    return why().place;
+  }
+};
+
+TEST_F(LatePlace, IsTheRangeWithMostOfTheFurtherTime) {
+  EXPECT_FALSE(place());
+  range("compute", 300, 400, 400);
+  range("load", 400, 690, 490);
+  const std::optional<LateRankPlace> found = place();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->place, (RankPlace{PlaceKind::range, "load"}));
+  // The first call begins in the first step's range: 19 steps count.
+  EXPECT_EQ(found->longer_ns, 19 * 200 * kMicrosecond);
+  EXPECT_NEAR(found->confidence, 0.95, 1e-6);
+}
+
+TEST_F(LatePlace, IsTheInnermostOfThoseThatExplainAlike) {
+  range("step {}", 10, 699, 499);
+  range("load {}", 300, 690, 495);
+  range("read", 400, 590, 490);  // half of it
+  EXPECT_EQ(place().value().place.name, "load #");
+}
+
+TEST_F(LatePlace, IsNoneWhereNoRangeHasHalfOfIt) {
+  range("a", 400, 580, 490);
+  range("b", 600, 690, 600);
+  EXPECT_FALSE(place());
+}
+
+TEST_F(LatePlace, IsNotInACallOrInALibraryOrAllOfIt) {
+  range("whole", 400, 690, 490, "NCCL");
+  range("operator", 400, 690, 490, "torch operators");
+  range("torch/nn/module.py(10): forward", 400, 690, 490, "Python");
+  range("in the call", 500, 703, 703);  // the others wait in it
+  range("nccl:all_reduce", 400, 690, 490);
+  store::NvtxRow& all = job.model.nvtx.emplace_back();
+  all.kind = NvtxKind::range;
+  all.name = "never closed";
+  all.process = all.thread = process(1);
+  all.start = 9'000 * kMicrosecond;
+  all.end = 30'000 * kMicrosecond;
+  EXPECT_EQ(place().value().place.name, "in the call") << "the others have 3 us in MPI, the late rank 200 before it";
+  std::erase_if(job.model.nvtx, [](const store::NvtxRow& row) { return row.name == "in the call"; });
+  EXPECT_FALSE(place());
+}
+
+TEST_F(LatePlace, IsAPythonFunctionOfTheProgram) {
+  range("/home/me/train.py(12): load", 400, 690, 490, "Python");
+  EXPECT_EQ(place().value().place, (RankPlace{PlaceKind::function, "load (/home/me/train.py:12)"}));
+  const std::vector<Finding> found = job.findings(20'000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].text.ends_with("most of that in the function load (/home/me/train.py:12) (confidence 0.95)"))
+      << found[0].text;
+}
+
+TEST_F(LatePlace, IsTheSameFromADigest) {
+  range("step {}", 10, 699, 499);
+  range("load", 400, 690, 490);
+  store::HostWaitRow wait{};
+  wait.call = "cuStreamSynchronize";
+  wait.process = process(1);
+  wait.end = 4 * kMillisecond;
+  job.model.host_waits.push_back(wait);
+  const auto same = [&] {
+    settle(job.model);
+    const LateRankCause whole = why(), part = mpi_waits(digest(job.model, 1000)).why;
+    EXPECT_EQ(part.cause, whole.cause);
+    EXPECT_EQ(part.confidence, whole.confidence);
+    EXPECT_EQ(part.longer_ns, whole.longer_ns);
+    EXPECT_EQ(part.of_cause_ns, whole.of_cause_ns);
+    EXPECT_EQ(part.place ? part.place->place : RankPlace(), whole.place ? whole.place->place : RankPlace());
+    return whole;
+  };
+  EXPECT_EQ(same().place.value().place.name, "load");
+  store::KernelRow kernel{};
+  kernel.name = "work";
+  kernel.process = process(1);
+  kernel.end = 4 * kMillisecond;
+  job.model.kernels.push_back(kernel);
+  const LateRankCause of_kernels = same();
+  EXPECT_EQ(of_kernels.cause, RankCause::kernels);
+  EXPECT_EQ(of_kernels.place.value().place, (RankPlace{PlaceKind::kernel, "work"}));
+}
+
 TEST(LateRank, EqualRanksAreNotNamed) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
@@ -439,6 +544,96 @@ TEST(LateRank, EqualRanksAreNotNamed) {
     }
     EXPECT_TRUE(job.findings(50'000).empty()) << seed;
   }
+}
+
+/// Steps of 1 ms in which each rank works about as long, and in every `every`-th one of them, in turn, `later` us more.
+class Turns : public testing::Test {
+ protected:
+  std::vector<Finding> imbalance(std::int32_t ranks, double noise, TimeNs later, TimeNs every, TimeNs run_delay_us = 0,
+                                 unsigned seed = 1, bool known = true) {
+    Job job(ranks);
+    std::mt19937 random(seed);
+    std::normal_distribution<double> deviation(0, noise);
+    TimeNs now = 1000;
+    std::vector<TimeNs> work(static_cast<std::size_t>(ranks));
+    for (TimeNs step = 0; step < 60; ++step) {
+      std::vector<TimeNs> arrivals;
+      for (std::int32_t rank = 0; rank < ranks; ++rank) {
+        const bool late = step % every == 0 && step / every % ranks == rank;
+        const TimeNs length = 1000 + (late ? later : 0) + static_cast<TimeNs>(deviation(random));
+        work[static_cast<std::size_t>(rank)] += length;
+        arrivals.push_back(now + length);
+      }
+      job.collective(MpiOperation::allreduce, arrivals);
+      now = *std::max_element(arrivals.begin(), arrivals.end()) + 2;
+    }
+    for (std::int32_t rank = 0; known && rank < ranks; ++rank) {
+      store::MpiGapRow& row = job.model.mpi_gaps.emplace_back();
+      row.process = row.thread = process(rank);
+      row.gaps = 60;
+      row.begin = 1000 * kMicrosecond;
+      row.end = now * kMicrosecond;
+      row.run_delay = run_delay_us * kMicrosecond;
+      row.outside = work[static_cast<std::size_t>(rank)] * kMicrosecond;
+      row.cpu = row.outside - *row.run_delay;
+    }
+    job.model.meta = {{"state", "complete"}, {"started_ns", "1"}, {"ended_ns", std::to_string(now * kMicrosecond)}};
+    settle(job.model);
+    analysis = analyze(job.model);
+    const MpiWaits of_digest = mpi_waits(digest(job.model, 100'000));
+    EXPECT_EQ(of_digest.efficiency.has_value(), analysis.mpi.efficiency.has_value());
+    EXPECT_EQ(of_digest.efficiency.value_or(RankEfficiency()).parallel,
+              analysis.mpi.efficiency.value_or(RankEfficiency()).parallel);
+    std::vector<Finding> found;
+    for (const Finding& finding : analysis.findings) {
+      if (finding.rule == "imbalance" || finding.rule == "late_rank") found.push_back(finding);
+    }
+    return found;
+  }
+  Analysis analysis;
+};
+
+TEST_F(Turns, AreAFindingWithWhatBalanceWouldGain) {
+  for (const std::int32_t ranks : {2, 4, 8}) {
+    const std::vector<Finding> found = imbalance(ranks, 10, 1500, 2);
+    ASSERT_EQ(found.size(), 1u) << ranks;
+    EXPECT_EQ(found[0].rule, "imbalance");
+    // Of two ranks, the first late one is not late by half of the time since the recording began.
+    const std::string times = fmt::format("in {} of 60 collectives, one of {} ranks", ranks == 2 ? 29 : 30, ranks);
+    EXPECT_NE(found[0].text.find(times), std::string::npos) << found[0].text;
+    // Of 3.5 ms of two steps, each rank would save what it waits for the late one, 1.5 ms, in all but its own turn.
+    EXPECT_NEAR(found[0].cost->amount, 1.5 * (ranks - 1) / ranks / 3.5, 0.02);
+    const RankEfficiency& of = analysis.mpi.efficiency.value();
+    EXPECT_GT(of.load_balance, 0.97) << "each has as many turns";
+    EXPECT_NEAR(of.serialisation, (2 + 1.5 / ranks) / 3.5, 0.02);
+    EXPECT_GT(of.transfer, 0.99);
+    EXPECT_NEAR(of.parallel, of.load_balance * of.serialisation * of.transfer, 1e-9);
+  }
+}
+
+TEST_F(Turns, OfEveryStepOfTwoRanks) {
+  const std::vector<Finding> found = imbalance(2, 10, 1500, 1);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].text.find("in 59 of 60 collectives"), std::string::npos) << found[0].text;
+}
+
+TEST_F(Turns, EqualRanksHaveNone) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const double noise = 5 + static_cast<double>(seed);  // up to a tenth of the work
+    EXPECT_TRUE(imbalance(2 + static_cast<std::int32_t>(seed % 7), noise, 0, 2, 0, seed).empty()) << seed;
+  }
+}
+
+TEST_F(Turns, AreNotTheWorksWhereRanksLackCpusOrNothingIsKnown) {
+  const auto refused = [&] {
+    return std::any_of(analysis.refusals.begin(), analysis.refusals.end(),
+                       [](const Refusal& refusal) { return refusal.rule == "imbalance"; });
+  };
+  EXPECT_TRUE(imbalance(4, 10, 1000, 2, 20'000).empty());
+  EXPECT_TRUE(refused());
+  EXPECT_TRUE(imbalance(4, 10, 1000, 2, 0, 1, false).empty());
+  EXPECT_TRUE(refused());
+  EXPECT_FALSE(analysis.mpi.efficiency);
 }
 
 TEST(LateRank, RefusesATraceOfOneRank) {
@@ -540,6 +735,11 @@ TEST(NcclWaits, CausesOnTheDevice) {
     const MpiWaits found = mpi_waits(job.model);
     EXPECT_EQ(found.ranks[0].cost_ns, 4000 * kMicrosecond) << what;
     EXPECT_EQ(found.why.longer_ns, 4000 * kMicrosecond) << what;
+    TraceModel of = digest(job.model, 1000);
+    EXPECT_EQ(mpi_waits(of).why.cause, found.why.cause) << what;
+    EXPECT_EQ(mpi_waits(of).why.longer_ns, found.why.longer_ns) << what;
+    std::erase_if(of.digest_sums, [](const auto& sum) { return sum.of >= store::SumOf::work; });
+    EXPECT_EQ(mpi_waits(of).why.cause, RankCause::unknown) << "a digest of an earlier wic-prof";
     return found.why.cause;
   };
   EXPECT_EQ(cause("longer kernels", 0, 500, 5000), RankCause::kernels);
@@ -582,7 +782,9 @@ RankCause cause_in_first_thread(TimeNs cpu) {
     sample.cpu = (rank == 0 ? 900'000 : 100'000) * kMicrosecond;
     job.model.thread_samples.push_back(sample);
   }
-  return mpi_waits(job.model).why.cause;
+  const RankCause cause = mpi_waits(job.model).why.cause;
+  EXPECT_EQ(mpi_waits(digest(job.model, 1000)).why.cause, cause);
+  return cause;
 }
 
 TEST(NcclWaits, CausesInTheFirstThread) {

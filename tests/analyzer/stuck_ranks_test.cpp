@@ -135,6 +135,89 @@ TEST(StuckRanks, ACircleOfThreeBehindWhichOthersWait) {
   EXPECT_TRUE(says(answer.causes[1], "rank 3 waits"));
 }
 
+OpenMpiCall message(MpiOperation operation, std::int32_t peer, std::int32_t tag) {
+  OpenMpiCall call = call_of(operation, 0);
+  call.peer = peer;
+  call.tag = tag;
+  return call;
+}
+
+TEST(StuckRanks, ADeadlockOfSendsOrOfReceives) {
+  for (const auto& [operation, words] : {std::pair(MpiOperation::send, "a deadlock: each sends before it receives"),
+                                         std::pair(MpiOperation::recv, "a deadlock: each receives before it sends")}) {
+    Job job(3);
+    job.rank(0, message(operation, 2, 5)).rank_outside(1).rank(2, message(operation, 0, 5));
+    const StuckAnswer answer = diagnose(job.view);
+    ASSERT_EQ(answer.causes.size(), 1u);
+    EXPECT_EQ(answer.causes[0].kind, CauseKind::mutual_wait);
+    EXPECT_TRUE(says(answer.causes[0], "ranks 0, 2 wait for each other")) << answer.causes[0].text;
+    EXPECT_TRUE(says(answer.causes[0], words)) << answer.causes[0].text;
+  }
+}
+
+/// Rank 1 receives from rank 0 with tag 5, and the others are in a collective without it.
+class Misfit : public testing::Test {
+ protected:
+  Misfit() {
+    job.rank(0, call_of(MpiOperation::allreduce, 4))
+        .rank(1, message(MpiOperation::recv, 0, 5))
+        .rank(2, call_of(MpiOperation::allreduce, 4));
+  }
+  void messages(std::int32_t rank, bool received, std::int32_t peer, std::int32_t tag, std::uint32_t count) {
+    job.view.messages.push_back({Job::pid(rank), received, kWorldId, peer, tag, count, kNow - 6 * kSecond});
+  }
+  Cause first() const { return diagnose(job.view).causes.at(0); }
+
+  Job job{3};
+};
+
+TEST_F(Misfit, AnotherTagOfTheSameSender) {
+  messages(0, false, 1, 6, 3);
+  messages(1, true, 0, 6, 2);
+  messages(0, false, 1, 5, 7);
+  messages(1, true, 0, 5, 7);
+  messages(2, false, 1, 8, 1);  // neither the sender nor the tag
+  EXPECT_EQ(first().kind, CauseKind::mismatched_call);
+  EXPECT_EQ(first().confidence, Confidence::likely);
+  EXPECT_EQ(
+      first().text,
+      "rank 1 of 3 (process 101) waits for a message from rank 0 with tag 5 that has not been sent, but rank 0 has "
+      "sent rank 1 a message with tag 6 that no call has received; ranks 0, 1 wait for each other");
+}
+
+TEST_F(Misfit, AnotherSender) {
+  messages(2, false, 1, 5, 1);
+  EXPECT_EQ(first().kind, CauseKind::mismatched_call);
+  EXPECT_TRUE(says(first(), "but rank 2 has sent rank 1 a message with tag 5 that no call has received"));
+}
+
+TEST_F(Misfit, ASendThatWaits) {
+  Job other(2);
+  other.rank(0, message(MpiOperation::ssend, 1, 6)).rank(1, message(MpiOperation::recv, 0, 5));
+  const Cause cause = diagnose(other.view).causes.at(0);
+  EXPECT_EQ(cause.kind, CauseKind::mismatched_call);
+  EXPECT_TRUE(says(cause, "but rank 0 sends rank 1 one with tag 6, which no call receives")) << cause.text;
+}
+
+TEST_F(Misfit, IsNoneWhereAllHasBeenReceivedOrFits) {
+  messages(0, false, 1, 6, 2);
+  messages(1, true, 0, 6, 2);
+  EXPECT_EQ(first().kind, CauseKind::mutual_wait);
+  messages(0, false, 1, 7, 1);
+  messages(0, false, 1, 5, 1);  // it is about to be received
+  EXPECT_EQ(first().kind, CauseKind::mutual_wait);
+}
+
+TEST_F(Misfit, OfASenderThatIsElsewhereIsOnlyEvidence) {
+  Job other(2);
+  other.rank_outside(0).rank(1, message(MpiOperation::recv, 0, 5));
+  other.view.messages.push_back({Job::pid(0), false, kWorldId, 1, 6, 1, kNow - 6 * kSecond});
+  const Cause cause = diagnose(other.view).causes.at(0);
+  EXPECT_EQ(cause.kind, CauseKind::absent_rank);
+  EXPECT_TRUE(says(cause, "it has not sent rank 1 the message with tag 5")) << cause.text;
+  EXPECT_EQ(cause.evidence.back(), "rank 0 has sent rank 1 a message with tag 6 that no call has received");
+}
+
 TEST(StuckRanks, OfManyWhoCouldSendNoneIsBlamed) {
   Job job(3);
   job.rank(0, receive_from(-1)).rank_outside(1).rank_outside(2);

@@ -26,6 +26,7 @@
 #include "protocol/events/device.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/kernel.h"
+#include "protocol/events/nvtx.h"
 #include "protocol/process.h"
 #include "protocol/session.h"
 
@@ -117,7 +118,7 @@ struct Options {
   int alone = -1;                   // --rank N: is that rank alone, which shares the file --shared with the others
   std::string shared, times;
   std::string hang;  // how the late rank keeps the others from the last step: sleep, exit, size, order
-  bool kernels = true, captured = false, launcher = true, twice = false, fork_after = false;
+  bool kernels = true, captured = false, launcher = true, twice = false, fork_after = false, ranges = false;
 };
 
 /// What the ranks share: the begin of each rank's kernel in each step.
@@ -230,6 +231,7 @@ class Rank {
       if (!options_.hang.empty() && i == options_.steps) hang();
       if (options_.how == "host" && late) sleep_until(now_ns() + by);
       if (options_.how == "spin") spin(by);
+      if (options_.ranges) range("load " + std::to_string(i), before);
       if (options_.how == "copy" && late) copy(by);
       kernel("work(float*)", options_.kernel_us * kMicrosecond + (options_.how == "kernel" ? by : 0));
       lateness_ += options_.how == "host" || options_.how == "spin" ? (late ? now_ns() - before : 0) : by;
@@ -268,6 +270,16 @@ class Rank {
     fail("another rank did not come");
   }
 
+  void range(const std::string& name, TimeNs begin) {
+    if (sink_ == nullptr) return;
+    auto event = make_event<NvtxEvent>();
+    event.kind = NvtxKind::range;
+    event.name = sink_->text(name);
+    event.thread = own_thread();
+    event.start_ns = begin;
+    event.end_ns = now_ns();
+    sink_->write(event);
+  }
   void spin(TimeNs by) {
     for (const TimeNs end = now_ns() + by; now_ns() < end;) {
     }
@@ -444,6 +456,7 @@ int main(int argc, char** argv) {
     if (option == "--no-launcher") o.launcher = false;
     if (option == "--twice") o.twice = true;
     if (option == "--fork") o.fork_after = true;
+    if (option == "--ranges") o.ranges = true;
   }
   const int file = o.shared.empty() ? -1 : open(o.shared.c_str(), O_RDWR | O_CREAT, 0600);
   if (file >= 0 && ftruncate(file, sizeof(Shared)) != 0) fail("no file");

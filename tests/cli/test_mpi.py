@@ -171,10 +171,30 @@ class Waits(mpi_case.Case):
         self.assertEqual(mpi["ranks"][0]["most_in"], "MPI_Waitall")
 
     @of_each_implementation
+    def test_ranks_that_are_late_in_turn(self, implementation):
+        turns = [word for turn in range(24) for word in ("late", turn % RANKS, self.LATE_MS, "allreduce", 1)]
+        self.run_ranks(implementation, RANKS, *turns)
+        mpi, late = self.analysis()
+        self.assertEqual(late, [])
+        answer = json.loads(self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)
+        found = [each for each in answer["findings"] if each["rule"] == "imbalance"]
+        if not found:  # other programs took the ranks' CPUs
+            self.assertIn("lacked CPUs", json.dumps(answer["refused"]))
+            return
+        self.assertRegex(found[0]["text"],
+                         rf"^the ranks' work differs in turn: in 2[0-4] of 24 collectives, one of {RANKS} ")
+        of = mpi["efficiency"]
+        self.assertGreater(of["load_balance"], 0.8)
+        self.assertLess(of["serialisation"], 0.6)
+        self.assertAlmostEqual(of["parallel"], of["load_balance"] * of["serialisation"] * of["transfer"], places=6)
+
+    @of_each_implementation
     def test_equal_ranks_have_no_finding(self, implementation):
         self.run_ranks(implementation, 2, "allreduce", 200, "nonblocking", 50)
         mpi, findings = self.analysis()
         self.assertEqual(findings, [])
+        self.assertNotIn("imbalance", [each["rule"] for each in json.loads(
+            self.wic_prof("analyze", "t.wicprof", "--format", "json").stdout)["findings"]])
         self.assertEqual((mpi["incomplete"], mpi["unmatched"], mpi["messages"], mpi["collectives"]), (0, 0, 100, 200))
 
     @of_each_implementation
@@ -203,6 +223,9 @@ class Causes(mpi_case.Case):
             print("other programs took the ranks' CPUs: what else made them late is not tested")
             return
         why = answer["mpi"]["late_cause"]
+        self.assertEqual(self.wic_prof("digest", "-f", "-o", "t.digest", "t.wicprof").returncode, 0)
+        digest = json.loads(self.wic_prof("analyze", "t.digest", "--format", "json").stdout)
+        self.assertEqual((digest["mpi"]["late_cause"], digest["mpi"]["efficiency"]), (why, answer["mpi"]["efficiency"]))
         self.assertEqual(why["rank"], 1, answer["mpi"]["ranks"])
         named = {expected}
         # Samples are rare where the machine is busy, and the last one of a process is missing.

@@ -55,7 +55,29 @@ class MpiStuck(stuck_case.Asks, mpi_case.Case):
 
     @mpi_case.of_each_implementation
     def test_a_tag_that_nobody_sends(self, implementation):
-        self.scenario(implementation, "tags", "mutual_wait", self.says("^ranks 1, 2 ", "from rank 1 with tag 5"))
+        self.scenario(implementation, "tags", "mismatched_call", self.says(
+            r"^rank 2 of 4 \(process \d+\) waits for a message from rank 1 with tag 5 that has not been sent, but "
+            "rank 1 has sent rank 2 a message with tag 6 that no call has received"))
+
+    @mpi_case.of_each_implementation
+    def test_a_send_that_nobody_receives(self, implementation):
+        self.scenario(implementation, "sender", "mismatched_call", self.says(
+            "^rank 2 of 4 .* from rank 1 with tag 5 .*but rank 1 sends rank 2 one with tag 6, which no call receives"))
+
+    @mpi_case.of_each_implementation
+    def test_a_sender_that_is_not_the_one(self, implementation):
+        self.scenario(implementation, "peers", "mismatched_call", self.says(
+            "^rank 2 of 4 .* from rank 3 with tag 5 .*but rank 1 has sent rank 2 a message with tag 5 that no call"))
+
+    @mpi_case.of_each_implementation
+    def test_both_send_first(self, implementation):
+        self.scenario(implementation, "sends", "mutual_wait", self.says(
+            "^ranks 1, 2 wait for each other: rank 1 in MPI_Send to rank 2", "deadlock: each sends before it receives"))
+
+    @mpi_case.of_each_implementation
+    def test_a_ring_in_which_nobody_sends(self, implementation):
+        self.scenario(implementation, "ring", "mutual_wait", self.says(
+            "^ranks 0 to 3 wait for each other:", "deadlock: each receives before it sends"))
 
     @mpi_case.of_each_implementation
     def test_a_rank_that_asks_again_and_again(self, implementation):

@@ -168,12 +168,25 @@ class Recorded(Case):
             self.late_ns = self.lateness(done.stdout)
         answer = self.analysis("rank.0.wicprof", "rank.1.wicprof")
         self.assert_late(answer, {"kernels"})
-        # A digest has no kernels: who was late, but not why.
         for rank in range(2):
             self.assertEqual(self.wic_prof("digest", f"rank.{rank}.wicprof").returncode, 0)
         digest = self.analysis("rank.0.digest", "rank.1.digest")
         self.assertEqual([each["cost_ns"] for each in digest["mpi"]["ranks"]],
                          [each["cost_ns"] for each in answer["mpi"]["ranks"]])
+        self.assertEqual(digest["mpi"]["late_cause"], answer["mpi"]["late_cause"])
+
+    def test_range_in_which_the_rank_is_late(self):
+        self.run_app("--how", "host", "--ranges")
+        answer = self.analysis("t.wicprof")
+        self.assert_late(answer, {"slept"})
+        place = answer["mpi"]["late_cause"]["place"]
+        self.assertEqual((place["kind"], place["name"]), ("range", "load #"))
+        self.assertAlmostEqual(place["longer_ns"] / self.late_ns, 1, delta=0.1)
+        self.assertIn("most of that in the range load # (confidence", self.findings(answer)[0])
+        self.assertEqual(self.wic_prof("digest", "-f", "-o", "t.digest", "t.wicprof").returncode, 0)
+        digest = self.analysis("t.digest")
+        self.assertEqual(digest["mpi"]["late_cause"], answer["mpi"]["late_cause"])
+        self.assertEqual(self.findings(digest), self.findings(answer))
 
     def test_without_kernels(self):
         self.run_app("--no-kernels")

@@ -66,6 +66,9 @@ def file_problems(path, benchmarks, mentions):
     if not re.fullmatch(r"\w+\.[\w.-]+\.json", path.name):
         problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
     is_bench = any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".cu", ".py"))
+    # A script may write several documents.
+    script = re.match(r"python3 bench/(\w+\.py) ", document["command"])
+    is_bench = is_bench or script is not None and (benchmarks / script[1]).is_file()
     # Tests that measure as well, on a GPU or for long.
     tests = benchmarks.parent / "tests"
     is_test = any(next(tests.glob(each), None) for each in (f"*/gpu/{document['bench']}.py",

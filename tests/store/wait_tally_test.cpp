@@ -54,6 +54,60 @@ TEST(WaitTally, SumsBySideAndStrategy) {
   EXPECT_EQ(sums[2].sum.cpu_ns, 20u);
 }
 
+MpiCommunicatorEvent member(CommunicatorId communicator, std::int32_t rank, std::int32_t size) {
+  auto event = make_event<MpiCommunicatorEvent>();
+  event.communicator = communicator;
+  event.rank = event.world_rank = rank;
+  event.size = size;
+  return event;
+}
+MpiCallEvent allreduce(CommunicatorId communicator, std::uint32_t sequence, TimeNs begin_us, TimeNs end_us) {
+  auto event = make_event<MpiCallEvent>();
+  event.operation = MpiOperation::allreduce;
+  event.communicator = communicator;
+  event.sequence = sequence;
+  event.begin_ns = begin_us * kMicrosecond;
+  event.end_ns = end_us * kMicrosecond;
+  return event;
+}
+
+TEST(RankTally, ChargesTheLastOfACollectiveThatIsComplete) {
+  RankTally tally;
+  for (std::int32_t rank = 0; rank < 3; ++rank) tally.add(100 + static_cast<std::uint32_t>(rank), member(7, rank, 3));
+  tally.add(101, allreduce(7, 1, 50, 60));
+  tally.add(100, allreduce(7, 1, 10, 60));
+  EXPECT_TRUE(tally.ranks().empty()) << "one is missing";
+  tally.add(102, allreduce(7, 1, 20, 60));
+  tally.add(999, allreduce(7, 2, 20, 60));  // is in no communicator
+  auto broadcast = allreduce(7, 2, 0, 5);
+  broadcast.operation = MpiOperation::bcast;
+  for (std::uint32_t process = 100; process < 103; ++process) tally.add(process, broadcast);
+  const std::vector<RankSum> sums = tally.ranks();
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_EQ(sums[0].rank, "0");
+  EXPECT_EQ(sums[0].waited_ns, 40'000u);
+  EXPECT_EQ(sums[1].late_ns, 70'000u);
+  EXPECT_EQ(sums[1].late_arrivals, 1u);
+  EXPECT_EQ(sums[2].waited_ns, 30'000u);
+  EXPECT_EQ(sums[2].late_arrivals, 0u);
+}
+
+TEST(RankTally, BoundsItsLabels) {
+  RankTally tally;
+  constexpr std::int32_t kRanks = 2 * static_cast<std::int32_t>(RankTally::kMaxRanks);
+  for (std::int32_t rank = 0; rank < kRanks; rank += 2) {
+    const auto pair = static_cast<CommunicatorId>(rank + 1);
+    tally.add(static_cast<std::uint32_t>(rank), member(pair, rank, 2));
+    tally.add(static_cast<std::uint32_t>(rank + 1), member(pair, rank + 1, 2));
+    tally.add(static_cast<std::uint32_t>(rank), allreduce(pair, 1, 0, 20));
+    tally.add(static_cast<std::uint32_t>(rank + 1), allreduce(pair, 1, 10, 20));
+  }
+  const std::vector<RankSum> sums = tally.ranks();
+  ASSERT_EQ(sums.size(), RankTally::kMaxRanks + 1);
+  EXPECT_EQ(sums.back().rank, RankTally::kOther);
+  EXPECT_EQ(sums.back().late_ns, 128u * 10'000u);
+}
+
 TEST(WaitTally, WakeLatenciesWhicheverComesFirst) {
   WaitTally tally;
   tally.name_site(1, "a");

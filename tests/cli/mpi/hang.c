@@ -8,6 +8,10 @@
  *   opposite          BAD enters the barriers of two communicators in the opposite order
  *   receives          BAD and NEXT receive from each other before they send
  *   tags              NEXT receives a tag that BAD does not send
+ *   sends             BAD and NEXT send large messages to each other before they receive
+ *   peers             NEXT receives from the rank behind it what BAD has sent
+ *   sender            the same as tags, but BAD waits in MPI_Ssend
+ *   ring              every rank receives from the one before it, and nobody sends
  *   behind            NEXT receives from BAD, which sleeps; the others are in a collective
  *   requests          NEXT waits for receives from all others, one of which BAD does not send
  *   asks              the same, by MPI_Testall in a loop
@@ -33,6 +37,11 @@ static void receive(int from, int tag) {
 }
 
 static void send(int to, int tag) { MPI_Send(&rank, 1, MPI_INT, to, tag, MPI_COMM_WORLD); }
+
+static void send_much(int to, int tag) {
+  static char much[1 << 22];
+  MPI_Send(much, sizeof much, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+}
 
 static void requests(int asks) {
   int *const got = calloc((size_t)size, sizeof(int)), done = 0, count = 0;
@@ -75,6 +84,13 @@ int main(int count, char **words) {
   if (HOW(receives) && is_next) receive(bad, 5), send(bad, 5);
   if (HOW(tags) && is_bad) send(next, 6);
   if (HOW(tags) && is_next) receive(bad, 5);
+  if (HOW(sends) && is_bad) send_much(next, 5);
+  if (HOW(sends) && is_next) send_much(bad, 5);
+  if (HOW(peers) && is_bad) send(next, 5);
+  if (HOW(peers) && is_next) receive((next + 1) % size, 5);
+  if (HOW(sender) && is_bad) MPI_Ssend(&rank, 1, MPI_INT, next, 6, MPI_COMM_WORLD);
+  if (HOW(sender) && is_next) receive(bad, 5);
+  if (HOW(ring)) receive((rank + size - 1) % size, 5);
   if (HOW(behind) && is_next) receive(bad, 5);
   if (HOW(requests)) requests(0);
   if (HOW(asks)) requests(1);

@@ -1,0 +1,87 @@
+#include "analyzer/ranks/work_sums.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace wicprof::analyzer {
+
+namespace {
+
+using store::DigestSumRow;
+using store::SumOf;
+
+/// The details of rows, which stay as they are: files have them. In kKnown, `rows` has a bit for `known` and one for
+/// `on_device`; from kFields on, a field each; from kPlaces on, places of each kind.
+enum : std::uint32_t { kKnown = 0, kFields = 1, kBytes = 31, kPlaces = 32 };
+constexpr std::uint64_t kKnownBit = 1, kOnDeviceBit = 2;
+constexpr std::array kTimes = {&RankWork::outside,       &RankWork::cpu,      &RankWork::run_delay,
+                               &RankWork::slept,         &RankWork::kernels,  &RankWork::copies,
+                               &RankWork::idle,          &RankWork::children, &RankWork::device_waits,
+                               &RankWork::other_threads, &RankWork::run};
+static_assert(kFields + kTimes.size() <= kBytes);
+/// Of each kind, for each rank.
+constexpr std::size_t kMostPlaces = 32;
+
+void add_sums(const RankWork& work, SumOf of, std::vector<DigestSumRow>& sums) {
+  const auto add = [&](std::uint32_t detail, TimeNs total, std::uint64_t rows, const std::string& name) {
+    DigestSumRow& sum = sums.emplace_back();
+    sum.of = of;
+    sum.detail = detail;
+    sum.name = name;
+    sum.rows = rows;
+    sum.total = total;
+    sum.process = work.process;
+  };
+  add(kKnown, 0, (work.known ? kKnownBit : 0) | (work.on_device ? kOnDeviceBit : 0), {});
+  for (std::size_t i = 0; i < kTimes.size(); ++i) {
+    if (work.*kTimes[i] > 0) add(kFields + static_cast<std::uint32_t>(i), work.*kTimes[i], 1, {});
+  }
+  if (work.bytes > 0) add(kBytes, static_cast<TimeNs>(work.bytes), 1, {});
+  std::vector<std::pair<const RankPlace*, TimeNs>> places;
+  for (const auto& [place, time] : work.places) places.emplace_back(&place, time);
+  std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::array<std::size_t, 3> kept{};
+  for (const auto& [place, time] : places) {
+    const auto kind = static_cast<std::uint32_t>(place->kind);
+    if (kept.at(kind)++ < kMostPlaces) add(kPlaces + kind, time, 1, place->name);
+  }
+}
+
+}  // namespace
+
+std::vector<DigestSumRow> work_sums(const TraceModel& model) {
+  std::vector<DigestSumRow> sums;
+  if (model.mpi_communicators.empty()) return sums;
+  for (const RankWork& work : rank_work(model)) add_sums(work, SumOf::work, sums);
+  const std::map<store::ProcessId, RankDevices> devices = rank_devices(model);
+  if (devices.empty()) return sums;
+  for (const RankWork& work : rank_work(model, &devices)) {
+    if (work.on_device) add_sums(work, SumOf::work_of_nccl, sums);
+  }
+  return sums;
+}
+
+std::map<store::ProcessId, RankWork> work_of_digests(const TraceModel& model, SumOf of) {
+  std::map<store::ProcessId, RankWork> all;
+  for (const DigestSumRow& sum : model.digest_sums) {
+    if (sum.of != of) continue;
+    RankWork& work = all[sum.process];
+    work.process = sum.process;
+    if (sum.detail == kKnown) {
+      work.known = (sum.rows & kKnownBit) != 0;
+      work.on_device = (sum.rows & kOnDeviceBit) != 0;
+    } else if (sum.detail == kBytes) {
+      work.bytes = static_cast<std::uint64_t>(sum.total);
+    } else if (sum.detail - kFields < kTimes.size()) {
+      work.*kTimes[sum.detail - kFields] = sum.total;
+    } else if (sum.detail >= kPlaces && sum.detail <= kPlaces + static_cast<std::uint32_t>(PlaceKind::kernel)) {
+      work.places[{static_cast<PlaceKind>(sum.detail - kPlaces), sum.name}] = sum.total;
+    }
+  }
+  return all;
+}
+
+}  // namespace wicprof::analyzer
