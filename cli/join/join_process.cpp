@@ -35,7 +35,7 @@ namespace {
 
 constexpr TimeNs kSearch = 5 * kSecond;             // for a thread in a safe place
 constexpr TimeNs kMostStopped = 40 * kMillisecond;  // of all threads that were looked at
-constexpr TimeNs kStops = 100 * kMillisecond;       // until a thread counts as one that does not stop
+constexpr TimeNs kStops = 2 * kSecond;              // until a thread counts as one that does not stop
 constexpr TimeNs kCreates = 2 * kSecond;            // until the call of pthread_create() counts as one that hangs
 constexpr TimeNs kLoads = 10 * kSecond;             // until dlopen() does, which may read from a slow disk
 constexpr TimeNs kLoadsAlone = 30 * kMillisecond;   // while the only thread of the program is stopped
@@ -160,8 +160,8 @@ class Join {
     const std::uint64_t errno_at = registers.fs_base + static_cast<std::uint64_t>(c_.errno_offset);
     const auto error = memory_.value<std::int32_t>(errno_at);
     if (!error || !thread.blocked_signals(blocked)) return {Attempt::End::failed, "one of its threads cannot be read"};
-    const ReturnFrame frame =
-        return_frame(continuation.alone, thread.vector_registers(), blocked, c_.landing, c_.signal_return);
+    const std::string vectors = thread.vector_registers();
+    const ReturnFrame frame = return_frame(continuation.alone, vectors, blocked, c_.landing, c_.signal_return);
     if (frame.bytes.empty()) return {Attempt::End::failed, "its registers have a form that wic-prof does not know"};
     const pthread_attr_t attributes = detached();
     const std::uint64_t identity_at = frame.spare, attributes_at = frame.spare + sizeof(pthread_t);
@@ -178,10 +178,11 @@ class Join {
     if (called.created() != 0) loading_.emplace(called.created(), c_, library_, start_);
     if (end != CalledThread::End::landed) return {Attempt::End::failed, "one of its threads did not come back in time"};
     if (loading_ && alone_) result_ = loading_->work(memory_, now_ns() + kLoadsAlone);
-    // In this order: before its registers are set, the thread gets its signals back by itself.
+    // In this order: before its registers are set, the thread would get all else back by itself.
     const bool back = thread.interrupt() && thread.go_on() && is_back(thread.wait(now_ns() + kCreates)) &&
-                      memory_.write(errno_at, &*error, sizeof *error) && thread.set_blocked_signals(blocked) &&
-                      thread.set_registers(continuation.traced) && thread.detach();
+                      memory_.write(errno_at, &*error, sizeof *error) && thread.set_vector_registers(vectors) &&
+                      thread.set_blocked_signals(blocked) && thread.set_registers(continuation.traced) &&
+                      thread.detach();
     if (!loading_ || !back) return {Attempt::End::failed, "the system refuses it a thread"};
     return {Attempt::End::created, {}};
   }

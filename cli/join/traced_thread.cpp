@@ -97,6 +97,11 @@ std::string TracedThread::vector_registers() const {
   return bytes;
 }
 
+bool TracedThread::set_vector_registers(const std::string& from) const {
+  iovec part{const_cast<char*>(from.data()), from.size()};
+  return asked(PTRACE_SETREGSET, tid_, reinterpret_cast<void*>(NT_X86_XSTATE), reinterpret_cast<std::uintptr_t>(&part));
+}
+
 bool TracedThread::blocked_signals(std::uint64_t& to) const {
   return asked(kGetSignalMask, tid_, reinterpret_cast<void*>(sizeof to), reinterpret_cast<std::uintptr_t>(&to));
 }

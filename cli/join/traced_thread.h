@@ -55,6 +55,7 @@ class TracedThread {
   bool set_registers(const user_regs_struct& from) const;
   /// Registers of vectors and of floating point, as XSAVE writes them; empty: not to be had.
   std::string vector_registers() const;
+  bool set_vector_registers(const std::string& from) const;
   bool blocked_signals(std::uint64_t& to) const;
   bool set_blocked_signals(std::uint64_t mask) const;
   /// Where the thread is in a restartable sequence (rseq), its code would start anew after the thread has done
