@@ -39,8 +39,9 @@ constexpr TimeNs kStops = 2 * kSecond;              // until a thread counts as 
 constexpr TimeNs kCreates = 2 * kSecond;            // until the call of pthread_create() counts as one that hangs
 constexpr TimeNs kLoads = 10 * kSecond;             // until dlopen() does, which may read from a slow disk
 constexpr TimeNs kLoadsAlone = 30 * kMillisecond;   // while the only thread of the program is stopped
-constexpr TimeNs kFirstPause = kMillisecond, kLongestPause = 20 * kMillisecond;
-constexpr std::size_t kMostPerRound = 8;  // threads that are stopped to be looked at
+constexpr TimeNs kLook = kMillisecond;              // between looks at what threads do, which stop none
+constexpr TimeNs kAsleepFirst = 300 * kMillisecond;
+constexpr TimeNs kFirstPause = 4 * kMillisecond, kLongestPause = 250 * kMillisecond;  // between stops of a thread
 
 struct Candidate {
   pid_t tid;
@@ -72,6 +73,13 @@ pthread_attr_t detached() {
   return attributes;
 }
 
+/// What is known of a thread that was in no safe place.
+struct Known {
+  TimeNs next = 0;  ///< when to try again
+  TimeNs pause = kFirstPause;
+  std::string why;
+};
+
 /// How an attempt with one thread ended.
 struct Attempt {
   enum class End : std::uint8_t { unfit, created, failed };
@@ -88,35 +96,38 @@ class Join {
     Result<CLibrary> found = find_c_library(memory_);
     if (!found) return found.error();
     c_ = *std::move(found);
-    const TimeNs until = now_ns() + kSearch;
-    for (TimeNs pause = kFirstPause; now_ns() < until && joined_.stopped < kMostStopped;
-         pause = std::min(2 * pause, kLongestPause)) {
+    for (began_ = now_ns(); now_ns() < began_ + kSearch && joined_.stopped < kMostStopped;) {
       const Attempt attempt = with_any_thread();
       if (attempt.end == Attempt::End::failed) return unavailable(attempt.why);
       if (attempt.end == Attempt::End::created) return loaded();
-      std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
+      std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
+    }
+    std::map<std::string, unsigned> reasons;
+    for (const Candidate& each : threads_of(memory_.pid())) {
+      const auto known = known_.find(each.tid);
+      ++reasons[known == known_.end() ? each.now.why_unfit : known->second.why];
     }
     std::string text;
-    for (const auto& [why, count] : reasons_) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, why);
+    for (const auto& [why, count] : reasons)
+      if (!why.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, why);
     return unavailable(fmt::format("none of its threads came to a place where that is safe ({}); try again", text));
   }
 
  private:
   Attempt with_any_thread() {
-    reasons_.clear();
     const std::vector<Candidate> threads = threads_of(memory_.pid());
     if (threads.empty()) return {Attempt::End::failed, "it has ended"};
     alone_ = threads.size() == 1;
-    std::size_t tried = 0;
     for (const Candidate& each : threads) {
-      if (each.now.fit == ThreadNow::Fit::unfit) {
-        ++reasons_[each.now.why_unfit];
-        continue;
-      }
-      if (++tried > kMostPerRound) break;
+      if (each.now.fit == ThreadNow::Fit::unfit) continue;
+      // A thread that sleeps is rarely in the loader or the allocator; one that computes often is.
+      if (each.now.fit == ThreadNow::Fit::computes && now_ns() < began_ + kAsleepFirst) continue;
+      Known& known = known_[each.tid];
+      if (now_ns() < known.next) continue;
       Attempt attempt = with_thread(each.tid);
       if (attempt.end != Attempt::End::unfit) return attempt;
-      ++reasons_[attempt.why];
+      known = {now_ns() + known.pause, std::min(2 * known.pause, kLongestPause), std::move(attempt.why)};
+      if (joined_.stopped >= kMostStopped) break;
     }
     return {};
   }
@@ -203,8 +214,9 @@ class Join {
   AddressSpace memory_;
   const std::string library_, start_;
   CLibrary c_;
-  bool alone_ = false;                       // the process has one thread
-  std::map<std::string, unsigned> reasons_;  // of the last round
+  bool alone_ = false;  // the process has one thread
+  TimeNs began_ = 0;
+  std::map<pid_t, Known> known_;
   std::optional<LoadingThread> loading_;
   std::optional<Result<>> result_;
   Joined joined_;

@@ -63,8 +63,10 @@ std::optional<StackBounds> bounds_of_thread(AddressSpace& memory, std::uint64_t 
     const auto words = memory.value<Block>(at);
     if (!words) return std::nullopt;
     const std::uint64_t end = words->begin + words->bytes;
-    const bool fits = words->begin < stack && stack < end && words->begin < pointer && pointer < end &&
-                      end - words->begin == words->bytes && words->guard <= kMostGuard && words->guard < words->bytes;
+    // The first thread's description says that its stack begins at 0.
+    const bool fits = words->begin != 0 && words->begin < stack && stack < end && words->begin < pointer &&
+                      pointer < end && end - words->begin == words->bytes && words->guard <= kMostGuard &&
+                      words->guard < words->bytes;
     if (fits) return StackBounds{words->begin + words->guard, end};
   }
   return std::nullopt;
