@@ -33,15 +33,15 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kSearch = 5 * kSecond;             // for a thread in a safe place
-constexpr TimeNs kMostStopped = 40 * kMillisecond;  // of all threads that were looked at
-constexpr TimeNs kStops = 2 * kSecond;              // until a thread counts as one that does not stop
-constexpr TimeNs kCreates = 2 * kSecond;            // until the call of pthread_create() counts as one that hangs
-constexpr TimeNs kLoads = 10 * kSecond;             // until dlopen() does, which may read from a slow disk
-constexpr TimeNs kLoadsAlone = 30 * kMillisecond;   // while the only thread of the program is stopped
-constexpr TimeNs kLook = kMillisecond;              // between looks at what threads do, which stop none
+constexpr TimeNs kSearch = 5 * kSecond;            // for a thread in a safe place
+constexpr TimeNs kMostLooked = 40 * kMillisecond;  // that threads are stopped to be looked at, in all
+constexpr TimeNs kStops = 2 * kSecond;             // until a thread counts as one that does not stop
+constexpr TimeNs kCreates = 2 * kSecond;           // until the call of pthread_create() counts as one that hangs
+constexpr TimeNs kLoads = 10 * kSecond;            // until dlopen() does, which may read from a slow disk
+constexpr TimeNs kLoadsAlone = 30 * kMillisecond;  // while the only thread of the program is stopped
+constexpr TimeNs kLook = kMillisecond;             // between looks at what threads do, which stop none
 constexpr TimeNs kAsleepFirst = 300 * kMillisecond;
-constexpr TimeNs kFirstPause = 4 * kMillisecond, kLongestPause = 250 * kMillisecond;  // between stops of a thread
+constexpr TimeNs kFirstPause = 4 * kMillisecond, kLongestPause = 50 * kMillisecond;  // between stops of a thread
 
 struct Candidate {
   pid_t tid;
@@ -96,7 +96,7 @@ class Join {
     Result<CLibrary> found = find_c_library(memory_);
     if (!found) return found.error();
     c_ = *std::move(found);
-    for (began_ = now_ns(); now_ns() < began_ + kSearch && joined_.stopped < kMostStopped;) {
+    for (began_ = now_ns(); now_ns() < began_ + kSearch && looked_ < kMostLooked;) {
       const Attempt attempt = with_any_thread();
       if (attempt.end == Attempt::End::failed) return unavailable(attempt.why);
       if (attempt.end == Attempt::End::created) return loaded();
@@ -127,7 +127,7 @@ class Join {
       Attempt attempt = with_thread(each.tid);
       if (attempt.end != Attempt::End::unfit) return attempt;
       known = {now_ns() + known.pause, std::min(2 * known.pause, kLongestPause), std::move(attempt.why)};
-      if (joined_.stopped >= kMostStopped) break;
+      if (looked_ >= kMostLooked) break;
     }
     return {};
   }
@@ -154,12 +154,15 @@ class Join {
     if (stop.kind == Stop::Kind::gone) return gone;
     if (stop.kind == Stop::Kind::group) return {Attempt::End::failed, "it is stopped; let it go on first (kill -CONT)"};
     if (stop.kind != Stop::Kind::asked) return {Attempt::End::failed, "one of its threads does not stop; try again"};
+    const TimeNs noticed = now_ns();
     user_regs_struct registers{};
     if (!thread.registers(registers)) return gone;
     const Continuation continuation = continuation_of(registers);
-    std::string why = why_not_safe(memory_, c_, thread, registers, continuation);
-    if (why.empty()) return create_thread(thread, registers, continuation);
+    // At once: a thread without its tracer would see that its call was interrupted.
     if (continuation.traced.rip != registers.rip) thread.set_registers(continuation.traced);
+    std::string why = why_not_safe(memory_, c_, thread, registers, continuation);
+    looked_ += now_ns() - noticed;
+    if (why.empty()) return create_thread(thread, registers, continuation);
     thread.detach();
     return {Attempt::End::unfit, std::move(why)};
   }
@@ -216,6 +219,7 @@ class Join {
   CLibrary c_;
   bool alone_ = false;  // the process has one thread
   TimeNs began_ = 0;
+  TimeNs looked_ = 0;  // without the time until threads stop, which need a CPU for that
   std::map<pid_t, Known> known_;
   std::optional<LoadingThread> loading_;
   std::optional<Result<>> result_;
