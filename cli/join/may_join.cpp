@@ -17,6 +17,8 @@
 
 namespace wicprof::cli {
 
+#if defined(__x86_64__)
+
 namespace {
 
 /// The fields of /proc/PID/status.
@@ -98,11 +100,6 @@ Result<> sees_library(pid_t pid, const std::string& library) {
 }  // namespace
 
 Result<> may_join(pid_t pid, const std::string& library) {
-#if !defined(__x86_64__)
-  (void)pid;
-  (void)library;
-  return unavailable("wic-prof can do that on x86-64 alone");
-#else
   const std::map<std::string, std::string> status = status_of(std::to_string(pid));
   const auto field = [&](const char* name) {
     const auto found = status.find(name);
@@ -127,7 +124,12 @@ Result<> may_join(pid_t pid, const std::string& library) {
   if (shares_memory_with_parent(pid, field("PPid")))
     return unavailable("it has not started its own program yet (vfork)");
   return sees_library(pid, library);
-#endif
 }
+
+#else
+
+Result<> may_join(pid_t, const std::string&) { return unavailable("wic-prof can do that on x86-64 alone"); }
+
+#endif
 
 }  // namespace wicprof::cli

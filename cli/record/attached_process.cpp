@@ -14,9 +14,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -146,7 +148,8 @@ Error why_no_page(pid_t pid, const Mapped& mapped) {
 
 /// Loads our library into a process without it.
 Result<> join(pid_t pid, const Mapped& mapped, bool quiet) {
-  const std::string who = words_of(pid), library = own_library();
+  std::error_code unknown;
+  const std::string who = words_of(pid), library = std::filesystem::canonical(own_library(), unknown).string();
   if (!environment_of(pid, kSessionVariable).empty()) return why_no_page(pid, mapped);
   if (!mapped.cuda) return not_used_yet(who);
   const auto refused = [&](const std::string& why) {
