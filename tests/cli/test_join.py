@@ -85,8 +85,8 @@ class Programs(Join):
     """What a program does at that moment."""
 
     def test_one_thread(self):
-        for what in ("malloc", "vectors", "error", "futex", "condition", "nanosleep", "poll", "epoll", "read", "signals",
-                     "blocked", "load", "fork", "sleep"):
+        for what in ("malloc", "vectors", "error", "futex", "condition", "nanosleep", "poll", "epoll", "read",
+                     "signals", "blocked", "load", "fork", "sleep"):
             with self.subTest(what=what):
                 program = self.join_app(what)
                 self.joins(program)
@@ -95,8 +95,8 @@ class Programs(Join):
                 self.end.unlink()
 
     def test_all_at_once(self):
-        program = self.join_app("sleep", "malloc", "vectors", "error", "futex", "condition", "nanosleep", "poll", "read",
-                                "signals", "blocked", "load", "coroutine", "small_stack", "handler")
+        program = self.join_app("sleep", "malloc", "vectors", "error", "futex", "condition", "nanosleep", "poll",
+                                "read", "signals", "blocked", "load", "coroutine", "small_stack", "handler")
         self.joins(program)
         again = self.attach(program, *QUICK)
         self.assertNotIn(LOADED, again.stderr)
@@ -201,7 +201,8 @@ class Accidents(Join):
     def test_killed_at_each_step(self):
         """While one thread makes another, and while that loads the library. A program is joined by the first that gets
         through; then comes the next program."""
-        whats = [("vectors", "error", "malloc"), ("signals", "condition"), ("condition", "blocked"), ("read",), ("error", "load")]
+        whats = [("vectors", "error", "malloc"), ("signals", "condition"), ("condition", "blocked"), ("read",),
+                 ("error", "load")]
         last, step = 200, 1 if JOINS >= 500 else 7
         for number, what in enumerate(whats):
             program = self.join_app(*what)
@@ -257,7 +258,8 @@ class Refusals(Join):
         tracer = subprocess.Popen([sys.executable, "-c",
                                    "import ctypes, sys\n"
                                    "l = ctypes.CDLL(None)\n"
-                                   f"print(l.ptrace(0x4206, {program.pid}, None, None), flush=True)\nsys.stdin.read()\n"],
+                                   f"print(l.ptrace(0x4206, {program.pid}, None, None), flush=True)\n"
+                                   "sys.stdin.read()\n"],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.assertEqual(tracer.stdout.readline(), "0\n")
         self.refused(program, f"process {tracer.pid}", "traces it already")
