@@ -70,7 +70,12 @@ class Join(test_attach.Attach):
         return harness.FAKE_LIBCUDA in pathlib.Path(f"/proc/{pid}/maps").read_text()
 
     def joins(self, process, *options):
-        result = self.attach(process, *QUICK, *options)
+        """Tries again, as wic-prof says, where the only thread is nearly always in the loader or the allocator."""
+        for _ in range(5):
+            result = self.wic_prof("attach", process.pid, *QUICK, *options)
+            if "none of its threads came to a place where that is safe" not in result.stderr:
+                break
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(LOADED, result.stderr)
         stopped = float(result.stderr.split("stopped one thread for ")[1].split(" ms")[0])
         self.assertLess(stopped, 5000)  # the bar of 50 ms is for a machine with a free CPU
