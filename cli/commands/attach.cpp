@@ -42,7 +42,7 @@ constexpr std::string_view kNotWhenAttached[] = {"pcsampling", kRewriteWord, kMp
 Result<> read_options(AttachOptions& options) {
   RunPlan& plan = options.plan;
   if (plan.output == "-") return bad_input("a trace is a database and cannot go to stdout; name a file with -o");
-  const Result<pid_t> process = process_to_attach(options.process);
+  const Result<pid_t> process = process_to_attach(options.process, plan.join);
   if (!process) return process.error();
   plan.attach = *process;
   plan.words = {executable_name_of(static_cast<std::uint32_t>(*process))};
@@ -82,8 +82,8 @@ template <>
 VerbBody declare<struct AttachVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<AttachOptions>();
   verb.add_option("process", options->process,
-                  "the pid of a program that was started with CUDA_INJECTION64_PATH naming wic-prof's library, or its "
-                  "name if it is the only one of that name")
+                  "the pid of a program that uses CUDA, or its name if it is the only one of that name; a program that "
+                  "was not started with CUDA_INJECTION64_PATH naming wic-prof's library gets that by ptrace")
       ->type_name("PID|NAME")
       ->required();
   verb.option_defaults()->group("What is recorded");
@@ -105,6 +105,8 @@ VerbBody declare<struct AttachVerb>(CLI::App& verb, const ProgramWords&) {
                   "shared memory between the program and wic-prof in MiB; default: as for run")
       ->type_name("MIB")
       ->check(CLI::Range(1ULL, 1ULL << 40));
+  verb.add_flag("!--no-ptrace", options->plan.join,
+                "attach only to a program that has wic-prof's library already; stop no thread");
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof attach 4242 -o server.wicprof --for 30s");
   return [options] {

@@ -14,14 +14,19 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "cli/files/exe_path.h"
+#include "cli/join/join_process.h"
+#include "cli/record/loadable.h"
+#include "cli/terminal/messages.h"
 #include "protocol/environment.h"
 #include "protocol/own_file.h"
 #include "protocol/process.h"
@@ -103,6 +108,21 @@ std::string environment_of(pid_t pid, const std::string& name) {
   return {};
 }
 
+/// Our library; empty: it is not where wic-prof has it.
+std::string own_library() { return beside_binary(std::string("../lib/") + kInjectionLibrary).value_or(std::string()); }
+
+/// How to start a program so that it needs no ptrace.
+std::string cure() {
+  const std::string library = own_library();
+  return fmt::format(
+      "start it with {}={} in its environment, which costs nothing until you attach, or with wic-prof run",
+      kCudaInjectionVariable, library.empty() ? std::string("/path/to/") + kInjectionLibrary : library);
+}
+
+Error not_used_yet(const std::string& who) {
+  return unavailable(fmt::format("{} has not used CUDA yet, so there is nothing to record; attach once it has", who));
+}
+
 /// Why a process without a page cannot be attached, and the cure.
 Error why_no_page(pid_t pid, const Mapped& mapped) {
   const std::string who = words_of(pid);
@@ -120,16 +140,29 @@ Error why_no_page(pid_t pid, const Mapped& mapped) {
                     who));
   }
   const std::string named = environment_of(pid, kCudaInjectionVariable);
-  if (named.ends_with(kInjectionLibrary)) {
-    return unavailable(fmt::format("{} has not used CUDA yet, so there is nothing to record; attach once it has", who));
+  if (named.ends_with(kInjectionLibrary)) return not_used_yet(who);
+  return unavailable(fmt::format("{} has no library of wic-prof{}; {}", who,
+                                 named.empty() ? "" : fmt::format(" ({} is {})", kCudaInjectionVariable, named),
+                                 cure()));
+}
+
+/// Loads our library into a process without it.
+Result<> join(pid_t pid, const Mapped& mapped, bool quiet) {
+  std::error_code unknown;
+  const std::string who = words_of(pid), library = std::filesystem::canonical(own_library(), unknown).string();
+  if (!environment_of(pid, kSessionVariable).empty()) return why_no_page(pid, mapped);
+  if (!mapped.cuda) return not_used_yet(who);
+  const auto refused = [&](const std::string& why) {
+    return unavailable(fmt::format("cannot load the library of wic-prof into {}: {}. Or {}", who, why, cure()));
+  };
+  if (const std::string why = why_not_loadable(proc(pid, "exe"), library); !why.empty()) return refused(why);
+  const Result<Joined> joined = join_process(pid, library, "InitializeInjection");
+  if (!joined) return refused(joined.error().message);
+  if (!quiet) {
+    note(fmt::format("loaded wic-prof's library into {} by ptrace, which stopped one thread for {:.1f} ms", who,
+                     static_cast<double>(joined->stopped) / kMillisecond));
   }
-  const std::string library =
-      beside_binary(std::string("../lib/") + kInjectionLibrary).value_or(std::string("/path/to/") + kInjectionLibrary);
-  return unavailable(
-      fmt::format("{} has no library of wic-prof{}; start it with {}={} in its environment, which costs nothing until "
-                  "you attach, or with wic-prof run",
-                  who, named.empty() ? "" : fmt::format(" ({} is {})", kCudaInjectionVariable, named),
-                  kCudaInjectionVariable, library));
+  return ok();
 }
 
 /// Whether this user may attach, as far as the process's owner and container say.
@@ -149,8 +182,8 @@ Result<> may_attach(pid_t pid) {
   return ok();
 }
 
-/// The user's processes with a dormant library.
-std::vector<pid_t> dormant_processes() {
+/// The user's processes with a dormant library; with `join`, those that use CUDA without one.
+std::vector<pid_t> attachable_processes(bool join) {
   std::vector<pid_t> found;
   DIR* const all = opendir("/proc");
   if (all == nullptr) return found;
@@ -158,7 +191,8 @@ std::vector<pid_t> dormant_processes() {
     pid_t pid = 0;
     const std::string_view name = entry->d_name;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc() || !may_attach(pid)) continue;
-    if (!mapped_by(pid).page.empty()) found.push_back(pid);
+    const Mapped mapped = mapped_by(pid);
+    if (join ? mapped.cuda && mapped.page.empty() : !mapped.page.empty()) found.push_back(pid);
   }
   closedir(all);
   std::sort(found.begin(), found.end());
@@ -205,25 +239,42 @@ Result<DormantProgram> DormantProgram::find(pid_t pid) {
   return program;
 }
 
+Result<DormantProgram> DormantProgram::find_or_join(pid_t pid, bool quiet) {
+  if (const Result<> may = may_attach(pid); !may) return may.error();
+  if (const Mapped mapped = mapped_by(pid); mapped.page.empty()) {
+    if (const Result<> joined = join(pid, mapped, quiet); !joined) return joined.error();
+  }
+  return find(pid);
+}
+
 bool DormantProgram::still_there() const {
   struct stat info {};
   return fstat(file_, &info) == 0 && mapped_by(pid_).inode == static_cast<std::uint64_t>(info.st_ino);
 }
 
-Result<pid_t> process_to_attach(const std::string& named) {
+Result<pid_t> process_to_attach(const std::string& named, bool join) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(named.data(), named.data() + named.size(), pid);
   if (error == std::errc() && end == named.data() + named.size()) return pid;
-  std::vector<pid_t> dormant = dormant_processes(), fitting;
-  std::copy_if(dormant.begin(), dormant.end(), std::back_inserter(fitting), [&](pid_t each) {
-    const std::string thread = content_of(proc(each, "comm"));
-    return executable_name_of(static_cast<std::uint32_t>(each)) == named || thread == named + "\n";
-  });
+  const auto fitting_of = [&](const std::vector<pid_t>& all) {
+    std::vector<pid_t> fitting;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](pid_t each) {
+      const std::string thread = content_of(proc(each, "comm"));
+      return executable_name_of(static_cast<std::uint32_t>(each)) == named || thread == named + "\n";
+    });
+    return fitting;
+  };
+  std::vector<pid_t> known = attachable_processes(false), fitting = fitting_of(known);
+  if (fitting.empty() && join) {
+    const std::vector<pid_t> others = attachable_processes(true);
+    fitting = fitting_of(others);
+    known.insert(known.end(), others.begin(), others.end());
+  }
   if (fitting.size() == 1) return fitting.front();
   if (!fitting.empty()) return bad_input(fmt::format("several processes are '{}': {}", named, list_of(fitting)));
   return bad_input(fmt::format(
-      "no process '{}' of yours has wic-prof's library in it; {}", named,
-      dormant.empty() ? "no other has, either: name a pid to learn why" : "those that have: " + list_of(dormant)));
+      "no process '{}' of yours {}; {}", named, join ? "uses CUDA" : "has wic-prof's library in it",
+      known.empty() ? "nor does another: name a pid to learn why" : "those that can be attached: " + list_of(known)));
 }
 
 AttachedProcess::AttachedProcess(DormantProgram program, WakeRequest request, ControlBlock& control)

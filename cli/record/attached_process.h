@@ -20,6 +20,9 @@ class DormantProgram {
   /// Errors: no such process, another user's, one in another container, one without such a library (with the cure), or
   /// one that is attached or recorded already.
   static Result<DormantProgram> find(pid_t pid);
+  /// The same of a process that need not have the library: loads it there (cli/join/join_process.h). Says on stderr
+  /// what that took, unless `quiet`.
+  static Result<DormantProgram> find_or_join(pid_t pid, bool quiet);
   DormantProgram(DormantProgram&& other) noexcept;
   DormantProgram& operator=(DormantProgram&&) = delete;
   ~DormantProgram();
@@ -36,8 +39,8 @@ class DormantProgram {
 };
 
 /// The process that a user names: by its pid, or by its program's name among the user's processes that have a dormant
-/// library. Error: none, or several.
-Result<pid_t> process_to_attach(const std::string& named);
+/// library, else, with `join`, among those that use CUDA. Error: none, or several.
+Result<pid_t> process_to_attach(const std::string& named, bool join);
 
 class AttachedProcess final : public RecordedProcess {
  public:

@@ -85,7 +85,8 @@ Result<HeldProgram> HeldProgram::hold(const RunPlan& plan, TerminalSignals& sign
 }
 
 Result<HeldProgram> HeldProgram::attach(const RunPlan& plan, LastWay& last_way) {
-  Result<DormantProgram> dormant = DormantProgram::find(*plan.attach);
+  Result<DormantProgram> dormant =
+      plan.join ? DormantProgram::find_or_join(*plan.attach, plan.quiet) : DormantProgram::find(*plan.attach);
   if (!dormant) return dormant.error();
   const std::string app = executable_name_of(static_cast<std::uint32_t>(*plan.attach));
   Result<SessionOwner> session = create_session(plan, app);

@@ -41,6 +41,7 @@ struct RunPlan {
   MetricsPlan metrics;
   bool wait_for_all = false;    ///< record until all processes that the program started have ended
   std::optional<pid_t> attach;  ///< this process, which runs already, instead of `words`; it goes on afterwards
+  bool join = true;             ///< by ptrace, where that process has no library of ours
   TimeNs attach_time = 0;       ///< for so long; 0 = until the recording is interrupted, or the program ends
   /// Called once the program and the session are running. Returns a child process that it started, or 0.
   std::function<pid_t(const std::string& session)> started;

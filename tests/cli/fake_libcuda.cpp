@@ -3,6 +3,7 @@
 // is of that letter. Streams, events, contexts and captures: fake_gpu.h and fake_calls.cpp. Its modules are PTX texts;
 // with WICPROF_FAKE_DOOR=closed it takes the image that the program named, whatever a callback puts there.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -41,6 +42,11 @@ extern "C" int cuInit(unsigned) {
   }();
   (void)started;
   return 0;
+}
+
+/// A call of the driver that takes until the file exists (join_app.cpp).
+extern "C" void fake_wait_for_file(const char* path) {
+  while (access(path, F_OK) != 0) usleep(1000);
 }
 
 extern "C" int cuDeviceGetCount(int* count) {

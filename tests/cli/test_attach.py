@@ -376,7 +376,9 @@ class Refusals(Attach):
         self.refused(2, "no process 4194303", named=4194303)
         self.refused(2, "no process 'nobody'", named="nobody")
         program = self.program("until", self.end, library=None)
-        self.refused(3, "CUDA_INJECTION64_PATH=", str(LIBRARY), "wic-prof run", named=program.pid)
+        self.refused(3, "not used CUDA yet", named=program.pid)
+        self.refused(3, "CUDA_INJECTION64_PATH=", str(LIBRARY), "wic-prof run", named=program.pid,
+                     options=("--no-ptrace",))
         waiting = self.program("until", self.end)
         self.until(lambda: pathlib.Path(f"/proc/{waiting.pid}/comm").read_text() == "cuda_app\n", "the program")
         self.refused(3, "not used CUDA yet", named=waiting.pid)

@@ -142,7 +142,7 @@ class Pods(harness.Case):
             pod["containers"][1]["volumeMounts"][0]["mountPath"] = "/run/other"
         said = dict(re.findall(r"^\| `([^`]+)` \|(.*)\|$", PAGE.split("## When something is missing")[1], re.M))
         for change, words in ((without_shared_processes, "no process"), (with_two_users, "belongs to user"),
-                              (without_library, "has no library of wic-prof"),
+                              (without_library, "cannot load the library of wic-prof"),
                               (without_a_folder_for_the_server, "cannot be woken"),
                               (with_the_volume_elsewhere, "cannot open")):
             with self.subTest(change.__name__):

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -160,6 +161,17 @@ CALL(int, pthread_join, (pthread_t thread, void** result), (thread, result))
 CALL(void*, mmap64, (void* at, size_t bytes, int protection, int flags, int file, off64_t offset),
      (at, bytes, protection, flags, file, offset))
 CALL(int, munmap, (void* at, size_t bytes), (at, bytes))
+
+long ptrace(__ptrace_request request, ...) {
+  NEXT(ptrace);
+  __builtin_va_list rest;
+  __builtin_va_start(rest, request);
+  const pid_t thread = __builtin_va_arg(rest, pid_t);
+  void* const address = __builtin_va_arg(rest, void*);
+  void* const data = __builtin_va_arg(rest, void*);
+  __builtin_va_end(rest);
+  return next(request, thread, address, data);
+}
 
 // With a mode that comes only where a file may be made.
 int open64(const char* path, int flags, ...) {

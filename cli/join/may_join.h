@@ -1,0 +1,16 @@
+// Whether a library can be loaded into a process by ptrace, as far as can be seen without stopping the process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "protocol/result.h"
+
+namespace wicprof::cli {
+
+/// Error: why not, as what follows "cannot load the library into the process: ", and the cure where there is one.
+/// `library`: the absolute path.
+Result<> may_join(pid_t pid, const std::string& library);
+
+}  // namespace wicprof::cli
