@@ -1,5 +1,6 @@
 // Facts as bytes: each member in turn, by the same walk for writing and reading.
 #include <cstring>
+#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -31,6 +32,8 @@ template <class T>
 constexpr bool kIsContainer<std::vector<T>> = true;
 template <class T>
 constexpr bool kIsContainer<std::optional<T>> = true;
+template <class Key, class T>
+constexpr bool kIsContainer<std::map<Key, T>> = true;
 template <class A, class B>
 constexpr bool kIsContainer<std::pair<A, B>> = true;
 
@@ -52,10 +55,17 @@ void visit(Archive& archive, T& value) {
     visit_all(archive, as_base<analyzer::CommunicationAnswer>(value), value.site, value.name, value.messages);
   } else if constexpr (std::is_same_v<Plain, analyzer::Classification>) {
     visit_all(archive, as_base<analyzer::CommunicationAnswer>(value), value.pairs, value.sites);
+  } else if constexpr (std::is_same_v<Plain, analyzer::Difference>) {
+    visit_all(archive, as_base<analyzer::JudgedRatio>(value), value.before_count, value.after_count,
+              value.before_p50_ns, value.after_p50_ns);
   } else if constexpr (std::is_same_v<Plain, analyzer::SiteDifference>) {
-    visit_all(archive, as_base<analyzer::Difference>(value), value.site);
+    visit_all(archive, as_base<analyzer::Difference>(value), value.site, value.place, value.before_cpu,
+              value.after_cpu);
   } else if constexpr (std::is_same_v<Plain, analyzer::EdgeDifference>) {
     visit_all(archive, as_base<analyzer::Difference>(value), value.from, value.to, value.site, value.clock_error_ns);
+  } else if constexpr (std::is_same_v<Plain, analyzer::MeterDifference>) {
+    visit_all(archive, as_base<analyzer::JudgedRatio>(value), value.meter, value.before_windows, value.after_windows,
+              value.before_watts, value.after_watts);
   } else {
     std::apply([&](auto&... member) -> void { visit_all(archive, member...); }, members(value));
   }
@@ -77,6 +87,11 @@ class Packer {
   void container(const std::vector<T>& list) {
     raw(list.size());
     for (const T& one : list) visit(*this, one);
+  }
+  template <class Key, class T>
+  void container(const std::map<Key, T>& map) {
+    raw(map.size());
+    for (const auto& one : map) visit(*this, one);
   }
   template <class T>
   void container(const std::optional<T>& value) {
@@ -120,6 +135,15 @@ class Unpacker {
   void container(std::vector<T>& list) {
     const std::size_t size = size_of_list();
     for (std::size_t i = 0; i < size && good; ++i) visit(*this, list.emplace_back());
+  }
+  template <class Key, class T>
+  void container(std::map<Key, T>& map) {
+    const std::size_t size = size_of_list();
+    for (std::size_t i = 0; i < size && good; ++i) {
+      std::pair<Key, T> one;
+      visit(*this, one);
+      map.insert(std::move(one));
+    }
   }
   template <class T>
   void container(std::optional<T>& value) {
