@@ -105,8 +105,9 @@ VerbBody declare<struct AttachVerb>(CLI::App& verb, const ProgramWords&) {
                   "shared memory between the program and wic-prof in MiB; default: as for run")
       ->type_name("MIB")
       ->check(CLI::Range(1ULL, 1ULL << 40));
-  verb.add_flag("!--no-ptrace", options->plan.join,
-                "attach only to a program that has wic-prof's library already; stop no thread");
+  verb.add_flag_callback(
+      "--no-ptrace", [options] { options->plan.join = false; },
+      "attach only to a program that has wic-prof's library already; stop no thread");
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof attach 4242 -o server.wicprof --for 30s");
   return [options] {

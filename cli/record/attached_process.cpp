@@ -150,7 +150,9 @@ Error why_no_page(pid_t pid, const Mapped& mapped) {
 Result<> join(pid_t pid, const Mapped& mapped, bool quiet) {
   std::error_code unknown;
   const std::string who = words_of(pid), library = std::filesystem::canonical(own_library(), unknown).string();
-  if (!environment_of(pid, kSessionVariable).empty()) return why_no_page(pid, mapped);
+  // A library that came by itself has tried to make its page. One that ptrace has loaded may not have been started.
+  const bool prepared = environment_of(pid, kCudaInjectionVariable).ends_with(kInjectionLibrary);
+  if (!environment_of(pid, kSessionVariable).empty() || (mapped.library && prepared)) return why_no_page(pid, mapped);
   if (!mapped.cuda) return not_used_yet(who);
   const auto refused = [&](const std::string& why) {
     return unavailable(fmt::format("cannot load the library of wic-prof into {}: {}. Or {}", who, why, cure()));

@@ -225,7 +225,7 @@ class Accidents(Attach):
 
     def test_faults(self):
         """Whatever becomes of `attach`, the program goes on as it was, and the next one records it."""
-        number = int(os.environ.get("WICPROF_ATTACH_FAULTS", 2 * len(self.FAULTS)))
+        number = int(os.environ.get("WICPROF_ATTACH_FAULTS", len(self.FAULTS)))
         chosen = random.Random(number)
         program = self.busy()
         before = self.threads(program), self.held(program)

@@ -137,8 +137,8 @@ class RealRuntimes(harness.Case):
         sample = os.path.join(os.path.dirname(harness.WICPROF), "hot_flag")
         if not os.access(sample, os.X_OK):
             self.skipTest("built without the samples")
-        script = f"{sample} --devices simt:1 --seconds 2 & {sample} --devices simt:1 --seconds 2; wait"
-        result = self.wic_prof("run", "-o", "t.wicprof", "--schedule", "poll:500ms,park:1s", "--", "sh", "-c", script)
+        script = f"{sample} --devices simt:1 --seconds 3 & {sample} --devices simt:1 --seconds 3; wait"
+        result = self.wic_prof("run", "-o", "t.wicprof", "--schedule", "poll:1s,park:1s", "--", "sh", "-c", script)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("did not take up", result.stderr)
         waits = self.query("t.wicprof", "SELECT process_id, count(*) FROM wait WHERE site_id IS NOT NULL "
