@@ -96,6 +96,9 @@ class Join {
     Result<CLibrary> found = find_c_library(memory_);
     if (!found) return found.error();
     c_ = *std::move(found);
+    const Mapping* const code = memory_.at(c_.create_thread);
+    if (code == nullptr) return unavailable("it has ended");
+    code_ = *code;
     for (began_ = now_ns(); now_ns() < began_ + kSearch && looked_ < kMostLooked;) {
       const Attempt attempt = with_any_thread();
       if (attempt.end == Attempt::End::failed) return unavailable(attempt.why);
@@ -133,7 +136,6 @@ class Join {
   }
 
   Attempt with_thread(pid_t tid) {
-    memory_.refresh();
     const TracedThread thread(tid);
     const int error = thread.seize();
     if (error == ESRCH) return {Attempt::End::unfit, "has ended"};
@@ -155,6 +157,11 @@ class Join {
     if (stop.kind == Stop::Kind::group) return {Attempt::End::failed, "it is stopped; let it go on first (kill -CONT)"};
     if (stop.kind != Stop::Kind::asked) return {Attempt::End::failed, "one of its threads does not stop; try again"};
     const TimeNs noticed = now_ns();
+    memory_.refresh();
+    if (!is_same_program()) {
+      thread.detach();
+      return {Attempt::End::failed, "it runs another program now"};
+    }
     user_regs_struct registers{};
     if (!thread.registers(registers)) return gone;
     const Continuation continuation = continuation_of(registers);
@@ -201,6 +208,13 @@ class Join {
     return {Attempt::End::created, {}};
   }
 
+  /// Whether the C library is where it was. It lies elsewhere after exec(), which no thread but the stopped one can
+  /// then call without an end of that one.
+  bool is_same_program() {
+    const Mapping* const code = memory_.at(c_.create_thread);
+    return code != nullptr && code->begin == code_.begin && code->same_file(code_);
+  }
+
   /// Where the system is about to look for signals, so that it continues a call that was interrupted.
   static bool is_back(const Stop& stop) { return stop.kind == Stop::Kind::asked || stop.kind == Stop::Kind::group; }
 
@@ -217,6 +231,7 @@ class Join {
   AddressSpace memory_;
   const std::string library_, start_;
   CLibrary c_;
+  Mapping code_;        // of the C library, when c_ was found
   bool alone_ = false;  // the process has one thread
   TimeNs began_ = 0;
   TimeNs looked_ = 0;  // without the time until threads stop, which need a CPU for that

@@ -8,10 +8,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "protocol/process.h"
 
@@ -78,6 +86,54 @@ bool shares_memory_with_parent(pid_t pid, const std::string& parent) {
   return syscall(SYS_kcmp, pid, std::strtol(parent.c_str(), nullptr, 10), kMemory, 0, 0) == 0;
 }
 
+/// What the system says of a process, as far as a copy of it says the same.
+struct Origin {
+  std::string name;
+  std::string stack_begin;  // where the program's first stack began: fork() copies that, and exec() chooses another
+  bool ended = false;
+};
+Origin origin_of(const std::string& process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name = line.find('('), end = line.rfind(')');
+  if (name == std::string::npos || end == std::string::npos) return {};
+  Origin origin{line.substr(name, end - name), {}, false};
+  std::istringstream fields(line.substr(end + 1));
+  std::string field;
+  constexpr int kState = 3, kStackBegin = 28;  // as proc(5) numbers them
+  for (int i = kState; i <= kStackBegin && fields >> field; ++i) {
+    if (i == kState) origin.ended = field == "Z" || field == "X";
+    if (i == kStackBegin) origin.stack_begin = field;
+  }
+  return origin;
+}
+
+/// Whether a process of several threads makes children by fork(). One that is made while another thread is in the
+/// loader finds the loader in the middle of its work, and may hang or crash in it. Looks for kLooks milliseconds.
+bool makes_children(const std::string& process) {
+  constexpr int kLooks = 60;
+  const Origin own = origin_of(process);
+  const auto is_copy = [&](const std::string& child) {
+    const Origin of = origin_of(child);
+    return of.ended ? of.name == own.name : !of.stack_begin.empty() && of.stack_begin == own.stack_begin;
+  };
+  for (int i = 0; i < kLooks; ++i) {
+    std::vector<std::string> children;
+    std::size_t threads = 0;
+    std::error_code error;
+    for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
+      ++threads;
+      std::ifstream list(thread.path() / "children");
+      for (std::string child; list >> child;) children.push_back(child);
+    }
+    if (threads <= 1) return false;  // it waits while the library is loaded
+    if (std::any_of(children.begin(), children.end(), is_copy)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 /// Whether the process finds our library under the same name, and may execute it.
 Result<> sees_library(pid_t pid, const std::string& library) {
   const std::string there = fmt::format("/proc/{}/root{}", pid, library);
@@ -123,7 +179,12 @@ Result<> may_join(pid_t pid, const std::string& library) {
     return unavailable("it has a shadow stack, which allows no calls from outside");
   if (shares_memory_with_parent(pid, field("PPid")))
     return unavailable("it has not started its own program yet (vfork)");
-  return sees_library(pid, library);
+  if (const Result<> sees = sees_library(pid, library); !sees) return sees;
+  if (makes_children(std::to_string(pid))) {
+    return unavailable(
+        "it makes children by fork(), and one that it makes while its loader works on the library might hang");
+  }
+  return ok();
 }
 
 #else
