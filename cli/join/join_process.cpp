@@ -157,16 +157,16 @@ class Join {
     if (stop.kind == Stop::Kind::group) return {Attempt::End::failed, "it is stopped; let it go on first (kill -CONT)"};
     if (stop.kind != Stop::Kind::asked) return {Attempt::End::failed, "one of its threads does not stop; try again"};
     const TimeNs noticed = now_ns();
-    memory_.refresh();
-    if (!is_same_program()) {
-      thread.detach();
-      return {Attempt::End::failed, "it runs another program now"};
-    }
     user_regs_struct registers{};
     if (!thread.registers(registers)) return gone;
     const Continuation continuation = continuation_of(registers);
     // At once: a thread without its tracer would see that its call was interrupted.
     if (continuation.traced.rip != registers.rip) thread.set_registers(continuation.traced);
+    memory_.refresh();
+    if (!is_same_program()) {
+      thread.detach();
+      return {Attempt::End::failed, "it runs another program now"};
+    }
     std::string why = why_not_safe(memory_, c_, thread, registers, continuation);
     looked_ += now_ns() - noticed;
     if (why.empty()) return create_thread(thread, registers, continuation);
