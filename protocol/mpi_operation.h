@@ -146,4 +146,36 @@ constexpr MpiKind mpi_kind(MpiOperation operation) {
   }
 }
 
+/// Who waits for whom in a collective.
+enum class MpiFlow : std::uint8_t { all_to_all, from_root, to_root, prefix };
+
+constexpr MpiFlow mpi_flow(MpiOperation operation) {
+  switch (operation) {
+    case MpiOperation::bcast:
+    case MpiOperation::ibcast:
+    case MpiOperation::scatter:
+    case MpiOperation::scatterv:
+    case MpiOperation::nccl_broadcast:
+      return MpiFlow::from_root;
+    case MpiOperation::reduce:
+    case MpiOperation::ireduce:
+    case MpiOperation::gather:
+    case MpiOperation::gatherv:
+    case MpiOperation::nccl_reduce:
+      return MpiFlow::to_root;
+    case MpiOperation::scan:
+    case MpiOperation::exscan:
+      return MpiFlow::prefix;
+    default:
+      return MpiFlow::all_to_all;
+  }
+}
+
+/// Whether the call only begins a collective, which a request's completion ends. What NCCL's calls begin, their kernels
+/// do: their requests, from the kernel's begin to its end.
+constexpr bool mpi_begins_only(MpiOperation operation) {
+  return operation == MpiOperation::ibarrier || operation == MpiOperation::ibcast ||
+         operation == MpiOperation::ireduce || operation == MpiOperation::iallreduce || is_nccl(operation);
+}
+
 }  // namespace wicprof

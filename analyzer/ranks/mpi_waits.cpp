@@ -26,33 +26,6 @@ std::string_view mpi_wait_kind_name(MpiWaitKind kind) {
   return "wait at collective";
 }
 
-MpiFlow mpi_flow(MpiOperation operation) {
-  switch (operation) {
-    case MpiOperation::bcast:
-    case MpiOperation::ibcast:
-    case MpiOperation::scatter:
-    case MpiOperation::scatterv:
-    case MpiOperation::nccl_broadcast:
-      return MpiFlow::from_root;
-    case MpiOperation::reduce:
-    case MpiOperation::ireduce:
-    case MpiOperation::gather:
-    case MpiOperation::gatherv:
-    case MpiOperation::nccl_reduce:
-      return MpiFlow::to_root;
-    case MpiOperation::scan:
-    case MpiOperation::exscan:
-      return MpiFlow::prefix;
-    default:
-      return MpiFlow::all_to_all;
-  }
-}
-
-bool mpi_begins_only(MpiOperation operation) {
-  return operation == MpiOperation::ibarrier || operation == MpiOperation::ibcast ||
-         operation == MpiOperation::ireduce || operation == MpiOperation::iallreduce || is_nccl(operation);
-}
-
 RankNumbers::RankNumbers(const TraceModel& model) {
   for (const store::MpiCommunicatorRow& row : model.mpi_communicators) {
     world_[row.process] = row.world_rank;

@@ -16,13 +16,6 @@
 
 namespace wicprof::analyzer {
 
-/// Who waits for whom in a collective.
-enum class MpiFlow : std::uint8_t { all_to_all, from_root, to_root, prefix };
-MpiFlow mpi_flow(MpiOperation operation);
-/// Whether the call only begins a collective, which a request's completion ends. What NCCL's calls begin, their kernels
-/// do: their requests, from the kernel's begin to its end.
-bool mpi_begins_only(MpiOperation operation);
-
 /// What makes the calls of different ranks one collective.
 struct CollectiveKey {
   CommunicatorId communicator = 0;

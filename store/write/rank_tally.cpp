@@ -9,19 +9,8 @@ namespace wicprof::store {
 namespace {
 
 bool all_wait_for_the_last(MpiOperation operation) {
-  switch (operation) {
-    case MpiOperation::barrier:
-    case MpiOperation::allreduce:
-    case MpiOperation::allgather:
-    case MpiOperation::allgatherv:
-    case MpiOperation::alltoall:
-    case MpiOperation::alltoallv:
-    case MpiOperation::reduce_scatter:
-    case MpiOperation::reduce_scatter_block:
-      return true;
-    default:
-      return false;
-  }
+  return mpi_kind(operation) == MpiKind::collective && mpi_flow(operation) == MpiFlow::all_to_all &&
+         !mpi_begins_only(operation);
 }
 
 }  // namespace
