@@ -1,41 +1,50 @@
 #!/usr/bin/env python3
-"""wic-prof attach to a CUDA program that was started without wic-prof's library, which ptrace loads.
+"""wic-prof attach to CUDA programs that were started without wic-prof's library, which ptrace loads.
 
-    join.py BUILD [PROGRAMS [CYCLES [RESULT]]]      needs BUILD/bin/wic-prof, BUILD/bin/join_app_gpu and the collector
+Starts programs one after another (join_app.cu), and servers in PyTorch (join_server.py), and attaches to each. The last
+program is attached to --cycles times. All that the programs compute must be right. Prints how long threads were
+stopped, and writes the figures as docs/results/README.md describes. Then PASS or FAIL.
 
-Starts PROGRAMS (20) programs one after another (join_app.cu), and attaches to each. The last one is attached to CYCLES
-(50) times. All numbers that the programs compute must be right. Prints how long threads were stopped, and what the
-steps per second were before and after; RESULT gets these as docs/results/README.md describes. Then PASS or FAIL.
+Needs BUILD/bin/wic-prof, BUILD/bin/join_app_gpu and the collector. Example:
+    join.py build --programs 20 --cycles 50 --servers 3 -o docs/results/join.h200.json
 """
 
-import datetime
-import json
+import argparse
+import itertools
 import pathlib
 import re
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "bench"))
+import result_file  # noqa: E402 (after the path)
 
 STOPPED_BAR = 50  # ms
 FIRST_BAR = 2  # s
 
 
 class Program:
-    def __init__(self, build, folder, number):
-        self.end = folder / f"end{number}"
-        self.process = subprocess.Popen([build / "bin/join_app_gpu", self.end], stdout=subprocess.PIPE, text=True)
+    numbers = itertools.count()
+
+    """A program that computes the same again and again, until its file is there, and then says what was wrong."""
+
+    def __init__(self, command, folder):
+        self.end = folder / f"end{next(Program.numbers)}"
+        self.process = subprocess.Popen([*command, self.end], stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
             raise SystemExit("the program does not run here")
 
     def finish(self):
-        """(whether all was right, how many results)"""
+        """Whether all was right."""
         self.end.touch()
         said = self.process.communicate(timeout=60)[0]
-        found = re.search(r"wrong (\d+) of (\d+)", said)
         print("  program:", said.strip())
-        return self.process.returncode == 0 and found is not None and found[1] == "0", int(found[2]) if found else 0
+        return self.process.returncode == 0 and re.search(r"wrong 0 of [1-9]", said) is not None
 
 
 def attach(build, folder, pid, *options):
@@ -59,48 +68,60 @@ def row(name, value, unit, bar=None, holds=None, **params):
             "bar": bar, "holds": holds}
 
 
-def machine():
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    name, driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0].split(", ")
-    return name.split()[-1].lower(), driver
+class Joins:
+    """Attaches to programs of one kind, and what that took."""
+
+    def __init__(self, build, folder, kind):
+        self.build, self.folder, self.kind = build, folder, kind
+        self.stops, self.firsts, self.kernels, self.right = [], [], [], 0
+
+    def join(self, command, cycles=1):
+        program = Program(command, self.folder)
+        right = True
+        for cycle in range(cycles):
+            stopped, took, seen = attach(self.build, self.folder, program.process.pid, "-q" if cycle else "--trace=cuda")
+            right &= seen > 0 and (stopped is not None) == (cycle == 0)
+            self.kernels.append(seen)
+            if cycle == 0 and stopped is not None:
+                self.stops.append(stopped)
+                self.firsts.append(took)
+        self.right += program.finish() and right
+
+    def rows(self, asked):
+        held = [row(f"{self.kind}_right", self.right, "programs", asked, self.right == asked, programs=asked)]
+        if not self.stops:
+            return held
+        return held + [
+            row(f"{self.kind}_stopped_median", statistics.median(self.stops), "ms"),
+            row(f"{self.kind}_stopped_most", max(self.stops), "ms", STOPPED_BAR, max(self.stops) <= STOPPED_BAR),
+            row(f"{self.kind}_attach_most", max(self.firsts), "s with a recording of 0.2 s", FIRST_BAR,
+                max(self.firsts) <= FIRST_BAR),
+            row(f"{self.kind}_kernels_least", min(self.kernels), "kernels", recordings=len(self.kernels))]
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
-    programs, cycles = (int(word) for word in (sys.argv[2:4] + ["20", "50"][len(sys.argv[2:4]):]))
-    stops, firsts, right, kernels = [], [], True, []
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--programs", type=int, default=20)
+    parser.add_argument("--cycles", type=int, default=50, help="recordings of the last program")
+    parser.add_argument("--servers", type=int, default=0, help="how many servers in PyTorch")
+    result_file.add_arguments(parser)
+    options = parser.parse_args()
+    result_file.name_gpu(options)
+    build, rows = options.build.resolve(), []
     with tempfile.TemporaryDirectory(prefix="wicprof-join-") as name:
-        folder = pathlib.Path(name)
-        for number in range(programs):
-            program = Program(build, folder, number)
-            for cycle in range(cycles if number == programs - 1 else 1):
-                stopped, took, seen = attach(build, folder, program.process.pid, "-q" if cycle else "--trace=cuda")
-                right &= seen > 0 and (stopped is not None) == (cycle == 0)
-                kernels.append(seen)
-                if cycle == 0 and stopped is not None:
-                    stops.append(stopped)
-                    firsts.append(took)
-            good, _ = program.finish()
-            right &= good
-    held = right and len(stops) == programs and max(stops) <= STOPPED_BAR
-    if stops:
-        print(f"joined {len(stops)} of {programs}: stopped {sorted(stops)[len(stops) // 2]:.1f} ms in the median, "
-              f"{max(stops):.1f} ms at most; {max(firsts):.2f} s at most with a recording of 0.2 s; "
-              f"{cycles} recordings of one program; kernels {min(kernels)} to {max(kernels)}")
-    if len(sys.argv) > 4 and stops:
-        kind, driver = machine()
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-        rows = [row("joined", len(stops), "programs", programs, len(stops) == programs, programs=programs),
-                row("stopped_median", sorted(stops)[len(stops) // 2], "ms"),
-                row("stopped_most", max(stops), "ms", STOPPED_BAR, max(stops) <= STOPPED_BAR),
-                row("attach_most", max(firsts), "s with a recording of 0.2 s", FIRST_BAR, max(firsts) <= FIRST_BAR),
-                row("recordings_of_one_program", cycles, "recordings", cycles, right, kernels_least=min(kernels))]
-        pathlib.Path(sys.argv[4]).write_text(json.dumps(
-            {"bench": "join", "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-             "machine": kind, "driver": driver, "commit": commit, "command": " ".join(sys.argv), "rows": rows},
-            indent=2) + "\n")
-    print("PASS" if held else "FAIL")
-    return 0 if held else 1
+        for kind, asked, command in (("programs", options.programs, [build / "bin/join_app_gpu"]),
+                                     ("servers", options.servers, [sys.executable, HERE / "join_server.py"])):
+            joins = Joins(build, pathlib.Path(name), kind)
+            for number in range(asked):
+                joins.join(command, options.cycles if kind == "programs" and number == asked - 1 else 1)
+            rows += joins.rows(asked) if asked else []
+    for each in rows:
+        print(each["name"], each["value"], each["unit"])
+    command = f"join.py --programs {options.programs} --cycles {options.cycles} --servers {options.servers}"
+    failed = result_file.write(options, "join", command, rows)
+    print("FAIL" if failed else "PASS")
+    return failed
 
 
 if __name__ == "__main__":
