@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/measure/numbered_names.h"
+#include "protocol/library_domains.h"
 #include "protocol/mpi_operation.h"
 #include "protocol/python_frame.h"
 
@@ -20,11 +21,6 @@ namespace {
 using store::ProcessId;
 using Devices = std::map<ProcessId, RankDevices>;
 using Thread = std::pair<ProcessId, std::uint32_t>;
-
-/// Libraries that mark what they do in domains of their own; PyTorch marks calls of NCCL in none.
-constexpr std::array<std::string_view, 17> kLibraries = {
-    "NCCL", "NVSHMEM",  "CUBLAS", "cuBLAS", "cuBLASLt", "cuDNN", "CUDNN_GRAPH", "cuFFT",         "cuSPARSE",
-    "CCCL", "cuSOLVER", "CUB",    "Thrust", "TensorRT", "UCX",   "cuTENSOR",    kOperatorsDomain};
 
 /// A thread's time in which it works for its rank.
 struct WorkingTime {
@@ -90,8 +86,9 @@ class PlacesOfRanges {
 
  private:
   static std::optional<RankPlace> place(std::string_view name, std::string_view domain) {
-    const bool of_library = std::find(kLibraries.begin(), kLibraries.end(), domain) != kLibraries.end();
-    if (of_library || name.empty() || name.starts_with("nccl:")) return std::nullopt;
+    // PyTorch marks calls of NCCL in no domain.
+    if (is_library_domain(domain) || domain == kOperatorsDomain || name.empty() || name.starts_with("nccl:"))
+      return std::nullopt;
     if (domain != kPythonDomain) return RankPlace{PlaceKind::range, without_numbers(name)};
     const std::optional<PythonFrame> frame = python_frame(name);
     if (!frame || !is_programs(*frame)) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "collector/program/per_thread.h"
+#include "protocol/library_domains.h"
 
 namespace wicprof::collector {
 
@@ -62,6 +63,26 @@ Registered& registered() {
   return *of_process;
 }
 
+/// The domains of libraries, which are few. A domain beyond the last place counts as the program's.
+class LibraryDomains {
+ public:
+  void add(nvtxDomainHandle_t domain) {
+    const std::size_t place = used_.fetch_add(1, std::memory_order_relaxed);
+    if (place < domains_.size()) domains_[place].store(domain, std::memory_order_release);
+  }
+  bool has(nvtxDomainHandle_t domain) const {
+    const std::size_t used = std::min(used_.load(std::memory_order_relaxed), domains_.size());
+    const auto end = domains_.begin() + static_cast<std::ptrdiff_t>(used);
+    return domain != nullptr &&
+           std::any_of(domains_.begin(), end, [&](const auto& each) { return each.load() == domain; });
+  }
+
+ private:
+  std::array<std::atomic<nvtxDomainHandle_t>, 64> domains_{};
+  std::atomic<std::size_t> used_{0};
+};
+LibraryDomains library_domains;
+
 std::string name_of(const nvtxEventAttributes_t* attributes) {
   if (attributes == nullptr) return {};
   if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII && attributes->message.ascii != nullptr)
@@ -94,6 +115,7 @@ const std::array<CUpti_CallbackId, RangeNames::kCallbacks>& RangeNames::callback
       CUPTI_CBID_NVTX_nvtxRangePushA,     CUPTI_CBID_NVTX_nvtxRangePushEx,
       CUPTI_CBID_NVTX_nvtxRangePop,       CUPTI_CBID_NVTX_nvtxDomainRangePushEx,
       CUPTI_CBID_NVTX_nvtxDomainRangePop, CUPTI_CBID_NVTX_nvtxDomainRegisterStringA,
+      CUPTI_CBID_NVTX_nvtxDomainCreateA,
   };
   return kIds;
 }
@@ -104,22 +126,30 @@ void RangeNames::forget() {
 
 void RangeNames::callback(CUpti_CallbackId id, const CUpti_NvtxData& data) {
   const void* const params = data.functionParams;
+  const auto push = [](nvtxDomainHandle_t domain, std::string_view name) {
+    any_.store(true, std::memory_order_relaxed);
+    open_ranges().push(domain, name);
+  };
   if (id == CUPTI_CBID_NVTX_nvtxRangePop) return open_ranges().pop(nullptr);
   if (params == nullptr) return;
-  any_.store(true, std::memory_order_relaxed);
   switch (id) {
     case CUPTI_CBID_NVTX_nvtxRangePushA: {
       const char* const name = static_cast<const nvtxRangePushA_params*>(params)->message;
-      return open_ranges().push(nullptr, name == nullptr ? "" : name);
+      return push(nullptr, name == nullptr ? "" : name);
     }
     case CUPTI_CBID_NVTX_nvtxRangePushEx:
-      return open_ranges().push(nullptr, name_of(static_cast<const nvtxRangePushEx_params*>(params)->eventAttrib));
+      return push(nullptr, name_of(static_cast<const nvtxRangePushEx_params*>(params)->eventAttrib));
     case CUPTI_CBID_NVTX_nvtxDomainRangePushEx: {
-      const auto& push = *static_cast<const nvtxDomainRangePushEx_params*>(params);
-      return open_ranges().push(push.domain, name_of(push.core.eventAttrib));
+      const auto& [domain, core] = *static_cast<const nvtxDomainRangePushEx_params*>(params);
+      return library_domains.has(domain) ? void() : push(domain, name_of(core.eventAttrib));
     }
     case CUPTI_CBID_NVTX_nvtxDomainRangePop:
       return open_ranges().pop(static_cast<const nvtxDomainRangePop_params*>(params)->domain);
+    case CUPTI_CBID_NVTX_nvtxDomainCreateA: {
+      const char* const name = static_cast<const nvtxDomainCreateA_params*>(params)->name;
+      if (name == nullptr || data.functionReturnValue == nullptr || !is_library_domain(name)) return;
+      return library_domains.add(*static_cast<const nvtxDomainHandle_t*>(data.functionReturnValue));
+    }
     case CUPTI_CBID_NVTX_nvtxDomainRegisterStringA: {
       const char* const text = static_cast<const nvtxDomainRegisterStringA_params*>(params)->string;
       if (text == nullptr || data.functionReturnValue == nullptr) return;

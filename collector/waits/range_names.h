@@ -24,11 +24,12 @@ struct RangeName {
   std::string_view str() const { return {text.data(), length}; }
 };
 
-/// Follows the callbacks of CUPTI's NVTX domain on the calling thread. Any thread.
+/// Follows the callbacks of CUPTI's NVTX domain on the calling thread. Any thread. Ranges of libraries' own domains
+/// (is_library_domain) are left out: a program's wait within NCCL's "ncclCommInitRank" says what the library does.
 class RangeNames {
  public:
-  /// The callbacks to enable: pushes, pops, and names that are registered.
-  static constexpr std::size_t kCallbacks = 6;
+  /// The callbacks to enable: pushes, pops, and the names of domains and texts that are registered.
+  static constexpr std::size_t kCallbacks = 7;
   static const std::array<CUpti_CallbackId, kCallbacks>& callbacks();
 
   /// Forgets the ranges in which threads are: their ends will not be seen. No callback may come meanwhile.

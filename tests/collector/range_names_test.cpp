@@ -3,6 +3,7 @@
 #include <generated_nvtx_meta.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -52,6 +53,39 @@ TEST(RangeNames, DomainsHaveRangesOfTheirOwnAndNamesMayBeRegistered) {
   EXPECT_EQ(innermost(), "default");
   pop();
   EXPECT_EQ(innermost(), "-");
+}
+
+TEST(RangeNames, RangesOfLibrariesNameNothing) {
+  const auto create = [](const char* name, std::uintptr_t handle) {
+    const nvtxDomainCreateA_params params{name};
+    const auto domain = reinterpret_cast<nvtxDomainHandle_t>(handle);
+    call(CUPTI_CBID_NVTX_nvtxDomainCreateA, &params, &domain);
+    return domain;
+  };
+  const auto push_into = [](nvtxDomainHandle_t domain, const char* name) {
+    nvtxEventAttributes_t attributes{};
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = name;
+    const nvtxDomainRangePushEx_params params{domain, {&attributes}};
+    call(CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &params);
+  };
+  const auto pop_from = [](nvtxDomainHandle_t domain) {
+    const nvtxDomainRangePop_params params{domain};
+    call(CUPTI_CBID_NVTX_nvtxDomainRangePop, &params);
+  };
+  const nvtxDomainHandle_t nccl = create("NCCL", 24), mine = create("my program", 32);
+  push_into(nccl, "ncclCommInitRank");
+  EXPECT_EQ(innermost(), "-");
+  push_into(mine, "step");
+  push_into(nccl, "ncclAllReduce");
+  EXPECT_EQ(innermost(), "step");
+  pop_from(nccl);
+  EXPECT_EQ(innermost(), "step");
+  pop_from(mine);
+  EXPECT_EQ(innermost(), "-");  // NCCL's first range never closed
+  push_into(nullptr, "default");
+  EXPECT_EQ(innermost(), "default");
+  pop_from(nullptr);
 }
 
 TEST(RangeNames, DeepRangesEndInTheirOrder) {
