@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/measure/step_count.h"
+#include "analyzer/path/host_room.h"
 #include "analyzer/path/prediction_constants.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
@@ -326,6 +327,12 @@ class Predictor {
                        comparative_interval_text(1 / bounds.high, 1 / bounds.low));
   }
 
+  /// What the bounds of the whole program depend on, besides the work beside pollers.
+  static std::string room_reason(const Gain& bounds, const HostRoom& room) {
+    return fmt::format("{}, depending on whether polling took the CPUs that threads lacked for up to {} of the time",
+                       comparative_interval_text(1 / bounds.high, 1 / bounds.low), format_percent(room.lacking));
+  }
+
   void conclude() {
     result_.path_ns = static_cast<TimeNs>(total_);
     if (!path_.missing.empty()) {
@@ -351,19 +358,36 @@ class Predictor {
     }
     if (!refused.empty()) {
       result_.reason = refused;
-    } else if (!any) {
+    } else {
+      conclude_program(any);
+    }
+  }
+
+  /// Of the whole program: work beside pollers (`any` site in kernels), and CPUs that polling host threads take.
+  void conclude_program(bool any) {
+    const std::optional<HostRoom> room = host_room(model_, modes_.when(0, Mode::poll));
+    if (!any && !room) {
       result_.reason =
           model_.waits.empty() ? "no wait inside a kernel was recorded" : "no waiter inside a kernel polled";
+      return;
+    }
+    Gain bounds = any ? gain_of(all_saved_) : Gain{1, 1 / known::kMinSpread, known::kMinSpread};
+    const bool decides = certain(bounds);
+    if (room) bounds = {bounds.value * room->gain.value, bounds.low * room->gain.low, bounds.high * room->gain.high};
+    result_.bounds = bounds;
+    if (!decides) {
+      result_.reason = fmt::format("{}, which polling does not show", open_reason(bounds));
+    } else if (!certain(bounds)) {
+      result_.reason = room_reason(bounds, *room);
     } else {
-      result_.bounds = gain_of(all_saved_);
-      if (!certain(*result_.bounds)) {
-        result_.reason = fmt::format("{}, which polling does not show", open_reason(*result_.bounds));
-        return;
-      }
-      result_.program = result_.bounds;
-      result_.reason = fmt::format("parking would save {1} of the {0} on the critical path while polling",
-                                   format_duration(result_.path_ns),
-                                   format_duration(static_cast<TimeNs>(std::max(0.0, all_saved_[kValue]))));
+      result_.program = bounds;
+      result_.reason = any ? fmt::format("parking would save {1} of the {0} on the critical path while polling",
+                                         format_duration(result_.path_ns),
+                                         format_duration(static_cast<TimeNs>(std::max(0.0, all_saved_[kValue]))))
+                           : fmt::format(
+                                 "host threads poll, and no other thread lacked a CPU for more than {} of the "
+                                 "time",
+                                 format_percent(room->lacking));
     }
   }
 

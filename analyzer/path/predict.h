@@ -13,6 +13,9 @@
 // of polling does not show the bound, so the interval spans everything that was measured, from computing to L2 latency.
 // Copies keep their lengths.
 //
+// Host threads that poll at sites take CPUs. What others would do with these is bounded by host_room.h, and multiplies
+// the gain of the whole program.
+//
 // Where the interval reaches further from its value than an answer may be off (kMostError), there is no answer, only
 // bounds: a program whose work beside many pollers of a host word gains nothing or a hundred times looks the same while
 // it polls. Neither the rhythm of the looks (even looks of eight pollers slowed the work by 1.0 and by 2.3) nor a
