@@ -210,6 +210,15 @@ Middle gain(const Contender& contender, const Contender& other, std::size_t figu
   return middle(std::move(ratios));
 }
 
+/// The words that run the polled case under any other tool.
+std::string command_of(const Case& which, const Plan& plan) {
+  std::string words = fmt::format("{} --devices {}", which.info().name, plan.devices_for(which.info()));
+  if (which.size != 0 && plan.devices_for(which.info()).starts_with("cuda:"))
+    words += fmt::format(" --size {}", which.size);
+  for (const auto& [name, value] : which.more) words += fmt::format(" --{} {}", name, value);
+  return words;
+}
+
 std::string unit_of(const sample::Felt& felt, std::size_t figure) {
   if (figure == kRate) return fmt::format("{} per second", felt.unit);
   if (figure == kBeside) return fmt::format("{} per second", felt.beside_unit);
@@ -230,7 +239,8 @@ void add_rows(Claim& claim, const Case& which, const Plan& plan, const Race& rac
                     {"shape", race.app().shape()},
                     {"turns", static_cast<std::int64_t>(contender.turns.size())},
                     {"value_low", own.low},
-                    {"value_high", own.high}};
+                    {"value_high", own.high},
+                    {"command", command_of(which, plan)}};
       for (const auto& [name, value] : which.more) row.params[name] = value;
       row.value = own.value;
       row.unit = unit_of(felt, figure);
