@@ -155,9 +155,12 @@ struct Contend {
       if (thread.index() == 0) thread.fetch_add_acq_rel(words.serving(), 1);  // readers leave in any order
     } else {
       write_guarded(thread);
-      if (thread.index() == 0) {
+      if (thread.index() == 0 && kind == Kind::ticket) {
+        near_site.signal(thread, turn + 1, words.serving(), turn + 1);
+      } else if (thread.index() == 0) {
         near_site.signal(thread, turn + 1, words.reading(), turn + 1);
-        near_site.signal(thread, turn + 1, words.serving(), turn + 1);  // all before have gone
+        // A reader that has come in meanwhile may have gone already: a store would undo its addition.
+        thread.fetch_add_acq_rel(words.serving(), 1);
       }
     }
     return true;
