@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analyzer/measure/step_count.h"
+#include "analyzer/path/handed_on.h"
 #include "analyzer/path/host_room.h"
 #include "analyzer/path/prediction_constants.h"
 #include "analyzer/words/change.h"
@@ -174,6 +176,11 @@ class Predictor {
       return refuse("the waits ran on the CPU device, which does not model a GPU's performance");
     }
     prediction.pollers_per_word = polled.per_word = pollers_per_word(site, polled);
+    if (handed_on_.contains(site.site)) {
+      return refuse(
+          "the waiters hand the word on to each other, as at a lock or a queue, and how fast that goes parked is "
+          "not modelled");
+    }
     std::string why;
     polled.slowdown = slowdown_beside(site, polled.per_word, why);
     if (!polled.slowdown) return refuse(why);
@@ -396,6 +403,7 @@ class Predictor {
   const Modes& modes_;
   const std::vector<SiteStats>& stats_;
   const std::vector<Iteration>& iterations_;
+  const std::set<SiteId> handed_on_ = handed_on_sites(model_, stats_);
   std::map<SiteId, Polled> polled_;
   std::vector<std::array<double, kEnds>> saved_;  // by site
   std::array<double, kEnds> all_saved_{};
