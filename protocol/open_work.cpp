@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <iterator>
 
 namespace wicprof {
 
@@ -18,6 +19,18 @@ static_assert(kFront % sizeof(std::uint64_t) == 0);
 }  // namespace
 
 bool process_is_gone(std::uint32_t pid) { return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
+
+void add_sharer(OpenWork& work, std::uint32_t pid) {
+  for (std::atomic<std::uint32_t>& place : work.sharers) {
+    std::uint32_t holder = 0;
+    if (place.compare_exchange_strong(holder, pid, std::memory_order_relaxed) || holder == pid) return;
+  }
+}
+
+bool is_sharer(const OpenWork& work, std::uint32_t pid) {
+  return std::any_of(std::begin(work.sharers), std::end(work.sharers),
+                     [&](const auto& place) { return place.load(std::memory_order_relaxed) == pid; });
+}
 
 OwnOpenCall::~OwnOpenCall() {
   // In the child of a fork the entry is still the parent's.

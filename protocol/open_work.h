@@ -29,6 +29,7 @@ namespace wicprof {
 inline constexpr std::size_t kMaxOpenCalls = 512;    ///< threads that wait in calls at the same time, or have waited
 inline constexpr std::size_t kMaxOpenKernels = 512;  ///< not ended, of all processes
 inline constexpr std::size_t kMaxOpenWaits = 2048;   ///< groups of warps
+inline constexpr std::size_t kMaxSharers = 256;      ///< processes that share memory of GPUs
 
 /// What reported a wait.
 enum class WaitSource : std::uint8_t {
@@ -168,7 +169,14 @@ struct OpenWork {
   /// Raised by whoever wants the words of patched loops as they are now; a collector that has read them, or cannot,
   /// gives `answered` the same number.
   std::atomic<std::uint32_t> asked, answered;
+  /// Processes that have given another one memory of a GPU, or taken it, ended ones, too; 0 = free. Their calls are in
+  /// the trace only once CUPTI hands its records over, which a process that hangs or is killed keeps it from.
+  std::atomic<std::uint32_t> sharers[kMaxSharers];
 };
+
+/// Any thread of any process. Where all places are taken, the process is left out.
+void add_sharer(OpenWork& work, std::uint32_t pid);
+bool is_sharer(const OpenWork& work, std::uint32_t pid);
 
 /// A free entry, claimed for the process; nullptr: none is free, which `left_out` counts. Takes over the entries of
 /// processes that have ended without giving them back. Any thread of any process.

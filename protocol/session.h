@@ -27,7 +27,7 @@
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 14;
+inline constexpr std::uint32_t kSessionVersion = 15;
 
 /// So many rings of one size, in the order in which they are claimed.
 struct RingClass {

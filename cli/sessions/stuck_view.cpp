@@ -100,22 +100,19 @@ void add_messages(const store::Reader& reader, SeenSession& to) {
     to.view.messages.push_back({row.process, row.received, row.communicator, row.peer, row.tag, row.number, row.at});
 }
 
-void add_trace(const store::Reader& reader, std::uint32_t tool, SeenSession& to) {
+void add_trace(const store::Reader& reader, const OpenWork& work, std::uint32_t tool, SeenSession& to) {
   const auto processes = reader.rows<store::ProcessTable>();
   const auto sites = reader.rows<store::SiteTable>();
   const auto signals = reader.last_signals();
   const auto samples = reader.pc_totals();
-  const auto sharers = reader.memory_sharers();
-  for (const Error& error :
-       {processes ? Error{} : processes.error(), sites ? Error{} : sites.error(), signals ? Error{} : signals.error(),
-        samples ? Error{} : samples.error(), sharers ? Error{} : sharers.error()}) {
+  for (const Error& error : {processes ? Error{} : processes.error(), sites ? Error{} : sites.error(),
+                             signals ? Error{} : signals.error(), samples ? Error{} : samples.error()}) {
     if (!error.message.empty()) to.not_seen.push_back(error.message);
   }
   if (processes) {
     for (const store::ProcessRow& row : *processes) {
       if (row.id == tool) continue;
-      const bool shares = sharers && std::binary_search(sharers->begin(), sharers->end(), row.id);
-      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !has_ended(row.id), shares});
+      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !has_ended(row.id), is_sharer(work, row.id)});
     }
   }
   add_messages(reader, to);
@@ -194,7 +191,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   }
   const Result<store::Reader> reader = store::Reader::open(status.output);
   if (reader) {
-    add_trace(*reader, static_cast<std::uint32_t>(status.tool_pid), seen);
+    add_trace(*reader, work, static_cast<std::uint32_t>(status.tool_pid), seen);
   } else {
     seen.not_seen.push_back(reader.error().message);
   }

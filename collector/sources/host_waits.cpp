@@ -2,6 +2,8 @@
 // the waits and for the parker. Callbacks rather than records, because only the waiting thread can read its CPU time,
 // which separates spinning waits from sleeping ones, and its scheduling delay; and because only that thread can wait in
 // the call's place, once a toggle asks for that.
+#include <unistd.h>
+
 #include <atomic>
 #include <iterator>
 #include <optional>
@@ -183,6 +185,12 @@ class HostWaits final : public Source {
   __attribute__((noinline)) void note(WaitingThread& thread, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                       const CUpti_CallbackData& data) {
     if (domain != kDriverCall || data.functionParams == nullptr) return;
+    if (NotedCalls::shares_memory(id)) {
+      const bool shared = data.callbackSite == CUPTI_API_EXIT &&
+                          *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+      if (shared && work_ != nullptr) add_sharer(*work_, static_cast<std::uint32_t>(getpid()));
+      return;
+    }
     if (!is_launch(id)) return parker_.note(thread, id, data);
     if (data.callbackSite != CUPTI_API_ENTER || OwnCode::runs()) return;
     parker_.begins_work(thread, stream_of_launch(id, data.functionParams));

@@ -24,7 +24,11 @@ class NotedCalls {
     for (const CUpti_CallbackId id : kEventCalls) enable(id);
     for (const CUpti_CallbackId id : kHostMemoryCalls) enable(id);
     for (const CUpti_CallbackId id : kCaptureCalls) enable(id);
+    for (const CUpti_CallbackId id : kSharingCalls) enable(id);
   }
+
+  /// Whether the call gives another process memory of a GPU, or takes it.
+  static bool shares_memory(CUpti_CallbackId id) { return is_one_of(kSharingCalls, id); }
 
   /// At the begin and at the end of any call of the driver.
   void note(CUpti_CallbackId id, const CUpti_CallbackData& data) {
@@ -87,6 +91,13 @@ class NotedCalls {
                                                      CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventRecordNode,
                                                      CUPTI_DRIVER_TRACE_CBID_cuGraphEventRecordNodeSetEvent,
                                                      CUPTI_DRIVER_TRACE_CBID_cuGraphExecEventRecordNodeSetEvent};
+  static constexpr CUpti_CallbackId kSharingCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuMemExportToShareableHandle,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuMemImportFromShareableHandle,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuMemPoolExportPointer,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuMemPoolImportPointer};
   PlainEvents events_;
   OpenCaptures captures_;
 };

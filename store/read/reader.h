@@ -86,8 +86,6 @@ class Reader {
     TimeNs at = 0;             ///< when that call ended
   };
   Result<std::vector<MessagesOfProcess>> last_messages() const;
-  /// Processes with a call that gives another process memory of a GPU, or takes it.
-  Result<std::vector<ProcessId>> memory_sharers() const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
   Result<std::vector<PcTotalRow>> pc_totals() const;
   /// Ordered by module, function and offset.

@@ -86,15 +86,6 @@ Result<std::vector<Reader::MessagesOfProcess>> Reader::last_messages() const {
       });
 }
 
-Result<std::vector<ProcessId>> Reader::memory_sharers() const {
-  const std::string names =
-      "SELECT id FROM string WHERE value GLOB 'cu*Ipc*MemHandle*' OR value GLOB 'cuMem*ShareableHandle*' OR value GLOB "
-      "'cu*MemPool*ortPointer*'";
-  return state_->list<std::vector<ProcessId>>(
-      "SELECT DISTINCT process_id FROM call WHERE EXISTS (" + names + ") AND name_id IN (" + names + ") ORDER BY 1", 0,
-      [](RowReader& row, ProcessId& to) { row >> to; });
-}
-
 Result<std::vector<PcTotalRow>> Reader::pc_totals() const {
   return state_->list<std::vector<PcTotalRow>>(
       "SELECT t.process_id, t.device_id, f.value, s.value, t.module, t.pc_offset, r.value, t.samples, n.value, t.line, "

@@ -2,6 +2,7 @@
 #include "collector/waits/open_captures.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
@@ -24,6 +25,7 @@
 #include "protocol/events/overhead.h"
 #include "protocol/events/sync.h"
 #include "protocol/events/uvm.h"
+#include "protocol/open_work.h"
 #include "protocol/trace_words.h"
 #include "tests/collector/of_process.h"
 #include "tests/collector/small_cupti.h"
@@ -277,6 +279,28 @@ TEST(Sources, NestedCallsAreOneHostWait) {
   EXPECT_GE(events[0].end_ns, events[0].begin_ns);
   EXPECT_GE(events[0].cpu_ns, 0);
   EXPECT_EQ(events[0].status, WaitStatus::satisfied);
+}
+
+TEST(Sources, AProcessThatSharesMemoryOfAGpuIsKnownAtOnce) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  const auto work = std::make_unique<OpenWork>();
+  const auto waits = make_host_waits(of_process(), nullptr, work.get());
+  const cuIpcGetMemHandle_params params{};
+  CUresult result = CUDA_ERROR_INVALID_VALUE;
+  CUpti_CallbackData data{};
+  data.functionParams = &params;
+  data.functionReturnValue = &result;
+  const auto call = [&](CUpti_ApiCallbackSite site) {
+    data.callbackSite = site;
+    waits->callback(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, data, sink);
+  };
+  const auto own = static_cast<std::uint32_t>(getpid());
+  for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(site);
+  EXPECT_FALSE(is_sharer(*work, own)) << "the call failed";
+  result = CUDA_SUCCESS;
+  for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(site);
+  EXPECT_TRUE(is_sharer(*work, own));
 }
 
 // A recording may begin long after the first context.

@@ -101,5 +101,16 @@ TEST(OpenWork, AFullTableCountsAndTakesOverFromDeadProcesses) {
   EXPECT_EQ(work->kernels_left_out, 1u);
 }
 
+TEST(OpenWork, SharersStayUntilTheSessionEnds) {
+  const auto work = std::make_unique<OpenWork>();
+  EXPECT_FALSE(is_sharer(*work, 7));
+  for (int i = 0; i < 2; ++i) add_sharer(*work, 7);
+  for (std::uint32_t pid = 8; pid < 7 + kMaxSharers; ++pid) add_sharer(*work, pid);
+  EXPECT_TRUE(is_sharer(*work, 7));
+  EXPECT_TRUE(is_sharer(*work, 7 + kMaxSharers - 1)) << "the first process took one place";
+  add_sharer(*work, 5);
+  EXPECT_FALSE(is_sharer(*work, 5)) << "no place is left";
+}
+
 }  // namespace
 }  // namespace wicprof
