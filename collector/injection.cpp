@@ -14,6 +14,7 @@
 #include "collector/attachment.h"
 #include "collector/collector.h"
 #include "collector/dormant.h"
+#include "collector/program/without_forks.h"
 #include "collector/sources/list.h"
 #include "collector/waits/waits_of_process.h"
 #include "protocol/notice.h"
@@ -103,6 +104,7 @@ void start() {
 /// The CUPTI that the program has loaded itself, as PyTorch does: a second one in a process would be in its way. Empty:
 /// none.
 std::string cupti_of_program() {
+  const WithoutForks without;
   for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
     void* const loaded = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     if (loaded == nullptr) continue;

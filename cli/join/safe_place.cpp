@@ -100,6 +100,13 @@ std::string about_innermost(AddressSpace& memory, const CLibrary& library, const
 
 }  // namespace
 
+bool has_own_allocator(AddressSpace& memory) {
+  return std::any_of(memory.mappings().begin(), memory.mappings().end(), [&](const Mapping& each) {
+    return each.executable() && each.inode != 0 && !is_c_library(each) && !is_loader(each) &&
+           has_allocator(memory, each);
+  });
+}
+
 std::string why_not_safe(AddressSpace& memory, const CLibrary& library, const TracedThread& thread,
                          const user_regs_struct& registers, const Continuation& continuation) {
   constexpr std::uint64_t kCodeOf64Bits = 0x33;

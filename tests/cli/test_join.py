@@ -19,6 +19,7 @@ import test_attach
 
 JOIN_APP = os.environ.get("WICPROF_JOIN_APP")
 JOINS = int(os.environ.get("WICPROF_JOINS", "12"))
+CHILDREN = max(JOINS // 4, 1)
 QUICK = ("--for", "1ms", "--buffer-size", "1", "--trace", "host_waits", "-f", "-o", "t.wicprof")
 LOADED = "loaded wic-prof's library into"
 
@@ -177,6 +178,20 @@ class Programs(Join):
         self.assertIn(LOADED, result.stderr)
         self.ends_well(program)
 
+    def test_children(self):
+        """Each allocates and loads a library, while the loader of the parent works on ours."""
+        for _ in range(CHILDREN):
+            program = self.join_app("fork", "fork", "condition")
+            self.joins(program)
+            self.ends_well(program)
+            self.end.unlink()
+
+    def test_constructors_that_open_files(self):
+        """They want the lock that fork() waits for, while their thread is in the loader."""
+        program = self.join_app("construct", "construct")
+        self.joins(program)
+        self.ends_well(program)
+
     def test_many_under_load(self):
         """Fresh programs, beside others that keep the CPUs busy."""
         busy = [self.join_app("vectors", "malloc") for _ in range(2)]
@@ -245,9 +260,9 @@ class Accidents(Join):
 
 
 class Refusals(Join):
-    def test_a_program_that_makes_children(self):
-        program = self.join_app("fork", "condition")
-        self.refused(program, "makes children by fork()", "CUDA_INJECTION64_PATH=")
+    def test_children_of_a_program_with_an_allocator_of_its_own(self):
+        program = self.join_app("fork", "condition", env={"LD_PRELOAD": os.environ["WICPROF_OWN_ALLOCATOR"]})
+        self.refused(program, "makes children by fork()", "an allocator of its own", "CUDA_INJECTION64_PATH=")
         self.ends_well(program)
 
     def test_without_ptrace(self):
