@@ -135,7 +135,8 @@ void record_request(const WakeRequest& request) noexcept {
       pthread_atfork(nullptr, nullptr, attached_in_child);
     });
     Environment environment = read_environment();
-    if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = cupti_of_program();
+    static const std::string of_program = cupti_of_program();  // CUPTI is loaded once
+    if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = of_program;
     record_attached(request, environment, state().waits, shared_cupti);
   } catch (...) {
     // For example out of memory: the program continues unrecorded.

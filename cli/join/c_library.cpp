@@ -123,7 +123,7 @@ bool is_c_library(const Mapping& mapping) {
 
 Result<CLibrary> find_c_library(AddressSpace& memory) {
   const Parts parts = parts_of(memory);
-  if (!parts.c) return unavailable("it does not use glibc (libc.so.6)");
+  if (!parts.c) return unavailable("it has no glibc (libc.so.6): it is linked statically, or uses another C library");
   if (parts.several) return unavailable("it has more than one C library");
   CLibrary found;
   const auto function = [&](std::string_view name) {

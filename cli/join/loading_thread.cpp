@@ -14,7 +14,7 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kLongestLock = 300 * kMillisecond;  // the load takes some milliseconds
+constexpr TimeNs kLongestLock = 900 * kMillisecond;  // the load takes some milliseconds
 constexpr TimeNs kStopsAtOnce = 20 * kMillisecond;   // unless it waits for a disk
 constexpr std::size_t kLongestReason = 1024;
 
@@ -112,12 +112,12 @@ bool LoadingThread::load(AddressSpace& memory) {
 void LoadingThread::release(AddressSpace& memory) {
   locked_until_ = now_ns() + kLongestLock;
   const TracedThread& thread = thread_.thread();
-  Stop stop{Stop::Kind::call};
   if (!thread.interrupt()) return;
-  while (stop.kind == Stop::Kind::call) {
+  Stop stop = thread.wait(now_ns() + kStopsAtOnce);
+  // At the begin or the end of a call of the system, where its registers cannot be changed; and that was the stop asked
+  // for.
+  if (stop.kind == Stop::Kind::call && thread.interrupt() && thread.go_on())
     stop = thread.wait(now_ns() + kStopsAtOnce);
-    if (stop.kind == Stop::Kind::call && !thread.go_on_to_call()) return;
-  }
   if (stop.kind == Stop::Kind::none) return;  // land() goes on where it stops later
   thread_ = CalledThread(thread, false);
   const std::uint64_t unlock_at = stack_ - 24;  // the second of load()'s way

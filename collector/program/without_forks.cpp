@@ -20,8 +20,12 @@ void after_fork() noexcept {
 
 }  // namespace
 
-WithoutForks::WithoutForks() {
+void WithoutForks::prepare() {
   [[maybe_unused]] static const int registered = pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+WithoutForks::WithoutForks() {
+  prepare();
   lock_ = std::unique_lock(loads, kForkPatience);
 }
 

@@ -7,10 +7,12 @@
 
 namespace wicprof::collector {
 
-/// From its first use on, fork() waits while another thread has one, for at most a second. vfork(), posix_spawn() and
-/// clone() do not wait: no child of theirs goes on with the loader's data. Waits itself for a fork() in progress.
+/// fork() waits while another thread has one, for at most a second. vfork(), posix_spawn() and clone() do not wait: no
+/// child of theirs goes on with the loader's data. Waits itself for a fork() in progress.
 class WithoutForks {
  public:
+  /// Call long before the first one is made: a fork() that is in progress then waits for none.
+  static void prepare();
   WithoutForks();
 
  private:

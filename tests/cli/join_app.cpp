@@ -27,6 +27,7 @@
 //   no_threads    same, with one that allows no new thread
 //   no_code       same, with one that allows no mapping to execute
 //   undumpable    lets nobody trace it; then as sleep
+// FILE filter_and PROGRAM WORD...: becomes that program, with the filter that allows all.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -404,6 +405,10 @@ void filter_calls(std::uint32_t number, std::uint32_t argument, std::uint32_t bi
   const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) fail("filter", errno);
+}
+
+void nap_without_calls(std::uint32_t number, std::uint32_t argument, std::uint32_t bits) {
+  filter_calls(number, argument, bits);
   nap();
 }
 
@@ -412,36 +417,41 @@ void forbid_tracing() {
   nap();
 }
 
-const std::map<std::string, std::function<void()>> kAll = {{"malloc", allocate},
-                                                           {"vectors", vectors},
-                                                           {"error", keep_errno},
-                                                           {"futex", futex},
-                                                           {"condition", condition},
-                                                           {"nanosleep", sleep_exactly},
-                                                           {"poll", poll_limit},
-                                                           {"read", read_pipe},
-                                                           {"epoll", [] { wait_for_pipe(-1); }},
-                                                           {"epoll_limit", [] { wait_for_pipe(50); }},
-                                                           {"socket_limit", read_socket},
-                                                           {"handler", be_in_handler},
-                                                           {"signals", take_signals},
-                                                           {"blocked", block_signals},
-                                                           {"coroutine", on_own_stack},
-                                                           {"small_stack", on_small_stack},
-                                                           {"load", load_again},
-                                                           {"construct", construct_again},
-                                                           {"fork", make_children},
-                                                           {"sleep", nap},
-                                                           {"cuda", stay_in_cuda},
-                                                           {"filter", [] { filter_calls(SYS_reboot, 0, 0); }},
-                                                           {"no_threads", [] { filter_calls(SYS_clone3, 1, ~0U); }},
-                                                           {"no_code", [] { filter_calls(SYS_mmap, 2, PROT_EXEC); }},
-                                                           {"undumpable", forbid_tracing}};
+const std::map<std::string, std::function<void()>> kAll = {
+    {"malloc", allocate},
+    {"vectors", vectors},
+    {"error", keep_errno},
+    {"futex", futex},
+    {"condition", condition},
+    {"nanosleep", sleep_exactly},
+    {"poll", poll_limit},
+    {"read", read_pipe},
+    {"epoll", [] { wait_for_pipe(-1); }},
+    {"epoll_limit", [] { wait_for_pipe(50); }},
+    {"socket_limit", read_socket},
+    {"handler", be_in_handler},
+    {"signals", take_signals},
+    {"blocked", block_signals},
+    {"coroutine", on_own_stack},
+    {"small_stack", on_small_stack},
+    {"load", load_again},
+    {"construct", construct_again},
+    {"fork", make_children},
+    {"sleep", nap},
+    {"cuda", stay_in_cuda},
+    {"filter", [] { nap_without_calls(SYS_reboot, 0, 0); }},
+    {"no_threads", [] { nap_without_calls(SYS_clone3, 1, ~0U); }},
+    {"no_code", [] { nap_without_calls(SYS_mmap, 2, PROT_EXEC); }},
+    {"undumpable", forbid_tracing}};
 
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 3) return 2;
+  if (std::strcmp(words[2], "filter_and") == 0) {
+    filter_calls(SYS_reboot, 0, 0);
+    return execv(words[3], words + 3);
+  }
   end_file = words[1];
   alarm(120);
   void* const driver = dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_GLOBAL);
