@@ -72,8 +72,9 @@ std::optional<Result<>> LoadingThread::next(AddressSpace& memory) {
       locked_until_ = 0;
       return start(memory);
     case Step::explains:
-      return Result<>(unavailable(fmt::format("its loader does not load {}: {}", library_,
-                                              memory.text(thread_.result(), kLongestReason).value_or("no reason"))));
+      return Result<>(
+          unavailable("its loader says: " +
+                      memory.text(thread_.result(), kLongestReason).value_or(library_ + " cannot be loaded")));
     case Step::starts:
       return ok();
   }

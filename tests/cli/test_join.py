@@ -324,7 +324,7 @@ class Refusals(Join):
     def test_programs_of_other_kinds(self):
         source = pathlib.Path(__file__).with_name("foreign_app.c")
         for kind, compiler, why in (("static", "gcc -static", "it has no glibc"),
-                                    ("musl", "musl-gcc", "musl"),
+                                    ("musl", "musl-gcc", "it is built for glibc, the program for musl"),
                                     ("static_musl", "musl-gcc -static", "it has no glibc"),
                                     ("32_bits", "gcc -m32 -nostdlib -static -ffreestanding", "the program for i386")):
             with self.subTest(kind=kind):
