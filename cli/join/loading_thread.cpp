@@ -15,7 +15,7 @@ namespace wicprof::cli {
 namespace {
 
 constexpr TimeNs kLongestLock = 900 * kMillisecond;  // the load takes some milliseconds
-constexpr TimeNs kStopsAtOnce = 20 * kMillisecond;   // unless it waits for a disk
+constexpr TimeNs kStopsAtOnce = 200 * kMillisecond;  // unless it waits for a disk
 constexpr std::size_t kLongestReason = 1024;
 
 Error went_away() { return unavailable("it has ended, or runs another program now"); }

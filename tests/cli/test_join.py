@@ -221,7 +221,7 @@ class Accidents(Join):
     def test_killed_at_each_step(self):
         """While one thread makes another, and while that loads the library. A program is joined by the first that gets
         through; then comes the next program."""
-        whats = [("vectors", "error", "malloc"), ("signals", "condition"), ("condition", "blocked"), ("read",),
+        whats = [("vectors", "error", "malloc"), ("signals", "condition"), ("condition", "blocked"), ("fork", "read"),
                  ("error", "load")]
         last, step = 200, 1 if JOINS >= 500 else 7
         for number, what in enumerate(whats):
