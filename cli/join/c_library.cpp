@@ -91,6 +91,13 @@ std::uint64_t bare_call(AddressSpace& memory, std::uint64_t function, std::uint8
   return 0;
 }
 
+/// "libc.so.6" is a link to "libc-2.31.so" before glibc 2.34.
+bool is_file(const Mapping& mapping, std::string_view name, std::string_view end) {
+  const std::string_view file = mapping.file_name();
+  if (!file.starts_with(name)) return false;
+  return file.substr(name.size()).starts_with(end) || file.substr(name.size()).starts_with("-2.");
+}
+
 /// The parts of a C library that a process has mapped; nullopt for one that it has not.
 struct Parts {
   std::optional<MappedObject> c, threads, loading;
@@ -100,11 +107,10 @@ Parts parts_of(AddressSpace& memory) {
   Parts parts;
   for (const Mapping& mapping : memory.mappings()) {
     if (!mapping.executable()) continue;
-    const std::string_view name = mapping.file_name();
-    std::optional<MappedObject>* const part = name.starts_with("libc.so.6")         ? &parts.c
-                                              : name.starts_with("libpthread.so.0") ? &parts.threads
-                                              : name.starts_with("libdl.so.2")      ? &parts.loading
-                                                                                    : nullptr;
+    std::optional<MappedObject>* const part = is_file(mapping, "libc", ".so.6")         ? &parts.c
+                                              : is_file(mapping, "libpthread", ".so.0") ? &parts.threads
+                                              : is_file(mapping, "libdl", ".so.2")      ? &parts.loading
+                                                                                        : nullptr;
     if (part == nullptr) continue;
     const auto object = MappedObject::of(memory, mapping);
     if (!object) continue;
@@ -117,9 +123,11 @@ Parts parts_of(AddressSpace& memory) {
 }  // namespace
 
 bool is_c_library(const Mapping& mapping) {
-  const std::string_view name = mapping.file_name();
-  return name.starts_with("libc.so.6") || name.starts_with("libpthread.so.0") || name.starts_with("libdl.so.2");
+  return is_file(mapping, "libc", ".so.6") || is_file(mapping, "libpthread", ".so.0") ||
+         is_file(mapping, "libdl", ".so.2");
 }
+
+bool is_loader(const Mapping& mapping) { return is_file(mapping, "ld", "-linux"); }
 
 Result<CLibrary> find_c_library(AddressSpace& memory) {
   const Parts parts = parts_of(memory);

@@ -36,5 +36,6 @@ Result<CLibrary> find_c_library(AddressSpace& memory);
 
 /// Whether a file is a part of the C library: "libc.so.6", "libpthread.so.0".
 bool is_c_library(const Mapping& mapping);
+bool is_loader(const Mapping& mapping);
 
 }  // namespace wicprof::cli

@@ -21,8 +21,6 @@ bool holds(const std::vector<CodeRange>& ranges, std::uint64_t address) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const CodeRange& each) { return each.holds(address); });
 }
 
-bool is_loader(const Mapping& mapping) { return mapping.file_name().starts_with("ld-linux"); }
-
 bool is_cuda(const Mapping& mapping) {
   const std::string_view name = mapping.file_name();
   constexpr std::string_view kFiles[] = {"libcuda.so", "libcudart.so", "libcupti.so", "libnvidia-", "libcudadebugger."};
