@@ -3,8 +3,9 @@
 each recording with the third before it.
 
 Without --toggled: two hours of events (bench/long_producer.cpp) within minutes, recorded with --keep-last alone, and in
-segments with --keep-last. With --toggled: a sample on CPU devices for --seconds, in segments with --keep-last, toggled
-every two seconds; what the program itself takes is compared, too.
+segments with --keep-last. With --minutes: the same events per second in real time, with --keep-last 5m. With --toggled:
+a sample on CPU devices for --seconds, in segments with --keep-last, toggled every two seconds; what the program itself
+takes is compared, too.
 """
 
 import argparse
@@ -141,6 +142,7 @@ def main():
     parser.add_argument("--producer", default="build/bin/bench_long_producer")
     parser.add_argument("--covered", type=float, default=7200, help="seconds that the events' times cover")
     parser.add_argument("--seconds", type=float, default=180, help="seconds that each recording takes")
+    parser.add_argument("--minutes", type=float, help="record this long in real time")
     parser.add_argument("--toggled", nargs=argparse.REMAINDER, metavar="PROGRAM",
                         help="a sample with its options, without --seconds; the last option")
     result_file.add_arguments(parser)
@@ -152,7 +154,13 @@ def main():
         rows = rows_of(options, "toggled", ["--segment", part, "--keep-last", part], program, toggled=True)
         return result_file.write(options, "long_recording", f"bench/long_recording.py --seconds "
                                  f"{options.seconds:g} --toggled {' '.join(options.toggled)}", rows)
+    if options.minutes:
+        options.covered = options.seconds = options.minutes * 60
     program = [options.producer, "--covered-seconds", str(options.covered), "--seconds", str(options.seconds)]
+    if options.minutes:
+        rows = rows_of(options, "real_time", ["--keep-last", "5m"], program)
+        return result_file.write(options, "long_recording", f"bench/long_recording.py --minutes {options.minutes:g}",
+                                 rows)
     rows = rows_of(options, "keep_last", ["--keep-last", part], program)
     rows += rows_of(options, "segment_keep_last", ["--segment", part, "--keep-last", part], program)
     return result_file.write(options, "long_recording", f"bench/long_recording.py --covered {options.covered:g} "

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "collector/collector.h"
+#include "collector/program/without_forks.h"
 #include "collector/sources/list.h"
 #include "collector/waits/range_names.h"
 #include "collector/waits/watched_launches.h"
@@ -69,6 +70,7 @@ std::string begin(Attachment& attachment, const WakeRequest& request, const Envi
   Selection selection =
       select_sources(split_list(request.trace), waits, &control, &attachment.session.open_work(), true);
   if (selection.sources.empty()) return {};
+  const WithoutForks without;  // CUPTI's start may load more libraries than its own
   const Result<CuptiApi>& api = cupti(environment);
   if (!api) return api.error().message;
   register_exit(false);

@@ -11,6 +11,7 @@
 
 #include "collector/injection.h"
 #include "collector/program/own_thread.h"
+#include "collector/program/without_forks.h"
 #include "protocol/dormant.h"
 
 namespace wicprof::collector {
@@ -63,6 +64,7 @@ void remove_page() noexcept {
 
 void wait_to_be_woken() noexcept try {
   if (getauxval(AT_SECURE) != 0) return;  // its rights are not those of whoever may write the page
+  WithoutForks::prepare();
   Result<DormantPage> made = DormantPage::create();
   if (!made) return;
   page = new DormantPage(*std::move(made));

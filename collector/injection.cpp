@@ -14,6 +14,7 @@
 #include "collector/attachment.h"
 #include "collector/collector.h"
 #include "collector/dormant.h"
+#include "collector/program/without_forks.h"
 #include "collector/sources/list.h"
 #include "collector/waits/waits_of_process.h"
 #include "protocol/notice.h"
@@ -103,6 +104,7 @@ void start() {
 /// The CUPTI that the program has loaded itself, as PyTorch does: a second one in a process would be in its way. Empty:
 /// none.
 std::string cupti_of_program() {
+  const WithoutForks without;
   for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
     void* const loaded = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     if (loaded == nullptr) continue;
@@ -133,7 +135,8 @@ void record_request(const WakeRequest& request) noexcept {
       pthread_atfork(nullptr, nullptr, attached_in_child);
     });
     Environment environment = read_environment();
-    if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = cupti_of_program();
+    static const std::string of_program = cupti_of_program();  // CUPTI is loaded once
+    if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = of_program;
     record_attached(request, environment, state().waits, shared_cupti);
   } catch (...) {
     // For example out of memory: the program continues unrecorded.

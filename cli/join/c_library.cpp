@@ -54,6 +54,21 @@ std::uint64_t find_code(AddressSpace& memory, const MappedObject& object, std::s
   return 0;
 }
 
+/// Whether one of these functions calls `callee` directly.
+bool calls(AddressSpace& memory, const std::vector<CodeRange>& functions, std::uint64_t callee) {
+  for (const CodeRange& function : functions) {
+    std::string code(function.end - function.begin, '\0');
+    if (!memory.read(function.begin, code.data(), code.size())) continue;
+    for (std::size_t at = code.find('\xe8'); at != std::string::npos; at = code.find('\xe8', at + 1)) {
+      std::int32_t distance = 0;
+      if (at + 1 + sizeof distance > code.size()) break;
+      std::memcpy(&distance, code.data() + at + 1, sizeof distance);
+      if (function.begin + at + 5 + static_cast<std::uint64_t>(std::int64_t{distance}) == callee) return true;
+    }
+  }
+  return false;
+}
+
 /// From the code of __errno_location(): mov DISTANCE(%rip), %rax; add %fs:0, %rax; ret.
 std::optional<std::int64_t> find_errno(AddressSpace& memory, std::uint64_t function) {
   constexpr std::array<std::uint8_t, 4> kBranchTarget{0xf3, 0x0f, 0x1e, 0xfa};
@@ -68,11 +83,19 @@ std::optional<std::int64_t> find_errno(AddressSpace& memory, std::uint64_t funct
   return memory.value<std::int64_t>(next + static_cast<std::uint64_t>(std::int64_t{*distance}));
 }
 
-/// Whether a function is one call of the system and nothing else.
-bool is_bare_call(AddressSpace& memory, std::uint64_t function, std::uint8_t number) {
+/// Of a function that is one call of the system and nothing else, where the call is; 0: it is not.
+std::uint64_t bare_call(AddressSpace& memory, std::uint64_t function, std::uint8_t number) {
   const std::array<std::uint8_t, 8> expected{0xb8, number, 0, 0, 0, 0x0f, 0x05, 0xc3};
-  return memory.value<std::array<std::uint8_t, 8>>(function) == expected ||
-         memory.value<std::array<std::uint8_t, 8>>(function + 4) == expected;
+  for (const std::uint64_t at : {function, function + 4})
+    if (memory.value<std::array<std::uint8_t, 8>>(at) == expected) return at + 5;
+  return 0;
+}
+
+/// "libc.so.6" is a link to "libc-2.31.so" before glibc 2.34.
+bool is_file(const Mapping& mapping, std::string_view name, std::string_view end) {
+  const std::string_view file = mapping.file_name();
+  if (!file.starts_with(name)) return false;
+  return file.substr(name.size()).starts_with(end) || file.substr(name.size()).starts_with("-2.");
 }
 
 /// The parts of a C library that a process has mapped; nullopt for one that it has not.
@@ -84,11 +107,10 @@ Parts parts_of(AddressSpace& memory) {
   Parts parts;
   for (const Mapping& mapping : memory.mappings()) {
     if (!mapping.executable()) continue;
-    const std::string_view name = mapping.file_name();
-    std::optional<MappedObject>* const part = name.starts_with("libc.so.6")         ? &parts.c
-                                              : name.starts_with("libpthread.so.0") ? &parts.threads
-                                              : name.starts_with("libdl.so.2")      ? &parts.loading
-                                                                                    : nullptr;
+    std::optional<MappedObject>* const part = is_file(mapping, "libc", ".so.6")         ? &parts.c
+                                              : is_file(mapping, "libpthread", ".so.0") ? &parts.threads
+                                              : is_file(mapping, "libdl", ".so.2")      ? &parts.loading
+                                                                                        : nullptr;
     if (part == nullptr) continue;
     const auto object = MappedObject::of(memory, mapping);
     if (!object) continue;
@@ -101,13 +123,15 @@ Parts parts_of(AddressSpace& memory) {
 }  // namespace
 
 bool is_c_library(const Mapping& mapping) {
-  const std::string_view name = mapping.file_name();
-  return name.starts_with("libc.so.6") || name.starts_with("libpthread.so.0") || name.starts_with("libdl.so.2");
+  return is_file(mapping, "libc", ".so.6") || is_file(mapping, "libpthread", ".so.0") ||
+         is_file(mapping, "libdl", ".so.2");
 }
+
+bool is_loader(const Mapping& mapping) { return is_file(mapping, "ld", "-linux"); }
 
 Result<CLibrary> find_c_library(AddressSpace& memory) {
   const Parts parts = parts_of(memory);
-  if (!parts.c) return unavailable("it does not use glibc (libc.so.6)");
+  if (!parts.c) return unavailable("it has no glibc (libc.so.6): it is linked statically, or uses another C library");
   if (parts.several) return unavailable("it has more than one C library");
   CLibrary found;
   const auto function = [&](std::string_view name) {
@@ -121,11 +145,17 @@ Result<CLibrary> find_c_library(AddressSpace& memory) {
   constexpr std::string_view kSignalReturn("\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
   found.create_thread = function("pthread_create");
   found.open_library = function("dlopen");
+  found.load_error = function("dlerror");
+  found.describe_address = function("dladdr");
+  found.lock_files = function("_IO_list_lock");
+  found.unlock_files = function("_IO_list_unlock");
   found.landing = function("getppid");
+  found.landing_call = bare_call(memory, found.landing, kGetParent);
   found.signal_return = find_code(memory, *parts.c, kSignalReturn);
   const auto errno_offset = find_errno(memory, function("__errno_location"));
-  if (found.create_thread == 0 || found.open_library == 0 || found.signal_return == 0 || !errno_offset ||
-      !is_bare_call(memory, found.landing, kGetParent))
+  const std::uint64_t needed[] = {found.create_thread, found.open_library, found.load_error,   found.describe_address,
+                                  found.lock_files,    found.unlock_files, found.landing_call, found.signal_return};
+  if (std::find(std::begin(needed), std::end(needed), 0) != std::end(needed) || !errno_offset)
     return unavailable("its C library is of a kind that wic-prof does not know");
   found.errno_offset = *errno_offset;
   const auto collect = [&](std::string_view name, std::vector<CodeRange>& to) {
@@ -135,6 +165,7 @@ Result<CLibrary> find_c_library(AddressSpace& memory) {
       to.insert(to.end(), ranges.begin(), ranges.end());
     }
   };
+  found.fork_locks_files = calls(memory, parts.c->functions(memory, "fork"), found.lock_files);
   for (const std::string_view name : kNotWithin) collect(name, found.not_within);
   for (const std::string_view name : kOfMutex) collect(name, found.of_mutex);
   return found;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace wicprof::cli {
 
@@ -35,6 +36,10 @@ CalledThread::End CalledThread::land(std::uint64_t stack, TimeNs until) {
     if (stop.kind != Stop::Kind::call) continue;
     if (!thread_.registers(registers_)) return End::gone;
     const bool at_end = static_cast<std::int64_t>(registers_.rax) != -ENOSYS;
+    if (!at_end && registers_.rsp == stack && registers_.orig_rax != SYS_getppid) {
+      result_ = std::exchange(registers_.orig_rax, SYS_getppid);
+      if (!thread_.set_registers(registers_)) return End::gone;
+    }
     if (registers_.orig_rax == SYS_getppid && at_end && (stack == 0 || registers_.rsp == stack)) return End::landed;
   }
 }

@@ -34,11 +34,13 @@ class CalledThread {
   /// it is gone.
   bool call(const user_regs_struct& before, const RemoteCall& call) const;
   /// Lets the thread go on until it has made the landing's call of the system with `stack` as its stack's pointer (0:
-  /// with any). What the called function returned is lost. After `late`, call again.
+  /// with any). After `late`, call again.
   End land(std::uint64_t stack, TimeNs until);
 
   /// Of the landing.
   const user_regs_struct& registers() const { return registers_; }
+  /// What a function returned that had CLibrary::landing_call to return to.
+  std::uint64_t result() const { return result_; }
   /// A thread that the thread has created meanwhile; 0: none.
   pid_t created() const { return created_; }
 
@@ -46,6 +48,7 @@ class CalledThread {
   TracedThread thread_;
   bool runs_;
   pid_t created_ = 0;
+  std::uint64_t result_ = 0;
   user_regs_struct registers_{};
 };
 

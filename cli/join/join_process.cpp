@@ -38,7 +38,6 @@ constexpr TimeNs kMostLooked = 40 * kMillisecond;  // that threads are stopped t
 constexpr TimeNs kStops = 2 * kSecond;             // until a thread counts as one that does not stop
 constexpr TimeNs kCreates = 2 * kSecond;           // until the call of pthread_create() counts as one that hangs
 constexpr TimeNs kLoads = 10 * kSecond;            // until dlopen() does, which may read from a slow disk
-constexpr TimeNs kLoadsAlone = 30 * kMillisecond;  // while the only thread of the program is stopped
 constexpr TimeNs kLook = kMillisecond;             // between looks at what threads do, which stop none
 constexpr TimeNs kAsleepFirst = 300 * kMillisecond;
 constexpr TimeNs kFirstPause = 4 * kMillisecond, kLongestPause = 50 * kMillisecond;  // between stops of a thread
@@ -96,6 +95,15 @@ class Join {
     Result<CLibrary> found = find_c_library(memory_);
     if (!found) return found.error();
     c_ = *std::move(found);
+    // Where an allocator of its own is, fork() takes that one's locks before those of the files, and the new thread
+    // wants them the other way round.
+    const bool own_allocator = has_own_allocator(memory_);
+    if ((own_allocator || !c_.fork_locks_files) && makes_children(memory_.pid())) {
+      return unavailable(fmt::format(
+          "it makes children by fork(), and has {}: a child that it makes while its loader works on the library might "
+          "hang",
+          own_allocator ? "an allocator of its own" : "a C library whose fork() wic-prof does not know"));
+    }
     const Mapping* const code = memory_.at(c_.create_thread);
     if (code == nullptr) return unavailable("it has ended");
     code_ = *code;
@@ -120,7 +128,6 @@ class Join {
   Attempt with_any_thread() {
     const std::vector<Candidate> threads = threads_of(memory_.pid());
     if (threads.empty()) return {Attempt::End::failed, "it has ended"};
-    alone_ = threads.size() == 1;
     for (const Candidate& each : threads) {
       if (each.now.fit == ThreadNow::Fit::unfit) continue;
       // A thread that sleeps is rarely in the loader or the allocator; one that computes often is.
@@ -198,7 +205,6 @@ class Join {
     const CalledThread::End end = called.land(frame.landed, now_ns() + kCreates);
     if (called.created() != 0) loading_.emplace(called.created(), c_, library_, start_);
     if (end != CalledThread::End::landed) return {Attempt::End::failed, "one of its threads did not come back in time"};
-    if (loading_ && alone_) result_ = loading_->work(memory_, now_ns() + kLoadsAlone);
     // In this order: before its registers are set, the thread would get all else back by itself.
     const bool back = thread.interrupt() && thread.go_on() && is_back(thread.wait(now_ns() + kCreates)) &&
                       memory_.write(errno_at, &*error, sizeof *error) && thread.set_vector_registers(vectors) &&
@@ -219,25 +225,23 @@ class Join {
   static bool is_back(const Stop& stop) { return stop.kind == Stop::Kind::asked || stop.kind == Stop::Kind::group; }
 
   Result<Joined> loaded() {
-    if (!result_) result_ = loading_->work(memory_, now_ns() + kLoads);
-    if (!result_) {
+    const std::optional<Result<>> result = loading_->work(memory_, now_ns() + kLoads);
+    if (!result) {
       return unavailable(
           "its loader does not answer, because another thread is in it, or the disk is slow; try again later");
     }
-    if (!*result_) return result_->error();
+    if (!*result) return result->error();
     return joined_;
   }
 
   AddressSpace memory_;
   const std::string library_, start_;
   CLibrary c_;
-  Mapping code_;        // of the C library, when c_ was found
-  bool alone_ = false;  // the process has one thread
+  Mapping code_;  // of the C library, when c_ was found
   TimeNs began_ = 0;
   TimeNs looked_ = 0;  // without the time until threads stop, which need a CPU for that
   std::map<pid_t, Known> known_;
   std::optional<LoadingThread> loading_;
-  std::optional<Result<>> result_;
   Joined joined_;
 };
 

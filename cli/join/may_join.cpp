@@ -109,31 +109,6 @@ Origin origin_of(const std::string& process) {
   return origin;
 }
 
-/// Whether a process of several threads makes children by fork(). One that is made while another thread is in the
-/// loader finds the loader in the middle of its work, and may hang or crash in it. Looks for kLooks milliseconds.
-bool makes_children(const std::string& process) {
-  constexpr int kLooks = 60;
-  const Origin own = origin_of(process);
-  const auto is_copy = [&](const std::string& child) {
-    const Origin of = origin_of(child);
-    return of.ended ? of.name == own.name : !of.stack_begin.empty() && of.stack_begin == own.stack_begin;
-  };
-  for (int i = 0; i < kLooks; ++i) {
-    std::vector<std::string> children;
-    std::size_t threads = 0;
-    std::error_code error;
-    for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
-      ++threads;
-      std::ifstream list(thread.path() / "children");
-      for (std::string child; list >> child;) children.push_back(child);
-    }
-    if (threads <= 1) return false;  // it waits while the library is loaded
-    if (std::any_of(children.begin(), children.end(), is_copy)) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
-
 /// Whether the process finds our library under the same name, and may execute it.
 Result<> sees_library(pid_t pid, const std::string& library) {
   const std::string there = fmt::format("/proc/{}/root{}", pid, library);
@@ -154,6 +129,27 @@ Result<> sees_library(pid_t pid, const std::string& library) {
 }
 
 }  // namespace
+
+bool makes_children(pid_t pid) {
+  constexpr int kLooks = 60;
+  const std::string process = std::to_string(pid);
+  const Origin own = origin_of(process);
+  const auto is_copy = [&](const std::string& child) {
+    const Origin of = origin_of(child);
+    return of.ended ? of.name == own.name : !of.stack_begin.empty() && of.stack_begin == own.stack_begin;
+  };
+  for (int i = 0; i < kLooks; ++i) {
+    std::vector<std::string> children;
+    std::error_code error;
+    for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
+      std::ifstream list(thread.path() / "children");
+      for (std::string child; list >> child;) children.push_back(child);
+    }
+    if (std::any_of(children.begin(), children.end(), is_copy)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
 
 Result<> may_join(pid_t pid, const std::string& library) {
   const std::map<std::string, std::string> status = status_of(std::to_string(pid));
@@ -180,10 +176,6 @@ Result<> may_join(pid_t pid, const std::string& library) {
   if (shares_memory_with_parent(pid, field("PPid")))
     return unavailable("it has not started its own program yet (vfork)");
   if (const Result<> sees = sees_library(pid, library); !sees) return sees;
-  if (makes_children(std::to_string(pid))) {
-    return unavailable(
-        "it makes children by fork(), and one that it makes while its loader works on the library might hang");
-  }
   return ok();
 }
 

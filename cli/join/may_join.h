@@ -13,4 +13,7 @@ namespace wicprof::cli {
 /// `library`: the absolute path.
 Result<> may_join(pid_t pid, const std::string& library);
 
+/// Whether a process makes children by fork(), as a look of 60 ms shows.
+bool makes_children(pid_t pid);
+
 }  // namespace wicprof::cli

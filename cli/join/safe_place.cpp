@@ -21,8 +21,6 @@ bool holds(const std::vector<CodeRange>& ranges, std::uint64_t address) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const CodeRange& each) { return each.holds(address); });
 }
 
-bool is_loader(const Mapping& mapping) { return mapping.file_name().starts_with("ld-linux"); }
-
 bool is_cuda(const Mapping& mapping) {
   const std::string_view name = mapping.file_name();
   constexpr std::string_view kFiles[] = {"libcuda.so", "libcudart.so", "libcupti.so", "libnvidia-", "libcudadebugger."};
@@ -99,6 +97,13 @@ std::string about_innermost(AddressSpace& memory, const CLibrary& library, const
 }
 
 }  // namespace
+
+bool has_own_allocator(AddressSpace& memory) {
+  return std::any_of(memory.mappings().begin(), memory.mappings().end(), [&](const Mapping& each) {
+    return each.executable() && each.inode != 0 && !is_c_library(each) && !is_loader(each) &&
+           has_allocator(memory, each);
+  });
+}
 
 std::string why_not_safe(AddressSpace& memory, const CLibrary& library, const TracedThread& thread,
                          const user_regs_struct& registers, const Continuation& continuation) {

@@ -16,6 +16,9 @@ namespace wicprof::cli {
 /// How many bytes of its stack a thread must have free for the call.
 inline constexpr std::uint64_t kRoomForCall = std::uint64_t{64} << 10;
 
+/// Whether malloc() is not that of the C library.
+bool has_own_allocator(AddressSpace& memory);
+
 /// Why the thread is in no safe place, as what follows "a thread"; empty: it is in one. `continuation`: of `registers`.
 std::string why_not_safe(AddressSpace& memory, const CLibrary& library, const TracedThread& thread,
                          const user_regs_struct& registers, const Continuation& continuation);

@@ -133,6 +133,7 @@ std::string why_not_loadable(const std::string& program, const std::string& libr
   }
   const std::string loader = loader_of(head, *header);
   if (loader.empty()) return {};
+  if (loader.find("/ld-musl-") != std::string::npos) return "it is built for glibc, the program for musl";
   const Result<ProgramOutput> said = listed(loader, library);
   if (!said) return {};
   if (std::string reason = reason_in(said->errors, library); !reason.empty()) return reason;

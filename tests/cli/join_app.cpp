@@ -19,11 +19,15 @@
 //   coroutine     is on a stack that it has made itself
 //   small_stack   sleeps on a stack of 32 KiB
 //   load          loads and unloads a library
+//   construct     same; the constructor of the library opens a file
 //   fork          makes children that allocate memory and load a library
 //   sleep         sleeps until the file exists, in short naps
 //   cuda          is in a function of CUDA until the file exists
 //   filter        forbids itself calls of the system (seccomp), with a filter that allows all; then as sleep
+//   no_threads    same, with one that allows no new thread
+//   no_code       same, with one that allows no mapping to execute
 //   undumpable    lets nobody trace it; then as sleep
+// FILE filter_and PROGRAM WORD...: becomes that program, with the filter that allows all.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -33,6 +37,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -47,6 +52,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -356,6 +362,15 @@ void load_again() {
   }
 }
 
+void construct_again() {
+  while (!at_end()) {
+    void* const library = dlopen(OPENING_LIBRARY, RTLD_NOW);
+    if (library == nullptr) return fail("construct", 0);
+    dlclose(library);
+    usleep(100);
+  }
+}
+
 void make_children() {
   while (!at_end()) {
     const pid_t child = fork();
@@ -376,11 +391,24 @@ void stay_in_cuda() {
   wait(end_file);
 }
 
-void filter_calls() {
-  sock_filter allow{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-  const sock_fprog program{1, &allow};
+/// Forbids a call of the system where its argument of that index has one of these bits.
+void filter_calls(std::uint32_t number, std::uint32_t argument, std::uint32_t bits) {
+  constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kReturn = BPF_RET | BPF_K;
+  sock_filter filter[] = {
+      {kLoad, 0, 0, offsetof(seccomp_data, nr)},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, number},
+      {kLoad, 0, 0, static_cast<std::uint32_t>(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t))},
+      {BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits},
+      {kReturn, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+      {kReturn, 0, 0, SECCOMP_RET_ALLOW},
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) fail("filter", errno);
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) fail("filter", errno);
+}
+
+void nap_without_calls(std::uint32_t number, std::uint32_t argument, std::uint32_t bits) {
+  filter_calls(number, argument, bits);
   nap();
 }
 
@@ -389,33 +417,41 @@ void forbid_tracing() {
   nap();
 }
 
-const std::map<std::string, std::function<void()>> kAll = {{"malloc", allocate},
-                                                           {"vectors", vectors},
-                                                           {"error", keep_errno},
-                                                           {"futex", futex},
-                                                           {"condition", condition},
-                                                           {"nanosleep", sleep_exactly},
-                                                           {"poll", poll_limit},
-                                                           {"read", read_pipe},
-                                                           {"epoll", [] { wait_for_pipe(-1); }},
-                                                           {"epoll_limit", [] { wait_for_pipe(50); }},
-                                                           {"socket_limit", read_socket},
-                                                           {"handler", be_in_handler},
-                                                           {"signals", take_signals},
-                                                           {"blocked", block_signals},
-                                                           {"coroutine", on_own_stack},
-                                                           {"small_stack", on_small_stack},
-                                                           {"load", load_again},
-                                                           {"fork", make_children},
-                                                           {"sleep", nap},
-                                                           {"cuda", stay_in_cuda},
-                                                           {"filter", filter_calls},
-                                                           {"undumpable", forbid_tracing}};
+const std::map<std::string, std::function<void()>> kAll = {
+    {"malloc", allocate},
+    {"vectors", vectors},
+    {"error", keep_errno},
+    {"futex", futex},
+    {"condition", condition},
+    {"nanosleep", sleep_exactly},
+    {"poll", poll_limit},
+    {"read", read_pipe},
+    {"epoll", [] { wait_for_pipe(-1); }},
+    {"epoll_limit", [] { wait_for_pipe(50); }},
+    {"socket_limit", read_socket},
+    {"handler", be_in_handler},
+    {"signals", take_signals},
+    {"blocked", block_signals},
+    {"coroutine", on_own_stack},
+    {"small_stack", on_small_stack},
+    {"load", load_again},
+    {"construct", construct_again},
+    {"fork", make_children},
+    {"sleep", nap},
+    {"cuda", stay_in_cuda},
+    {"filter", [] { nap_without_calls(SYS_reboot, 0, 0); }},
+    {"no_threads", [] { nap_without_calls(SYS_clone3, 1, ~0U); }},
+    {"no_code", [] { nap_without_calls(SYS_mmap, 2, PROT_EXEC); }},
+    {"undumpable", forbid_tracing}};
 
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 3) return 2;
+  if (std::strcmp(words[2], "filter_and") == 0) {
+    filter_calls(SYS_reboot, 0, 0);
+    return execv(words[3], words + 3);
+  }
   end_file = words[1];
   alarm(120);
   void* const driver = dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_GLOBAL);

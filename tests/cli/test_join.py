@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import test_attach
 
 JOIN_APP = os.environ.get("WICPROF_JOIN_APP")
 JOINS = int(os.environ.get("WICPROF_JOINS", "12"))
+CHILDREN = max(JOINS // 4, 1)
 QUICK = ("--for", "1ms", "--buffer-size", "1", "--trace", "host_waits", "-f", "-o", "t.wicprof")
 LOADED = "loaded wic-prof's library into"
 
@@ -177,6 +179,20 @@ class Programs(Join):
         self.assertIn(LOADED, result.stderr)
         self.ends_well(program)
 
+    def test_children(self):
+        """Each allocates and loads a library, while the loader of the parent works on ours."""
+        for _ in range(CHILDREN):
+            program = self.join_app("fork", "fork", "condition")
+            self.joins(program)
+            self.ends_well(program)
+            self.end.unlink()
+
+    def test_constructors_that_open_files(self):
+        """They want the lock that fork() waits for, while their thread is in the loader."""
+        program = self.join_app("sleep", "construct", "construct")
+        self.joins(program)
+        self.ends_well(program)
+
     def test_many_under_load(self):
         """Fresh programs, beside others that keep the CPUs busy."""
         busy = [self.join_app("vectors", "malloc") for _ in range(2)]
@@ -205,7 +221,7 @@ class Accidents(Join):
     def test_killed_at_each_step(self):
         """While one thread makes another, and while that loads the library. A program is joined by the first that gets
         through; then comes the next program."""
-        whats = [("vectors", "error", "malloc"), ("signals", "condition"), ("condition", "blocked"), ("read",),
+        whats = [("vectors", "error", "malloc"), ("signals", "condition"), ("condition", "blocked"), ("fork", "read"),
                  ("error", "load")]
         last, step = 200, 1 if JOINS >= 500 else 7
         for number, what in enumerate(whats):
@@ -245,9 +261,9 @@ class Accidents(Join):
 
 
 class Refusals(Join):
-    def test_a_program_that_makes_children(self):
-        program = self.join_app("fork", "condition")
-        self.refused(program, "makes children by fork()", "CUDA_INJECTION64_PATH=")
+    def test_children_of_a_program_with_an_allocator_of_its_own(self):
+        program = self.join_app("fork", "condition", env={"LD_PRELOAD": os.environ["WICPROF_OWN_ALLOCATOR"]})
+        self.refused(program, "makes children by fork()", "an allocator of its own", "CUDA_INJECTION64_PATH=")
         self.ends_well(program)
 
     def test_without_ptrace(self):
@@ -289,6 +305,80 @@ class Refusals(Join):
         program = self.join_app("filter")
         self.until(lambda: "Seccomp:\t2" in pathlib.Path(f"/proc/{program.pid}/status").read_text(), "the filter")
         self.refused(program, "seccomp")
+        self.ends_well(program)
+
+    def test_filters_of_the_same_number(self):
+        """As those of one container: what they forbid shows at the call."""
+        for what, why in (("no_threads", "the system refuses it a thread"),
+                          ("no_code", "failed to map segment from shared object")):
+            with self.subTest(what=what):
+                program = self.join_app(what)
+                self.until(lambda: "Seccomp:\t2" in pathlib.Path(f"/proc/{program.pid}/status").read_text(), "a filter")
+                result = subprocess.run([JOIN_APP, str(self.end), "filter_and", harness.WICPROF, "attach",
+                                         str(program.pid), *QUICK], env=self.env, cwd=self.work, text=True,
+                                        capture_output=True)
+                self.assert_refused(result, 3, why)
+                self.ends_well(program)
+                self.end.unlink()
+
+    def test_programs_of_other_kinds(self):
+        source = pathlib.Path(__file__).with_name("foreign_app.c")
+        for kind, compiler, why in (("static", "gcc -static", "it has no glibc"),
+                                    ("musl", "musl-gcc", "it is built for glibc, the program for musl"),
+                                    ("static_musl", "musl-gcc -static", "it has no glibc"),
+                                    ("32_bits", "gcc -m32 -nostdlib -static -ffreestanding", "the program for i386")):
+            with self.subTest(kind=kind):
+                app = self.work / kind
+                made = shutil.which(compiler.split()[0]) and subprocess.run(
+                    [*compiler.split(), "-O1", "-o", app, source], capture_output=True).returncode == 0
+                tried = made and subprocess.run(["sh", "-c", '"$0" "$0" "$0"', app], capture_output=True)
+                if not made or tried.stdout != b"right\n":
+                    self.skipTest(f"no programs of {compiler} here")
+                program = subprocess.Popen([app, harness.FAKE_LIBCUDA, self.end], env=self.env, text=True,
+                                           cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.started.append(program)
+                self.until(lambda: self.uses_cuda(program.pid), "the program")
+                self.refused(program, why, "CUDA_INJECTION64_PATH=")
+                self.ends_well(program)
+                self.end.unlink()
+
+    @unittest.skipIf(os.geteuid() != 0, "only root makes namespaces here")
+    def test_a_library_that_cannot_be_executed(self):
+        """In the mounts of the program alone."""
+        here = self.work / "installed"
+        for name in (pathlib.Path(harness.WICPROF), test_attach.LIBRARY):
+            (here / name.parent.name).mkdir(parents=True)
+            shutil.copy(name, here / name.parent.name)
+        hide = f"mount --bind {here}/lib {here}/lib && mount -o remount,bind,noexec {here}/lib && exec \"$@\""
+        if subprocess.run(["unshare", "--mount", "sh", "-c", hide, "sh", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no namespaces here")
+        program = self.join_app("sleep", wrapper=["unshare", "--mount", "sh", "-c", hide, "sh"])
+        self.until(lambda: self.uses_cuda(program.pid), "the program")
+        result = subprocess.run([here / "bin/wic-prof", "attach", str(program.pid), *QUICK], env=self.env,
+                                cwd=self.work, text=True, capture_output=True)
+        self.assert_refused(result, 3, "noexec", "install wic-prof elsewhere")
+        self.ends_well(program)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root makes namespaces here")
+    def test_yama(self):
+        """Without Yama: its file, and a file of memory that the user may not open."""
+        self.runtime.chmod(0o777)
+        self.folder.chmod(0o755)
+        self.work.chmod(0o777)
+        program = self.join_app("sleep", user=65534)
+        for scope, cure in (("1", "sysctl kernel.yama.ptrace_scope=0"), ("2", "SYS_PTRACE"),
+                            ("3", "until it starts anew")):
+            with self.subTest(scope=scope):
+                hide = (f"mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && "
+                        f"echo {scope} > /proc/sys/kernel/yama/ptrace_scope && touch {self.work}/none && "
+                        f"chmod 0 {self.work}/none && mount --bind {self.work}/none /proc/{program.pid}/mem && "
+                        f"exec setpriv --reuid 65534 \"$@\"")
+                shell = ["unshare", "--mount", "sh", "-c", hide, "sh"]
+                if subprocess.run([*shell, "true"], capture_output=True).returncode != 0:
+                    self.skipTest("no namespaces here")
+                result = subprocess.run([*shell, harness.WICPROF, "attach", str(program.pid), *QUICK], env=self.env,
+                                        cwd=self.work, text=True, capture_output=True)
+                self.assert_refused(result, 3, f"kernel.yama.ptrace_scope is {scope}", cure, "CUDA_INJECTION64_PATH=")
         self.ends_well(program)
 
     @unittest.skipIf(os.geteuid() != 0, "only root starts programs of other users")
