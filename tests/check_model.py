@@ -2,7 +2,7 @@
 """Checks a model with Spin, as the model's own lines say:
 
     check: [-DNAME=VALUE ...] safety          all states: no assertion fails, no process is stuck
-    check: [-DNAME=VALUE ...] always CLAIM    all states, with the ltl claim of that name
+    check: [-DNAME=VALUE ...] always CLAIM    all runs, with the ltl claim of that name
     check: [-DNAME=VALUE ...] finally CLAIM   the claim holds in the end (under weak fairness)
 
 usage: check_model.py MODEL [MUTANT]
@@ -42,7 +42,7 @@ class Verdict:
 def check(model: str, defines: list[str], compiler: str, folder: str, kind: str, claim: list[str]) -> Verdict:
     run(["spin", "-a", *defines, model], folder)
     run([compiler, "-O2", "-DCOLLAPSE", *COMPILED[kind], "-o", "pan", "pan.c"], folder)
-    return Verdict(run(["./pan", "-m2000000", *SEARCHED[kind], *claim], folder))
+    return Verdict(run(["./pan", "-m20000", *SEARCHED[kind], *claim], folder))
 
 
 def main() -> int:

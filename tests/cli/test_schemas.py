@@ -12,6 +12,7 @@ import unittest
 import jsonschema
 
 import harness
+import stuck_case
 
 SCHEMAS = {path.name: json.loads(path.read_text())
            for path in (harness.SOURCE / "docs" / "schemas").glob("*.schema.json")}
@@ -115,20 +116,6 @@ class Schemas(harness.Case):
         analysis = self.check("t.wicprof")["analysis"]
         self.assertTrue(analysis["kernels"] and analysis["threads"])
 
-    def test_programs_that_hang(self):
-        for scenario in ("missing_signal", "ranks"):
-            run = self.start("run", "-f", "-o", "t.wicprof", "--name", "hung", "--", os.environ["WICPROF_STUCK_APP"],
-                             scenario, "simt:1", "40")
-            answers = []
-
-            def answered():
-                result = self.wic_prof("stuck", "--session=hung", "--format=json")
-                answers.append(json.loads(result.stdout) if result.returncode == 0 else {"causes": []})
-                return answers[-1]["causes"]
-            self.until(answered, "a cause")
-            self.assertEqual(faults("stuck", answers[-1]), [])
-            self.interrupt(run)
-
     def test_a_sampled_program(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", os.environ["WICPROF_SAMPLED_APP"])
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -179,6 +166,15 @@ class Schemas(harness.Case):
             changed = copy.deepcopy(report)
             change(changed)
             self.assertNotEqual(faults("report", changed), [])
+
+
+class ProgramsThatHang(stuck_case.Asks, harness.Case):
+    def test_of_stuck(self):
+        for scenario in ("missing_signal", "ranks"):
+            run = self.hang(os.environ["WICPROF_STUCK_APP"], scenario, "simt:1", "40")
+            self.until_answer(lambda answer: answer["causes"][0])
+            self.assertEqual(faults("stuck", self.answer()), [])
+            self.end(run)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Shared by the window's tests: an X server, scripts of user actions, and the window's state."""
 
+import collections
 import json
 import os
 import pathlib
@@ -89,37 +90,20 @@ def read_png(path):
             pixels += body
         at += 12 + length
     raw = zlib.decompress(pixels)
-    rows, previous, stride = [], bytearray(width * 3), width * 3
-    for y in range(height):
-        method, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        for x in range(stride):
-            left = line[x - 3] if x >= 3 else 0
-            up, corner = previous[x], previous[x - 3] if x >= 3 else 0
-            if method == 1:
-                line[x] = (line[x] + left) & 255
-            elif method == 2:
-                line[x] = (line[x] + up) & 255
-            elif method == 3:
-                line[x] = (line[x] + (left + up) // 2) & 255
-            elif method == 4:
-                guess = left + up - corner
-                choices = [left, up, corner]
-                nearest = min(choices, key=lambda value: abs(guess - value))
-                line[x] = (line[x] + nearest) & 255
-        rows.append(bytes(line))
-        previous = line
-    return width, height, rows
+    rows = [raw[at:at + 3 * width + 1] for at in range(0, len(raw), 3 * width + 1)]
+    assert len(rows) == height and not any(row[0] for row in rows), "rows are not filtered"
+    return width, height, [row[1:] for row in rows]
+
+
+def pixels_of(row):
+    """Returns the colours of a row as hexadecimal digits, from left to right."""
+    digits = row.hex()
+    return [digits[at:at + 6] for at in range(0, len(digits), 6)]
 
 
 def colours_of(path):
-    """Returns a dict from colour to its number of pixels."""
-    _, _, rows = read_png(path)
-    counts = {}
-    for row in rows:
-        for x in range(0, len(row), 3):
-            pixel = row[x:x + 3]
-            counts[pixel] = counts.get(pixel, 0) + 1
-    return {key.hex(): count for key, count in counts.items()}
+    """Returns a Counter of pixels per colour."""
+    return collections.Counter(pixel for row in read_png(path)[2] for pixel in pixels_of(row))
 
 
 def main():

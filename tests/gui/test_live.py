@@ -137,40 +137,6 @@ class Live(gui_harness.Case):
         self.assertEqual((toggle["site"], toggle["strategy"], toggle["in_effect"]), ("right", "backoff", True))
         self.interrupt(process)
 
-    def test_host_threads_of_a_program_that_nobody_changed(self):
-        if gui_harness.harness.CUDA_APP is None:
-            self.skipTest("built without CUPTI's headers")
-        self.env.update({"WICPROF_CUPTI_PATH": gui_harness.harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10",
-                         "WICPROF_TEST_CUPTI": ""})
-        process = self.start("run", "-f", "-o", "t.wicprof", "--name", "h", "--", gui_harness.harness.CUDA_APP, "load",
-                             "context", "wait", "stream", "20000", "2", "exit", "0")
-        self.until(lambda: any(s["name"] == "h" and s["answers"] and s["wic_runtime"] for s in self.sessions()),
-                   "the program")
-        site = "cudaStreamSynchronize in wait_in_runtime"
-        parked, undone, of_site = self.driven(
-            process, "h", "wait attached", "wait events 200", "frames 3", "click toggle.where", "frames 3",
-            "click toggle.where.side.host", "frames 3", "click toggle.strategy", "frames 3",
-            "click toggle.strategy.block", "frames 3", "click toggle.park", "wait toggled", "wait interventions 1",
-            "wait segments 2", "wait before_after", "frames 20", "dump a", "click toggle.undo",
-            "wait interventions 2", "frames 20", "dump b", "click toggle.where", "frames 3",
-            f"click toggle.where.{site}", "frames 3", "click toggle.park", "wait interventions 3", "frames 20",
-            "dump c")
-        toggle = parked["session"]["toggles"][0]
-        self.assertEqual((toggle["side"], toggle["mode"], toggle["strategy"], toggle["in_effect"]),
-                         ("host", "park", "block", True))
-        self.assertEqual((parked["session"]["mode"], parked["session"]["host_mode"]), ("poll", "park"))
-        self.assertEqual([segment["way"].split()[0] for segment in parked["before_after"]["segments"]],
-                         ["poll", "park"])
-        self.assertGreater(parked["before_after"]["after"]["iterations"], 0)
-        before, after = (parked["before_after"][side]["host_cpus"] for side in ("before", "after"))
-        self.assertLess(after, before)  # the program spins, wic-prof sleeps
-        self.assertEqual([(one["side"], one["mode"]) for one in undone["session"]["toggles"]],
-                         [("host", "park"), ("host", "poll")])
-        self.assertEqual(undone["session"]["host_mode"], "poll")
-        self.assertEqual(of_site["session"]["toggles"][-1]["site"], site)
-        self.assertIn(site, of_site["session"]["sites"])
-        self.interrupt(process)
-
     def test_the_window_stays_when_the_program_ends(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         gui = self.start("gui", "--session", "s", "--drive",
@@ -209,6 +175,44 @@ class Live(gui_harness.Case):
             os.kill(pid, signal.SIGKILL)
         self.until(lambda: not self.processes(), "the program to end")
         self.sessions()  # removes the stale session
+
+
+class HostThreads(gui_harness.Case):
+    """Run by itself: it compares the CPU time of two ways of waiting."""
+
+    def test_of_a_program_that_nobody_changed(self):
+        if gui_harness.harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        self.env.update({"WICPROF_CUPTI_PATH": gui_harness.harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10",
+                         "WICPROF_TEST_CUPTI": ""})
+        process = self.start("run", "-f", "-o", "t.wicprof", "--name", "h", "--", gui_harness.harness.CUDA_APP, "load",
+                             "context", "wait", "stream", "20000", "2", "exit", "0")
+        self.until(lambda: any(s["name"] == "h" and s["answers"] and s["wic_runtime"] for s in self.sessions()),
+                   "the program")
+        site = "cudaStreamSynchronize in wait_in_runtime"
+        parked, undone, of_site = self.drive(
+            [], "wait attached", "wait events 200", "frames 3", "click toggle.where", "frames 3",
+            "click toggle.where.side.host", "frames 3", "click toggle.strategy", "frames 3",
+            "click toggle.strategy.block", "frames 3", "click toggle.park", "wait toggled", "wait interventions 1",
+            "wait segments 2", "wait before_after", "frames 20", "dump a", "click toggle.undo",
+            "wait interventions 2", "frames 20", "dump b", "click toggle.where", "frames 3",
+            f"click toggle.where.{site}", "frames 3", "click toggle.park", "wait interventions 3", "frames 20",
+            "dump c", options=("--session", "h"))
+        toggle = parked["session"]["toggles"][0]
+        self.assertEqual((toggle["side"], toggle["mode"], toggle["strategy"], toggle["in_effect"]),
+                         ("host", "park", "block", True))
+        self.assertEqual((parked["session"]["mode"], parked["session"]["host_mode"]), ("poll", "park"))
+        self.assertEqual([segment["way"].split()[0] for segment in parked["before_after"]["segments"]],
+                         ["poll", "park"])
+        self.assertGreater(parked["before_after"]["after"]["iterations"], 0)
+        before, after = (parked["before_after"][side]["host_cpus"] for side in ("before", "after"))
+        self.assertLess(after, before)  # the program spins, wic-prof sleeps
+        self.assertEqual([(one["side"], one["mode"]) for one in undone["session"]["toggles"]],
+                         [("host", "park"), ("host", "poll")])
+        self.assertEqual(undone["session"]["host_mode"], "poll")
+        self.assertEqual(of_site["session"]["toggles"][-1]["site"], site)
+        self.assertIn(site, of_site["session"]["sites"])
+        self.interrupt(process)
 
 
 class RunWithAWindow(gui_harness.Case):

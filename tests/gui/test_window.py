@@ -1,5 +1,6 @@
 """The real window: what it shows for a trace, and the effect of keys and clicks."""
 
+import collections
 import contextlib
 import gzip
 import html
@@ -15,7 +16,7 @@ import time
 import unittest
 
 import gui_harness
-from gui_harness import colours_of, read_png
+from gui_harness import colours_of, pixels_of, read_png
 
 VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live", "kernels",
          "ranks"]
@@ -53,12 +54,9 @@ class Screenshots(gui_harness.Case):
             self.gui(trace, "--light", "--screenshot", f"{mode}.png")
             state = self.drive([trace], "wait facts", "frames 3", "dump s")
             x, y, width, height = (int(value) for value in state["items"]["timeline"])
-            inside = {}
-            for row in read_png(self.work / f"{mode}.png")[2][y:y + height]:
-                for at in range(x, x + width):
-                    pixel = row[3 * at:3 * at + 3].hex()
-                    inside[pixel] = inside.get(pixel, 0) + 1
-            waiting = {one: inside.get(one, 0) for one in (POLLING, PARKED, AT_BARRIER)}
+            rows = read_png(self.work / f"{mode}.png")[2][y:y + height]
+            inside = collections.Counter(pixel for row in rows for pixel in pixels_of(row)[x:x + width])
+            waiting = {one: inside[one] for one in (POLLING, PARKED, AT_BARRIER)}
             self.assertGreater(waiting[colour], 1000)
             self.assertGreaterEqual(waiting[colour], sum(waiting.values()) / 2, waiting)
             self.assertLess(waiting[other], waiting[colour] / 4, waiting)
@@ -97,7 +95,7 @@ class Screenshots(gui_harness.Case):
                     self.assertGreater(len(state["legend"]), 0)
                     x, y, width, height = (int(value) for value in state["items"]["timeline"])
                     rows = read_png(self.work / f"{state['view']}.png")[2][y:y + height]
-                    pixels = {row[3 * at:3 * at + 3].hex() for row in rows for at in range(x, x + width)}
+                    pixels = {pixel for row in rows for pixel in pixels_of(row)[x:x + width]}
                     others = {text, PARKED} if state["timeline"]["interventions"] else {text}  # lines of changes
                     self.assertEqual({light[one] for one in pixels - others if one in light} - set(state["legend"]),
                                      set())
@@ -422,15 +420,14 @@ class ShippedTraces(gui_harness.Case):
         self.assertRegex(found["selected"]["facts"]["polls"],
                          r"^9\d.\d % of its samples, at bare_poll.cu:58 \(2\d.\d % in the loop, 7\d.\d % at the barr")
         rows = read_png(self.work / "t.png")[2]
-        across = slice(*(3 * int(drawn["items"]["timeline"][0] + part * drawn["items"]["timeline"][2])
+        across = slice(*(int(drawn["items"]["timeline"][0] + part * drawn["items"]["timeline"][2])
                          for part in (0.1, 0.9)))
         colours = {}
         for track in drawn["timeline"]["tracks"]:
             if not track["key"].startswith("stream/") or track["folded"]:
                 continue
             x, y, width, height = drawn["items"]["track." + track["key"]]
-            line = rows[int(y + height / 2)][across]
-            pixels = [line[at:at + 3].hex() for at in range(0, len(line), 3)]
+            pixels = pixels_of(rows[int(y + height / 2)])[across]
             colours[track["name"].split()[-1]] = {one: pixels.count(one) / len(pixels) for one in set(pixels)}
         self.assertGreater(colours["14"].get(POLLING, 0), 0.3, "stripes")
         self.assertGreater(colours["14"].get("8a939c", 0), 0.3, "on the colour of kernels")
@@ -584,7 +581,7 @@ class Panels(gui_harness.Case):
 
         def colour(across, down):
             at = x + int(width * across)
-            return rows[y + int(height * down)][3 * at:3 * at + 3].hex()
+            return pixels_of(rows[y + int(height * down)])[at]
         # 1.25 waves of 100 us, then 2 of 50 us: the last wave of the first kernel fills a quarter of the height.
         self.assertEqual([colour(0.2, 0.9), colour(0.2, 0.1), colour(0.5, 0.9)], ["8a939c"] * 3)
         self.assertEqual(colour(0.5, 0.5), "eceff2")

@@ -7,15 +7,15 @@
  *
  * `readable`: at each moment (so also when the recorder is killed in that moment) a reader sees all rows that were committed, and
  * a file without its tables has none. Assertions: the recorder's status is the program's, and it never ends before the
- * program. `ends` (under weak fairness): the recorder ends, if somebody interrupts it until it does. With ALONE nobody
- * interrupts, and the disk is never silent: it ends, too.
+ * program. `ends`: the recorder ends, if somebody interrupts it until it does. With ALONE nobody interrupts, and the disk is
+ * never silent: it ends, too.
  *
  * Each of these defines puts a mistake into the model, which Spin must find: LOG_REMOVED_FIRST, SWAPPED_BEFORE_TABLES,
  * STATUS_OF_DISK, STATUS_OF_SIGNAL, NO_LAST_WAY, PROGRAM_LEFT, WAITS_FOR_SUMMARY.
  *
+ * check: always ends
+ * check: -DALONE always ends
  * check: always readable
- * check: finally ends
- * check: -DALONE finally ends
  */
 #define SEGMENTS 2
 #define MOST_ROWS 1      /* per segment */
@@ -54,10 +54,13 @@ byte status;
 #define readable_file(i) (traces[i].named && traces[i].tables && seen(i, traces[i].committed))
 #define is_readable(i) (traces[i].committed == 0 || readable_file(i))
 
-/* A call that writes: none goes on while the disk is silent, and a killed or ended recorder makes none. */
-#define can_write (!gone && disk != silent)
+/* A call that writes: none goes on while the disk is silent. */
+#define can_write (disk != silent)
 
-proctype program() {
+/* A killed or ended recorder does nothing more, and nothing that others do then matters. */
+#define while_there provided (!gone)
+
+proctype program() while_there {
   do
   :: d_step { program_runs -> program_runs = false; status_of_program = OWN_STATUS }; break
   :: d_step { program_runs && asked_to_end -> program_runs = false; status_of_program = BY_SIGNAL }; break
@@ -65,7 +68,7 @@ proctype program() {
   od
 }
 
-proctype environment() {
+proctype environment() while_there {
   byte changes;
   do
   :: changes < MOST_CHANGES && disk == fine -> disk = no_room; changes++
@@ -74,21 +77,21 @@ proctype environment() {
   :: changes < MOST_CHANGES && disk == fine -> disk = silent; changes++
   :: changes < MOST_CHANGES && disk == silent -> disk = fine; changes++
 #endif
-  :: d_step { !gone -> gone = true }; break
-  :: gone -> break
+  :: gone = true
   :: true -> break  /* from now on all stays as it is */
   od
 }
 
 /* Interrupts at any time, and while nothing goes on again and again. */
-proctype user() {
+proctype user() while_there {
   byte presses;
   do
 #ifndef ALONE
-  :: presses < MOST_PRESSES && !gone && unheard < UNHEARD -> d_step { presses++; unheard++ }
-  :: disk == silent && !gone && unheard < UNHEARD -> unheard++
+  :: d_step { presses < MOST_PRESSES && unheard < UNHEARD -> presses++; unheard++ }
+  :: d_step { disk == silent && unheard < UNHEARD -> unheard++ }
+#else
+  :: false
 #endif
-  :: gone -> break
   od
 }
 
@@ -120,37 +123,30 @@ inline leave(with) {
 }
 
 inline create(i) {
-  if
-  :: gone
-  :: can_write ->
-     traces[i].named = true;
-     traces[i].logged = true;
-     if
-     :: gone
-     :: can_write -> traces[i].tables = true
-     fi
-  fi
+  can_write ->
+  traces[i].named = true;
+  traces[i].logged = true;
+  can_write ->
+  traces[i].tables = true
 }
 
 /* Copies what the log has into the file, then removes the log. */
 inline fold(i) {
 #ifdef LOG_REMOVED_FIRST
   if
-  :: gone
   :: disk == no_room
-  :: !gone && disk == fine -> traces[i].logged = false
+  :: disk == fine -> traces[i].logged = false
   fi;
 #endif
   if
-  :: gone
   :: disk == no_room  /* the log stays, and is read with the file */
-  :: !gone && disk == fine ->
+  :: disk == fine ->
      do
-     :: traces[i].file < traces[i].log && !gone && disk == fine -> traces[i].file++
-     :: traces[i].file == traces[i].log || gone || disk == no_room -> break
+     :: traces[i].file < traces[i].log && disk == fine -> traces[i].file++
+     :: traces[i].file == traces[i].log || disk == no_room -> break
      od;
      if
-     :: gone || traces[i].file < traces[i].log
+     :: traces[i].file < traces[i].log
      :: can_write && traces[i].file == traces[i].log -> traces[i].logged = false
      fi
   fi
@@ -158,33 +154,29 @@ inline fold(i) {
 
 /* The thread that completes an ended segment beside the recording. */
 byte completed;
-proctype completer() {
+proctype completer() while_there {
   do
   :: completed < SEGMENTS - 1 && is_ended[completed] -> fold(completed); completed++
-  :: completed == SEGMENTS - 1 || gone -> break
+  :: completed == SEGMENTS - 1 -> break
   :: is_last && current == completed -> break
   od
 }
 
-proctype recorder() {
+proctype recorder() while_there {
   bool stopped;  /* nothing more is written */
   byte next;
   do
-  :: gone -> break
   /* The program has written events. */
-  :: !gone && !stopped && disk == fine && traces[current].committed < MOST_ROWS ->
+  :: !stopped && disk == fine && traces[current].committed < MOST_ROWS ->
      d_step { traces[current].log++; traces[current].committed++ }
-  :: !gone && !stopped && disk == no_room -> stopped = true
-  :: !gone && disk == silent && !stopped ->  /* a write that waits */
-     (disk != silent || gone)
+  :: !stopped && disk == no_room -> stopped = true
+  :: disk == silent && !stopped ->  /* a write that waits */
+     (disk != silent)
   /* A segment's border. */
-  :: !gone && !stopped && current < SEGMENTS - 1 && disk == fine && program_runs ->
+  :: !stopped && current < SEGMENTS - 1 && disk == fine && program_runs ->
      next = current + 1;
 #ifdef SWAPPED_BEFORE_TABLES
-     if
-     :: gone
-     :: can_write -> traces[next].named = true; traces[next].logged = true
-     fi;
+     can_write -> traces[next].named = true; traces[next].logged = true;
      d_step { is_ended[current] = true; current = next };
      d_step { traces[current].log++; traces[current].committed++ };
      traces[current].tables = true
@@ -196,36 +188,35 @@ proctype recorder() {
      fi
 #endif
   /* The first interruption goes to the program, a second one kills it. */
-  :: !gone && unheard > 0 && program_runs ->
+  :: unheard > 0 && program_runs ->
      hear();
      if
      :: heard == 1 -> asked_to_end = true
      :: else -> kill_program()
      fi
-  :: !gone && !program_runs -> break
+  :: !program_runs -> break
   od;
   is_last = true;
   /* The summary, which an interruption ends, and which a full disk prevents. */
   do
-  :: gone || stopped || disk == no_room -> break
+  :: stopped || disk == no_room -> break
 #ifndef WAITS_FOR_SUMMARY
   :: unheard > 0 -> hear(); break
 #endif
-  :: !gone && disk == fine -> break
+  :: disk == fine -> break
 #ifdef WAITS_FOR_SUMMARY
   :: unheard > 0 -> hear()
 #endif
   od;
   fold(current);
-  (gone || completed == current);
+  (completed == current);
   d_step {
     if
-    :: gone
 #ifdef STATUS_OF_DISK
-    :: !gone && stopped -> leave(OF_DISK)
+    :: stopped -> leave(OF_DISK)
 #endif
 #ifdef STATUS_OF_SIGNAL
-    :: !gone && heard > 0 -> leave(BY_SIGNAL)
+    :: heard > 0 -> leave(BY_SIGNAL)
 #endif
     :: else -> leave(status_of_program)
     fi
@@ -233,21 +224,14 @@ proctype recorder() {
 }
 
 /* The thread that takes signals: from the second unheard one on it gives up the trace. */
-proctype last_way() {
+proctype last_way() while_there {
 #ifndef NO_LAST_WAY
   do
-  :: gone -> break
-  :: !gone && unheard == UNHEARD && disk == silent ->
+  :: unheard == UNHEARD && disk == silent ->
 #ifndef PROGRAM_LEFT
      kill_program();
 #endif
-     d_step {
-       if
-       :: gone
-       :: else -> leave(status_of_program)
-       fi
-     };
-     break
+     d_step { leave(status_of_program) }
   od
 #else
   skip
