@@ -8,7 +8,7 @@ namespace {
 
 TEST(FlagHandoff, IsCorrectInBothModes) {
   for (const char* wait : {"poll", "park"}) {
-    const Outcome result = run(FLAG_HANDOFF, std::string("--iterations 20 --size 500 --wait ") + wait);
+    const Outcome result = run(FLAG_HANDOFF, std::string("--iterations 6 --size 500 --wait ") + wait);
     EXPECT_TRUE(result.ok()) << result.output;
   }
 }

@@ -314,7 +314,7 @@ TEST_P(FaultsOfTheBackend, TogglesEveryMillisecondChangeNoResult) {
 // Nobody drains: the rings overflow many times, and every lost record is counted. On a slow machine a wait may last
 // longer than kFirstReportNs and write a report, too: at least one record per wait.
 TEST_P(FaultsOfTheBackend, AFullRecordRingDelaysNobody) {
-  constexpr std::uint32_t kCapacity = 16, kWaits = 40;
+  constexpr std::uint32_t kCapacity = 4, kWaits = 10;
   Device& device = runtime->device(0);
   const std::uint32_t sms = device.properties().sm_count;
   auto records = Array<DeviceRecord>::make(device, std::size_t{sms} * kCapacity, Memory::pinned_host);
