@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What a recording of polling alone predicts for the programs of samples/field, against what parking measured.
 
-The measured gains are those of bench_field, whose programs nobody records. Each program is then recorded while it polls,
-and `analyze` predicts what parking would do to its rate; no constant of the prediction has seen these programs.
+The measured gains are those of bench_field, whose programs nobody records. Each program is then recorded while it
+polls, and `analyze` predicts what parking would do to its rate; no constant of the prediction has seen these programs.
 
     build/bin/bench_field --devices cuda:0 --pair cuda:0,cuda:1 -o field.json
     bench/field_predictions.py build field.json --machine h200x2 -o docs/results/field_predictions.h200x2.json

@@ -81,7 +81,8 @@ class Joins:
         program = Program(command, self.folder)
         right = True
         for cycle in range(cycles):
-            stopped, took, seen = attach(self.build, self.folder, program.process.pid, "-q" if cycle else "--trace=cuda")
+            words = "-q" if cycle else "--trace=cuda"
+            stopped, took, seen = attach(self.build, self.folder, program.process.pid, words)
             right &= seen > 0 and (stopped is not None) == (cycle == 0)
             self.kernels.append(seen)
             if cycle == 0 and stopped is not None:
