@@ -101,7 +101,16 @@ void conclude(Comparison& comparison) {
   const calibration::Spread& spread = calibration::spread_of(comparison.gpu, comparison.unit == UnitKind::phase);
   const UnitDesign design{comparison.unit == UnitKind::phase, spread.iterations, comparison.may_stop,
                           comparison.stopped};
-  const UnitRatio ratio = unit_ratio(units_of(comparison.segments, comparison.typical), design);
+  UnitRatio ratio = unit_ratio(units_of(comparison.segments, comparison.typical), design);
+  UnitRatio other = unit_ratio(units_of(comparison.segments, TypicalTime::per_time), design);
+  const bool differ = differ_clearly(ratio.speedup, other.speedup, comparison.options.tolerance);
+  TypicalTime counts = comparison.typical;
+  const Verdict by_ratio = judge(ratio.speedup, comparison.options.tolerance);
+  const bool finds = by_ratio == Verdict::improvement || by_ratio == Verdict::regression;
+  if (differ && finds && by_ratio != judge(other.speedup, comparison.options.tolerance)) {
+    counts = TypicalTime::per_time;  // what the program gets done is what its user feels
+    std::swap(ratio, other);
+  }
   for (const bool after : {false, true}) {
     Side& side = after ? comparison.after : comparison.before;
     side.iterations = iterations_of(comparison.segments, after);
@@ -120,13 +129,12 @@ void conclude(Comparison& comparison) {
   comparison.speedup = ratio.speedup;
   comparison.method = ratio.method;
   comparison.verdict = judge(ratio.speedup, comparison.options.tolerance);
-  comparison.estimator = estimator_of(comparison, ratio);
+  comparison.estimator = estimator_of(comparison, ratio, counts);
   comparison.why = why_of(comparison, ratio);
   comparison.reason = reason_for(comparison, ratio);
-  const Speedup per_time = unit_ratio(units_of(comparison.segments, TypicalTime::per_time), design).speedup;
-  if (differ_clearly(ratio.speedup, per_time, comparison.options.tolerance)) {
-    comparison.per_time = per_time;
-    comparison.reason += per_time_text(comparison);
+  if (differ) {
+    comparison.per_time = counts == TypicalTime::per_time ? ratio.speedup : other.speedup;
+    comparison.reason += other_measure_text(comparison, other.speedup, counts);
   }
   if (comparison.verdict == Verdict::inconclusive) comparison.settle = settling_command(comparison);
 }

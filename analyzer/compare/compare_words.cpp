@@ -71,9 +71,9 @@ std::string why_medians_differ(const Comparison& comparison) {
 
 }  // namespace
 
-std::string estimator_of(const Comparison& comparison, const UnitRatio& ratio) {
+std::string estimator_of(const Comparison& comparison, const UnitRatio& ratio, TypicalTime counts) {
   const std::string_view unit = unit_name(comparison.unit);
-  const std::string_view typical = comparison.typical == TypicalTime::median ? "medians" : "times per iteration";
+  const std::string_view typical = counts == TypicalTime::median ? "medians" : "times per iteration";
   const std::string times = ratio.before == 1 && ratio.after == 1
                                 ? fmt::format("the ratio of the {} of one {} each", typical, unit)
                                 : fmt::format("the ratio of the geometric means of the {} of {} before and {} after",
@@ -161,10 +161,10 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
   return fmt::format("{}: the interval contains 0 % and changes of more than the tolerance of {}", interval, tolerance);
 }
 
-std::string per_time_text(const Comparison& comparison) {
-  const Speedup& per_time = *comparison.per_time;
-  const ChangeRange change = change_of_speedup(per_time.value, per_time.low, per_time.high);
-  return fmt::format("; by {} per time, they are {} (interval: {}), since {}", plural_of(comparison),
+std::string other_measure_text(const Comparison& comparison, const Speedup& other, TypicalTime counts) {
+  const ChangeRange change = change_of_speedup(other.value, other.low, other.high);
+  return fmt::format("; by {}, they are {} (interval: {}), since {}",
+                     counts == TypicalTime::median ? fmt::format("{} per time", plural_of(comparison)) : "medians",
                      comparative_text(change.value), change_interval_text(change), why_medians_differ(comparison));
 }
 

@@ -8,8 +8,8 @@
 
 namespace wicprof::analyzer {
 
-/// What the ratio and its interval are, in one sentence; empty without a ratio.
-std::string estimator_of(const Comparison& comparison, const UnitRatio& ratio);
+/// What the ratio and its interval are, in one sentence; empty without a ratio. `counts`: what it is the ratio of.
+std::string estimator_of(const Comparison& comparison, const UnitRatio& ratio, TypicalTime counts);
 
 /// In a few words; empty if the verdict is not inconclusive.
 std::string why_of(const Comparison& comparison, const UnitRatio& ratio);
@@ -17,8 +17,8 @@ std::string why_of(const Comparison& comparison, const UnitRatio& ratio);
 /// The reason for the verdict; the comparison has its speed-up.
 std::string reason_for(const Comparison& comparison, const UnitRatio& ratio);
 
-/// What the ratio by medians hides; follows the reason. The comparison has its ratio per time.
-std::string per_time_text(const Comparison& comparison);
+/// What the measure says that does not count, and why both differ; follows the reason.
+std::string other_measure_text(const Comparison& comparison, const Speedup& other, TypicalTime counts);
 
 /// The command that leads to a verdict.
 std::string settling_command(const Comparison& comparison);

@@ -484,6 +484,22 @@ TEST(CompareWithin, SaysWhatMediansHide) {
                            "of the time, none of those of park was long"})
     EXPECT_NE(hidden.reason.find(part), std::string::npos) << part << " is not in: " << hidden.reason;
 
+  // A rate that leads to another verdict counts: medians hide that a few iterations take all that the others save.
+  const Comparison moved =
+      compare(phased_program({.phases = 12, .iterations = 60, .period = [](Mode mode, std::size_t i) {
+                                const bool takes_it_back = mode == Mode::park && i % 10 == 5;
+                                return TimeNs{mode == Mode::poll ? 1'000'000
+                                              : takes_it_back    ? 2'800'000
+                                                                 : 800'000} +
+                                       TimeNs(i * 7 % 5) * 1'000;
+                              }}));
+  EXPECT_EQ(moved.verdict, Verdict::no_change) << moved.reason;
+  ASSERT_TRUE(moved.speedup && moved.per_time);
+  EXPECT_NEAR(moved.speedup->value, 1, 0.01);
+  EXPECT_EQ(moved.speedup->value, moved.per_time->value);
+  EXPECT_NE(moved.estimator.find("times per iteration"), std::string::npos) << moved.estimator;
+  EXPECT_NE(moved.reason.find("by medians, they are 20 % shorter"), std::string::npos) << moved.reason;
+
   for (const TimeNs stopped : {TimeNs{0}, TimeNs{60'000}}) {  // nothing, and less than the intervals tell
     const Comparison plain = compare(throttled_program(stopped));
     EXPECT_FALSE(plain.per_time) << stopped;
