@@ -1,6 +1,11 @@
 // Waits that cost nothing: reports where parking will gain nothing.
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/path/handed_on.h"
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/measured.h"
 #include "analyzer/rules/rule.h"
@@ -37,6 +42,7 @@ RuleOutcome apply<struct NoGain>(const RuleInput& input) {
     outcome.refused = missing::kNoKernelWaits;
     return outcome;
   }
+  const std::set<SiteId> handed_on = handed_on_sites(input.model, input.sites);
   for (const SiteStats& site : input.sites) {
     if (site.strategies.empty()) continue;  // only host threads wait here; host_spin covers them
     const std::string numbers = fmt::format("{} by {}, {} in all; at least one waiter waits during {} of the time",
@@ -52,8 +58,14 @@ RuleOutcome apply<struct NoGain>(const RuleInput& input) {
     }
     const LineJudgement judgement = judge_line(site, site.max_waiting);
     if (judgement.cost == LineCost::none && site.pollers == Pollers::leader) {
+      std::string why = layout_words(site);
+      if (handed_on.contains(site.site))
+        why +=
+            ", and the waiters hand the word on to each other, as at a lock: parking may even lose there, since each "
+            "of "
+            "them would have to wake up first";
       outcome.findings.push_back(finding_for(
-          site, layout_words(site), numbers + "; " + measured_on_h200_at(input.model, site.site, judgement.measured)));
+          site, std::move(why), numbers + "; " + measured_on_h200_at(input.model, site.site, judgement.measured)));
     }
   }
   return outcome;

@@ -5,7 +5,9 @@
 
 #include <functional>
 
+#include "analyzer/analysis.h"
 #include "analyzer/path/predict.h"
+#include "findings.h"
 #include "path_rows.h"
 #include "synthetic.h"
 
@@ -60,6 +62,15 @@ TEST(HandedOn, ALockIsHandedOn) {
   EXPECT_FALSE(prediction.program);
   EXPECT_FALSE(prediction.bounds);
   EXPECT_NE(prediction.reason.find("hand the word on"), std::string::npos) << prediction.reason;
+}
+
+TEST(HandedOn, TheAdviceNamesWhatParkingWouldLose) {
+  TraceModel model = lock();
+  model.sites.front().pollers = Pollers::leader;
+  found(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(find(analysis, "no_gain"), nullptr);
+  EXPECT_NE(find(analysis, "no_gain")->text.find("parking may even lose there"), std::string::npos);
 }
 
 TEST(HandedOn, OnlyWordsInDeviceMemoryCount) {
