@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "protocol/own_file.h"
@@ -21,6 +22,8 @@
 namespace wicprof {
 
 namespace {
+
+constexpr std::time_t kLongestEmpty = 60;  // seconds
 
 /// False: the file is shorter, or no such file.
 bool read_file(int file, DormantFile& to) {
@@ -136,9 +139,11 @@ bool is_dormant_file_stale(const std::string& path) {
   const int file = open_regular(path, info);
   if (file < 0) return false;
   DormantFile content;
+  content.magic = 0;
   const bool read = read_file(file, content);
   close(file);
-  // A file that its program has just made is shorter.
+  // A file that its program has just made is empty. One that stays so had a program that ended meanwhile.
+  if (!read && content.magic == 0) return std::time(nullptr) - info.st_mtim.tv_sec > kLongestEmpty;
   return read && content.pid_namespace != 0 && content.pid_namespace == pid_namespace_of_this_process() &&
          process_is_gone(content.pid);
 }

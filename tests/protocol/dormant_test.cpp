@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -112,6 +113,20 @@ TEST_F(Dormant, FilesOfEndedProgramsAreRemoved) {
   ASSERT_TRUE(list_sessions());
   EXPECT_EQ(files(), 1);
   EXPECT_TRUE(std::filesystem::exists(own.path()));
+}
+
+TEST_F(Dormant, EmptyFilesOfProgramsThatEndedWhileTheyMadeThemAreRemoved) {
+  const std::string path = page().path();  // gone by now
+  for (const std::uintmax_t bytes : {0, 4096}) {
+    std::ofstream(path).close();
+    std::filesystem::resize_file(path, bytes);
+    EXPECT_FALSE(is_dormant_file_stale(path)) << "its program may be about to write";
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
+    EXPECT_TRUE(is_dormant_file_stale(path)) << bytes;
+  }
+  std::ofstream(path) << std::string(4096, 'x');  // of a version that is not known
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
+  EXPECT_FALSE(is_dormant_file_stale(path));
 }
 
 TEST_F(Dormant, AChildRemovesNothingAndHasNoPage) {
