@@ -67,7 +67,9 @@ std::optional<ClockEvent> DeviceClock::exchange() {
     TimeNs received = sent;
     while (load(words_->pong) != ping) {
       received = now_ns();
-      if (received - sent > kAnswerTimeout) return best;
+      if (received - sent <= kAnswerTimeout) continue;
+      if (load(words_->pong) == ping) break;  // this thread, and not the device, lost the time
+      return best;
     }
     received = now_ns();
     const auto error = static_cast<std::uint32_t>((received - sent + 1) / 2);
