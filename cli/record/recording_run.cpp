@@ -414,7 +414,10 @@ RunOutcome RecordingRun::until_end() {
   outcome.lost = recorder_->lost();
   outcome.trace = recorder_->path();
   last_way_.ended(outcome.status());
-  if (const std::string news = recorder_->progress().news; !news.empty()) warn(news);
+  const store::RecorderProgress progress = recorder_->progress();
+  if (!progress.news.empty()) warn(progress.news);
+  if (!progress.stopped.empty() && !supervision_->reported_stop())
+    warn("RECORDING STOPPED: " + progress.stopped + ". The last events count as lost");
   for (const std::string& news : triggers_ && !plan_.quiet ? triggers_->take_news() : std::vector<std::string>())
     note(news);
   return outcome;

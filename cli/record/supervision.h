@@ -43,6 +43,8 @@ class Supervision {
   std::optional<int> interrupted() const { return interrupted_; }
   bool timed_out() const { return timed_out_; }
   bool ended_as_planned() const { return ended_as_planned_; }
+  /// Whether the user knows that the recording has stopped.
+  bool reported_stop() const { return trouble_reported_; }
   std::size_t unused_phases() const { return schedule_.remaining(); }
 
  private:

@@ -60,10 +60,10 @@ void answer(wicprof::collector::ClockWords* words, std::uint32_t first) {
       std::this_thread::yield();
       continue;
     }
+    if (ping == first + 1) ++clock_readings;  // the host asks on only if it got the first answer in time
     words->device_ns = now();
     std::atomic_ref(words->pong).store(ping++);
   }
-  ++clock_readings;
 }
 
 }  // namespace

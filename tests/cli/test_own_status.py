@@ -44,8 +44,9 @@ class AfterTheRun(harness.Case):
             with self.subTest(signal=number.name):
                 read, write = os.pipe()
                 os.set_blocking(write, False)
-                process = subprocess.Popen([harness.WICPROF, "run", "-f", "-o", "t.wicprof", "--", harness.TRACED_APP,
-                                            "--seconds", "0.3", "--status", "7"], cwd=self.work, env=self.env,
+                program = 'until [ -e full ]; do sleep 0.05; done; exec "$0" --seconds 0.1 --status 7'
+                process = subprocess.Popen([harness.WICPROF, "run", "-f", "-o", "t.wicprof", "--", "sh", "-c", program,
+                                            harness.TRACED_APP], cwd=self.work, env=self.env,
                                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=write)
                 self.started.append(process)
                 self.until(lambda: (self.work / "t.wicprof").exists(), "the trace")
@@ -55,6 +56,7 @@ class AfterTheRun(harness.Case):
                 except BlockingIOError:
                     pass
                 os.set_blocking(write, True)
+                (self.work / "full").touch()
                 self.until(lambda: self.session_files() == [], "the session's end")
                 self.assertIsNone(process.poll())
 
@@ -68,6 +70,7 @@ class AfterTheRun(harness.Case):
                 os.close(write)
                 self.assertEqual(self.meta("t.wicprof")["state"], "complete")
                 (self.work / "t.wicprof").unlink()
+                (self.work / "full").unlink()
 
 
 class OfTheProgram(harness.Case):

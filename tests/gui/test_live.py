@@ -16,7 +16,7 @@ class Live(gui_harness.Case):
 
     def test_events_arrive_while_the_program_runs(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        first, later = self.driven(process, "s", "wait loaded", "wait waits 1", "frames 2", "dump a", "wait waits 200",
+        first, later = self.driven(process, "s", "wait loaded", "wait waits 1", "frames 2", "dump a", "wait waits 4000",
                                    "frames 2", "dump b")
         self.assertEqual((first["view"], first["recording"]), ("live", True))
         self.assertGreater(later["timeline"]["span_ns"], first["timeline"]["span_ns"])

@@ -21,7 +21,7 @@ using wicprof::Mode;
 using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
-constexpr std::uint32_t kBlocks = 8;
+constexpr std::uint32_t kBlocks = 4;
 constexpr std::uint32_t kThreads = 64;
 constexpr std::uint64_t kTimeout = 20'000'000'000;
 
