@@ -57,6 +57,7 @@ WIC_GOES_TO("pthread_setattr_default_np", "pthread_setattr_default_np", "GLIBC_2
 WIC_OLD("pthread_setname_np", "GLIBC_2.12")
 WIC_OLDEST("pthread_setspecific")
 WIC_OLDEST("pthread_sigmask")
+WIC_OLD("pthread_sigqueue", "GLIBC_2.11")
 WIC_OLDEST("pthread_spin_destroy")
 WIC_OLDEST("pthread_spin_init")
 WIC_OLDEST("pthread_spin_lock")

@@ -24,9 +24,9 @@ SKIPPED = 77
 TIMEOUT = 120  # seconds; only a hang takes this long
 
 # The programs of tests/cli name their fakes by the paths of the build, so the fakes have these paths in the root, too.
-CUDA_APP, REWRITTEN_APP = BUILD / "bin" / "cuda_app", BUILD / "bin" / "rewritten_app"
+CUDA_APP, JOIN_APP, REWRITTEN_APP = (BUILD / "bin" / name for name in ("cuda_app", "join_app", "rewritten_app"))
 FAKE_CUPTI = BUILD / "lib" / "libwicprof_fake_cupti.so"
-FAKES = (CUDA_APP, REWRITTEN_APP, FAKE_CUPTI, BUILD / "lib" / "libwicprof_fake_libcuda.so",
+FAKES = (CUDA_APP, JOIN_APP, REWRITTEN_APP, FAKE_CUPTI, BUILD / "lib" / "libwicprof_fake_libcuda.so",
          BUILD / "lib" / "libwicprof_fake_rewriting_libcuda.so")
 
 # In a mount namespace of its own: the folders ($2, with : between them) appear in the root ($1) at the same places.
@@ -144,6 +144,16 @@ class OldRoot(unittest.TestCase):
     def test_patches_a_program(self):
         self.inside(self.tool, "run", "-o", "t.wicprof", "--rewrite", "--", REWRITTEN_APP, "writers")
         self.assertEqual(self.query("SELECT count(DISTINCT block) FROM wait"), [(7,)])
+
+    def test_joins_a_program_that_runs(self):
+        """Its C library has other names, and its parts are files of their own."""
+        script = ('"$1" end malloc sleep > said & program=$!; sleep 1; '
+                  '"$0" attach $program --for 100ms --trace host_waits -o t.wicprof; joined=$?; '
+                  'touch end; wait $program && exit $joined')
+        done = self.call("sh", "-c", script, self.tool, JOIN_APP, folders=[self.folder])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("loaded wic-prof's library into", done.stderr)
+        self.assertEqual((self.work / "said").read_text(), "right\n")
 
     def test_a_recorder_outside_records_a_program_inside(self):
         for options in ((), ("--rewrite",)):
