@@ -109,6 +109,22 @@ class Runtimes(harness.Case):
                            "GROUP BY s.value ORDER BY s.value")
         self.assertEqual(sites, [("left", 2), ("right", 2), ("site3", 1)])
 
+    def test_256_at_once(self):
+        """As a launcher starts them on one machine: each has its place and its rings, and takes toggles."""
+        script = (f"for i in $(seq 256); do {harness.TRACED_APP} --seconds 60 --sites 1 --polled-ms 500 "
+                  "--parked-ms 500 & done; wait")
+        process = self.start("run", "-q", "-o", "t.wicprof", "--name", "many", "--", "sh", "-c", script,
+                             start_new_session=True)
+        self.addCleanup(self.end_what_is_left)
+        self.until(lambda: any(s["answers"] for s in self.sessions()), "the session")
+        self.until(lambda: self.number("t.wicprof", "SELECT count(DISTINCT process_id) FROM wait") == 256, "all waits")
+        answer = json.loads(self.wic_prof("toggle", "park", "--session", "many", "--format", "json").stdout)
+        self.assertEqual((answer["processes"], answer["unreached"]), (256, 0))
+        self.end(process)
+        self.assertEqual(self.losses(), [])
+        self.assertNotIn("producers_refused", self.stats("t.wicprof"))
+        self.assertEqual(self.number("t.wicprof", "SELECT count(DISTINCT process_id) FROM intervention"), 256)
+
     def test_toggle_does_not_wait_for_a_killed_process(self):
         process = self.start_two()
         victim = self.number("t.wicprof", "SELECT min(process_id) FROM wait")
