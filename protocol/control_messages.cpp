@@ -82,7 +82,9 @@ Json to_json(const ToggleReply& r) {
           {"side", side_name(r.side)},
           {"requested_ns", r.requested},
           {"effective_ns", r.effective},
-          {"unreached", r.unreached}};
+          {"unreached", r.unreached},
+          {"processes", r.processes},
+          {"span_ns", r.span}};
 }
 
 Json error_answer(const Error& error) {
@@ -194,6 +196,8 @@ Result<ToggleReply> read_toggle_answer(const std::string& line, const std::strin
   reply.requested = json.at("requested_ns");
   reply.effective = json.at("effective_ns");
   reply.unreached = json.value("unreached", 0u);
+  reply.processes = json.value("processes", 1u);
+  reply.span = json.value("span_ns", TimeNs{0});
   for (const Json& item : json.value("before", Json::array())) {
     WayOfWaiting way;
     if (!read_wait(item, way)) return bad_answer(socket_path);

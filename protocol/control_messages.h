@@ -69,12 +69,14 @@ struct ToggleReply {
   StrategyId strategy = StrategyId::automatic;
   std::string site;
   TimeNs requested = 0;
-  TimeNs effective = 0;  ///< when the new way was in every device's memory
+  TimeNs effective = 0;  ///< when the new way was in every device's memory, of every process
   /// What the change replaced: first the way of the site or the whole program, then those of single sites that a
   /// change of the whole program clears. Empty if the session belongs to an older wic-prof.
   std::vector<WayOfWaiting> before = {};
   WaitSide side = WaitSide::both;
   std::uint32_t unreached = 0;  ///< parts of processes without room in the session: they may not have heard of it
+  std::uint32_t processes = 1;  ///< that have taken the change
+  TimeNs span = 0;              ///< from the first of these to the last one
 };
 
 /// Of a comparison for which nobody names others.

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/ranks/repeated_waits.h"
 #include "protocol/mpi_operation.h"
 
 namespace wicprof::analyzer {
@@ -47,13 +48,21 @@ struct Part {
   MpiOperation waits_in;
 };
 
-/// An end of a message.
+/// A process that may wait in a collective or for a message.
 struct End {
   ProcessId process;
   std::uint32_t thread;
   MpiOperation operation;  // of the call that waits
   TimeNs posted, begin, end;
+  TimeNs enqueued;  // MpiWait::enqueued
 };
+
+/// The part of a time within the wait that counts.
+TimeNs counted_part(const MpiWait& wait, TimeNs time) {
+  if (wait.counted_ns == wait.length()) return time;
+  return static_cast<TimeNs>(static_cast<double>(time) * static_cast<double>(wait.counted_ns) /
+                             static_cast<double>(wait.length()));
+}
 
 /// A row's part in sums.
 std::uint32_t weight_of(const auto& row) { return std::max(row.stands_for, 1u); }
@@ -138,15 +147,15 @@ class Finder {
   }
 
   /// A call that waited until `release`, which `late` brought.
-  void candidate(MpiWaitKind kind, const store::MpiCallRow& of, ProcessId waiter, std::uint32_t thread,
-                 MpiOperation operation, TimeNs begin, TimeNs end, TimeNs release, ProcessId late,
+  void candidate(MpiWaitKind kind, const store::MpiCallRow& of, const End& waits, TimeNs release, ProcessId late,
                  std::uint32_t weight) {
-    const TimeNs until = std::min(release, end), from = waits_from(of, waiter, begin, until);
+    const ProcessId waiter = waits.process;
+    const TimeNs until = std::min(release, waits.end), from = waits_from(of, waiter, waits.begin, until);
     const TimeNs shortest = is_nccl(of.operation) ? kShortestNcclWait : kShortestMpiWait;
     if (waiter == late || until - from < std::max(shortest, model_.clock_error(waiter, late))) return;
-    candidates_.push_back({{waiter, thread, begin},
-                           {kind, operation, of.communicator.value_or(0), of.sequence.value_or(0), from, until, waiter,
-                            late, weight, from - begin}});
+    candidates_.push_back({{waiter, waits.thread, waits.begin},
+                           {kind, waits.operation, of.communicator.value_or(0), of.sequence.value_or(0), from, until,
+                            waiter, late, weight, from - waits.begin, waits.enqueued, until - from}});
   }
 
   void collectives() {
@@ -216,8 +225,10 @@ class Finder {
     const auto waits_for = [&](const Part& part, const Part& late) {
       if (late.entered - part.begin < std::max<TimeNs>(model_.clock_error(part.call->process, late.call->process), 1))
         return;
-      candidate(MpiWaitKind::collective, *part.call, part.call->process, part.call->thread, part.waits_in, part.begin,
-                part.end, late.entered, late.call->process, summary.weight);
+      const store::MpiCallRow& call = *part.call;
+      candidate(MpiWaitKind::collective, call,
+                {call.process, call.thread, part.waits_in, part.entered, part.begin, part.end, call.begin},
+                late.entered, late.call->process, summary.weight);
       if (late.call != last.call) return;
       const TimeNs until = std::min(late.entered, part.end);
       summary.waited_ns += std::max<TimeNs>(until - waits_from(*part.call, part.call->process, part.begin, until), 0);
@@ -253,7 +264,7 @@ class Finder {
     for (const store::MpiCallRow& call : model_.mpi_calls) {
       if (mpi_kind(call.operation) != MpiKind::sends || !is_message(call)) continue;
       const Message key{*call.communicator, *numbers_.of(call), *call.peer, *call.tag, *call.sequence};
-      End end{call.process, call.thread, call.operation, call.begin, call.begin, call.end};
+      End end{call.process, call.thread, call.operation, call.begin, call.begin, call.end, call.begin};
       const bool nccl = is_nccl(call.operation);
       if (nccl || call.operation == MpiOperation::isend || call.operation == MpiOperation::issend) {
         const auto* const row = completed.find(key);
@@ -279,23 +290,21 @@ class Finder {
       const auto& [call, sender] = *send;
       const std::uint32_t weight = std::max(weight_of(*call), weight_of(row));
       if (sender.posted > end.begin) {
-        candidate(MpiWaitKind::late_sender, *call, end.process, end.thread, end.operation, end.begin, end.end,
-                  sender.posted, sender.process, weight);
+        candidate(MpiWaitKind::late_sender, *call, end, sender.posted, sender.process, weight);
       }
       // A send that returned before the receive was posted did not wait for it.
       if (end.posted > sender.begin && sender.end >= end.posted) {
-        candidate(MpiWaitKind::late_receiver, *call, sender.process, sender.thread, sender.operation, sender.begin,
-                  sender.end, end.posted, end.process, weight);
+        candidate(MpiWaitKind::late_receiver, *call, sender, end.posted, end.process, weight);
       }
     };
     for (const store::MpiCallRow& call : model_.mpi_calls) {
       if (call.operation != MpiOperation::recv || !is_message(call)) continue;
-      received(call, {call.process, call.thread, call.operation, call.begin, call.begin, call.end});
+      received(call, {call.process, call.thread, call.operation, call.begin, call.begin, call.end, call.begin});
     }
     for (const store::MpiRequestRow& row : model_.mpi_requests) {
       if (mpi_kind(row.operation) != MpiKind::receives || !is_message(row)) continue;
       const TimeNs posted = is_nccl(row.operation) ? row.begin : row.posted;
-      received(row, {row.process, row.thread, row.completed_by, posted, row.begin, row.end});
+      received(row, {row.process, row.thread, row.completed_by, posted, row.begin, row.end, row.posted});
     }
   }
 
@@ -316,6 +325,7 @@ class Finder {
     }
     const auto earlier = [](const MpiWait& a, const MpiWait& b) { return a.begin < b.begin; };
     std::stable_sort(found_.waits.begin(), found_.waits.end(), earlier);
+    count_repeated_once(found_.waits, devices_);
     for (auto& [process, waits] : waits_of_) std::stable_sort(waits.begin(), waits.end(), earlier);
     std::stable_sort(found_.collectives.begin(), found_.collectives.end(),
                      [](const MpiCollective& a, const MpiCollective& b) { return a.waited_ns > b.waited_ns; });
@@ -386,12 +396,13 @@ class Finder {
     for (const MpiWait& wait : found_.waits) {
       std::map<ProcessId, TimeNs> shares;
       charge(wait.late, {wait.begin, wait.end}, 0, shares);
+      for (auto& [process, ns] : shares) ns = counted_part(wait, ns);
       costs[wait.waiter].waited_ns += wait.weighted();
       const TimeNs beyond = cost_beyond(wait);
       if (beyond > 0) shares[wait.late] += beyond;
       costs[wait.late].beyond_waits_ns += beyond * wait.weight;
       for (const auto& [process, ns] : shares) {
-        if (process == wait.waiter) continue;
+        if (process == wait.waiter || ns == 0) continue;
         RankCost& cost = costs[process];
         cost.cost_ns += ns * wait.weight;
         cost.largest_ns = std::max(cost.largest_ns, ns);

@@ -71,6 +71,8 @@ struct MpiWait {
   std::uint32_t weight = 1;  ///< in sums: more than 1 where a digest kept one of so many
   /// Of NCCL: how long it also waited while the rank's devices had other work, which is not in [begin, end).
   TimeNs beside_ns = 0;
+  TimeNs enqueued = 0;    ///< of NCCL: when the host called for the kernel that waited; else the call's begin
+  TimeNs counted_ns = 0;  ///< of length(): what it costs; of NCCL less where waits repeat (count_repeated_once())
   TimeNs length() const { return end - begin; }
   TimeNs weighted() const { return length() * weight; }
 };
@@ -94,8 +96,8 @@ struct MpiCollective {
   std::uint32_t weight = 1;   ///< as a wait's
 };
 
-/// What a rank costs the others; sums are weighted. A process that was late since it waited itself passes that part on
-/// to whom it waited for.
+/// What a rank costs the others by waits as far as they count; sums are weighted. A process that was late since it
+/// waited itself passes that part on to whom it waited for.
 struct RankCost {
   std::int32_t rank = 0;
   store::ProcessId process = 0;

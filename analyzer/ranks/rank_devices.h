@@ -46,6 +46,7 @@ struct RankDevices {
   CoveredTime kernels;  ///< other kernels
   CoveredTime work;     ///< other kernels, and copies
   CoveredTime all;
+  CoveredTime host_waits;  ///< calls of CUDA in which the host waited, or which took long; empty: not known
 
   /// When the last of the kernels of NCCL begins that run from `time` until the other kernels go on: it carries what
   /// those before it ended with. `time` itself: there is none.

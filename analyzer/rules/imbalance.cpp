@@ -31,7 +31,7 @@ constexpr double kByScheduler = 0.25;
 
 /// A collective, or the same of a digest.
 struct Meeting {
-  std::vector<TimeNs> waits;  // of those that waited
+  std::vector<TimeNs> waits;  // of those that waited, as far as they count
   std::int32_t ranks = 0;
   TimeNs last = 0;  // when the last one came
   store::ProcessId late = 0;
@@ -47,7 +47,7 @@ std::vector<Meeting> meetings(const RuleInput& input) {
     if (wait.kind != MpiWaitKind::collective || mpi_flow(wait.operation) != MpiFlow::all_to_all) continue;
     const MpiOperation operation = is_nccl(wait.operation) ? wait.operation : MpiOperation::none;
     Meeting& meeting = by_key[{wait.communicator, operation, wait.sequence}];
-    meeting.waits.push_back(wait.length());
+    meeting.waits.push_back(wait.counted_ns);
     meeting.ranks = sizes[wait.communicator];
     meeting.last = std::max(meeting.last, wait.end);
     meeting.late = wait.late;

@@ -158,6 +158,10 @@ std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed
     text += fmt::format(", {:.3f} s after the start of the recording",
                         static_cast<double>(reply.effective - status.started) / kSecond);
   }
+  if (reply.processes > 1) {
+    text += fmt::format(", in {} processes within {:.3f} ms", reply.processes,
+                        static_cast<double>(reply.span) / kMillisecond);
+  }
   if (reply.unreached > 0) {
     text += fmt::format(", but not known to be in {} for which the session had no room: see wic-prof sessions",
                         analyzer::count_of(reply.unreached, "part") + " of the program");
@@ -186,6 +190,8 @@ std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed
       {"requested_ns", reply.requested},
       {"effective_ns", reply.effective},
       {"took_ns", reply.effective - reply.requested},
+      {"processes", reply.processes},
+      {"span_ns", reply.span},
       {"unreached", reply.unreached},
       {"pid", changed.status.app_pid},
       {"app", changed.status.app},

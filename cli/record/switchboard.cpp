@@ -15,6 +15,25 @@ constexpr TimeNs kCheckInterval = 50 * kMillisecond;  // how often a waiting tog
 // A host thread's first place has its name with the collector's next flush, by default within 100 ms.
 constexpr TimeNs kNamingTimeout = kSecond;
 constexpr std::chrono::milliseconds kNamingInterval{10};
+
+/// The processes that have applied what is wanted, and when the first and the last of them had.
+struct TakenBy {
+  std::uint32_t processes = 0;
+  TimeNs first = 0, last = 0;
+};
+/// `since`: without those that joined after the request, which was then.
+TakenBy taken_by(const ControlBlock& control, TimeNs since) {
+  TakenBy taken;
+  for (const MemberControl& member : control.members) {
+    if (member.state.load(std::memory_order_acquire) == 0) continue;
+    TimeNs of_process = 0;
+    for (const PartControl& part : member.parts) of_process = std::max(of_process, part.effective_ns.load());
+    if (of_process < since) continue;
+    taken.first = taken.processes++ == 0 ? of_process : std::min(taken.first, of_process);
+    taken.last = std::max(taken.last, of_process);
+  }
+  return taken;
+}
 }  // namespace
 
 void Switchboard::start_with(WantedWait wanted, WaitSide side) {
@@ -101,8 +120,9 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
           first_without(control_, sequence)));
     }
   }
-  return ToggleReply{request.mode,      request.strategy, request.site, requested, last_effective(control_),
-                     std::move(before), request.side,     unreached()};
+  const TakenBy taken = taken_by(control_, requested);
+  return ToggleReply{request.mode,      request.strategy, request.site, requested,       taken.last,
+                     std::move(before), request.side,     unreached(),  taken.processes, taken.last - taken.first};
 }
 
 std::uint32_t Switchboard::unreached() const {

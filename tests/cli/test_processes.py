@@ -1,5 +1,6 @@
 """Many processes in one session: the trace has each process, none blocks another, and toggles reach all of them."""
 
+import json
 import os
 import pathlib
 import signal
@@ -94,16 +95,35 @@ class Runtimes(harness.Case):
     def test_two_share_sites_by_name_and_toggles_reach_both(self):
         process = self.start_two()
         self.assertEqual(self.sessions()[0]["sites"], ["left", "right", "site3"])
-        answer = self.wic_prof("toggle", "park")
-        self.assertEqual(answer.returncode, 0, answer.stderr)
+        parked = self.wic_prof("toggle", "park")
+        self.assertRegex(parked.stdout, r"(?m)^in effect [\d.]+ ms after .*, in 2 processes within [\d.]+ ms$")
+        polled = json.loads(self.wic_prof("toggle", "poll", "--format", "json").stdout)
         self.end(process)
         rows = self.query("t.wicprof", "SELECT process_id, old_mode, new_mode FROM intervention")
-        self.assertEqual(sorted(row[1:] for row in rows), [(0, 1), (0, 1)])
+        self.assertEqual(sorted(row[1:] for row in rows), [(0, 1), (0, 1), (1, 0), (1, 0)])
+        self.assertEqual(polled["processes"], 2)
+        self.assertTrue(0 < polled["span_ns"] <= polled["took_ns"], polled)
         self.assertEqual(len({row[0] for row in rows}), 2)
         sites = self.query("t.wicprof", "SELECT s.value, count(DISTINCT w.process_id) FROM wait w "
                            "JOIN site t ON t.id = w.site_id JOIN string s ON s.id = t.name_id "
                            "GROUP BY s.value ORDER BY s.value")
         self.assertEqual(sites, [("left", 2), ("right", 2), ("site3", 1)])
+
+    def test_256_at_once(self):
+        """As a launcher starts them on one machine: each has its place and its rings, and takes toggles."""
+        script = (f"for i in $(seq 256); do {harness.TRACED_APP} --seconds 60 --sites 1 --polled-ms 500 "
+                  "--parked-ms 500 & done; wait")
+        process = self.start("run", "-q", "-o", "t.wicprof", "--name", "many", "--", "sh", "-c", script,
+                             start_new_session=True)
+        self.addCleanup(self.end_what_is_left)
+        self.until(lambda: any(s["answers"] for s in self.sessions()), "the session")
+        self.until(lambda: self.number("t.wicprof", "SELECT count(DISTINCT process_id) FROM wait") == 256, "all waits")
+        answer = json.loads(self.wic_prof("toggle", "park", "--session", "many", "--format", "json").stdout)
+        self.assertEqual((answer["processes"], answer["unreached"]), (256, 0))
+        self.end(process)
+        self.assertEqual(self.losses(), [])
+        self.assertNotIn("producers_refused", self.stats("t.wicprof"))
+        self.assertEqual(self.number("t.wicprof", "SELECT count(DISTINCT process_id) FROM intervention"), 256)
 
     def test_toggle_does_not_wait_for_a_killed_process(self):
         process = self.start_two()

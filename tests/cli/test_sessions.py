@@ -207,6 +207,7 @@ class Toggle(harness.Case):
                          ("traced_app", "park", "backoff", "left"))
         self.assertEqual(answer["took_ns"], answer["effective_ns"] - answer["requested_ns"])
         self.assertGreaterEqual(answer["took_ns"], 0)
+        self.assertEqual((answer["processes"], answer["span_ns"]), (1, 0))
         self.assertEqual(self.sessions()[0]["mode"], "park")
         self.assertEqual(self.wic_prof("toggle", "poll").returncode, 0)
         self.interrupt(process)

@@ -41,11 +41,16 @@ ControlHandler handler() {
   };
   h.toggle = [](const ToggleRequest& request) -> Result<ToggleReply> {
     if (request.site == "none") return bad_input("no such site 'none'");
-    return ToggleReply{
-        request.mode, request.strategy,
-        request.site, 100,
-        200,          {{request.site, Mode::park, StrategyId::backoff}, {"flag", Mode::poll, StrategyId::poll}},
-        request.side, 9};
+    return ToggleReply{request.mode,
+                       request.strategy,
+                       request.site,
+                       100,
+                       200,
+                       {{request.site, Mode::park, StrategyId::backoff}, {"flag", Mode::poll, StrategyId::poll}},
+                       request.side,
+                       9,
+                       8,
+                       50};
   };
   return h;
 }
@@ -106,6 +111,7 @@ TEST_F(ControlSocketTest, AnOlderSessionLeavesTheNewFieldsOut) {
   const Result<ToggleReply> reply = ask_toggle(path_, {});
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_TRUE(reply->before.empty());
+  EXPECT_EQ(reply->processes, 1u);
 }
 
 TEST_F(ControlSocketTest, TogglesAndRefusals) {
@@ -119,6 +125,8 @@ TEST_F(ControlSocketTest, TogglesAndRefusals) {
   EXPECT_EQ(reply->requested, 100);
   EXPECT_EQ(reply->effective, 200);
   EXPECT_EQ(reply->unreached, 9u);
+  EXPECT_EQ(reply->processes, 8u);
+  EXPECT_EQ(reply->span, 50);
   ASSERT_EQ(reply->before.size(), 2u);
   EXPECT_EQ(reply->before[0].site, "halo");
   EXPECT_EQ(reply->before[0].mode, Mode::park);
