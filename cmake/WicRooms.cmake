@@ -1,6 +1,6 @@
 # wic_compile_whole(<target> <room>...): compiles each of these rooms as one file, which saves reading the same headers for
 # every source. A room qualifies when no two of its sources use one name for different things. The preset debug compiles every
-# source by itself, so that a missing include still shows. The file names sources from the project's root and not, as those of
+# source by itself, so that a missing include still shows. The room `.` is the target's own folder. The file names sources from the project's root and not, as those of
 # CMake's UNITY_BUILD, by absolute paths: so a clone in another folder finds the compiled room in the compiler cache.
 function(wic_compile_whole target)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
@@ -15,7 +15,8 @@ function(_wic_compile_whole target)
   get_target_property(sources ${target} SOURCES)
   foreach(room ${ARGN})
     set(found ${sources})
-    list(FILTER found INCLUDE REGEX "^${room}/[^/]+\\.cpp$")
+    string(REGEX REPLACE "^\\./$" "" folder ${room}/)
+    list(FILTER found INCLUDE REGEX "^${folder}[^/]+\\.cpp$")
     if(NOT found)
       message(FATAL_ERROR "${target} has no sources in ${room}/")
     endif()
@@ -27,7 +28,7 @@ function(_wic_compile_whole target)
         set_source_files_properties(${source} PROPERTIES HEADER_FILE_ONLY ON)
       endif()
     endforeach()
-    string(REPLACE "/" "_" name ${room})
+    string(REGEX REPLACE "[/.]" "_" name ${room})
     set(whole ${CMAKE_CURRENT_BINARY_DIR}/rooms/${target}/${name}.cpp)
     file(CONFIGURE OUTPUT ${whole} CONTENT "${text}" @ONLY)
     target_sources(${target} PRIVATE ${whole})

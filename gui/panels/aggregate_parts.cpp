@@ -15,12 +15,6 @@ using analyzer::WaitHistogram;
 using analyzer::WaitWay;
 using analyzer::WayFigures;
 
-void right_aligned(const std::string& text) {
-  const float spare = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
-  if (spare > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + spare);
-  ImGui::TextUnformatted(text.c_str());
-}
-
 float widest_word(const Ui& ui, std::string_view text) {
   float widest = 0;
   while (!text.empty()) {

@@ -11,12 +11,6 @@ namespace wicprof::gui {
 
 namespace {
 
-void right_aligned(const std::string& text) {
-  const float spare = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
-  if (spare > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + spare);
-  ImGui::TextUnformatted(text.c_str());
-}
-
 void table(App& app, const Ui& ui) {
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH |
                                 ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollX;

@@ -12,12 +12,12 @@ namespace wicprof::gui {
 namespace {
 
 // Per segment: bounds the size of the facts. Not calibrated; a chart has far fewer columns.
-constexpr std::size_t kMaxIterations = 20'000;
+constexpr std::size_t kMostIterations = 20'000;
 
 void keep_evenly(std::vector<analyzer::Iteration>& list) {
-  if (list.size() <= kMaxIterations) return;
-  for (std::size_t i = 0; i < kMaxIterations; ++i) list[i] = list[i * list.size() / kMaxIterations];
-  list.resize(kMaxIterations);
+  if (list.size() <= kMostIterations) return;
+  for (std::size_t i = 0; i < kMostIterations; ++i) list[i] = list[i * list.size() / kMostIterations];
+  list.resize(kMostIterations);
   list.shrink_to_fit();
 }
 

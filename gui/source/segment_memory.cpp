@@ -16,7 +16,7 @@ using analyzer::UnitSource;
 namespace {
 
 // Bounds of the memory for a program that runs for days. Not calibrated.
-constexpr std::size_t kMaxIterations = 4'096;  // per segment and place
+constexpr std::size_t kRemembered = 4'096;  // per segment and place
 constexpr std::size_t kMaxSegments = 100;
 constexpr std::size_t kMaxPlaces = 8;  // per segment and source
 
@@ -40,7 +40,7 @@ void SegmentMemory::Iterations::add(const std::vector<Iteration>& observed, Time
     last = iteration;
     if (seen++ % step != 0) continue;
     list.push_back(iteration);
-    if (list.size() < kMaxIterations) continue;
+    if (list.size() < kRemembered) continue;
     for (std::size_t i = 0; 2 * i < list.size(); ++i) list[i] = list[2 * i];
     list.resize((list.size() + 1) / 2);
     step *= 2;

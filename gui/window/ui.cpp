@@ -129,6 +129,12 @@ void faint(const Ui& ui, std::string_view text) {
 
 void paragraph(const Ui&, std::string_view text) { wrapped(text); }
 
+void right_aligned(const std::string& text) {
+  const float spare = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+  if (spare > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + spare);
+  ImGui::TextUnformatted(text.c_str());
+}
+
 void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = text_width(ui.bold, text) + ui.px(14), height = size_of(ui.bold) + ui.px(6);

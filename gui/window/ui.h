@@ -82,6 +82,8 @@ void note_rect(const Ui& ui, const std::string& name, Rect rect);
 void heading(const Ui& ui, std::string_view text);
 void faint(const Ui& ui, std::string_view text);      ///< wrapped
 void paragraph(const Ui& ui, std::string_view text);  ///< wrapped
+/// At the right end of what is left of a line, or of a table's cell.
+void right_aligned(const std::string& text);
 void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill);
 /// Takes as many lines as the available width demands.
 void legend(const Ui& ui, const Looks& looks);

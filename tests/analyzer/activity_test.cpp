@@ -18,27 +18,25 @@ namespace {
 
 using namespace test_program;
 
-constexpr TimeNs kMs = 1'000'000;
-
 TEST(Kernels, StatsOfOneNameDescribeTheShapeWithTheMostTime) {
   Program program;
   program.model.devices = {test_devices::h100()};
-  for (int i = 0; i < 99; ++i) program.kernel("small", 1, {i * kMs, i * kMs + 1'000})->grid[0] = 1;
+  for (int i = 0; i < 99; ++i) program.kernel("small", 1, {i * kMillisecond, i * kMillisecond + 1'000})->grid[0] = 1;
   {
-    auto large = program.kernel("small", 1, {100 * kMs, 110 * kMs});
+    auto large = program.kernel("small", 1, {100 * kMillisecond, 110 * kMillisecond});
     large.grid[0] = 132 * 4 * 2 + 132;
     large.block[0] = 256;
     large.registers_per_thread = 64;
   }
-  program.kernel("other", 1, {110 * kMs, 111 * kMs});
+  program.kernel("other", 1, {110 * kMillisecond, 111 * kMillisecond});
   const std::vector<KernelStats> stats = kernel_stats(program.settled());
   ASSERT_EQ(stats.size(), 2u);
   EXPECT_EQ(stats[0].name, "small");
   EXPECT_EQ(stats[0].count, 100u);
-  EXPECT_EQ(stats[0].total_ns, 10 * kMs + 99 * 1'000);
+  EXPECT_EQ(stats[0].total_ns, 10 * kMillisecond + 99 * 1'000);
   EXPECT_EQ(stats[0].p50_ns, 1'000);
   EXPECT_EQ(stats[0].p99_ns, 1'000);
-  EXPECT_EQ(stats[0].max_ns, 10 * kMs);
+  EXPECT_EQ(stats[0].max_ns, 10 * kMillisecond);
   EXPECT_EQ(stats[0].shapes, 2u);
   ASSERT_TRUE(stats[0].occupancy);
   EXPECT_EQ(stats[0].occupancy->blocks_per_sm, 4u);
@@ -51,8 +49,9 @@ TEST(Kernels, StatsOfOneNameDescribeTheShapeWithTheMostTime) {
 
 TEST(Kernels, TheRuntimesOwnAreNotTheProgramsKernels) {
   Program program;
-  program.kernel("wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)", 1, {0, kMs});
-  program.kernel("void wic::detail::gpu_entry<app::Step>(app::Step)", 1, {kMs, 2 * kMs});
+  program.kernel("wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)", 1,
+                 {0, kMillisecond});
+  program.kernel("void wic::detail::gpu_entry<app::Step>(app::Step)", 1, {kMillisecond, 2 * kMillisecond});
   const TraceModel& model = program.settled();
   const std::vector<KernelStats> stats = kernel_stats(model);
   ASSERT_EQ(stats.size(), 1u);
@@ -64,7 +63,7 @@ TEST(Kernels, OccupancyUsesTheConfiguredSharedMemoryIfABlockFits) {
   Program program;
   program.model.devices = {test_devices::h100()};
   {
-    auto kernel = program.kernel("k", 1, {0, kMs});
+    auto kernel = program.kernel("k", 1, {0, kMillisecond});
     kernel.block[0] = 128;
     kernel.dynamic_shared_bytes = 7 * 1024;
     kernel.shared_executed_bytes = 32 * 1024;
@@ -89,9 +88,9 @@ TEST(Kernels, HaveNoOccupancyOnAnUnknownDevice) {
 
 TEST(HostPolling, QueriesInQuickSuccessionFormARun) {
   Program program;
-  program.kernel("k", 1, {0, 100 * kMs});
+  program.kernel("k", 1, {0, 100 * kMillisecond});
   for (int i = 0; i < 1000; ++i) {
-    const TimeNs at = 10 * kMs + i * 10'000;
+    const TimeNs at = 10 * kMillisecond + i * 10'000;
     program.call("cudaEventQuery_v3020", 7, {at, at + 2'000}, i == 999 ? 0 : 600);
     program.call("cuEventQuery", 7, {at + 500, at + 1'500},
                  i == 999 ? 0 : 600);  // the driver call inside the runtime call
@@ -115,19 +114,19 @@ TEST(HostPolling, GapsOtherCallsAndOtherThreadsSeparateRuns) {
   const auto three = [&](std::uint32_t thread, TimeNs at) {
     for (int i = 0; i < 3; ++i) program.call("cudaStreamQuery", thread, {at + i * 1'000, at + i * 1'000 + 100}, 600);
   };
-  three(1, kMs);
-  three(2, kMs + 50);  // at the same time
-  three(1, 2 * kMs);   // after a gap
-  three(3, kMs);
-  program.call("cudaLaunchKernel", 3, {kMs + 3'000, kMs + 3'100});
-  three(3, kMs + 4'000);  // after other work
+  three(1, kMillisecond);
+  three(2, kMillisecond + 50);  // at the same time
+  three(1, 2 * kMillisecond);   // after a gap
+  three(3, kMillisecond);
+  program.call("cudaLaunchKernel", 3, {kMillisecond + 3'000, kMillisecond + 3'100});
+  three(3, kMillisecond + 4'000);  // after other work
   EXPECT_EQ(polling_runs(program.settled()).size(), 5u);
   EXPECT_EQ(host_polling(program.model).size(), 3u);
 }
 
 TEST(HostPolling, OccasionalQueriesAreNoRun) {
   Program program;
-  for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 1, {i * kMs, i * kMs + 100}, 600);
+  for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 1, {i * kMillisecond, i * kMillisecond + 100}, 600);
   for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 2, {i * 1'000, i * 1'000 + 100}, 0);  // always ready
   program.call("cudaEventQueryAll", 3, {1, 2}, 600);
   EXPECT_TRUE(polling_runs(program.settled()).empty());
@@ -139,9 +138,9 @@ TEST(HostPolling, OccasionalQueriesAreNoRun) {
 TEST(HostPolling, CpuTimeComesFromTheThreadsSamples) {
   Program program;
   for (int i = 0; i <= 1000; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
-  program.sample(7, "app", {-5 * kMs, 5 * kMs}, 8 * kMs);  // half of it within the run
-  program.sample(7, "app", {5 * kMs, 15 * kMs}, 6 * kMs);
-  program.sample(8, "app", {0, 15 * kMs}, 15 * kMs);
+  program.sample(7, "app", {-5 * kMillisecond, 5 * kMillisecond}, 8 * kMillisecond);  // half of it within the run
+  program.sample(7, "app", {5 * kMillisecond, 15 * kMillisecond}, 6 * kMillisecond);
+  program.sample(8, "app", {0, 15 * kMillisecond}, 15 * kMillisecond);
   const std::vector<PollingRun> runs = polling_runs(program.settled());
   ASSERT_EQ(runs.size(), 1u);
   ASSERT_TRUE(runs[0].cpu_ns);
@@ -150,7 +149,7 @@ TEST(HostPolling, CpuTimeComesFromTheThreadsSamples) {
 
 TEST(HostPollsQueries, NamesTheThreadAndTheCallThatSleeps) {
   Program program;
-  program.kernel("k", 1, {0, 20 * kMs});
+  program.kernel("k", 1, {0, 20 * kMillisecond});
   for (int i = 0; i <= 1500; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
   const Analysis analysis = analyze(program.settled());
   const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
@@ -164,7 +163,7 @@ TEST(HostPollsQueries, NamesTheThreadAndTheCallThatSleeps) {
 
 TEST(HostPollsQueries, IsOneFindingForManyThreadsWithOneCall) {
   Program program;
-  program.kernel("k", 1, {0, 20 * kMs});
+  program.kernel("k", 1, {0, 20 * kMillisecond});
   for (std::uint32_t thread = 7; thread < 12; ++thread) {
     for (int i = 0; i <= 1500; ++i) program.call("cudaEventQuery", thread, {i * 10'000, i * 10'000 + 5'000}, 600);
   }
@@ -185,10 +184,10 @@ TEST(ThreadNames, NameTheMainThreadAndNamedThreads) {
   Program program;
   program.model.meta["app"] = "a_program_with_a_long_name";
   program.model.processes = {{100, 1, "a_program_with_a_long_name", "app", {}, {}, 0}};
-  program.sample(100, "a_program_with_", {0, kMs}, kMs).process = 100;
-  program.sample(101, "a_program_with_", {0, kMs}, kMs).process = 100;
-  program.sample(101, "cuda-EvtHandlr", {kMs, 2 * kMs}, kMs).process = 100;
-  program.sample(102, "a_program_with_", {0, kMs}, kMs).process = 100;
+  program.sample(100, "a_program_with_", {0, kMillisecond}, kMillisecond).process = 100;
+  program.sample(101, "a_program_with_", {0, kMillisecond}, kMillisecond).process = 100;
+  program.sample(101, "cuda-EvtHandlr", {kMillisecond, 2 * kMillisecond}, kMillisecond).process = 100;
+  program.sample(102, "a_program_with_", {0, kMillisecond}, kMillisecond).process = 100;
   {
     const ThreadNames names(program.settled());
     EXPECT_EQ(names.of(100, 100), "main thread");
@@ -204,9 +203,9 @@ TEST(ThreadNames, NameTheMainThreadAndNamedThreads) {
 
 TEST(HostPollsQueries, ItsShareRefersToTheHostsTime) {
   Program program;
-  program.kernel("k", 1, {0, kMs});  // the device was done long before the host stopped polling
+  program.kernel("k", 1, {0, kMillisecond});  // the device was done long before the host stopped polling
   for (int i = 0; i <= 1500; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
-  program.call("cudaLaunchKernel", 7, {25 * kMs, 30 * kMs});
+  program.call("cudaLaunchKernel", 7, {25 * kMillisecond, 30 * kMillisecond});
   const Analysis analysis = analyze(program.settled());
   const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                     [](const Finding& f) { return f.rule == "host_polls_queries"; });
@@ -216,12 +215,12 @@ TEST(HostPollsQueries, ItsShareRefersToTheHostsTime) {
 
 TEST(HostWaits, CpuTimeSeparatesSpinningFromSleeping) {
   Program program;
-  program.host_wait("cudaDeviceSynchronize", {0, 10 * kMs}, 9 * kMs);
-  program.host_wait("cudaStreamSynchronize", {0, 10 * kMs}, 20'000);
-  program.host_wait("cudaEventSynchronize", {0, 10 * kMs}, 5 * kMs);
-  program.host_wait("cuCtxSynchronize", {0, 10 * kMs}, std::nullopt);
+  program.host_wait("cudaDeviceSynchronize", {0, 10 * kMillisecond}, 9 * kMillisecond);
+  program.host_wait("cudaStreamSynchronize", {0, 10 * kMillisecond}, 20'000);
+  program.host_wait("cudaEventSynchronize", {0, 10 * kMillisecond}, 5 * kMillisecond);
+  program.host_wait("cuCtxSynchronize", {0, 10 * kMillisecond}, std::nullopt);
   {
-    auto delayed = program.host_wait("cuCtxSynchronize", {0, kMs}, std::nullopt);
+    auto delayed = program.host_wait("cuCtxSynchronize", {0, kMillisecond}, std::nullopt);
     delayed.run_delay = 300'000;
     delayed.involuntary_switches = 2;
   }
@@ -251,8 +250,8 @@ TEST(HostWaits, EachPlaceThatMakesACallHasItsOwnFigures) {
   add_site(program, 301, "cudaStreamSynchronize in check");
   for (std::uint32_t i = 0; i < 4; ++i) {
     for (const SiteId site : {300u, 301u}) {
-      const TimeNs begin = i * 10 * kMs + (site == 301u ? 5 * kMs : 0);
-      auto wait = program.host_wait("cudaStreamSynchronize", {begin, begin + kMs}, kMs);
+      const TimeNs begin = i * 10 * kMillisecond + (site == 301u ? 5 * kMillisecond : 0);
+      auto wait = program.host_wait("cudaStreamSynchronize", {begin, begin + kMillisecond}, kMillisecond);
       wait.site = site;
       wait.iteration = i;
     }
@@ -276,7 +275,7 @@ TEST(HostWaits, EachPlaceThatMakesACallHasItsOwnFigures) {
   store::HostWaitRow own{};
   own.site = 1;
   own.begin = 0;
-  own.end = kMs;
+  own.end = kMillisecond;
   program.model.host_waits.push_back(own);
   const Analysis beside = analyze(program.settled());
   ASSERT_EQ(beside.sites.size(), 1u);
@@ -289,22 +288,22 @@ TEST(HostWaits, AreSplitByWhatTheirWorkDid) {
   // Per wait of 10 ms: 1 ms behind another kernel, 1 ms until the work begins, 6 ms of work, 2 ms until the thread goes
   // on.
   for (TimeNs i = 0; i < 10; ++i) {
-    const TimeNs at = (i + 1) * 20 * kMs;
-    program.kernel("before", 1, {at - 2 * kMs, at + kMs});
-    program.kernel("work", 1, {at + 2 * kMs, at + 8 * kMs});
-    program.host_wait("cudaStreamSynchronize", {at, at + 10 * kMs}, kMs).run_delay = 1'500'000;
+    const TimeNs at = (i + 1) * 20 * kMillisecond;
+    program.kernel("before", 1, {at - 2 * kMillisecond, at + kMillisecond});
+    program.kernel("work", 1, {at + 2 * kMillisecond, at + 8 * kMillisecond});
+    program.host_wait("cudaStreamSynchronize", {at, at + 10 * kMillisecond}, kMillisecond).run_delay = 1'500'000;
   }
   const Analysis analysis = analyze(program.settled());
   ASSERT_EQ(analysis.host_wait_parts.size(), 1u);
   const HostWaitParts& parts = analysis.host_wait_parts.front();
   EXPECT_EQ(parts.name, "cudaStreamSynchronize");
   EXPECT_EQ(parts.waits, 10u);
-  EXPECT_EQ(parts.waiting_ns, 100 * kMs);
-  EXPECT_EQ(parts.queued_ns, 10 * kMs);
-  EXPECT_EQ(parts.launching_ns, 10 * kMs);
-  EXPECT_EQ(parts.running_ns, 60 * kMs);
-  EXPECT_EQ(parts.completing_ns, 20 * kMs);
-  EXPECT_EQ(parts.without_cpu_ns, 15 * kMs);
+  EXPECT_EQ(parts.waiting_ns, 100 * kMillisecond);
+  EXPECT_EQ(parts.queued_ns, 10 * kMillisecond);
+  EXPECT_EQ(parts.launching_ns, 10 * kMillisecond);
+  EXPECT_EQ(parts.running_ns, 60 * kMillisecond);
+  EXPECT_EQ(parts.completing_ns, 20 * kMillisecond);
+  EXPECT_EQ(parts.without_cpu_ns, 15 * kMillisecond);
   const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                     [](const Finding& f) { return f.rule == "late_completion"; });
   ASSERT_NE(finding, analysis.findings.end());
@@ -316,9 +315,9 @@ TEST(HostWaits, AThreadThatSleepsInTheCallsPlaceIsToldToPredict) {
   Program program;
   add_site(program, 300, "cudaStreamSynchronize in step");
   for (TimeNs i = 0; i < 10; ++i) {
-    const TimeNs at = i * 20 * kMs;
-    program.kernel("work", 1, {at, at + 8 * kMs});
-    auto wait = program.host_wait("cudaStreamSynchronize", {at, at + 9 * kMs}, kMs);
+    const TimeNs at = i * 20 * kMillisecond;
+    program.kernel("work", 1, {at, at + 8 * kMillisecond});
+    auto wait = program.host_wait("cudaStreamSynchronize", {at, at + 9 * kMillisecond}, kMillisecond);
     wait.site = 300;
     wait.strategy = StrategyId::block;
     wait.run_delay = 0;
@@ -334,9 +333,9 @@ TEST(HostWaits, AThreadThatSleepsInTheCallsPlaceIsToldToPredict) {
 TEST(HostWaits, AThreadThatGoesOnAtOnceIsNotLate) {
   Program program;
   for (TimeNs i = 0; i < 10; ++i) {
-    const TimeNs at = i * 20 * kMs;
-    program.kernel("work", 1, {at, at + 8 * kMs});
-    program.host_wait("cudaStreamSynchronize", {at, at + 8 * kMs + 5'000}, kMs);
+    const TimeNs at = i * 20 * kMillisecond;
+    program.kernel("work", 1, {at, at + 8 * kMillisecond});
+    program.host_wait("cudaStreamSynchronize", {at, at + 8 * kMillisecond + 5'000}, kMillisecond);
   }
   const Analysis analysis = analyze(program.settled());
   EXPECT_EQ(std::count_if(analysis.findings.begin(), analysis.findings.end(),
@@ -359,28 +358,28 @@ TEST(Modes, EachSideFollowsItsOwnChanges) {
   add_site(program, 1, "halo");
   add_site(program, 300, "cudaStreamSynchronize in step");
   program.model.sites.back().side = SiteSide::host;
-  program.kernel("work", 1, {0, 100 * kMs});
-  program.model.interventions = {switched(20 * kMs, Mode::park, WaitSide::both),
-                                 switched(20 * kMs + 1, Mode::park, WaitSide::host),
-                                 switched(60 * kMs, Mode::poll, WaitSide::host)};
+  program.kernel("work", 1, {0, 100 * kMillisecond});
+  program.model.interventions = {switched(20 * kMillisecond, Mode::park, WaitSide::both),
+                                 switched(20 * kMillisecond + 1, Mode::park, WaitSide::host),
+                                 switched(60 * kMillisecond, Mode::poll, WaitSide::host)};
   const Modes modes(program.settled());
-  EXPECT_EQ(modes.at(1, 10 * kMs), Mode::poll);
-  EXPECT_EQ(modes.at(1, 50 * kMs), Mode::park);
-  EXPECT_EQ(modes.at(1, 90 * kMs), Mode::park);  // only host threads went back
-  EXPECT_EQ(modes.at(0, 90 * kMs), Mode::park);
-  EXPECT_EQ(modes.at(300, 10 * kMs), Mode::poll);
-  EXPECT_EQ(modes.at(300, 50 * kMs), Mode::park);
-  EXPECT_EQ(modes.at(300, 90 * kMs), Mode::poll);
+  EXPECT_EQ(modes.at(1, 10 * kMillisecond), Mode::poll);
+  EXPECT_EQ(modes.at(1, 50 * kMillisecond), Mode::park);
+  EXPECT_EQ(modes.at(1, 90 * kMillisecond), Mode::park);  // only host threads went back
+  EXPECT_EQ(modes.at(0, 90 * kMillisecond), Mode::park);
+  EXPECT_EQ(modes.at(300, 10 * kMillisecond), Mode::poll);
+  EXPECT_EQ(modes.at(300, 50 * kMillisecond), Mode::park);
+  EXPECT_EQ(modes.at(300, 90 * kMillisecond), Mode::poll);
   EXPECT_EQ(program_interventions(program.model).size(), 1u);
 }
 
 TEST(Modes, WithoutOtherWaitsHostThreadsAreTheProgram) {
   Program program;
-  program.kernel("work", 1, {0, 100 * kMs});
-  program.model.interventions = {switched(20 * kMs, Mode::park, WaitSide::host)};
+  program.kernel("work", 1, {0, 100 * kMillisecond});
+  program.model.interventions = {switched(20 * kMillisecond, Mode::park, WaitSide::host)};
   const Modes modes(program.settled());
-  EXPECT_EQ(modes.at(0, 10 * kMs), Mode::poll);
-  EXPECT_EQ(modes.at(0, 50 * kMs), Mode::park);
+  EXPECT_EQ(modes.at(0, 10 * kMillisecond), Mode::poll);
+  EXPECT_EQ(modes.at(0, 50 * kMillisecond), Mode::park);
   EXPECT_EQ(program_interventions(program.model).size(), 1u);
 }
 
@@ -388,10 +387,12 @@ TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
   const auto finding_of = [](std::int64_t throttled, bool spins, bool parked_later = false) {
     Program program;
     add_site(program, 300, "cudaStreamSynchronize in step");
-    program.kernel("work", 1, {0, 1000 * kMs});
-    program.host_wait("cudaStreamSynchronize", {0, 1000 * kMs}, spins ? 900 * kMs : kMs)->site = 300;
+    program.kernel("work", 1, {0, 1000 * kMillisecond});
+    program.host_wait("cudaStreamSynchronize", {0, 1000 * kMillisecond}, spins ? 900 * kMillisecond : kMillisecond)
+        ->site = 300;
     if (parked_later) {
-      auto parked = program.host_wait("cudaStreamSynchronize", {1000 * kMs, 9000 * kMs}, kMs);
+      auto parked =
+          program.host_wait("cudaStreamSynchronize", {1000 * kMillisecond, 9000 * kMillisecond}, kMillisecond);
       parked->site = 300;
       parked->strategy = StrategyId::hybrid;
     }
@@ -402,13 +403,13 @@ TEST(HostThrottled, NamesTheQuotaAndTheThreadsThatSpinInIt) {
                                     [](const Finding& f) { return f.rule == "host_throttled"; });
     return found == analysis.findings.end() ? Finding{} : *found;
   };
-  const Finding spinning = finding_of(300 * kMs, true);
+  const Finding spinning = finding_of(300 * kMillisecond, true);
   EXPECT_NE(spinning.text.find("300 ms"), std::string::npos) << spinning.text;
   EXPECT_NE(spinning.evidence.find("7 periods"), std::string::npos) << spinning.evidence;
   EXPECT_EQ(spinning.remedy, "wic-prof toggle park --side host");
-  EXPECT_EQ(finding_of(300 * kMs, true, true).remedy, spinning.remedy) << "parked later, threads sleep";
-  EXPECT_NE(finding_of(300 * kMs, false).remedy.find("raise the quota"), std::string::npos);
-  EXPECT_EQ(finding_of(5 * kMs, true).text, "");
+  EXPECT_EQ(finding_of(300 * kMillisecond, true, true).remedy, spinning.remedy) << "parked later, threads sleep";
+  EXPECT_NE(finding_of(300 * kMillisecond, false).remedy.find("raise the quota"), std::string::npos);
+  EXPECT_EQ(finding_of(5 * kMillisecond, true).text, "");
   EXPECT_EQ(finding_of(0, true).text, "");
 }
 
@@ -420,15 +421,18 @@ const Finding* descheduled(const Analysis& analysis) {
 
 TEST(HostDescheduled, NamesTheDescheduledThread) {
   Program program;
-  program.kernel("k", 1, {0, 100 * kMs});
+  program.kernel("k", 1, {0, 100 * kMillisecond});
   for (int i = 0; i < 10; ++i) {
-    store::ThreadSampleRow& row = program.sample(7, "rank 0", {i * 10 * kMs, (i + 1) * 10 * kMs}, 6 * kMs);
-    row.run_delay = 3 * kMs;
+    store::ThreadSampleRow& row =
+        program.sample(7, "rank 0", {i * 10 * kMillisecond, (i + 1) * 10 * kMillisecond}, 6 * kMillisecond);
+    row.run_delay = 3 * kMillisecond;
     row.involuntary_switches = 4;
-    program.sample(8, "calm", {i * 10 * kMs, (i + 1) * 10 * kMs}, 9 * kMs).run_delay = 10'000;
-    program.sample(9, "wicprof-drain", {i * 10 * kMs, (i + 1) * 10 * kMs}, kMs).run_delay = 5 * kMs;
+    program.sample(8, "calm", {i * 10 * kMillisecond, (i + 1) * 10 * kMillisecond}, 9 * kMillisecond).run_delay =
+        10'000;
+    program.sample(9, "wicprof-drain", {i * 10 * kMillisecond, (i + 1) * 10 * kMillisecond}, kMillisecond).run_delay =
+        5 * kMillisecond;
   }
-  program.host_wait("cudaDeviceSynchronize", {0, 50 * kMs}, kMs)->run_delay = 2 * kMs;
+  program.host_wait("cudaDeviceSynchronize", {0, 50 * kMillisecond}, kMillisecond)->run_delay = 2 * kMillisecond;
   const Analysis analysis = analyze(program.settled());
   const Finding* finding = descheduled(analysis);
   ASSERT_NE(finding, nullptr);
@@ -442,8 +446,9 @@ TEST(HostDescheduled, NamesTheDescheduledThread) {
 
 TEST(HostDescheduled, IsOneFindingForManyThreadsAndNamesTheWorst) {
   Program program;
-  program.kernel("k", 1, {0, 100 * kMs});
-  for (int i = 0; i < 10; ++i) program.sample(100 + i, "worker", {0, 100 * kMs}, 40 * kMs).run_delay = (20 + i) * kMs;
+  program.kernel("k", 1, {0, 100 * kMillisecond});
+  for (int i = 0; i < 10; ++i)
+    program.sample(100 + i, "worker", {0, 100 * kMillisecond}, 40 * kMillisecond).run_delay = (20 + i) * kMillisecond;
   const Analysis analysis = analyze(program.settled());
   std::vector<Finding> found;
   for (const Finding& finding : analysis.findings) {
@@ -462,7 +467,7 @@ TEST(HostDescheduled, RefusesWithoutSamplesAndWithoutDelays) {
   };
   Program program;
   EXPECT_TRUE(refused(analyze(program.settled())));
-  program.sample(7, "app", {0, kMs}, kMs);
+  program.sample(7, "app", {0, kMillisecond}, kMillisecond);
   EXPECT_TRUE(refused(analyze(program.settled())));
   program.model.thread_samples[0].run_delay = 0;
   EXPECT_FALSE(refused(analyze(program.settled())));
@@ -472,17 +477,17 @@ TEST(OwnCost, CountsOurThreadsInTheProgramAndInTheTool) {
   Program program;
   program.model.processes = {{100, 1, "app", "app --fast", std::nullopt, std::nullopt, 0},
                              {200, 1, "wic-prof", "wic-prof run -- app", std::nullopt, std::nullopt, 0}};
-  program.sample(1, "app", {0, 1000 * kMs}, 990 * kMs).process = 100;
-  program.sample(2, "wicprof-flush", {0, 500 * kMs}, 5 * kMs).process = 100;
-  program.sample(3, "drain", {0, 1000 * kMs}, 15 * kMs).process = 200;
+  program.sample(1, "app", {0, 1000 * kMillisecond}, 990 * kMillisecond).process = 100;
+  program.sample(2, "wicprof-flush", {0, 500 * kMillisecond}, 5 * kMillisecond).process = 100;
+  program.sample(3, "drain", {0, 1000 * kMillisecond}, 15 * kMillisecond).process = 200;
   store::OverheadRow overhead;
   overhead.what = "CUPTI buffer flush";
   overhead.start = 10;
   overhead.end = 1'010;
   program.model.overheads = {overhead, overhead};
   const Analysis analysis = analyze(program.settled());
-  EXPECT_EQ(analysis.own_cost.in_program_ns, 5 * kMs);
-  EXPECT_EQ(analysis.own_cost.in_tool_ns, 15 * kMs);
+  EXPECT_EQ(analysis.own_cost.in_program_ns, 5 * kMillisecond);
+  EXPECT_EQ(analysis.own_cost.in_tool_ns, 15 * kMillisecond);
   EXPECT_EQ(analysis.own_cost.threads, 2u);
   EXPECT_DOUBLE_EQ(analysis.own_cost.share, 0.02);
   ASSERT_EQ(analysis.own_cost.overheads.size(), 1u);
@@ -506,11 +511,11 @@ TEST(OwnCost, IsUnknownWithoutSamples) {
 // Stream 1 runs a kernel and records an event; stream 2 waits for the event before its own work.
 struct TwoStreams : Program {
   TwoStreams() {
-    launch("producer", 1, {1 * kMs, 10 * kMs}, 0);
-    event(55, 1, 100'000, 10 * kMs);
-    launch("before", 2, {1 * kMs, 3 * kMs}, 200'000);
+    launch("producer", 1, {1 * kMillisecond, 10 * kMillisecond}, 0);
+    event(55, 1, 100'000, 10 * kMillisecond);
+    launch("before", 2, {1 * kMillisecond, 3 * kMillisecond}, 200'000);
     stream_wait(2, 55, 300'000);
-    launch("behind", 2, {10 * kMs + 5'000, 12 * kMs}, 400'000);
+    launch("behind", 2, {10 * kMillisecond + 5'000, 12 * kMillisecond}, 400'000);
   }
 };
 
@@ -524,25 +529,25 @@ TEST(StreamWaits, NamesWaiterAndSignallerAndMeasuresIdleTime) {
   EXPECT_EQ(waits.signaller.stream, 1u);
   EXPECT_EQ(waits.behind, "producer");
   EXPECT_EQ(waits.count, 1u);
-  EXPECT_EQ(waits.idle_ns, 7 * kMs);  // from the end of "before" to the event
+  EXPECT_EQ(waits.idle_ns, 7 * kMillisecond);  // from the end of "before" to the event
 }
 
 TEST(StreamWaits, AnEventWithoutATimeIsReachedAtItsKernelsEnd) {
   TwoStreams program;
   program.model.cuda_events[0].at.reset();
-  EXPECT_EQ(stream_waits(program.settled()).rows.at(0).idle_ns, 7 * kMs);
+  EXPECT_EQ(stream_waits(program.settled()).rows.at(0).idle_ns, 7 * kMillisecond);
 }
 
 TEST(StreamWaits, ABusyStreamOrOneWithoutWorkIsNotIdle) {
   TwoStreams busy;
-  busy.model.kernels.edit(1)->end = 11 * kMs;
+  busy.model.kernels.edit(1)->end = 11 * kMillisecond;
   EXPECT_EQ(stream_waits(busy.settled()).rows.at(0).idle_ns, 0);
   TwoStreams late;  // the later work was requested long after the event was reached
   late.model.calls.edit_all([&](auto& call) {
-    if (call.start >= 400'000) call.start += 20 * kMs, call.end += 20 * kMs;
+    if (call.start >= 400'000) call.start += 20 * kMillisecond, call.end += 20 * kMillisecond;
   });
-  late.model.kernels.edit(2)->start += 20 * kMs;
-  late.model.kernels.edit(2)->end += 20 * kMs;
+  late.model.kernels.edit(2)->start += 20 * kMillisecond;
+  late.model.kernels.edit(2)->end += 20 * kMillisecond;
   EXPECT_EQ(stream_waits(late.settled()).rows.at(0).idle_ns, 0);
   TwoStreams nothing;
   nothing.model.kernels.erase_if([&](const auto& row) { return row.id == nothing.model.kernels.back().id; });
@@ -558,7 +563,7 @@ TEST(StreamWaits, SeveralWaitsBeforeTheSameWorkCountOnce) {
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.rows[0].count, 2u);
   EXPECT_EQ(table.rows[0].timed, 2u);
-  EXPECT_EQ(table.rows[0].idle_ns, 7 * kMs);
+  EXPECT_EQ(table.rows[0].idle_ns, 7 * kMillisecond);
 }
 
 TEST(StreamWaits, AnEventWithoutADeviceBelongsToItsKernelsDevice) {
@@ -570,8 +575,8 @@ TEST(StreamWaits, AnEventWithoutADeviceBelongsToItsKernelsDevice) {
 TEST(StreamWaits, AReusedEventIsAnotherRecording) {
   TwoStreams program;
   // The same event is recorded again on stream 3; a wait for recording 55 still waits for stream 1.
-  program.launch("later", 3, {20 * kMs, 30 * kMs}, 15 * kMs);
-  program.event(56, 3, 16 * kMs, 30 * kMs);
+  program.launch("later", 3, {20 * kMillisecond, 30 * kMillisecond}, 15 * kMillisecond);
+  program.event(56, 3, 16 * kMillisecond, 30 * kMillisecond);
   ASSERT_EQ(program.model.cuda_events[0].event, program.model.cuda_events[1].event);
   const StreamWaitTable table = stream_waits(program.settled());
   ASSERT_EQ(table.rows.size(), 1u);
@@ -599,7 +604,7 @@ TEST(Activity, IsInJsonAndText) {
   program.model.devices = {test_devices::h100()};
   program.model.processes = {{0x10, 1, "app", "app 0", 0, 0, 0}, {0x11, 1, "app", "app 1", 1, 1, 0}};
   for (int i = 0; i <= 100; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
-  program.sample(7, "app", {0, kMs}, kMs);
+  program.sample(7, "app", {0, kMillisecond}, kMillisecond);
   const Analysis analysis = analyze(program.settled());
   const auto json = nlohmann::json::parse(reports::analysis_json(program.model, analysis));
   EXPECT_EQ(json["processes"].size(), 2u);
@@ -609,8 +614,8 @@ TEST(Activity, IsInJsonAndText) {
   EXPECT_TRUE(json["kernels"][0]["occupancy"]["value"].is_number());
   EXPECT_EQ(json["host_polling"][0]["thread"], 7);
   EXPECT_EQ(json["stream_waits"][0]["behind"], "producer");
-  EXPECT_EQ(json["stream_waits"][0]["idle_ns"], 7 * kMs);
-  EXPECT_EQ(json["threads"][0]["cpu_ns"], kMs);
+  EXPECT_EQ(json["stream_waits"][0]["idle_ns"], 7 * kMillisecond);
+  EXPECT_EQ(json["threads"][0]["cpu_ns"], kMillisecond);
   ASSERT_EQ(json["clocks"].size(), 1u);
   EXPECT_EQ(json["clocks"][0]["device"], "cuda:0");
   const std::string text = reports::analysis_text(program.model, analysis, {.verbose = true});
@@ -639,14 +644,15 @@ TEST(Activity, WicProfsProcessIsNotPartOfTheProgram) {
 
 TEST(Activity, AWideClockBoundIsNotShown) {
   Program program;
-  program.launch("k", 1, {10 * kMs, 20 * kMs}, kMs);  // queued for 9 ms
-  program.sync(SyncKind::stream, 1, {2 * kMs, 20 * kMs + 3'000});
+  program.launch("k", 1, {10 * kMillisecond, 20 * kMillisecond}, kMillisecond);  // queued for 9 ms
+  program.sync(SyncKind::stream, 1, {2 * kMillisecond, 20 * kMillisecond + 3'000});
   const Analysis analysis = analyze(program.settled());
   ASSERT_EQ(analysis.clocks.size(), 1u);
-  EXPECT_EQ(analysis.clocks[0].high, 9 * kMs);
+  EXPECT_EQ(analysis.clocks[0].high, 9 * kMillisecond);
   const std::string text = reports::analysis_text(program.model, analysis, {.verbose = true});
   EXPECT_NE(text.find("is off by at least -3.00 us; an upper bound is unknown"), std::string::npos) << text;
-  EXPECT_EQ(nlohmann::json::parse(reports::analysis_json(program.model, analysis))["clocks"][0]["high_ns"], 9 * kMs);
+  EXPECT_EQ(nlohmann::json::parse(reports::analysis_json(program.model, analysis))["clocks"][0]["high_ns"],
+            9 * kMillisecond);
 }
 
 TEST(Activity, FitsTheScreen) {
@@ -654,18 +660,18 @@ TEST(Activity, FitsTheScreen) {
   program.model.devices = {test_devices::h100()};
   const std::string name(300, 'n');
   for (std::uint32_t stream = 1; stream < 4; ++stream) {
-    auto kernel = program.launch(name + std::to_string(stream), stream, {kMs, 1000 * kMs}, 900'000);
+    auto kernel = program.launch(name + std::to_string(stream), stream, {kMillisecond, 1000 * kMillisecond}, 900'000);
     kernel.grid[0] = 1'234'567'890;
     kernel.block[0] = 1024;
     kernel.registers_per_thread = 64;
     kernel.dynamic_shared_bytes = 227 * 1024;
   }
-  program.event(5, 1, 950'000, 990 * kMs);
+  program.event(5, 1, 950'000, 990 * kMillisecond);
   program.stream_wait(2, 5, 960'000);
-  program.launch(name, 2, {1001 * kMs, 1002 * kMs}, 970'000);
-  program.host_wait(std::string(60, 'c'), {0, 999 * kMs}, 990 * kMs);
+  program.launch(name, 2, {1001 * kMillisecond, 1002 * kMillisecond}, 970'000);
+  program.host_wait(std::string(60, 'c'), {0, 999 * kMillisecond}, 990 * kMillisecond);
   for (int i = 0; i <= 2000; ++i) program.call("cudaEventQuery", 2'147'483'647, {i * 10'000, i * 10'000 + 5'000}, 600);
-  program.sample(7, "fifteen letters", {0, kMs}, kMs).run_delay = 900 * kMs;
+  program.sample(7, "fifteen letters", {0, kMillisecond}, kMillisecond).run_delay = 900 * kMillisecond;
   program.model.processes = {{0x10, 1, name, name, 0, 0, 0}, {0x11, 1, name, name, 1, 1, 0}};
   const Analysis analysis = analyze(program.settled());
   for (const std::string& text : {reports::analysis_text(program.model, analysis),
@@ -707,16 +713,16 @@ TEST(Activity, IsEmptyForAnEmptyTraceOrASingleEvent) {
 
 TEST(DeviceBusy, CountsTimeWithKernelsOrCopiesOnce) {
   Program program;
-  program.kernel("a", 1, {0, 40 * kMs});
-  program.kernel("b", 2, {30 * kMs, 50 * kMs});
+  program.kernel("a", 1, {0, 40 * kMillisecond});
+  program.kernel("b", 2, {30 * kMillisecond, 50 * kMillisecond});
   store::CopyRow copy{};
-  copy.start = 60 * kMs;
-  copy.end = 70 * kMs;
+  copy.start = 60 * kMillisecond;
+  copy.end = 70 * kMillisecond;
   program.model.copies.push_back(copy);
-  program.kernel("c", 1, {90 * kMs, 100 * kMs});
+  program.kernel("c", 1, {90 * kMillisecond, 100 * kMillisecond});
   const std::vector<DeviceBusy> devices = device_busy(program.settled());
   ASSERT_EQ(devices.size(), 1u);
-  EXPECT_EQ(devices[0].busy_ns, 70 * kMs);
+  EXPECT_EQ(devices[0].busy_ns, 70 * kMillisecond);
   EXPECT_DOUBLE_EQ(devices[0].idle(), 0.3);
   EXPECT_TRUE(device_busy(Program().settled()).empty());
 }
@@ -724,37 +730,37 @@ TEST(DeviceBusy, CountsTimeWithKernelsOrCopiesOnce) {
 /// A program that computes on the CPU and uses neither CUDA nor wic.
 Program plain_program() {
   Program program;
-  program.model.meta["started_ns"] = std::to_string(1'000 * kMs);
-  program.model.meta["ended_ns"] = std::to_string(3'000 * kMs);
-  program.sample(7, "work", {1'500 * kMs, 1'600 * kMs}, 90 * kMs);
+  program.model.meta["started_ns"] = std::to_string(1'000 * kMillisecond);
+  program.model.meta["ended_ns"] = std::to_string(3'000 * kMillisecond);
+  program.sample(7, "work", {1'500 * kMillisecond, 1'600 * kMillisecond}, 90 * kMillisecond);
   return program;
 }
 
 TEST(TracedTime, IsTheWholeRunOfAProgramWithoutEvents) {
   Program program = plain_program();
   const TraceModel& model = program.settled();
-  EXPECT_EQ(model.begin, 1'000 * kMs);
-  EXPECT_EQ(model.end, 3'000 * kMs);
+  EXPECT_EQ(model.begin, 1'000 * kMillisecond);
+  EXPECT_EQ(model.end, 3'000 * kMillisecond);
   Program with_kernel = plain_program();
-  with_kernel.kernel("k", 1, {1'700 * kMs, 1'800 * kMs});
-  EXPECT_EQ(with_kernel.settled().begin, 1'700 * kMs) << "device activity leaves the start-up out";
+  with_kernel.kernel("k", 1, {1'700 * kMillisecond, 1'800 * kMillisecond});
+  EXPECT_EQ(with_kernel.settled().begin, 1'700 * kMillisecond) << "device activity leaves the start-up out";
 }
 
 TEST(TracedTime, IsTheRecordedPartOfTheRun) {
   Program program = plain_program();
-  program.model.meta["capture_from_ns"] = std::to_string(1'400 * kMs);
-  program.model.meta["capture_until_ns"] = std::to_string(2'400 * kMs);
-  EXPECT_EQ(program.settled().begin, 1'400 * kMs);
-  EXPECT_EQ(program.model.end, 2'400 * kMs);
-  program.model.meta["capture_keep_last_ns"] = std::to_string(900 * kMs);
-  EXPECT_EQ(program.settled().begin, 1'500 * kMs);
+  program.model.meta["capture_from_ns"] = std::to_string(1'400 * kMillisecond);
+  program.model.meta["capture_until_ns"] = std::to_string(2'400 * kMillisecond);
+  EXPECT_EQ(program.settled().begin, 1'400 * kMillisecond);
+  EXPECT_EQ(program.model.end, 2'400 * kMillisecond);
+  program.model.meta["capture_keep_last_ns"] = std::to_string(900 * kMillisecond);
+  EXPECT_EQ(program.settled().begin, 1'500 * kMillisecond);
 }
 
 TEST(TracedTime, OfARunInProgressReachesTheLastSample) {
   Program program = plain_program();
   program.model.meta.erase("ended_ns");
-  EXPECT_EQ(program.settled().begin, 1'000 * kMs);
-  EXPECT_EQ(program.model.end, 1'600 * kMs);
+  EXPECT_EQ(program.settled().begin, 1'000 * kMillisecond);
+  EXPECT_EQ(program.model.end, 1'600 * kMillisecond);
   EXPECT_FALSE(recorded_run(program.model));
 }
 
@@ -762,7 +768,7 @@ TEST(TracedTime, IgnoresTimesThatCannotBe) {
   for (const char* ended : {"", "x", "-5", "5", "99999999999999999999999"}) {
     Program program = plain_program();
     program.model.meta["ended_ns"] = ended;
-    EXPECT_EQ(program.settled().end, 1'600 * kMs) << ended;
+    EXPECT_EQ(program.settled().end, 1'600 * kMillisecond) << ended;
   }
 }
 

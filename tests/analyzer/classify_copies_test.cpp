@@ -4,14 +4,13 @@
 #include <functional>
 
 #include "analyzer/communication/classify.h"
+#include "classified.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
 namespace {
 
 using namespace synthetic;
-
-Classification classified(const TraceModel& model) { return classify(model, match(model)); }
 
 TraceModel copying(std::uint32_t rounds, std::uint32_t in, std::uint32_t out, bool kernels) {
   TraceModel model = empty_program();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/communication/classify.h"
+#include "classified.h"
 #include "talk.h"
 
 namespace wicprof::analyzer {
@@ -16,9 +17,7 @@ namespace {
 
 using namespace synthetic;
 
-Classification classified(const TraceModel& model) { return classify(model, match(model)); }
-
-std::string words(const Classification& c) {
+std::string in_words(const Classification& c) {
   std::string all = std::string(model_name(c.model)) + ", " + std::string(pattern_name(c.pattern)) + "\n";
   for (const std::string& line : c.evidence) all += "  " + line + "\n";
   for (const PairAnswer& pair : c.pairs) {
@@ -148,10 +147,10 @@ TEST(ClassifyProperty, EveryModelWithEveryPattern) {
   for (const Program& program : programs()) {
     SCOPED_TRACE(program.name());
     const Classification c = classified(trace_of(program, 7));
-    EXPECT_EQ(c.model, program.model) << words(c);
+    EXPECT_EQ(c.model, program.model) << in_words(c);
     // With varying counts, messages are adjacent or regular only as far as the count allows.
     const bool may_be_unknown = program.model == Model::probabilistic;
-    EXPECT_TRUE(c.pattern == program.pattern || (may_be_unknown && c.pattern == Pattern::unknown)) << words(c);
+    EXPECT_TRUE(c.pattern == program.pattern || (may_be_unknown && c.pattern == Pattern::unknown)) << in_words(c);
     EXPECT_GE(c.model_confidence, kMinConfidence);
   }
 }
@@ -162,8 +161,9 @@ TEST(ClassifyProperty, HalfOfTheRowsGiveTheRightAnswerOrNone) {
     SCOPED_TRACE(program.name());
     for (std::uint32_t seed = 0; seed < 4; ++seed) {
       const Classification c = classified(thinned(trace_of(program, seed), 0.5, seed));
-      EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << "seed " << seed << ": " << words(c);
-      EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << "seed " << seed << ": " << words(c);
+      EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << "seed " << seed << ": " << in_words(c);
+      EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown)
+          << "seed " << seed << ": " << in_words(c);
       asked += 2;
       answered += (c.model == program.model ? 1 : 0) + (c.pattern == program.pattern ? 1 : 0);
     }
@@ -202,9 +202,9 @@ TEST(ClassifyProperty, RecordsThatAFullRingDropsAreNoVariation) {
         const TraceModel model = with_full_rings(trace_of(program, 7), part, times, static_cast<std::uint32_t>(times));
         const Classification c = classified(model);
         EXPECT_TRUE(c.model == program.model || c.model == Model::unknown)
-            << part << " in " << times << ": " << words(c);
+            << part << " in " << times << ": " << in_words(c);
         EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown)
-            << part << " in " << times << ": " << words(c);
+            << part << " in " << times << ": " << in_words(c);
         ++asked;
         answered += c.model == program.model ? 1 : 0;
       }
@@ -222,8 +222,8 @@ TEST(ClassifyProperty, LossesLowerTheConfidence) {
 }
 
 void expect_same(const Classification& a, const Classification& b) {
-  EXPECT_EQ(a.model, b.model) << words(a) << words(b);
-  EXPECT_EQ(a.pattern, b.pattern) << words(a) << words(b);
+  EXPECT_EQ(a.model, b.model) << in_words(a) << in_words(b);
+  EXPECT_EQ(a.pattern, b.pattern) << in_words(a) << in_words(b);
   EXPECT_EQ(a.model_confidence, b.model_confidence);
   EXPECT_EQ(a.pattern_confidence, b.pattern_confidence);
   EXPECT_EQ(a.pairs.size(), b.pairs.size());
@@ -285,8 +285,8 @@ TEST(ClassifyProperty, WithoutIterationNumbersTheOrderOfMessagesDecides) {
     program.iterations = 60;
     const Classification c = classified(trace_of(program, 5));
     EXPECT_TRUE(c.model == program.model || (program.model == Model::probabilistic && c.model == Model::unknown))
-        << words(c);
-    EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << words(c);
+        << in_words(c);
+    EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << in_words(c);
   }
 }
 
@@ -295,8 +295,8 @@ TEST(ClassifyProperty, WithoutPayloadsThePatternIsUnknown) {
     SCOPED_TRACE(program.name());
     program.announced = false;
     const Classification c = classified(trace_of(program, 5));
-    EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << words(c);
-    EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+    EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << in_words(c);
+    EXPECT_EQ(c.pattern, Pattern::unknown) << in_words(c);
   }
 }
 
@@ -314,8 +314,8 @@ TEST(ClassifyHeldOut, APipelineOfDevicesIsUnidirectionalAndStreams) {
       }
     }
     const Classification c = classified(talk.settled());
-    EXPECT_EQ(c.model, Model::unidirectional) << words(c);
-    EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+    EXPECT_EQ(c.model, Model::unidirectional) << in_words(c);
+    EXPECT_EQ(c.pattern, Pattern::streaming) << in_words(c);
     EXPECT_EQ(c.pairs.size(), stages - 1);
   }
 }
@@ -331,9 +331,9 @@ TEST(ClassifyHeldOut, ARingOfTwoDevicesEqualsALongerOne) {
       }
     }
     const Classification c = classified(talk.settled());
-    EXPECT_EQ(c.model, Model::alternating) << devices << " devices: " << words(c);
-    EXPECT_NE(c.pattern, Pattern::random) << words(c);
-    EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
+    EXPECT_EQ(c.model, Model::alternating) << devices << " devices: " << in_words(c);
+    EXPECT_NE(c.pattern, Pattern::random) << in_words(c);
+    EXPECT_NE(c.pattern, Pattern::adjacent) << in_words(c);
   }
 }
 
@@ -349,8 +349,8 @@ TEST(ClassifyHeldOut, WorkersThatTakeTurnsAlternateWithTheirMaster) {
     ++done[worker];
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::alternating) << words(c);
-  EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+  EXPECT_EQ(c.model, Model::alternating) << in_words(c);
+  EXPECT_EQ(c.pattern, Pattern::streaming) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, SeveralTagsAtDifferentRoundsAreOneStream) {
@@ -371,8 +371,8 @@ TEST(ClassifyHeldOut, SeveralTagsAtDifferentRoundsAreOneStream) {
     std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.at < b.at; });
     for (const Tile& t : tiles) talk.send(0, 1, t.block, t.round, t.at, tile((t.round * 4 + t.block) % 80), 1, t.block);
     const Classification c = classified(talk.settled());
-    EXPECT_EQ(c.model, Model::unidirectional) << words(c);
-    EXPECT_TRUE(c.pattern == Pattern::streaming || c.pattern == Pattern::unknown) << words(c);
+    EXPECT_EQ(c.model, Model::unidirectional) << in_words(c);
+    EXPECT_TRUE(c.pattern == Pattern::streaming || c.pattern == Pattern::unknown) << in_words(c);
   }
 }
 
@@ -383,8 +383,8 @@ TEST(ClassifyHeldOut, ABroadcastIsUnidirectional) {
       talk.send(0, d, 0, i, TimeNs{1'000'000'000} + i * 60'000 + d * 100, run_of(0, 4096));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::unidirectional) << words(c);
-  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+  EXPECT_EQ(c.model, Model::unidirectional) << in_words(c);
+  EXPECT_EQ(c.pattern, Pattern::unknown) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, PingPongWithOneNumberPerTwelveExchangesAlternates) {
@@ -397,7 +397,7 @@ TEST(ClassifyHeldOut, PingPongWithOneNumberPerTwelveExchangesAlternates) {
     }
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::alternating) << words(c);
+  EXPECT_EQ(c.model, Model::alternating) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, InterleavedBurstsEachWayAreMultiple) {
@@ -413,8 +413,8 @@ TEST(ClassifyHeldOut, InterleavedBurstsEachWayAreMultiple) {
       }
     }
     const Classification c = classified(talk.settled());
-    EXPECT_EQ(c.model, Model::multiple) << seed << ": " << words(c);
-    EXPECT_EQ(c.pattern, Pattern::adjacent) << words(c);
+    EXPECT_EQ(c.model, Model::multiple) << seed << ": " << in_words(c);
+    EXPECT_EQ(c.pattern, Pattern::adjacent) << in_words(c);
   }
 }
 
@@ -428,7 +428,7 @@ TEST(ClassifyHeldOut, OneTouchingRangeIsNoBorder) {
   }
   talk.send(1, 0, 1, 40, TimeNs{1'000'000'000} + 40 * 50'000, run_of(0, 64));
   const Classification c = classified(talk.settled());
-  EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
+  EXPECT_NE(c.pattern, Pattern::adjacent) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, AResultBesideTheOnlyRangesMakesNoBorder) {
@@ -438,7 +438,7 @@ TEST(ClassifyHeldOut, AResultBesideTheOnlyRangesMakesNoBorder) {
   talk.send(0, 1, 1, 60, TimeNs{1'000'000'000} + 60 * 50'000, run_of(65'536, 64));
   talk.send(1, 0, 1, 61, TimeNs{1'000'000'000} + 61 * 50'000, run_of(0, 64));
   const Classification c = classified(talk.settled());
-  EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
+  EXPECT_NE(c.pattern, Pattern::adjacent) << in_words(c);
 }
 
 // Blocks that go through the data each by itself, at its own speed: together they have no order.
@@ -461,7 +461,7 @@ TEST(ClassifyHeldOut, BlocksThatDriftApartDoNotJumpAtRandom) {
     std::sort(all.begin(), all.end(), [](const Sent& a, const Sent& b) { return a.at < b.at; });
     for (const Sent& s : all) talk.send(0, 1, 0, 0, s.at, tile(s.tile), 1, s.block);
     const Classification c = classified(talk.settled());
-    EXPECT_NE(c.pattern, Pattern::random) << words(c);
+    EXPECT_NE(c.pattern, Pattern::random) << in_words(c);
   }
 }
 
@@ -495,8 +495,8 @@ TEST(ClassifyHeldOut, RingsOfBlocksMayBeLanesOfOneRing) {
   }
   settle(model);
   const Classification c = classified(model);
-  EXPECT_EQ(c.model, Model::alternating) << words(c);
-  EXPECT_LE(c.model_confidence, 0.75) << words(c);
+  EXPECT_EQ(c.model, Model::alternating) << in_words(c);
+  EXPECT_LE(c.model_confidence, 0.75) << in_words(c);
 }
 
 // A program whose pairs differ has no class; if nearly all messages are of one pair, the answer is that pair's, with
@@ -512,7 +512,7 @@ TEST(ClassifyHeldOut, APairOfAnotherModelLimitsTheConfidence) {
     talk.send(2, 0, 8, i, at + 60'000, tile(i));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_LE(c.model_confidence, 0.75) << words(c);
+  EXPECT_LE(c.model_confidence, 0.75) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, AResultAtTheEndDoesNotMakeAStreamAlternate) {
@@ -520,8 +520,8 @@ TEST(ClassifyHeldOut, AResultAtTheEndDoesNotMakeAStreamAlternate) {
   for (std::uint32_t i = 0; i < 80; ++i) talk.send(kHostDevice, 0, 0, i, TimeNs{1'000'000'000} + i * 30'000, tile(i));
   talk.send(0, kHostDevice, 0, 80, TimeNs{1'000'000'000} + 81 * 30'000, run_of(0, 64));
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::unidirectional) << words(c);
-  EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+  EXPECT_EQ(c.model, Model::unidirectional) << in_words(c);
+  EXPECT_EQ(c.pattern, Pattern::streaming) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, ConsecutiveProgramsAreNotProbabilistic) {
@@ -533,7 +533,7 @@ TEST(ClassifyHeldOut, ConsecutiveProgramsAreNotProbabilistic) {
     for (std::uint32_t k = 0; k < count; ++k) talk.send(1, 0, k, i, now += 5'000, run_of(65'536 + 4096 * k, 4096));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::unknown) << words(c);
+  EXPECT_EQ(c.model, Model::unknown) << in_words(c);
 }
 
 // --- programs that numbers, values or payloads used to mislead
@@ -548,7 +548,7 @@ TEST(ClassifyMisleading, NoMessageInAnIterationIsACount) {
     talk.send(1, 0, 0, i, at + 20'000, tile(i));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::probabilistic) << words(c);
+  EXPECT_EQ(c.model, Model::probabilistic) << in_words(c);
 }
 
 TEST(ClassifyMisleading, NumbersAtAConstantDistanceLeaveNothingOut) {
@@ -559,7 +559,7 @@ TEST(ClassifyMisleading, NumbersAtAConstantDistanceLeaveNothingOut) {
     talk.send(1, 0, 0, 10 * i, at + 20'000, tile(i));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::alternating) << words(c);
+  EXPECT_EQ(c.model, Model::alternating) << in_words(c);
 }
 
 TEST(ClassifyMisleading, RequestsWithoutPayloadCountBesideRepliesWithOne) {
@@ -571,7 +571,7 @@ TEST(ClassifyMisleading, RequestsWithoutPayloadCountBesideRepliesWithOne) {
     talk.send(1, 0, 0, i, at + 20'000, tile(i));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::alternating) << words(c);
+  EXPECT_EQ(c.model, Model::alternating) << in_words(c);
 }
 
 TEST(ClassifyMisleading, AWaitForTheLastOfSeveralCountsThemAll) {
@@ -597,8 +597,8 @@ TEST(ClassifyMisleading, AWaitForTheLastOfSeveralCountsThemAll) {
   });
   settle(model);
   const Classification c = classified(model);
-  EXPECT_EQ(c.model, Model::multiple) << words(c);
-  EXPECT_EQ(c.pairs.size(), 2u) << words(c);
+  EXPECT_EQ(c.model, Model::multiple) << in_words(c);
+  EXPECT_EQ(c.pairs.size(), 2u) << in_words(c);
   for (const PairAnswer& pair : c.pairs) EXPECT_EQ(pair.forth, 160u);
 }
 
@@ -614,8 +614,8 @@ TEST(ClassifyMisleading, AHostWaitFindsItsSignalByValue) {
     row.iteration += 1000;
   });
   const Classification c = classified(model);
-  EXPECT_EQ(c.model, Model::unidirectional) << words(c);
-  EXPECT_GE(c.model_confidence, 0.9) << words(c);
+  EXPECT_EQ(c.model, Model::unidirectional) << in_words(c);
+  EXPECT_GE(c.model_confidence, 0.9) << in_words(c);
 }
 
 TEST(ClassifyMisleading, ClientsThatDriftApartAlternateWithTheirServer) {
@@ -640,7 +640,7 @@ TEST(ClassifyMisleading, ClientsThatDriftApartAlternateWithTheirServer) {
     talk.send(t.back ? 1 : 0, t.back ? 0 : 1, t.client, t.number, t.at, tile(t.number * 4 + t.client), 1, t.client);
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::multiple) << words(c);  // four each way per iteration, between the two devices
+  EXPECT_EQ(c.model, Model::multiple) << in_words(c);  // four each way per iteration, between the two devices
 }
 
 TEST(ClassifyMisleading, AnInPlacePipelineIsNoScatterGather) {
@@ -651,7 +651,7 @@ TEST(ClassifyMisleading, AnInPlacePipelineIsNoScatterGather) {
     talk.send(1, 0, 0, i, at + 20'000, run_of(0, 65'536));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::unknown) << in_words(c);
 }
 
 TEST(ClassifyMisleading, ARingsChunksStreamDownwards) {
@@ -664,7 +664,7 @@ TEST(ClassifyMisleading, ARingsChunksStreamDownwards) {
     }
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::streaming) << in_words(c);
 }
 
 TEST(ClassifyMisleading, LookupsStayRandomInALongRun) {
@@ -674,7 +674,7 @@ TEST(ClassifyMisleading, LookupsStayRandomInALongRun) {
     talk.send(kHostDevice, 0, 0, i, TimeNs{1'000'000'000} + i * 30'000, run_of(random() % 256 * 4096, 4096));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.pattern, Pattern::random) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::random) << in_words(c);
 }
 
 TEST(ClassifyMisleading, OffsetsInABufferShowNoPattern) {
@@ -683,7 +683,7 @@ TEST(ClassifyMisleading, OffsetsInABufferShowNoPattern) {
     talk.send(0, 1, 0, i, TimeNs{1'000'000'000} + i * 30'000, run_of(i % 2 * 65'536, 4096));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::unknown) << in_words(c);
 }
 
 TEST(ClassifyMisleading, ColumnsAtABorderAreAdjacentHoweverSmallTheGridIs) {
@@ -704,7 +704,7 @@ TEST(ClassifyMisleading, ColumnsAtABorderAreAdjacentHoweverSmallTheGridIs) {
       }
     }
     const Classification c = classified(talk.settled());
-    EXPECT_EQ(c.pattern, Pattern::adjacent) << n << "\n" << words(c);
+    EXPECT_EQ(c.pattern, Pattern::adjacent) << n << "\n" << in_words(c);
   }
 }
 
@@ -717,7 +717,7 @@ TEST(ClassifyMisleading, ColumnsOfAWholeMatrixAreNoBorder) {
     talk.send(1, 0, 0, i, at + 9'000, strided(std::uint64_t{32} * 256, 128, 256, 32));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.pattern, Pattern::scatter_gather) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::scatter_gather) << in_words(c);
 }
 
 TEST(ClassifyMisleading, BlocksThatDriftApartStreamTogether) {
@@ -738,7 +738,7 @@ TEST(ClassifyMisleading, BlocksThatDriftApartStreamTogether) {
     std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.at < b.at; });
     for (const Tile& t : tiles) talk.send(0, 1, 0, t.round, t.at, tile((t.round * 4 + t.block) % 16), 1, t.block);
     const Classification c = classified(talk.settled());
-    EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+    EXPECT_EQ(c.pattern, Pattern::streaming) << in_words(c);
   }
 }
 
@@ -751,7 +751,7 @@ TEST(ClassifyMisleading, AFewIterationsWithoutAMessageAreNoStartUp) {
     talk.send(1, 0, 0, i, at + 20'000, tile(i));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::probabilistic) << words(c);
+  EXPECT_EQ(c.model, Model::probabilistic) << in_words(c);
 }
 
 TEST(ClassifyMisleading, OneMessageInEveryIterationIsNotAside) {
@@ -762,7 +762,7 @@ TEST(ClassifyMisleading, OneMessageInEveryIterationIsNotAside) {
     for (std::uint32_t k = 0; k < 60; ++k) talk.send(1, 0, 0, i, at += 10'000, tile(i * 60 + k));
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.model, Model::multiple) << words(c);
+  EXPECT_EQ(c.model, Model::multiple) << in_words(c);
 }
 
 TEST(ClassifyMisleading, NumbersOfMessagesEndApart) {
@@ -781,7 +781,7 @@ TEST(ClassifyMisleading, NumbersOfMessagesEndApart) {
     }
   }
   const Classification c = classified(talk.settled());
-  EXPECT_TRUE(c.model == Model::multiple || c.model == Model::unknown) << words(c);
+  EXPECT_TRUE(c.model == Model::multiple || c.model == Model::unknown) << in_words(c);
 }
 
 TEST(ClassifyMisleading, CountsThatNearlyRepeatDoNotFitTheTotals) {
@@ -795,7 +795,7 @@ TEST(ClassifyMisleading, CountsThatNearlyRepeatDoNotFitTheTotals) {
     }
   }
   const Classification c = classified(talk.settled());
-  EXPECT_TRUE(c.model == Model::multiple || c.model == Model::unknown) << words(c);
+  EXPECT_TRUE(c.model == Model::multiple || c.model == Model::unknown) << in_words(c);
 }
 
 TEST(ClassifyMisleading, AnExchangeWithChangingPartnersIsNoStream) {
@@ -807,7 +807,7 @@ TEST(ClassifyMisleading, AnExchangeWithChangingPartnersIsNoStream) {
     }
   }
   const Classification c = classified(talk.settled());
-  EXPECT_TRUE(c.pattern == Pattern::scatter_gather || c.pattern == Pattern::unknown) << words(c);
+  EXPECT_TRUE(c.pattern == Pattern::scatter_gather || c.pattern == Pattern::unknown) << in_words(c);
 }
 
 TEST(ClassifyMisleading, MessagesOfAnyLengthInABufferShowNoPattern) {
@@ -822,7 +822,7 @@ TEST(ClassifyMisleading, MessagesOfAnyLengthInABufferShowNoPattern) {
     }
   }
   const Classification c = classified(talk.settled());
-  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::unknown) << in_words(c);
 }
 
 TEST(ClassifyHeldOut, BlocksOfOneKernelAreParties) {
@@ -857,8 +857,8 @@ TEST(ClassifyHeldOut, BlocksOfOneKernelAreParties) {
   }
   settle(model);
   const Classification c = classified(model);
-  EXPECT_EQ(c.model, Model::alternating) << words(c);
-  EXPECT_TRUE(c.pattern == Pattern::adjacent || c.pattern == Pattern::unknown) << words(c);
+  EXPECT_EQ(c.model, Model::alternating) << in_words(c);
+  EXPECT_TRUE(c.pattern == Pattern::adjacent || c.pattern == Pattern::unknown) << in_words(c);
   EXPECT_LE(c.pattern_confidence, 0.7);
 }
 

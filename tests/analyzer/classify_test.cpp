@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "classified.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -28,8 +29,6 @@ TraceModel exchange_program(std::uint32_t iterations, const std::function<Exchan
   settle(model);
   return model;
 }
-
-Classification classified(const TraceModel& model) { return classify(model, match(model)); }
 
 std::string words(const Classification& c) {
   std::string all;

@@ -38,8 +38,8 @@ TEST(Judge, NeedsTheIntervalAndTheTolerance) {
 
 TEST(Bootstrap, IntervalHasItsNominalCoverage) {
   int covered = 0;
-  constexpr int kRounds = 200;
-  for (int round = 0; round < kRounds; ++round) {
+  constexpr int kTraces = 200;
+  for (int round = 0; round < kTraces; ++round) {
     std::mt19937 random(static_cast<unsigned>(round));
     std::normal_distribution<double> noise(1.0, 0.1);
     std::vector<TimeNs> before(80), after(80);
@@ -50,8 +50,8 @@ TEST(Bootstrap, IntervalHasItsNominalCoverage) {
     EXPECT_GE(speedup.high, speedup.value);
     covered += speedup.low <= 3.0 && 3.0 <= speedup.high ? 1 : 0;
   }
-  EXPECT_GE(covered, kRounds * 88 / 100);
-  EXPECT_LT(covered, kRounds);  // an interval that never misses is too wide to be one of 95 %
+  EXPECT_GE(covered, kTraces * 88 / 100);
+  EXPECT_LT(covered, kTraces);  // an interval that never misses is too wide to be one of 95 %
 }
 
 TEST(Bootstrap, CorrelatedNeighboursWidenTheInterval) {

@@ -13,7 +13,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr CommunicatorId kWorld = 77;
+constexpr CommunicatorId kCommunicator = 77;
 constexpr TimeNs kStep = kMillisecond;
 
 /// Ranks that meet in each step, and of which the last comes late. With `messages`, each sends to the next one instead.
@@ -23,7 +23,7 @@ std::vector<TraceModel> job(std::int32_t ranks, std::uint32_t steps, bool messag
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     TraceModel& trace = traces[static_cast<std::size_t>(rank)];
     store::MpiCommunicatorRow row;
-    row.communicator = kWorld;
+    row.communicator = kCommunicator;
     row.rank = row.world_rank = rank;
     row.size = ranks;
     row.process = 100 + static_cast<store::ProcessId>(rank);
@@ -33,7 +33,7 @@ std::vector<TraceModel> job(std::int32_t ranks, std::uint32_t steps, bool messag
     for (std::uint32_t step = 0; step < steps; ++step) {
       const TimeNs begin = kSecond + step * kStep;
       store::MpiCallRow call;
-      call.communicator = kWorld;
+      call.communicator = kCommunicator;
       call.sequence = step + 1;
       call.process = call.thread = row.process;
       const TimeNs late = rank + 1 == ranks ? 400 * kMicrosecond : static_cast<TimeNs>(random() % 50'000);

@@ -17,13 +17,13 @@ namespace {
 using namespace synthetic;
 
 constexpr std::uint32_t kBlocks = 8;
-constexpr TimeNs kBegin = 1'000'000'000, kTurn = 10'000;
+constexpr TimeNs kFirstTurn = 1'000'000'000, kTurn = 10'000;
 
 TraceModel empty(WordMemory memory) {
   TraceModel model = empty_program();
   model.sites.clear();
   declare_site(model, 1, "word", memory);
-  model.begin = kBegin;
+  model.begin = kFirstTurn;
   return model;
 }
 
@@ -39,7 +39,7 @@ void add_signal(TraceModel& model, std::uint32_t block, TimeNs at, WordTag word)
 }
 
 std::set<SiteId> found(TraceModel& model) {
-  model.end = kBegin + 10'000'000;
+  model.end = kFirstTurn + 10'000'000;
   settle(model);
   return handed_on_sites(model, site_stats(model));
 }
@@ -48,7 +48,7 @@ std::set<SiteId> found(TraceModel& model) {
 TraceModel lock(WordMemory memory = WordMemory::device) {
   TraceModel model = empty(memory);
   for (std::uint32_t turn = 0; turn < 20 * kBlocks; ++turn) {
-    const TimeNs begin = kBegin + turn * kTurn, came = std::max(kBegin, begin - (kBlocks - 1) * kTurn);
+    const TimeNs begin = kFirstTurn + turn * kTurn, came = std::max(kFirstTurn, begin - (kBlocks - 1) * kTurn);
     add_wait(model, turn % kBlocks, came, begin + 2'000, 5);
     add_signal(model, turn % kBlocks, begin + kTurn - 100, 5);
   }
@@ -82,7 +82,7 @@ TEST(HandedOn, OnlyWordsInDeviceMemoryCount) {
 TEST(HandedOn, ABarrierIsNot) {
   TraceModel model = empty(WordMemory::device);
   for (std::uint32_t round = 0; round < 20; ++round) {
-    const TimeNs begin = kBegin + round * 100'000;
+    const TimeNs begin = kFirstTurn + round * 100'000;
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
       add_signal(model, block, begin + block * 1'000, 5);
       add_wait(model, block, begin + block * 1'000 + 100, begin + 10'000, 5);
@@ -95,7 +95,7 @@ TEST(HandedOn, ABarrierIsNot) {
 TEST(HandedOn, AFlagIsNot) {
   TraceModel model = empty(WordMemory::device);
   for (std::uint32_t round = 0; round < 20; ++round) {
-    const TimeNs begin = kBegin + round * 100'000;
+    const TimeNs begin = kFirstTurn + round * 100'000;
     for (std::uint32_t block = 0; block < kBlocks; ++block) add_wait(model, block, begin, begin + 50'000, 5);
     add_signal(model, kBlocks, begin + 49'000, 5);
   }
@@ -106,7 +106,7 @@ TEST(HandedOn, AFlagIsNot) {
 TEST(HandedOn, AnExchangeIsNot) {
   TraceModel model = empty(WordMemory::device);
   for (std::uint32_t turn = 0; turn < 100; ++turn) {
-    const TimeNs begin = kBegin + turn * kTurn;
+    const TimeNs begin = kFirstTurn + turn * kTurn;
     const std::uint32_t block = turn % 2;
     add_wait(model, block, begin, begin + kTurn, static_cast<WordTag>(5 + block));
     add_signal(model, 1 - block, begin + kTurn - 1'000, static_cast<WordTag>(5 + block));

@@ -14,7 +14,7 @@ namespace {
 
 using namespace synthetic;
 
-constexpr TimeNs kBegin = 1'000'000'000, kTick = 100'000'000, kTicks = 20;
+constexpr TimeNs kFirstTick = 1'000'000'000, kTick = 100'000'000, kTicks = 20;
 
 void add_sample(TraceModel& model, std::uint32_t thread, const char* name, TimeNs begin, TimeNs run_delay) {
   store::ThreadSampleRow row;
@@ -32,7 +32,7 @@ TraceModel polling_host(TimeNs lacking, StrategyId strategy = StrategyId::poll) 
   model.sites.clear();
   declare_site(model, 1, "step", WordMemory::pinned_host);
   for (TimeNs tick = 0; tick < kTicks; ++tick) {
-    const TimeNs begin = kBegin + tick * kTick;
+    const TimeNs begin = kFirstTick + tick * kTick;
     store::HostWaitRow wait = host_wait_row(1, begin, begin + kTick * 9 / 10, static_cast<std::uint32_t>(tick));
     wait.strategy = strategy;
     wait.cpu = strategy == StrategyId::poll ? wait.end - wait.begin : 1'000;
@@ -42,8 +42,8 @@ TraceModel polling_host(TimeNs lacking, StrategyId strategy = StrategyId::poll) 
     add_sample(model, 8, "worker", begin, lacking);
     add_sample(model, 9, "wic-drain", begin, kTick);  // the runtime's own
   }
-  model.begin = kBegin;
-  model.end = kBegin + kTicks * kTick;
+  model.begin = kFirstTick;
+  model.end = kFirstTick + kTicks * kTick;
   settle(model);
   return model;
 }
@@ -74,8 +74,9 @@ TEST(HostRoom, SleepingThreadsLeaveNothingToGain) {
 
 TEST(HostRoom, OnlyTheGivenTimesCount) {
   TraceModel model = polling_host(0);
-  for (TimeNs tick = kTicks / 2; tick < kTicks; ++tick) add_sample(model, 10, "late", kBegin + tick * kTick, kTick / 2);
-  const TimeNs half = kBegin + kTicks / 2 * kTick;
+  for (TimeNs tick = kTicks / 2; tick < kTicks; ++tick)
+    add_sample(model, 10, "late", kFirstTick + tick * kTick, kTick / 2);
+  const TimeNs half = kFirstTick + kTicks / 2 * kTick;
   EXPECT_NEAR(host_room(model, {{model.begin, half}})->lacking, 0, 1e-9);
   EXPECT_NEAR(host_room(model, {{half, model.end}})->lacking, 0.5, 1e-9);
   EXPECT_FALSE(host_room(model, {}));

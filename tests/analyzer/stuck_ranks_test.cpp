@@ -8,13 +8,13 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr TimeNs kNow = 100 * kSecond;
+constexpr TimeNs kAsked = 100 * kSecond;
 constexpr CommunicatorId kWorldId = 77;
 
 OpenMpiCall call_of(MpiOperation operation, std::uint32_t sequence, TimeNs ago = 5 * kSecond) {
   OpenMpiCall call;
   call.operation = operation;
-  call.begin = kNow - ago;
+  call.begin = kAsked - ago;
   if (mpi_kind(operation) != MpiKind::local) call.communicator = kWorldId;
   call.sequence = sequence;
   return call;
@@ -29,7 +29,7 @@ OpenMpiCall receive_from(std::int32_t peer) {
 /// A job of `size` ranks, the processes 100, 101, ..., which have left 3 collectives.
 class Job {
  public:
-  explicit Job(std::int32_t size) : size_(size) { view.now = kNow; }
+  explicit Job(std::int32_t size) : size_(size) { view.now = kAsked; }
 
   Job& rank(std::int32_t rank, const OpenMpiCall& call) {
     came(rank);
@@ -38,7 +38,7 @@ class Job {
   }
   Job& rank_outside(std::int32_t rank) {
     OpenMpiCall last = call_of(MpiOperation::barrier, 3, 6 * kSecond);
-    last.end = kNow - 6 * kSecond + 1;
+    last.end = kAsked - 6 * kSecond + 1;
     return this->rank(rank, last);
   }
   void ended(std::int32_t rank) { view.processes.push_back({pid(rank), "app", rank, size_, false}); }
@@ -164,7 +164,7 @@ class Misfit : public testing::Test {
         .rank(2, call_of(MpiOperation::allreduce, 4));
   }
   void messages(std::int32_t rank, bool received, std::int32_t peer, std::int32_t tag, std::uint32_t count) {
-    job.view.messages.push_back({Job::pid(rank), received, kWorldId, peer, tag, count, kNow - 6 * kSecond});
+    job.view.messages.push_back({Job::pid(rank), received, kWorldId, peer, tag, count, kAsked - 6 * kSecond});
   }
   Cause first() const { return diagnose(job.view).causes.at(0); }
 
@@ -211,7 +211,7 @@ TEST_F(Misfit, IsNoneWhereAllHasBeenReceivedOrFits) {
 TEST_F(Misfit, OfASenderThatIsElsewhereIsOnlyEvidence) {
   Job other(2);
   other.rank_outside(0).rank(1, message(MpiOperation::recv, 0, 5));
-  other.view.messages.push_back({Job::pid(0), false, kWorldId, 1, 6, 1, kNow - 6 * kSecond});
+  other.view.messages.push_back({Job::pid(0), false, kWorldId, 1, 6, 1, kAsked - 6 * kSecond});
   const Cause cause = diagnose(other.view).causes.at(0);
   EXPECT_EQ(cause.kind, CauseKind::absent_rank);
   EXPECT_TRUE(says(cause, "it has not sent rank 1 the message with tag 5")) << cause.text;
@@ -244,7 +244,7 @@ TEST(StuckRanks, ARankThatWaitsForAKernelIsNotTheFirstCause) {
   wait.wanted = 2;
   wait.value = 1;
   wait.address = 0x1000;
-  wait.begin = wait.seen = kNow - 5 * kSecond;
+  wait.begin = wait.seen = kAsked - 5 * kSecond;
   job.view.waits.push_back({Job::pid(1), wait});
   const StuckAnswer answer = diagnose(job.view);
   ASSERT_EQ(answer.causes.size(), 2u);
@@ -261,7 +261,7 @@ TEST(StuckRanks, ALookThatWasLongAgoIsNoWait) {
   look.awaited[0] = {kWorldId, look.begin - kSecond, 1, 1, 5, MpiOperation::irecv, {}};
   job.rank(0, look).rank_outside(1);
   EXPECT_TRUE(diagnose(job.view).causes.empty());
-  job.view.mpi_calls[0].value.end = kNow - kSecond / 2;  // it asks again and again
+  job.view.mpi_calls[0].value.end = kAsked - kSecond / 2;  // it asks again and again
   const StuckAnswer answer = diagnose(job.view);
   ASSERT_EQ(answer.causes.size(), 1u);
   EXPECT_TRUE(says(answer.causes[0], "rank 1 of 2"));
@@ -270,7 +270,7 @@ TEST(StuckRanks, ALookThatWasLongAgoIsNoWait) {
 /// Ranks of NCCL, the processes 100, 101, ...
 class Nccl {
  public:
-  Nccl() { view.now = kNow; }
+  Nccl() { view.now = kAsked; }
 
   /// `sizes`: of the collectives that the rank has enqueued, the last of them `ago`.
   Nccl& rank(std::int32_t rank, const std::vector<std::int64_t>& sizes, TimeNs ago = 5 * kSecond,
@@ -280,7 +280,7 @@ class Nccl {
     of.rank = of.world_rank = rank;
     of.size = size;
     copy_name(of.name, communicator == 9 ? "world" : "other");
-    TimeNs at = kNow - ago - static_cast<TimeNs>(sizes.size()) * kMillisecond;
+    TimeNs at = kAsked - ago - static_cast<TimeNs>(sizes.size()) * kMillisecond;
     for (const std::int64_t bytes : sizes) {
       at += kMillisecond;
       of.add({at, bytes, -1, MpiOperation::nccl_all_reduce, {}});
@@ -312,7 +312,7 @@ TEST(StuckNccl, HostThreadsBehindItFollow) {
   job.rank(0, {8, 8}).rank(1, {8});
   OpenCall call;
   call.thread = 7;
-  call.begin = kNow - 4 * kSecond;
+  call.begin = kAsked - 4 * kSecond;
   copy_name(call.name, "cudaStreamSynchronize");
   job.view.calls = {{Job::pid(0), call}, {Job::pid(1), call}};
   job.view.call_values.resize(2);

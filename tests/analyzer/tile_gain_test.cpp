@@ -19,7 +19,7 @@ namespace wicprof::analyzer {
 namespace {
 
 /// Both kernels, block by block. A block of the producer takes 1 / fit of an SM, one of the consumer 1 / own.
-struct Program {
+struct TilePair {
   std::uint32_t sms = 0, fit = 1, own = 1;
   std::vector<double> producer, consumer;  ///< the time of each block
   double gap = 0;
@@ -28,7 +28,7 @@ struct Program {
 
 class Simulation {
  public:
-  explicit Simulation(const Program& program) : program_(program), unit_(std::lcm(program.fit, program.own)) {}
+  explicit Simulation(const TilePair& program) : program_(program), unit_(std::lcm(program.fit, program.own)) {}
 
   struct Alone {
     double producer = 0, consumer = 0;
@@ -117,11 +117,11 @@ class Simulation {
     return ends;
   }
 
-  const Program& program_;
+  const TilePair& program_;
   std::uint32_t unit_;
 };
 
-KernelPair pair_of(const Program& program) {
+KernelPair pair_of(const TilePair& program) {
   const Simulation::Alone alone = Simulation(program).alone();
   KernelPair pair;
   pair.producer = {program.producer.size(), program.fit, alone.producer};
@@ -132,8 +132,8 @@ KernelPair pair_of(const Program& program) {
   return pair;
 }
 
-Program equal_blocks(std::uint32_t sms, std::uint32_t fit, std::size_t producer, double producer_time,
-                     std::size_t consumer, double consumer_time, double gap) {
+TilePair equal_blocks(std::uint32_t sms, std::uint32_t fit, std::size_t producer, double producer_time,
+                      std::size_t consumer, double consumer_time, double gap) {
   return {sms, fit, fit, std::vector<double>(producer, producer_time), std::vector<double>(consumer, consumer_time),
           gap, 0};
 }
@@ -166,7 +166,7 @@ struct Errors {
 };
 
 /// Every simulated gain must lie within its interval.
-void compare(const Program& program, Errors& errors, const std::string& what) {
+void compare(const TilePair& program, Errors& errors, const std::string& what) {
   const Simulation simulation(program);
   const std::optional<PairGain> gain = pair_gain(pair_of(program));
   ASSERT_TRUE(gain) << what;
@@ -206,7 +206,7 @@ Errors compare_family(const Family& family, int programs) {
   const auto uniform = [&](double low, double high) { return std::uniform_real_distribution(low, high)(random); };
   Errors errors;
   for (int i = 0; i < programs; ++i) {
-    Program program;
+    TilePair program;
     program.sms = one_of(family.sms);
     program.fit = one_of(family.fits);
     program.own = family.mixed ? one_of(family.fits) : program.fit;
@@ -233,8 +233,8 @@ TEST(TileGain, OfEqualBlocksIsThatOfTheSimulation) {
   for (const auto& [producer, consumer, longer] :
        {std::tuple{50, 60, 1.0}, {80, 40, 1.0}, {20, 90, 2.0}, {410, 130, 0.5}, {41, 400, 0.1}, {79, 1, 3.0}}) {
     for (const std::uint32_t fit : {1u, 2u, 5u}) {
-      const Program program = equal_blocks(40 / fit, fit, static_cast<std::size_t>(producer), 10'000,
-                                           static_cast<std::size_t>(consumer), 10'000 * longer, 1'000);
+      const TilePair program = equal_blocks(40 / fit, fit, static_cast<std::size_t>(producer), 10'000,
+                                            static_cast<std::size_t>(consumer), 10'000 * longer, 1'000);
       const Simulation simulation(program);
       const auto gain = pair_gain(pair_of(program));
       ASSERT_TRUE(gain);
@@ -267,7 +267,7 @@ TEST(TileGain, AWaveThatIsTheOnlyOneHasNoTileBeforeItsEnd) {
 }
 
 TEST(TileGain, RowsThatAreNotDoneKeepTheConsumerOut) {
-  Program program = equal_blocks(8, 1, 10, 100, 12, 100, 0);
+  TilePair program = equal_blocks(8, 1, 10, 100, 12, 100, 0);
   program.groups = 1;  // each block needs all tiles
   EXPECT_DOUBLE_EQ(pair_gain(pair_of(program))->tiles.value, 0);
   program.groups = 2;  // 8 tiles: one group of two, 6 blocks
@@ -277,7 +277,7 @@ TEST(TileGain, RowsThatAreNotDoneKeepTheConsumerOut) {
 
 TEST(TileGain, ACarveOutLetsAWholeWaveProducerOverlap) {
   // 8 SMs: 16 blocks and then 9: the last wave of the consumer has one block.
-  const Program program = equal_blocks(8, 1, 16, 100, 9, 100, 50);
+  const TilePair program = equal_blocks(8, 1, 16, 100, 9, 100, 50);
   const auto gain = pair_gain(pair_of(program));
   ASSERT_TRUE(gain);
   EXPECT_DOUBLE_EQ(gain->tiles.value, 50);

@@ -23,7 +23,7 @@ struct Worked {
 
 /// 50 iterations of 1 ms: 8 waiters arrive 0 to 7 ns after the begin, the signal comes after 800 us, and they
 /// resume 1.5 us later.
-TraceModel handoffs() {
+TraceModel worked_handoffs() {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 8, .iterations = 50});
   settle(model);
@@ -73,7 +73,7 @@ TEST(WaitModel, TheScenarioIsUndecidedWithinTheClockError) {
 }
 
 TEST(WaitModel, SumsOverASite) {
-  const TraceModel model = handoffs();
+  const TraceModel model = worked_handoffs();
   const Worked worked(model);
   ASSERT_EQ(worked.waits.sites().size(), 1u);
   const SiteWaits& site = worked.waits.sites()[0];
@@ -94,7 +94,7 @@ TEST(WaitModel, SumsOverASite) {
 }
 
 TEST(WaitModel, AGroupWaitsWhileAnyOfItsThreadsDoes) {
-  const TraceModel model = handoffs();
+  const TraceModel model = worked_handoffs();
   TraceModel each_thread = model;
   for (const store::WaitRow& wait : model.waits) {
     for (int lane = 1; lane < 32; ++lane) each_thread.waits.push_back(wait);
@@ -108,7 +108,7 @@ TEST(WaitModel, AGroupWaitsWhileAnyOfItsThreadsDoes) {
 }
 
 TEST(WaitModel, IterationsHaveTheTimesOfTheirWaits) {
-  const TraceModel model = handoffs();
+  const TraceModel model = worked_handoffs();
   const Worked worked(model);
   ASSERT_EQ(worked.waits.iterations().size(), 50u);
   for (const IterationWaits& iteration : worked.waits.iterations()) {
@@ -122,7 +122,7 @@ TEST(WaitModel, IterationsHaveTheTimesOfTheirWaits) {
 }
 
 TEST(WaitModel, TheCopyBeforeTheSignalIsItsTransfer) {
-  TraceModel model = handoffs();
+  TraceModel model = worked_handoffs();
   for (const store::SignalRow& signal : model.signals) {
     store::CopyRow copy{};
     copy.kind = CopyKind::host_to_device;
@@ -141,7 +141,7 @@ TEST(WaitModel, TheCopyBeforeTheSignalIsItsTransfer) {
 }
 
 TEST(WaitModel, CopiesInTheOtherDirectionAreNoTransfers) {
-  TraceModel model = handoffs();
+  TraceModel model = worked_handoffs();
   store::CopyRow copy{};
   copy.kind = CopyKind::device_to_host;
   copy.start = model.signals[3].at - 30'000;
@@ -164,7 +164,7 @@ TEST(WaitModel, ModesAreSeparate) {
 }
 
 TEST(WaitModel, DoesNotDependOnTheTimeOfRecording) {
-  const TraceModel model = handoffs();
+  const TraceModel model = worked_handoffs();
   const TraceModel later = shifted(model, 123'456'789);
   const Worked a(model), b(later);
   EXPECT_EQ(a.waits.sites()[0].sums.waiting_ns, b.waits.sites()[0].sums.waiting_ns);
