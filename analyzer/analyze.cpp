@@ -96,10 +96,7 @@ class Chapters {
   void from_wake_edges(Parties parties) {
     tasks_.add([&] { all_.classification = classify(model_, *matching_); });
     if (parties == Parties::matrices) {
-      tasks_.add([&] {  // one after the other, since each holds the lengths of all waits
-        const PartyMatrices matrices(model_, matching_->edges, *index_);
-        for (const PartyBy by : kPartyBy) all_.parties.push_back(matrices.matrix(by));
-      });
+      tasks_.add([&] { all_.parties = PartyMatrices(model_, matching_->edges, *index_).matrices(kPartyBy); });
     }
     tasks_.add([&] { all_.edges = open_edges(model_, *matching_); });
     tasks_.add([&] {

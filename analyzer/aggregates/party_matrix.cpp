@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/sort/spreadsort/integer_sort.hpp>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -61,29 +65,97 @@ class Names {
   std::uint32_t last_ = 0;              // consecutive waits often have the same name
 };
 
-/// What ended a wait: a signal or the end of work on a device, or nothing that the trace shows.
-struct Release {
-  const store::SignalRow* signal = nullptr;
-  const WorkItem* work = nullptr;
-  std::optional<TimeNs> wake_ns = {};
+/// Whoever waits, or ended a wait, with all that the wanted meanings of a party tell apart.
+struct End {
+  enum class Kind : std::uint8_t { unknown, thread, block, kernel, copy };
+  Kind kind = Kind::unknown;
+  DeviceId device = kHostDevice;
+  std::uint32_t who = 0, sm = 0;  ///< the thread, or the block
+  SiteId site = 0;                ///< of a waiter
+  std::uint32_t name = kNoName;   ///< of the kernel, the copy, or the call of a waiting thread
+  static constexpr std::uint32_t kNoName = ~0u;
+  bool operator==(const End&) const = default;
 };
 
-/// Assigns waits and what ended them to parties.
+/// Numbers of ends, in order of first appearance.
+class EndList {
+ public:
+  std::uint32_t number(const End& end) {
+    Recent& recent = recent_[(end.who + end.sm) % recent_.size()];
+    if (recent.number < list_.size() && recent.end == end) return recent.number;
+    recent = {end, find(end)};
+    return recent.number;
+  }
+  const std::vector<End>& list() const { return list_; }
+
+ private:
+  struct Recent {
+    End end;
+    std::uint32_t number = ~0u;
+  };
+
+  std::uint32_t find(const End& end) {
+    const PartyId one{static_cast<PartyKind>(end.kind), end.device, end.who};
+    const std::uint32_t where = pair(ones_.number(one.key()), end.sm), what = pair(end.site, end.name);
+    const std::uint32_t number = ends_.number((std::uint64_t{where} << 32) | what);
+    if (number == list_.size()) list_.push_back(end);
+    return number;
+  }
+  std::uint32_t pair(std::uint64_t high, std::uint32_t low) { return pairs_.number((high << 32) | low); }
+
+  FlatIndex ones_, pairs_, ends_;
+  std::vector<End> list_;
+  std::array<Recent, 1024> recent_;
+};
+
+/// Finds who waits and who ends waits, and assigns them to parties.
 class Assigner {
  public:
-  Assigner(const TraceModel& model, const WorkIndex& index, PartyBy by)
-      : model_(model), index_(index), by_(by), threads_(model) {}
-
-  PartyBy by() const { return by_; }
-  PartyId waiter(const WaitView& wait) {
-    if (by_ != PartyBy::site)
-      return wait.host ? on_host(wait.who) : on_device(wait.device, wait.who, wait.sm, wait.begin);
-    if (wait.host && wait.site == 0) return named(std::string_view(model_.host_waits[wait.index].call));
-    return {PartyKind::site, 0, wait.site};
+  Assigner(const TraceModel& model, const WorkIndex& index, std::span<const PartyBy> meanings)
+      : model_(model), index_(index), threads_(model) {
+    for (const PartyBy by : meanings) wanted_[static_cast<std::size_t>(by)] = true;
   }
-  PartyId releaser(const Release& release) {
-    if (release.signal != nullptr) return releaser(*release.signal);
-    return release.work != nullptr ? releaser(*release.work) : PartyId{};
+
+  End waiter(const WaitView& wait) {
+    End end = wait.host ? End{End::Kind::thread, kHostDevice, wait.who}
+                        : on_device(wait.device, wait.who, wait.sm, wait.begin, waiter_kernel_);
+    if (!wants(PartyBy::site)) return end;
+    end.site = wait.site;
+    if (wait.host && wait.site == 0) end.name = names_.number(model_.host_waits[wait.index].call);
+    return end;
+  }
+  End releaser(const store::SignalRow& signal) {
+    if (signal.device == kHostDevice) return {End::Kind::thread, kHostDevice, signal.thread};
+    return on_device(signal.device, signal.block, signal.sm, signal.at, releaser_kernel_);
+  }
+  End releaser(const WorkItem& item) {
+    if (item.kernel == nullptr)
+      return {End::Kind::copy, item.device, 0, 0, 0, names_.number(copy_kind_name(item.copy->kind))};
+    return {End::Kind::kernel, item.device, 0, 0, 0, names_.number(item.kernel->name)};
+  }
+
+  static PartyId party(PartyBy by, const End& end, bool waits) {
+    if (end.kind == End::Kind::unknown) return {};
+    if (waits && by == PartyBy::site) {
+      if (end.kind == End::Kind::thread && end.site == 0) return {PartyKind::named, 0, end.name};
+      return {PartyKind::site, 0, end.site};
+    }
+    if (by == PartyBy::device) return {PartyKind::device, end.device, 0};
+    switch (end.kind) {
+      case End::Kind::thread:  // a signal names its thread, whose number no two processes of one machine share
+        return {PartyKind::host_thread, 0, end.who};
+      case End::Kind::copy:
+        return {PartyKind::named, 0, end.name};
+      case End::Kind::kernel:
+        return {PartyKind::kernel, 0, end.name};
+      case End::Kind::block:
+      case End::Kind::unknown:
+        break;
+    }
+    if (by == PartyBy::sm) return {PartyKind::sm, end.device, end.sm};
+    if (by == PartyBy::thread) return {PartyKind::block, end.device, end.who};
+    return end.name == End::kNoName ? PartyId{PartyKind::device, end.device, 0}
+                                    : PartyId{PartyKind::kernel, 0, end.name};
   }
 
   std::string name_of(const PartyId& id) const {
@@ -108,39 +180,14 @@ class Assigner {
   }
 
  private:
-  PartyId releaser(const store::SignalRow& signal) {
-    if (signal.device == kHostDevice) return on_host(signal.thread);
-    return on_device(signal.device, signal.block, signal.sm, signal.at);
-  }
-  PartyId releaser(const WorkItem& item) {
-    if (by_ == PartyBy::device) return {PartyKind::device, item.device, 0};
-    return item.kernel != nullptr ? of_kernel(*item.kernel) : named(copy_kind_name(item.copy->kind));
-  }
+  bool wants(PartyBy by) const { return wanted_[static_cast<std::size_t>(by)]; }
 
-  PartyId named(std::string_view name) { return {PartyKind::named, 0, names_.number(name)}; }
-  PartyId of_kernel(const store::KernelRow& kernel) { return {PartyKind::kernel, 0, names_.number(kernel.name)}; }
-
-  PartyId on_host(std::uint32_t thread) const {
-    if (by_ == PartyBy::device) return {PartyKind::device, kHostDevice, 0};
-    // A signal names its thread, whose number no two processes of one machine share, but not its process.
-    return {PartyKind::host_thread, 0, thread};
-  }
-
-  PartyId on_device(DeviceId device, std::uint32_t block, std::uint32_t sm, TimeNs time) {
-    switch (by_) {
-      case PartyBy::sm:
-        return {PartyKind::sm, device, sm};
-      case PartyBy::thread:
-        return {PartyKind::block, device, block};
-      case PartyBy::device:
-        return {PartyKind::device, device, 0};
-      case PartyBy::kernel:
-      case PartyBy::site:
-        break;
-    }
-    const WorkItem* kernel = index_.kernel_at(device, time, block);
-    if (kernel == nullptr) return {PartyKind::device, device, 0};
-    return of_kernel(*kernel->kernel);
+  End on_device(DeviceId device, std::uint32_t block, std::uint32_t sm, TimeNs time, WorkIndex::Near& near) {
+    End end{End::Kind::block, device, wants(PartyBy::thread) ? block : 0, wants(PartyBy::sm) ? sm : 0};
+    if (!wants(PartyBy::kernel) && !wants(PartyBy::site)) return end;
+    if (const WorkItem* kernel = index_.kernel_at(device, time, block, near))
+      end.name = names_.number(kernel->kernel->name);
+    return end;
   }
 
   std::string of_device(DeviceId device) const {
@@ -151,9 +198,10 @@ class Assigner {
 
   const TraceModel& model_;
   const WorkIndex& index_;
-  const PartyBy by_;
   const ThreadNames threads_;
+  std::array<bool, std::size(kPartyBy)> wanted_{};
   Names names_;
+  WorkIndex::Near waiter_kernel_, releaser_kernel_;
 };
 
 /// Orders parties by waiting time and folds all but the first ones into one: `places[number]` is the party's row or
@@ -176,71 +224,250 @@ std::vector<std::uint32_t> order(const std::vector<TimeNs>& waiting, std::vector
 /// "1,024 other blocks" would need the kind of each; the parties of one matrix may differ in kind.
 std::string others_name(std::size_t count) { return fmt::format("{} others", count); }
 
-/// The cells of one matrix, while waits are added.
-class Cells {
+/// Lengths of time with the group of their waits. Holds eight bytes for a length from 0 to 4.29 s.
+class GroupedLengths {
  public:
-  Cells(const TraceModel& model, const WorkIndex& index, PartyBy by) : assigner_(model, index, by) {}
-
-  void add(const WaitView& wait, TimeNs part, const Release& release) {
-    const std::pair place{waiters_.number(assigner_.waiter(wait)), releasers_.number(assigner_.releaser(release))};
-    const std::uint32_t cell = index_.number((std::uint64_t{place.first} << 32) | place.second);
-    if (cell == sums_.size()) {
-      sums_.emplace_back();
-      places_.push_back(place);
+  void reserve(std::size_t lengths) { usual_.reserve(lengths); }
+  void add(TimeNs length, std::uint32_t group) {
+    if (length >= 0 && length <= std::numeric_limits<std::uint32_t>::max()) {
+      usual_.push_back((static_cast<std::uint64_t>(length) << 32) | group);
+    } else {
+      others_.emplace_back(length, group);
     }
-    sums_[cell].add(WorstWait::of(wait), part, release.wake_ns, wait.polls);
+  }
+  void sort() {
+    boost::sort::spreadsort::integer_sort(usual_.begin(), usual_.end());
+    std::sort(others_.begin(), others_.end());
+  }
+  /// Calls visit(length, group) from the shortest length to the longest one; after sort().
+  void for_each(const auto& visit) const {
+    auto other = others_.begin();
+    for (; other != others_.end() && other->first < 0; ++other) visit(other->first, other->second);
+    for (const std::uint64_t each : usual_) visit(static_cast<TimeNs>(each >> 32), static_cast<std::uint32_t>(each));
+    for (; other != others_.end(); ++other) visit(other->first, other->second);
   }
 
-  PartyMatrix matrix() const {
-    PartyMatrix result;
-    result.by = assigner_.by();
-    std::vector<TimeNs> of_waiter(waiters_.ids().size(), 0), of_releaser(releasers_.ids().size(), 0);
-    for (std::size_t cell = 0; cell < sums_.size(); ++cell) {
-      of_waiter[places_[cell].first] += sums_[cell].waiting();
-      of_releaser[places_[cell].second] += sums_[cell].waiting();
-    }
-    const auto party_of = [&](const PartyId& id) {
-      return WaitParty{assigner_.name_of(id), id.kind == PartyKind::kernel, {}};
-    };
-    std::vector<std::uint32_t> rows, columns;
-    for (const std::uint32_t number : order(of_waiter, rows, result.other_waiters))
-      result.waiters.push_back(party_of(waiters_.ids()[number]));
-    for (const std::uint32_t number : order(of_releaser, columns, result.other_releasers))
-      result.releasers.push_back(party_of(releasers_.ids()[number]));
-    if (result.other_waiters > 0) result.waiters.push_back({others_name(result.other_waiters), false, {}});
-    if (result.other_releasers > 0) result.releasers.push_back({others_name(result.other_releasers), false, {}});
+ private:
+  std::vector<std::uint64_t> usual_;
+  std::vector<std::pair<TimeNs, std::uint32_t>> others_;  // negative ones, and those that are longer
+};
 
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const FigureSums*>> cells;
-    for (std::size_t cell = 0; cell < sums_.size(); ++cell)
-      cells[{rows[places_[cell].first], columns[places_[cell].second]}].push_back(&sums_[cell]);
-    // Where few parties wait for one, a cell, its row and its column are the same waits.
-    std::map<std::vector<const FigureSums*>, WaitFigures> known;
-    const auto figures = [&](const std::vector<const FigureSums*>& parts) {
-      const auto found = known.find(parts);
-      return found != known.end() ? found->second : known.emplace(parts, FigureSums::figures(parts)).first->second;
+/// Finds the median and the 99th percentile among lengths that come in order.
+class Ranks {
+ public:
+  explicit Ranks(std::uint64_t count) : p50_(rank_of(50, count)), p99_(rank_of(99, count)) {}
+  void pass(TimeNs length) {
+    if (seen_ == p50_) found_.p50 = length;
+    if (seen_ == p99_) found_.p99 = length;
+    ++seen_;
+    found_.max = length;
+  }
+  const TypicalLengths& found() const { return found_; }
+
+ private:
+  std::uint64_t p50_, p99_, seen_ = 0;
+  TypicalLengths found_;
+};
+
+/// What a set of waits adds up to.
+struct Sums {
+  std::uint64_t waits = 0, woken = 0, polls = 0, waits_with_polls = 0;
+  TimeNs waiting = 0, longest = -1;
+  std::uint64_t worst = 0;  ///< the longest wait, by its place among all waits
+
+  /// `other`'s waits come later where `other.longest` is as long.
+  void add(const Sums& other) {
+    waits += other.waits;
+    woken += other.woken;
+    polls += other.polls;
+    waits_with_polls += other.waits_with_polls;
+    waiting += other.waiting;
+    if (other.longest > longest) {
+      longest = other.longest;
+      worst = other.worst;
+    }
+  }
+};
+
+/// The waits of a trace in groups: in each, all waits are in the same cell of every matrix.
+class Groups {
+ public:
+  Groups(const TraceModel& model, const WorkIndex& index, std::span<const PartyBy> meanings)
+      : model_(model), assigner_(model, index, meanings) {}
+
+  Assigner& assigner() { return assigner_; }
+
+  void reserve(std::size_t waits, std::size_t woken) {
+    times_.reserve(waits);
+    wakes_.reserve(woken);
+  }
+  void add(const WaitView& wait, TimeNs part, const End& releaser, std::optional<TimeNs> wake) {
+    const std::pair ends{waiters_.number(assigner_.waiter(wait)), releasers_.number(releaser)};
+    const std::uint32_t group = index_.number((std::uint64_t{ends.first} << 32) | ends.second);
+    if (group == sums_.size()) {
+      sums_.emplace_back();
+      ends_.push_back(ends);
+    }
+    sums_[group].add({1, wake ? 1u : 0u, wait.polls.value_or(0), wait.polls ? 1u : 0u, part, wait.took(),
+                      wait.index + (wait.host ? model_.waits.size() : 0)});
+    times_.add(wait.took(), group);
+    if (wake) wakes_.add(*wake, group);
+  }
+  /// Before matrices are made.
+  void close() {
+    times_.sort();
+    wakes_.sort();
+  }
+
+  PartyMatrix matrix(PartyBy by) const {
+    PartyMatrix result;
+    result.by = by;
+    const Cells cells = cells_of(by);
+    std::vector<std::uint32_t> rows, columns;
+    std::vector<TimeNs> of_waiter(cells.waiters.size(), 0), of_releaser(cells.releasers.size(), 0);
+    for (std::size_t cell = 0; cell < cells.sums.size(); ++cell) {
+      of_waiter[cells.places[cell].first] += cells.sums[cell].waiting;
+      of_releaser[cells.places[cell].second] += cells.sums[cell].waiting;
+    }
+    const auto add_parties = [&](const auto& ids, const auto& waiting, auto& places, auto& to, std::size_t& others) {
+      for (const std::uint32_t number : order(waiting, places, others))
+        to.push_back({assigner_.name_of(ids[number]), ids[number].kind == PartyKind::kernel, {}});
+      if (others > 0) to.push_back({others_name(others), false, {}});
     };
-    for (const auto& [place, parts] : cells) result.cells.push_back({place.first, place.second, figures(parts)});
-    const auto sum_of = [&](auto&& admits) {
-      std::vector<const FigureSums*> all;
-      for (const auto& [place, parts] : cells) {
-        if (admits(place)) all.insert(all.end(), parts.begin(), parts.end());
-      }
-      return figures(all);
+    add_parties(cells.waiters, of_waiter, rows, result.waiters, result.other_waiters);
+    add_parties(cells.releasers, of_releaser, columns, result.releasers, result.other_releasers);
+
+    // The cells that are shown, in order of row and column.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Sums> shown;
+    const auto place_of = [&](std::uint32_t cell) {
+      return std::pair{rows[cells.places[cell].first], columns[cells.places[cell].second]};
     };
-    for (std::uint32_t row = 0; row < result.waiters.size(); ++row)
-      result.waiters[row].figures = sum_of([&](const auto& place) { return place.first == row; });
-    for (std::uint32_t column = 0; column < result.releasers.size(); ++column)
-      result.releasers[column].figures = sum_of([&](const auto& place) { return place.second == column; });
-    result.all = sum_of([](const auto&) { return true; });
+    for (std::uint32_t cell = 0; cell < cells.sums.size(); ++cell) shown[place_of(cell)].add(cells.sums[cell]);
+    std::vector<Sums> sums;
+    for (const auto& [place, sum] : shown) {
+      result.cells.push_back({place.first, place.second, {}});
+      sums.push_back(sum);
+    }
+    std::vector<std::uint32_t> cell_of_group(sums_.size());
+    for (std::size_t group = 0; group < sums_.size(); ++group) {
+      const auto at = shown.find(place_of(cells.of_group[group]));
+      cell_of_group[group] = static_cast<std::uint32_t>(std::distance(shown.begin(), at));
+    }
+    add_figures(result, sums, cell_of_group);
     return result;
   }
 
  private:
+  struct Cells {
+    std::vector<PartyId> waiters, releasers;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // by cell: waiter, releaser
+    std::vector<Sums> sums;                                       // by cell
+    std::vector<std::uint32_t> of_group;
+  };
+  Cells cells_of(PartyBy by) const {
+    Cells cells;
+    const auto parties_of = [&](const EndList& ends, bool wait, std::vector<PartyId>& ids) {
+      PartyList parties;
+      std::vector<std::uint32_t> numbers;
+      for (const End& end : ends.list()) numbers.push_back(parties.number(Assigner::party(by, end, wait)));
+      ids = parties.ids();
+      return numbers;
+    };
+    const std::vector<std::uint32_t> waiter = parties_of(waiters_, true, cells.waiters);
+    const std::vector<std::uint32_t> releaser = parties_of(releasers_, false, cells.releasers);
+    FlatIndex index;
+    for (std::size_t group = 0; group < sums_.size(); ++group) {
+      const std::pair place{waiter[ends_[group].first], releaser[ends_[group].second]};
+      const std::uint32_t cell = index.number((std::uint64_t{place.first} << 32) | place.second);
+      if (cell == cells.sums.size()) {
+        cells.sums.emplace_back();
+        cells.places.push_back(place);
+      }
+      Sums& sums = cells.sums[cell];
+      const bool earlier = sums_[group].longest == sums.longest && sums_[group].worst < sums.worst;
+      sums.add(sums_[group]);
+      if (earlier) sums.worst = sums_[group].worst;
+      cells.of_group.push_back(cell);
+    }
+    return cells;
+  }
+
+  /// A set of cells: one, those of a row or a column, or all.
+  struct Set {
+    Sums sums;
+    Ranks times, wakes;
+  };
+
+  void add_figures(PartyMatrix& result, const std::vector<Sums>& sums,
+                   const std::vector<std::uint32_t>& cell_of_group) const {
+    // Where few parties wait for one, a cell, its row and its column are the same waits.
+    std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+    std::vector<Set> sets;
+    std::vector<std::vector<std::uint32_t>> sets_of_cell(sums.size());
+    const auto set_of = [&](const auto& admits) {
+      std::vector<std::uint32_t> cells;
+      Sums sum;
+      for (std::uint32_t i = 0; i < sums.size(); ++i) {
+        if (!admits(i)) continue;
+        cells.push_back(i);
+        sum.add(sums[i]);
+      }
+      const auto [at, is_new] = known.try_emplace(cells, static_cast<std::uint32_t>(sets.size()));
+      if (is_new) {
+        sets.push_back({sum, Ranks(sum.waits), Ranks(sum.woken)});
+        for (const std::uint32_t i : cells) sets_of_cell[i].push_back(at->second);
+      }
+      return at->second;
+    };
+    std::vector<std::pair<WaitFigures*, std::uint32_t>> wanted;
+    for (std::uint32_t i = 0; i < sums.size(); ++i)
+      wanted.emplace_back(&result.cells[i].figures, set_of([&](std::uint32_t cell) { return cell == i; }));
+    for (std::uint32_t row = 0; row < result.waiters.size(); ++row)
+      wanted.emplace_back(&result.waiters[row].figures,
+                          set_of([&](std::uint32_t cell) { return result.cells[cell].waiter == row; }));
+    for (std::uint32_t column = 0; column < result.releasers.size(); ++column)
+      wanted.emplace_back(&result.releasers[column].figures,
+                          set_of([&](std::uint32_t cell) { return result.cells[cell].releaser == column; }));
+    wanted.emplace_back(&result.all, set_of([](std::uint32_t) { return true; }));
+
+    times_.for_each([&](TimeNs length, std::uint32_t group) {
+      for (const std::uint32_t set : sets_of_cell[cell_of_group[group]]) sets[set].times.pass(length);
+    });
+    wakes_.for_each([&](TimeNs length, std::uint32_t group) {
+      for (const std::uint32_t set : sets_of_cell[cell_of_group[group]]) sets[set].wakes.pass(length);
+    });
+    for (const auto& [figures, set] : wanted) *figures = figures_of(sets[set]);
+  }
+
+  WaitFigures figures_of(const Set& set) const {
+    WaitFigures figures;
+    const Sums& sums = set.sums;
+    if (sums.waits == 0) return figures;
+    figures.waits = sums.waits;
+    figures.waiting_ns = sums.waiting;
+    figures.p50_ns = set.times.found().p50;
+    figures.p99_ns = set.times.found().p99;
+    figures.max_ns = set.times.found().max;
+    figures.woken = sums.woken;
+    if (sums.woken > 0) {
+      figures.wake_p50_ns = set.wakes.found().p50;
+      figures.wake_p99_ns = set.wakes.found().p99;
+    }
+    figures.polls = sums.polls;
+    figures.waits_with_polls = sums.waits_with_polls;
+    const std::size_t in_kernels = model_.waits.size(), host = sums.worst - in_kernels;
+    figures.worst = WorstWait::of(sums.worst < in_kernels ? view_of(model_.waits[sums.worst], sums.worst)
+                                                          : view_of(model_.host_waits[host], host));
+    return figures;
+  }
+
+  const TraceModel& model_;
   Assigner assigner_;
-  PartyList waiters_, releasers_;
+  EndList waiters_, releasers_;
   FlatIndex index_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;  // per cell: waiter, releaser
-  std::vector<FigureSums> sums_;                                 // per cell
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_;  // by group: waiter, releaser
+  std::vector<Sums> sums_;                                     // by group
+  GroupedLengths times_, wakes_;
 };
 
 }  // namespace
@@ -275,23 +502,30 @@ PartyMatrices::PartyMatrices(const TraceModel& model, const std::vector<WakeEdge
   for (std::size_t i = 0; i < edges.size(); ++i) edge_of_[edges[i].host][edges[i].wait] = static_cast<std::uint32_t>(i);
 }
 
-PartyMatrix PartyMatrices::matrix(PartyBy by, const WaitFilter& filter) const {
-  Cells cells(model_, index_, by);
+std::vector<PartyMatrix> PartyMatrices::matrices(std::span<const PartyBy> meanings, const WaitFilter& filter) const {
+  Groups groups(model_, index_, meanings);
+  groups.reserve(model_.waits.size() + model_.host_waits.size(), edges_.size());
   for_each_wait(model_, [&](const WaitView& wait) {
     if (!filter(wait.site, way_of(wait), wait.begin, wait.end)) return;
-    store::SignalRow signal;
-    Release release;
+    End releaser;
+    std::optional<TimeNs> wake;
     if (const std::uint32_t edge = edge_of_[wait.host][wait.index]; edge != kNoEdge) {
-      signal = model_.signals[edges_[edge].signal];
-      release = {&signal, nullptr, wake_latency(model_, edges_[edge])};
+      const store::SignalRow& signal = model_.signals[edges_[edge].signal];
+      releaser = groups.assigner().releaser(signal);
+      wake = wake_latency(signal, wait);
     } else if (wait.in_call) {
       const store::HostWaitRow& row = model_.host_waits[wait.index];
-      const WorkItem* work = index_.waited_for({row.begin, row.end, row.process, row.correlation});
-      if (work != nullptr) release = {nullptr, work, wait.end - work->end};
+      if (const WorkItem* work = index_.waited_for({row.begin, row.end, row.process, row.correlation})) {
+        releaser = groups.assigner().releaser(*work);
+        wake = wait.end - work->end;
+      }
     }
-    cells.add(wait, filter.part(wait.begin, wait.end), release);
+    groups.add(wait, filter.part(wait.begin, wait.end), releaser, wake);
   });
-  return cells.matrix();
+  groups.close();
+  std::vector<PartyMatrix> all;
+  for (const PartyBy by : meanings) all.push_back(groups.matrix(by));
+  return all;
 }
 
 }  // namespace wicprof::analyzer

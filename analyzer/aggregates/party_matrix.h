@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,8 +63,9 @@ class PartyMatrices {
   /// `edges`: the wake edges of the same model (match()).
   PartyMatrices(const TraceModel& model, const std::vector<WakeEdge>& edges, const WorkIndex& index);
 
-  /// One pass over all waits. Holds up to 16 bytes per wait meanwhile.
-  PartyMatrix matrix(PartyBy by, const WaitFilter& filter = {}) const;
+  /// One for each meaning. One pass over all waits. Holds up to 16 bytes per wait meanwhile.
+  std::vector<PartyMatrix> matrices(std::span<const PartyBy> meanings, const WaitFilter& filter = {}) const;
+  PartyMatrix matrix(PartyBy by, const WaitFilter& filter = {}) const { return matrices({&by, 1}, filter).front(); }
 
  private:
   const TraceModel& model_;

@@ -17,7 +17,9 @@ class FlatIndex {
 
   /// Allocates space for this many keys.
   void reserve(std::size_t keys) {
-    while (2 * cells_.size() < 3 * keys) grow();
+    std::size_t size = cells_.size();
+    while (2 * size < 3 * keys) size *= 2;
+    if (size > cells_.size()) resize(size);
   }
 
   /// The key's number; a new key gets the next one.
@@ -26,7 +28,7 @@ class FlatIndex {
     if (cell.number != kNone) return cell.number;
     cell = {key, size_++};
     const std::uint32_t number = cell.number;
-    if (3 * std::size_t{size_} > 2 * cells_.size()) grow();
+    if (3 * std::size_t{size_} > 2 * cells_.size()) resize(2 * cells_.size());
     return number;
   }
 
@@ -52,8 +54,8 @@ class FlatIndex {
     return place;
   }
 
-  void grow() {
-    std::vector<Cell> old(2 * cells_.size());
+  void resize(std::size_t size) {
+    std::vector<Cell> old(size);
     old.swap(cells_);
     for (const Cell& cell : old) {
       if (cell.number != kNone) cells_[place_of(cell.key)] = cell;

@@ -56,10 +56,20 @@ WorkIndex::WorkIndex(const TraceModel& model, const DeviceWork& work) {
 }
 
 const WorkItem* WorkIndex::kernel_at(DeviceId device, TimeNs time, std::uint32_t block) const {
-  const auto found = kernels_.find(device);
-  if (found == kernels_.end()) return nullptr;
-  const auto& list = found->second;
-  auto at = std::upper_bound(list.begin(), list.end(), time, [](TimeNs t, const auto* k) { return t <= k->start; });
+  Near near;
+  return kernel_at(device, time, block, near);
+}
+
+const WorkItem* WorkIndex::kernel_at(DeviceId device, TimeNs time, std::uint32_t block, Near& near) const {
+  if (near.kernels == nullptr || near.device != device) {
+    const auto found = kernels_.find(device);
+    if (found == kernels_.end()) return nullptr;
+    near = {device, &found->second, 0};
+  }
+  const ByStart& list = *near.kernels;
+  const auto last = list.begin() + static_cast<std::ptrdiff_t>(near.place);
+  auto at = partition_near(list.begin(), last, list.end(), [&](const WorkItem* k) { return k->start < time; });
+  near.place = static_cast<std::size_t>(at - list.begin());
   const WorkItem* ended_last = nullptr;  // of the kernels with that block that ended before the time
   for (int tried = 0; at != list.begin() && tried < kMaxTries; ++tried) {
     --at;

@@ -215,8 +215,6 @@ class WrittenWords {
   std::map<std::pair<SiteId, WordTag>, std::vector<std::uint32_t>> words_;
 };
 
-TimeNs latency(TimeNs signalled, TimeNs arrived, TimeNs resumed) { return resumed - std::max(signalled, arrived); }
-
 class Matcher {
  public:
   explicit Matcher(const TraceModel& model)
@@ -276,7 +274,7 @@ class Matcher {
       edge.host = wait.host;
       edges_.push_back(edge);
       const std::optional<TimeNs> error = clocks_.between(sent.device, wait.device);
-      site.latencies.add(latency(sent.at, wait.begin, wait.end));
+      site.latencies.add(wake_latency(sent, wait));
       if (!error) site.error_known = false;
       site.error = std::max(site.error, error.value_or(0));
       return;
@@ -347,8 +345,7 @@ std::optional<TimeNs> ClockErrors::between(DeviceId a, DeviceId b) const {
 }
 
 TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge) {
-  const WaitView wait = view_of(model, edge);
-  return latency(model.signals[edge.signal].at, wait.begin, wait.end);
+  return wake_latency(model.signals[edge.signal], view_of(model, edge));
 }
 
 Matching match(const TraceModel& model) { return Matcher(model).run(); }

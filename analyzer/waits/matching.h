@@ -49,6 +49,9 @@ struct WakeStats {
 
 /// resumed - max(signalled, arrived); negative only within the clocks' error.
 TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge);
+inline TimeNs wake_latency(const store::SignalRow& signal, const WaitView& wait) {
+  return wait.end - std::max(signal.at, wait.begin);
+}
 
 struct Matching {
   std::vector<WakeEdge> edges;

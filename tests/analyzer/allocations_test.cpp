@@ -48,7 +48,7 @@ namespace {
 
 constexpr std::int64_t kEvents = 320'000;
 // About a fifth above what was counted.
-constexpr double kHeldBytes = 24, kReadBytes = 400, kReadCount = 0.004, kAnalysedBytes = 1'100, kAnalysedCount = 0.2;
+constexpr double kHeldBytes = 24, kReadBytes = 370, kReadCount = 0.004, kAnalysedBytes = 640, kAnalysedCount = 0.05;
 
 /// What was allocated since its construction, per event.
 struct Since {
