@@ -42,6 +42,18 @@ std::vector<Unit> units_of(const std::vector<Segment>& segments, TypicalTime typ
   return units;
 }
 
+/// Whether each iteration ends where the next one begins, so that together they are the program's time. Between NVTX
+/// ranges lies time that is not theirs.
+bool follow_each_other(const std::vector<Segment>& segments) {
+  return std::all_of(segments.begin(), segments.end(), [](const Segment& segment) {
+    const std::vector<Iteration>& list = segment.iterations;
+    const auto gap = [](const Iteration& one, const Iteration& next) {
+      return next.run == one.run && next.number == one.number + 1 && next.begin != one.end;
+    };
+    return std::adjacent_find(list.begin(), list.end(), gap) == list.end();
+  });
+}
+
 /// Whether the intervals of both ratios are apart by more than the tolerance.
 bool differ_clearly(const Speedup& one, const Speedup& other, double tolerance) {
   return other.low > one.high * (1 + tolerance) || other.high * (1 + tolerance) < one.low;
@@ -107,7 +119,8 @@ void conclude(Comparison& comparison) {
   TypicalTime counts = comparison.typical;
   const Verdict by_ratio = judge(ratio.speedup, comparison.options.tolerance);
   const bool finds = by_ratio == Verdict::improvement || by_ratio == Verdict::regression;
-  if (differ && finds && by_ratio != judge(other.speedup, comparison.options.tolerance)) {
+  if (differ && finds && by_ratio != judge(other.speedup, comparison.options.tolerance) &&
+      follow_each_other(comparison.segments)) {
     counts = TypicalTime::per_time;  // what the program gets done is what its user feels
     std::swap(ratio, other);
   }

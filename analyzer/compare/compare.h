@@ -46,8 +46,8 @@ struct Comparison {
   Side before, after;
   std::optional<Speedup> speedup;  ///< nothing if a side has too few iterations
   /// By TypicalTime::per_time; only where that clearly differs from the medians. It counts where it does not bear out
-  /// what these find: parking may move waits from some iterations to others, so that medians change and the program's
-  /// rate does not.
+  /// what these find and iterations follow each other: parking may move waits from some iterations to others, so that
+  /// medians change and the program's rate does not.
   std::optional<Speedup> per_time;
   Verdict verdict = Verdict::inconclusive;
   std::string why;     ///< why the verdict is inconclusive, in a few words: "one run each"; empty for other verdicts

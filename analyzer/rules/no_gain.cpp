@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/path/handed_on.h"
@@ -15,6 +16,10 @@
 
 namespace wicprof::analyzer {
 namespace {
+
+constexpr std::string_view kHandedOn =
+    ", and the waiters hand the word on to each other, as at a lock: each would have to wake up first, so that "
+    "parking may even lose there";
 
 Finding finding_for(const SiteStats& site, std::string why, std::string evidence) {
   Finding finding;
@@ -59,11 +64,7 @@ RuleOutcome apply<struct NoGain>(const RuleInput& input) {
     const LineJudgement judgement = judge_line(site, site.max_waiting);
     if (judgement.cost == LineCost::none && site.pollers == Pollers::leader) {
       std::string why = layout_words(site);
-      if (handed_on.contains(site.site))
-        why +=
-            ", and the waiters hand the word on to each other, as at a lock: parking may even lose there, since each "
-            "of "
-            "them would have to wake up first";
+      if (handed_on.contains(site.site)) why += kHandedOn;
       outcome.findings.push_back(finding_for(
           site, std::move(why), numbers + "; " + measured_on_h200_at(input.model, site.site, judgement.measured)));
     }

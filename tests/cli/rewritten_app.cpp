@@ -114,8 +114,8 @@ void load(const char* ptx) {
   ring = reinterpret_cast<Record*>(table[1]);
 }
 
-/// Waits have no time before the device's clock has been read. False: this machine is too busy, or the system refused the
-/// thread that reads it.
+/// Waits have no time before the clock of the device has been read. False: this machine is too busy, or the system
+/// refused the thread that reads it.
 bool await_clock() {
   const auto readings = driver<unsigned (*)()>("fake_cuda_clock_readings");
   for (int i = 0; readings() == 0 && i < 5'000; ++i) usleep(1000);

@@ -46,7 +46,9 @@ class Kills(harness.Case):
 
     def test_wic_prof_is_killed(self):
         read = 0
-        for kill in range(KILLS):
+        for kill in range(10 * KILLS):
+            if kill >= KILLS and read > 0:  # a busy machine may have created no trace at any of these moments
+                break
             with self.subTest(kill=kill):
                 process = self.begin()
                 process.kill()
@@ -56,7 +58,7 @@ class Kills(harness.Case):
                 self.assertEqual(self.sessions(), [])
                 self.assertEqual(self.session_files(), [])
         self.assertGreater(read, 0)
-        print(f"{KILLS} kills of wic-prof, {read} left a created trace, and each was read", flush=True)
+        print(f"{kill} kills of wic-prof, {read} left a created trace, and each was read", flush=True)
 
     def test_program_is_killed(self):
         killed = 0
