@@ -60,8 +60,7 @@ WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& fi
   for_each_wait(model, [&](const WaitView& wait) {
     const WaitWay way = way_of(wait);
     if (!filter(wait.site, way, wait.begin, wait.end)) return;
-    sums[static_cast<std::size_t>(way)].add(WorstWait::of(wait), filter.part(wait.begin, wait.end), std::nullopt,
-                                            wait.polls);
+    sums[static_cast<std::size_t>(way)].add(WorstWait::of(wait), filter.part(wait.begin, wait.end), wait.polls);
     const TimeNs duration = wait.end - wait.begin;
     if (duration < edges[0]) {
       ++histogram.instant;

@@ -48,13 +48,11 @@ std::optional<double> WaitFigures::polls_per_wait() const {
   return static_cast<double>(polls) / static_cast<double>(waits_with_polls);
 }
 
-void FigureSums::add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> wake,
-                     std::optional<std::uint64_t> polls) {
+void FigureSums::add(const WorstWait& wait, TimeNs part, std::optional<std::uint64_t> polls) {
   const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
   ++figures_.waits;
   figures_.waiting_ns += part;
   times_.add(took);
-  if (wake) wakes_.add(*wake);
   if (polls) {
     figures_.polls += *polls;
     ++figures_.waits_with_polls;
@@ -62,31 +60,12 @@ void FigureSums::add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> w
   if (!figures_.worst || took > figures_.worst->end - figures_.worst->begin) figures_.worst = wait;
 }
 
-WaitFigures FigureSums::figures(const std::vector<const FigureSums*>& parts) {
-  WaitFigures result;
-  std::vector<const Durations*> times, wakes;
-  for (const FigureSums* part : parts) {
-    const WaitFigures& figures = part->figures_;
-    result.waits += figures.waits;
-    result.waiting_ns += figures.waiting_ns;
-    result.polls += figures.polls;
-    result.waits_with_polls += figures.waits_with_polls;
-    result.woken += part->wakes_.size();
-    times.push_back(&part->times_);
-    wakes.push_back(&part->wakes_);
-    const std::optional<WorstWait>& worst = figures.worst;
-    if (worst && (!result.worst || worst->end - worst->begin > result.worst->end - result.worst->begin))
-      result.worst = worst;
-  }
-  const TypicalLengths typical = Durations::typical(times);
+WaitFigures FigureSums::figures() const {
+  WaitFigures result = figures_;
+  const TypicalLengths typical = times_.typical();
   result.p50_ns = typical.p50;
   result.p99_ns = typical.p99;
   result.max_ns = typical.max;
-  if (result.woken > 0) {
-    const TypicalLengths typical_wake = Durations::typical(wakes);
-    result.wake_p50_ns = typical_wake.p50;
-    result.wake_p99_ns = typical_wake.p99;
-  }
   return result;
 }
 

@@ -57,19 +57,16 @@ struct WaitFigures {
   std::optional<double> polls_per_wait() const;
 };
 
-/// Collects waits, and computes their figures at the end. Holds 4 to 8 bytes per wait.
+/// Collects waits, and computes their figures at the end, without wake latencies. Holds 4 to 8 bytes per wait.
 class FigureSums {
  public:
-  void add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> wake, std::optional<std::uint64_t> polls);
-  TimeNs waiting() const { return figures_.waiting_ns; }
+  void add(const WorstWait& wait, TimeNs part, std::optional<std::uint64_t> polls);
   std::uint64_t waits() const { return figures_.waits; }
-  WaitFigures figures() const { return figures({this}); }
-  /// Of all waits of several.
-  static WaitFigures figures(const std::vector<const FigureSums*>& parts);
+  WaitFigures figures() const;
 
  private:
   WaitFigures figures_;
-  Durations times_, wakes_;
+  Durations times_;
 };
 
 }  // namespace wicprof::analyzer
