@@ -1,7 +1,8 @@
 # wic_compile_whole(<target> <room>...): compiles each of these rooms as one file, which saves reading the same headers for
 # every source. A room qualifies when no two of its sources use one name for different things. The preset debug compiles every
-# source by itself, so that a missing include still shows. The room `.` is the target's own folder. The file names sources from the project's root and not, as those of
-# CMake's UNITY_BUILD, by absolute paths: so a clone in another folder finds the compiled room in the compiler cache.
+# source by itself, so that a missing include still shows. The room `.` is the target's own folder. The file names sources
+# from the project's root and not, as those of CMake's UNITY_BUILD, by absolute paths: so a clone in another folder finds the
+# compiled room in the compiler cache.
 function(wic_compile_whole target)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     list(JOIN ARGN " " rooms)

@@ -215,7 +215,8 @@ Answers late_jobs(unsigned seed) {
   return answers;
 }
 
-// The jobs of seeds 1 to 3 served to find the rule; these only judge it.
+// The jobs of seeds 1 to 3 served to find the rule; these did not. The limits below were set after their answers were
+// seen.
 constexpr unsigned kJudging = 2000;
 
 TEST(RepeatedWaits, MakeNoRankOfEqualOnesLate) {

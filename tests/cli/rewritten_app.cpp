@@ -7,6 +7,7 @@
 //   4  kernel `raises`, which stores to the very word; `fills` stores to its allocation
 //   5  a store of the CPU to a word of host memory
 //   6  not by the copy of 3 in the meantime, since the wait ends with 4
+// Status 94: nobody has read the clock of the device.
 // rewritten_app hang SECONDS: waits that do not end:
 //   0  on a word that a copy wrote last, with 0
 //   1  on a word to which kernel `raises` stores
@@ -246,6 +247,7 @@ void writers() {
 }
 
 void hang(double seconds) {
+  await_clock();
   std::uint32_t* const word = device_words.at;
   begin(0, word[0]);
   copy_from_host(word[0], 0);
@@ -270,8 +272,10 @@ int main(int argc, char** argv) {
   if (from_file) text << std::ifstream(argv[2]).rdbuf();
   load(from_file ? text.str().c_str() : kPtx);
   if (from_file) sleep(static_cast<unsigned>(std::atoi(argv[3])));
-  if ((mode == "writers" || mode == "hang") && !await_clock() && mode == "writers") return 94;
-  if (mode == "writers") writers();
+  if (mode == "writers") {
+    if (!await_clock()) return 94;
+    writers();
+  }
   if (mode == "hang" && argc == 3) hang(std::atof(argv[2]));
   return 0;
 }
