@@ -108,18 +108,18 @@ class EventSink {
     }
   }
 
-  /// Waits until the ring's consumer makes progress. Returns the rest of the timeout, or 0 without progress: the
-  /// consumer then counts as gone, and later calls return at once until it makes progress.
+  /// Waits until the ring's consumer is beyond where it was when a record last did not fit, which it may be already.
+  /// Returns the rest of the timeout, or 0 without progress: the consumer then counts as gone, and later calls return
+  /// at once until it makes progress.
   TimeNs wait_for_consumer(TimeNs timeout) {
-    const std::uint64_t consumed = writer_.consumed();
-    if (gone_at_.load(std::memory_order_relaxed) == consumed) return 0;
+    const std::uint64_t checked = last_check();
+    if (gone_at_.load(std::memory_order_relaxed) == checked && writer_.consumed() == checked) return 0;
     const TimeNs began = now_ns();
-    TimeNs waited = 0;
-    for (; waited < timeout; waited = now_ns() - began) {
+    for (TimeNs waited = 0; waited < timeout; waited = now_ns() - began) {
+      if (writer_.consumed() != checked) return timeout - waited;
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (writer_.consumed() != consumed) return std::max(timeout - (now_ns() - began), TimeNs{0});
     }
-    gone_at_.store(consumed, std::memory_order_relaxed);
+    gone_at_.store(checked, std::memory_order_relaxed);
     return 0;
   }
 
@@ -145,6 +145,11 @@ class EventSink {
   };
 
   static constexpr std::size_t kMaxHeld = 64 << 10;
+
+  std::uint64_t last_check() {
+    const std::lock_guard lock(mutex_);
+    return writer_.checked();
+  }
 
   void forget_texts() {
     texts_.clear();

@@ -137,6 +137,8 @@ class RingWriter {
 
   /// The consumer's position; use it only to detect progress.
   std::uint64_t consumed() const { return ring_->tail.load(std::memory_order_acquire); }
+  /// The consumer's position at the last check for space. A record that did not fit then fits only beyond it.
+  std::uint64_t checked() const { return tail_; }
 
  private:
   std::byte* reserve(std::size_t size) {
