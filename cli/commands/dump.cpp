@@ -43,22 +43,18 @@ struct Dump {
   std::int64_t begin = 0, end = 0;  ///< what it covers, ns of its clock
 };
 
-Error about(const AnsweringSession& session, const Error& error) {
-  return {error.kind, fmt::format("session '{}': {}", session.session.name, error.message)};
-}
-
 /// Says what the trace covers. Error: it is not complete.
 Result<> look_into(Dump& dump) {
   const Result<store::Reader> reader = store::Reader::open(dump.asked.trace);
   const auto meta = reader ? reader->meta() : Result<std::map<std::string, std::string>>(reader.error());
-  if (!meta) return about(dump.from, meta.error());
+  if (!meta) return in_session(dump.from.session, meta.error());
   const auto value = [&](store::MetaKey key) {
     const auto found = meta->find(std::string(store::name_of(key)));
     return found == meta->end() ? std::string() : found->second;
   };
   if (value(store::MetaKey::state) != "complete")
-    return about(dump.from,
-                 unavailable(dump.asked.trace + " could not be completed; the messages of wic-prof run say why"));
+    return in_session(dump.from.session,
+                      unavailable(dump.asked.trace + " could not be completed; the messages of wic-prof run say why"));
   dump.begin = std::strtoll(value(store::MetaKey::capture_from_ns).c_str(), nullptr, 10);
   dump.end = std::strtoll(value(store::MetaKey::ended_ns).c_str(), nullptr, 10);
   return ok();
@@ -71,11 +67,11 @@ Result<> wait_for(Dump& dump) {
     if (status) {
       answered = now_ns();
     } else if (now_ns() - answered > kPatience) {
-      return about(dump.from, status.error());
+      return in_session(dump.from.session, status.error());
     }
     if (status && status->dumps >= dump.asked.number) break;
     if (status && !status->dump_failed.empty())
-      return about(dump.from, unavailable("the dump is not written yet: " + status->dump_failed));
+      return in_session(dump.from.session, unavailable("the dump is not written yet: " + status->dump_failed));
     std::this_thread::sleep_for(kBetweenLooks);
   }
   return look_into(dump);
@@ -97,13 +93,17 @@ nlohmann::ordered_json dump_json(const Dump& dump) {
 int dump(const DumpOptions& options) {
   std::vector<std::string> names = options.sessions;
   if (names.empty()) names.emplace_back();
-  std::vector<Dump> dumps;
+  std::vector<AnsweringSession> sessions;
   for (const std::string& name : names) {
-    Result<AnsweringSession> session = session_to_change(name, "wic-prof dump");
-    if (!session) return fail(session.error());
-    const Result<DumpReply> asked = ask_dump(session->session.socket_path);
-    if (!asked) return fail(about(*session, asked.error()));
-    dumps.push_back({*std::move(session), *asked});
+    const Result<std::vector<AnsweringSession>> chosen = sessions_to_change(name, "wic-prof dump", true);
+    if (!chosen) return fail(chosen.error());
+    sessions.insert(sessions.end(), chosen->begin(), chosen->end());
+  }
+  std::vector<Dump> dumps;
+  for (const AnsweringSession& session : sessions) {
+    const Result<DumpReply> asked = ask_dump(session.session.socket_path);
+    if (!asked) return fail(in_session(session.session, asked.error()));
+    dumps.push_back({session, *asked});
   }
   std::string text;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -120,9 +120,10 @@ int dump(const DumpOptions& options) {
 template <>
 VerbBody declare<struct DumpVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<DumpOptions>();
-  verb.add_option("SESSION,--session", options->sessions,
-                  "the sessions, such as those of all ranks; default: the only one that was started in this folder or "
-                  "this terminal. Each must have begun with run --keep-last and --trigger")
+  verb.add_option(
+          "SESSION,--session", options->sessions,
+          "the sessions; default: the only one that was started in this folder or this terminal, or those of all "
+          "ranks of one job. Each must have begun with run --keep-last and --trigger")
       ->type_name("NAME");
   add_format(verb, options->format);
   add_example(verb, "wic-prof dump server");

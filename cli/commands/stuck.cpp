@@ -12,6 +12,7 @@
 #include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
+#include "cli/sessions/job.h"
 #include "cli/sessions/own_session.h"
 #include "cli/sessions/running_sessions.h"
 #include "cli/sessions/stuck_document.h"
@@ -42,14 +43,14 @@ struct Looked {
 Result<SeenSession> look_at(const SessionInfo& session, std::vector<SessionStatus>& statuses) {
   Result<SessionStatus> status = ask_status(session.socket_path);
   Result<SeenSession> seen = status ? look_at_session(session, *status) : Result<SeenSession>(status.error());
-  if (!seen) return Error{seen.error().kind, fmt::format("session '{}': {}", session.name, seen.error().message)};
+  if (!seen) return in_session(session, seen.error());
   statuses.push_back(*std::move(status));
   return seen;
 }
 
 Result<Looked> look(const std::string& name) {
   const Result<RunningSessions> running = running_sessions();
-  const bool is_job = name.empty() && running && running->sessions.size() > 1 && are_one_job(running->sessions);
+  const bool is_job = name.empty() && running && running->sessions.size() > 1 && ranks_of_job(running->sessions);
   const Result<SessionInfo> one = is_job ? running->sessions.front() : choose_session(name);
   if (!one) return one.error();
   Looked looked;

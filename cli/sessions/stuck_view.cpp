@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "cli/sessions/open_entries.h"
 #include "store/read/reader.h"
 
 namespace wicprof::cli {
@@ -45,22 +46,6 @@ std::optional<std::uint32_t> word_of(std::uint32_t pid, std::uint64_t address) {
   const iovec from{reinterpret_cast<void*>(address), sizeof value};
   if (process_vm_readv(static_cast<pid_t>(pid), &to, 1, &from, 1, 0) != sizeof value) return std::nullopt;
   return value;
-}
-
-template <class Value, std::size_t kCount>
-std::vector<analyzer::OfProcess<Value>> entries(const OpenEntry<Value> (&table)[kCount], bool of_ended = false) {
-  std::vector<analyzer::OfProcess<Value>> all;
-  for (const OpenEntry<Value>& entry : table) {
-    const std::uint32_t pid = entry.pid();
-    if (pid == 0 || (!of_ended && process_is_gone(pid))) continue;
-    std::optional<Value> value = entry.read();
-    if (!value) continue;
-    // The program can write here by mistake: texts end within their arrays.
-    if constexpr (requires { value->name; }) value->name[sizeof value->name - 1] = '\0';
-    if constexpr (requires { value->site; }) value->site[sizeof value->site - 1] = '\0';
-    all.push_back({pid, *value});
-  }
-  return all;
 }
 
 void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
@@ -202,24 +187,6 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   for (const std::uint32_t pid : pids) add_threads(pid, view.threads);
   view.now = now_ns();
   return seen;
-}
-
-bool are_one_job(const std::vector<SessionInfo>& sessions) {
-  std::optional<std::set<CommunicatorId>> common;
-  for (const SessionInfo& session : sessions) {
-    const Result<SessionMap> map = SessionMap::attach(session.path);
-    if (!map) return false;
-    std::set<CommunicatorId> worlds;
-    for (const auto& [process, communicator] : entries(map->open_work().communicators, true)) {
-      const bool known = !common || common->contains(communicator.communicator);
-      if (known && analyzer::is_world(communicator)) worlds.insert(communicator.communicator);
-    }
-    for (const auto& [process, communicator] : entries(map->open_work().nccl, true)) {
-      if (!common || common->contains(communicator.communicator)) worlds.insert(communicator.communicator);
-    }
-    common = std::move(worlds);
-  }
-  return common && !common->empty();
 }
 
 SeenSession joined(std::vector<SeenSession> sessions) {

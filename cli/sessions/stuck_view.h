@@ -20,8 +20,6 @@ struct SeenSession {
 /// Error: the session cannot be mapped.
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status);
 
-/// Whether each session records ranks of the same MPI job. False for none, and where one cannot be mapped.
-bool are_one_job(const std::vector<SessionInfo>& sessions);
 /// What several sessions show, as of the last look.
 SeenSession joined(std::vector<SeenSession> sessions);
 

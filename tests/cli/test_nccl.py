@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -121,6 +122,39 @@ class Stuck(stuck_case.Asks, Case):
             "rank 1 of 2", answer["causes"][0]["text"])))
         for run in runs:
             self.end(run)
+
+    def test_toggle_reaches_the_sessions_of_one_job(self):
+        """Each rank's run has, beside the rank, a program that waits by wic."""
+        rank_of = shlex.join(["env", "--default-signal=INT", APP, "--steps", "5", "--how", "none", "--ranks", "2",
+                              "--hang", "sleep", "--shared", str(self.folder / "shared")])
+        self.of_session = ()
+        runs = [self.start("run", "-f", "-o", f"t{rank}.wicprof", "--name", f"rank{rank}", "--", "sh", "-c",
+                           f"{rank_of} --rank {rank} & exec {shlex.quote(harness.TRACED_APP)} --seconds 30",
+                           start_new_session=True) for rank in range(2)]
+        self.until_answer(self.is_first("absent_rank", "likely", lambda answer: self.assertIn(
+            "rank 1 of 2", answer["causes"][0]["text"])))
+        self.until(lambda: all(session["wic_runtime"] for session in self.sessions()), "both to wait by wic")
+        self.assertRegex(self.toggle("park"), r"\(2 sessions of one job, its ranks 0, 1 of 2\): all its waits park now "
+                         r".*\nin effect .* ms after the request, in \d processes within .*\n"
+                         r"undo: wic-prof toggle poll\n")
+        self.assertEqual([each["mode"] for each in self.sessions()], ["park", "park"])
+        self.toggle("poll", "--session", "rank0")
+        answer = json.loads(self.toggle("park", "--strategy", "backoff", "--format", "json"))
+        self.assertEqual((answer["ranks"], answer["ranks_of_job"]), ([0, 1], 2))
+        self.assertEqual([each["session"] for each in answer["sessions"]], ["rank0", "rank1"])
+        self.assertEqual(answer["undo"], [f"wic-prof toggle {way} --session rank{rank}"
+                                          for rank, way in enumerate(("poll", "park"))])
+        self.assertEqual(answer["effective_ns"], max(each["effective_ns"] for each in answer["sessions"]))
+        refused = self.wic_prof("toggle", "ab")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("choose one with --session", refused.stderr)
+        for run in runs:
+            self.end(run)
+
+    def toggle(self, *words):
+        done = self.wic_prof("toggle", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
 
 class Recorded(Case):
