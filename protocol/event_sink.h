@@ -35,31 +35,63 @@ class EventSink {
   EventSink(const EventSink&) = delete;
   EventSink& operator=(const EventSink&) = delete;
 
-  /// The text's number; the text is sent ahead of the first event that can refer to it. 0 for an empty text, and while
-  /// the ring has no space for a new text; the next call tries again. `count_drop` false: does not count the failed
-  /// attempt as a drop.
-  TextId text(std::string_view text, bool count_drop = true) {
-    if (text.empty()) return 0;
-    const std::lock_guard lock(mutex_);
-    auto found = texts_.find(text);
-    if (found == texts_.end()) {
-      if (texts_.size() >= max_texts_ || text_bytes_ + text.size() > max_bytes_) forget_texts();
-      found = texts_.emplace(std::string(text), Entry{++last_id_, false}).first;
-      text_bytes_ += text.size();
+  /// The sink while its lock is held, for a caller whose own data has to keep the records' order: one lock for both.
+  class Locked {
+   public:
+    explicit Locked(EventSink& sink) : sink_(sink), lock_(sink.mutex_) {}
+
+    /// The text's number; the text is sent ahead of the first event that can refer to it. 0 for an empty text, and
+    /// while the ring has no space for a new text; the next call tries again. `count_drop` false: does not count the
+    /// failed attempt as a drop.
+    TextId text(std::string_view text, bool count_drop = true) {
+      if (text.empty()) return 0;
+      auto found = sink_.texts_.find(text);
+      if (found == sink_.texts_.end()) {
+        if (sink_.texts_.size() >= sink_.max_texts_ || sink_.text_bytes_ + text.size() > sink_.max_bytes_)
+          sink_.forget_texts();
+        found = sink_.texts_.emplace(std::string(text), Entry{++sink_.last_id_, false}).first;
+        sink_.text_bytes_ += text.size();
+      }
+      Entry& entry = found->second;
+      if (!entry.sent) entry.sent = sink_.writer_.write_text(entry.id, text, count_drop);
+      return entry.sent ? entry.id : 0;
     }
-    Entry& entry = found->second;
-    if (!entry.sent) entry.sent = writer_.write_text(entry.id, text, count_drop);
-    return entry.sent ? entry.id : 0;
+
+    template <class Event>
+    bool write(const Event& event) {
+      return sink_.writer_.write(event);
+    }
+
+    /// Reports to the trace that `count` events are missing from it, and why.
+    void loss(LossSource source, std::uint64_t count, std::string_view reason, DeviceId device = kHostDevice) {
+      auto event = make_event<LossEvent>();
+      event.source = source;
+      event.count = count;
+      event.at_ns = now_ns();
+      event.device = device;
+      event.reason = text(reason);
+      write(event);
+    }
+
+   private:
+    EventSink& sink_;
+    const std::lock_guard<std::mutex> lock_;
+  };
+
+  // The same, each under the lock alone.
+  TextId text(std::string_view text, bool count_drop = true) {
+    return text.empty() ? 0 : Locked(*this).text(text, count_drop);
+  }
+  template <class Event>
+  bool write(const Event& event) {
+    return Locked(*this).write(event);
+  }
+  void loss(LossSource source, std::uint64_t count, std::string_view reason, DeviceId device = kHostDevice) {
+    Locked(*this).loss(source, count, reason, device);
   }
 
   /// How often the sink has forgotten its texts. Whoever keeps a text's number asks for it again once this has changed.
   std::uint32_t text_generation() const { return text_generation_.load(std::memory_order_relaxed); }
-
-  template <class Event>
-  bool write(const Event& event) {
-    const std::lock_guard lock(mutex_);
-    return writer_.write(event);
-  }
 
   /// For a thread that must not wait and has few events: keeps an event that does not fit the ring, up to kMaxHeld
   /// bytes, and sends it with the next write_all() or send_held(). False: dropped and counted.
@@ -121,17 +153,6 @@ class EventSink {
     }
     gone_at_.store(checked, std::memory_order_relaxed);
     return 0;
-  }
-
-  /// Reports to the trace that `count` events are missing from it, and why.
-  void loss(LossSource source, std::uint64_t count, std::string_view reason, DeviceId device = kHostDevice) {
-    auto event = make_event<LossEvent>();
-    event.source = source;
-    event.count = count;
-    event.at_ns = now_ns();
-    event.device = device;
-    event.reason = text(reason);
-    write(event);
   }
 
  private:

@@ -101,8 +101,8 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
     }
     show_mpi_calls(recording->session_.open_work());
     {
-      const std::lock_guard lock(recording->mutex_);
-      recording->declare(mpi->world, job(), "MPI_COMM_WORLD");
+      EventSink::Locked sink(recording->sink_);
+      recording->declare(sink, mpi->world, job(), "MPI_COMM_WORLD");
     }
     recording->call(operation, span);
     if (MpiGaps* const gaps = recording->own_gaps()) gaps->leave(span.end);
@@ -112,7 +112,8 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
   }
 }
 
-MpiRecording::Communicator& MpiRecording::declare(MpiWord handle, CommunicatorId id, std::string_view name) {
+MpiRecording::Communicator& MpiRecording::declare(Sink& sink, MpiWord handle, CommunicatorId id,
+                                                  std::string_view name) {
   forget(handle);
   Communicator made;
   made.inter = mpi_.is_intercommunicator(handle);
@@ -130,11 +131,11 @@ MpiRecording::Communicator& MpiRecording::declare(MpiWord handle, CommunicatorId
   if (made.entry != nullptr) made.entry->write(made.shown);
   auto event = make_event<MpiCommunicatorEvent>();
   event.communicator = made.id();
-  event.name = sink_.text(name);
+  event.name = sink.text(name);
   event.rank = made.shown.rank;
   event.size = made.shown.size;
   event.world_rank = made.shown.world_rank;
-  sink_.write(event);
+  sink.write(event);
   return communicators_.insert_or_assign(handle, std::move(made)).first->second;
 }
 
@@ -145,35 +146,35 @@ void MpiRecording::forget(MpiWord handle) {
   communicators_.erase(found);
 }
 
-MpiRecording::Communicator& MpiRecording::communicator(MpiWord handle) {
+MpiRecording::Communicator& MpiRecording::communicator(Sink& sink, MpiWord handle) {
   const auto found = communicators_.find(handle);
   if (found != communicators_.end()) return found->second;
   // Its making was not seen: processes count such communicators alike as long as they use them in one order.
   const std::uint64_t group = mix(job(), hash_of(mpi_.world_ranks(handle, mpi_.is_intercommunicator(handle))));
-  return declare(handle, mix(group, ++unseen_[group]), "communicator");
+  return declare(sink, handle, mix(group, ++unseen_[group]), "communicator");
 }
 
 void MpiRecording::made_communicator(MpiOperation operation, MpiWord of, MpiWord made, MpiSpan span) {
-  const std::lock_guard lock(mutex_);
-  const MpiCallEvent event = collective_event(operation, of, -1, -1, span);
-  sink_.write(event);
+  Sink sink(sink_);
+  const MpiCallEvent event = collective_event(sink, operation, of, -1, -1, span);
+  sink.write(event);
   if (made == mpi_.no_communicator) return;
   const std::uint64_t group = hash_of(mpi_.world_ranks(made, mpi_.is_intercommunicator(made)));
-  declare(made, mix(mix(event.communicator, event.sequence), group), mpi_operation_name(operation));
+  declare(sink, made, mix(mix(event.communicator, event.sequence), group), mpi_operation_name(operation));
 }
 
 void MpiRecording::forget_communicator(MpiWord handle) {
-  const std::lock_guard lock(mutex_);
+  const Sink lock(sink_);
   forget(handle);
 }
 
-std::uint32_t MpiRecording::next_of(const Stream& stream) {
+std::uint32_t MpiRecording::next_of(Sink& sink, const Stream& stream) {
   const auto found = messages_.find(stream);
   if (found != messages_.end()) return ++found->second;
   if (messages_.size() >= kMostStreams) {
     if (!std::exchange(said_full_, true)) {
-      sink_.loss(LossSource::cupti, 1,
-                 "MPI messages with further tags are not matched: the program uses more than 262,144 tags and peers");
+      sink.loss(LossSource::cupti, 1,
+                "MPI messages with further tags are not matched: the program uses more than 262,144 tags and peers");
     }
     return 0;
   }
@@ -198,7 +199,7 @@ OpenMpiCall MpiRecording::entered(MpiOperation operation, MpiWord handle, int pe
 
 void MpiRecording::enter_message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
                                  TimeNs at) {
-  const std::lock_guard lock(mutex_);
+  const Sink lock(sink_);
   OpenMpiCall call = entered(operation, communicator, peer, bytes, at);
   call.tag = tag;
   enter_mpi_call(call, 0);
@@ -206,14 +207,14 @@ void MpiRecording::enter_message(MpiOperation operation, MpiWord communicator, i
 
 void MpiRecording::enter_collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
                                     TimeNs at) {
-  const std::lock_guard lock(mutex_);
+  const Sink lock(sink_);
   OpenMpiCall call = entered(operation, communicator, root, bytes, at);
   enter_mpi_call(call, 0);
 }
 
 void MpiRecording::enter_sendrecv(MpiWord communicator, int peer, int tag, std::int64_t bytes, int source,
                                   int source_tag, TimeNs at) {
-  const std::lock_guard lock(mutex_);
+  const Sink lock(sink_);
   OpenMpiCall call = entered(MpiOperation::sendrecv, communicator, peer, bytes, at);
   call.tag = tag;
   call.requests = 1;
@@ -230,7 +231,7 @@ void MpiRecording::enter(MpiOperation operation, TimeNs at) noexcept {
 }
 
 bool MpiRecording::enter_wait(MpiOperation operation, const MpiWord* requests, std::size_t count, TimeNs at) {
-  const std::lock_guard lock(mutex_);
+  const Sink lock(sink_);
   OpenMpiCall call;
   call.begin = at;
   call.operation = operation;
@@ -289,9 +290,9 @@ void MpiRecording::call(MpiOperation operation, MpiSpan span) {
   sink_.write(event);
 }
 
-MpiCallEvent MpiRecording::collective_event(MpiOperation operation, MpiWord handle, std::int64_t bytes, int root,
-                                            MpiSpan span) {
-  Communicator& of = communicator(handle);
+MpiCallEvent MpiRecording::collective_event(Sink& sink, MpiOperation operation, MpiWord handle, std::int64_t bytes,
+                                            int root, MpiSpan span) {
+  Communicator& of = communicator(sink, handle);
   auto event = make_event<MpiCallEvent>();
   event.communicator = of.id();
   event.begin_ns = span.begin;
@@ -309,21 +310,21 @@ MpiCallEvent MpiRecording::collective_event(MpiOperation operation, MpiWord hand
 }
 
 void MpiRecording::collective(MpiOperation operation, MpiWord handle, std::int64_t bytes, int root, MpiSpan span) {
-  const std::lock_guard lock(mutex_);
-  sink_.write(collective_event(operation, handle, bytes, root, span));
+  Sink sink(sink_);
+  sink.write(collective_event(sink, operation, handle, bytes, root, span));
 }
 
 void MpiRecording::begun_collective(MpiOperation operation, MpiWord handle, std::int64_t bytes, int root,
                                     MpiWord request, MpiSpan span) {
-  const std::lock_guard lock(mutex_);
-  const MpiCallEvent event = collective_event(operation, handle, bytes, root, span);
-  sink_.write(event);
+  Sink sink(sink_);
+  const MpiCallEvent event = collective_event(sink, operation, handle, bytes, root, span);
+  sink.write(event);
   open(request, {operation, event.communicator, handle, event.sequence, event.peer, -1, false, bytes, span.begin});
 }
 
-MpiCallEvent MpiRecording::message_event(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
-                                         MpiSpan span) {
-  const Communicator& of = communicator(handle);
+MpiCallEvent MpiRecording::message_event(Sink& sink, MpiOperation operation, MpiWord handle, int peer, int tag,
+                                         std::int64_t bytes, MpiSpan span) {
+  const Communicator& of = communicator(sink, handle);
   auto event = make_event<MpiCallEvent>();
   event.communicator = of.id();
   event.begin_ns = span.begin;
@@ -335,7 +336,7 @@ MpiCallEvent MpiRecording::message_event(MpiOperation operation, MpiWord handle,
     event.peer = of.world_rank(peer);
     event.tag = tag;
     if (event.peer >= 0 && tag >= 0) {
-      event.sequence = next_of({of.id(), event.peer, tag, mpi_kind(operation) == MpiKind::sends});
+      event.sequence = next_of(sink, {of.id(), event.peer, tag, mpi_kind(operation) == MpiKind::sends});
     }
   }
   event.operation = operation;
@@ -344,24 +345,25 @@ MpiCallEvent MpiRecording::message_event(MpiOperation operation, MpiWord handle,
 
 void MpiRecording::message(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
                            MpiSpan span) {
-  const std::lock_guard lock(mutex_);
-  sink_.write(message_event(operation, handle, peer, tag, bytes, span));
+  Sink sink(sink_);
+  sink.write(message_event(sink, operation, handle, peer, tag, bytes, span));
 }
 
 void MpiRecording::begun_message(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
                                  MpiWord request, MpiSpan span) {
-  const std::lock_guard lock(mutex_);
-  const MpiCallEvent event = message_event(operation, handle, peer, tag, bytes, span);
-  sink_.write(event);
+  Sink sink(sink_);
+  const MpiCallEvent event = message_event(sink, operation, handle, peer, tag, bytes, span);
+  sink.write(event);
   const bool any =
       mpi_kind(operation) == MpiKind::receives && (peer == mpi_.any_source || tag == MpiImplementation::kAnyTag);
   open(request, {operation, event.communicator, handle, event.sequence, event.peer, event.tag, any, bytes, span.begin});
 }
 
 void MpiRecording::received(MpiWord handle, int source, int tag, std::int64_t bytes, MpiSpan span) {
-  const std::lock_guard lock(mutex_);
-  const MpiCallEvent event = message_event(MpiOperation::recv, handle, source, tag, bytes, span);
+  Sink sink(sink_);
+  const MpiCallEvent event = message_event(sink, MpiOperation::recv, handle, source, tag, bytes, span);
   write(
+      sink,
       {MpiOperation::recv, event.communicator, handle, event.sequence, event.peer, event.tag, false, bytes, span.begin},
       MpiOperation::sendrecv, span);
 }
@@ -371,7 +373,7 @@ void MpiRecording::open(MpiWord request, const OpenRequest& made) {
 }
 
 void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span) {
-  const std::lock_guard lock(mutex_);
+  Sink sink(sink_);
   const auto found = requests_.find(request);
   if (found == requests_.end()) return;
   OpenRequest done = found->second;
@@ -384,21 +386,21 @@ void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* 
     if (more->second.empty()) more_.erase(more);
   }
   if (done.any && source != nullptr) {
-    const MpiCallEvent event = message_event(done.operation, done.handle, source->source, source->tag, 0, span);
+    const MpiCallEvent event = message_event(sink, done.operation, done.handle, source->source, source->tag, 0, span);
     done.peer = event.peer;
     done.tag = event.tag;
     done.sequence = event.sequence;
   }
-  write(done, by, span);
+  write(sink, done, by, span);
 }
 
 void MpiRecording::forget_request(MpiWord request) {
-  const std::lock_guard lock(mutex_);
+  const Sink lock(sink_);
   requests_.erase(request);
   more_.erase(request);
 }
 
-void MpiRecording::write(const OpenRequest& request, MpiOperation by, MpiSpan span) {
+void MpiRecording::write(Sink& sink, const OpenRequest& request, MpiOperation by, MpiSpan span) {
   auto event = make_event<MpiRequestEvent>();
   event.communicator = request.communicator;
   event.posted_ns = request.posted;
@@ -411,7 +413,7 @@ void MpiRecording::write(const OpenRequest& request, MpiOperation by, MpiSpan sp
   event.sequence = request.sequence;
   event.operation = request.operation;
   event.completed_by = by;
-  sink_.write(event);
+  sink.write(event);
 }
 
 }  // namespace wicprof::collector

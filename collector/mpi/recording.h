@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -122,26 +121,26 @@ class MpiRecording {
   /// nullptr: the system has no room for more data of threads. Then only calls are recorded.
   MpiGaps* own_gaps() noexcept;
 
-  // With mutex_ held.
-  Communicator& communicator(MpiWord handle);
-  Communicator& declare(MpiWord handle, CommunicatorId id, std::string_view name);
+  // With the sink's lock held, which protects all below.
+  using Sink = EventSink::Locked;
+  Communicator& communicator(Sink& sink, MpiWord handle);
+  Communicator& declare(Sink& sink, MpiWord handle, CommunicatorId id, std::string_view name);
   void forget(MpiWord communicator);
   /// Of a communicator that is not known, nothing but the peer's absence.
   OpenMpiCall entered(MpiOperation operation, MpiWord communicator, int peer, std::int64_t bytes, TimeNs at) const;
-  std::uint32_t next_of(const Stream& stream);
-  MpiCallEvent collective_event(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
+  std::uint32_t next_of(Sink& sink, const Stream& stream);
+  MpiCallEvent collective_event(Sink& sink, MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root,
                                 MpiSpan span);
-  MpiCallEvent message_event(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
-                             MpiSpan span);
+  MpiCallEvent message_event(Sink& sink, MpiOperation operation, MpiWord communicator, int peer, int tag,
+                             std::int64_t bytes, MpiSpan span);
   void open(MpiWord request, const OpenRequest& made);
-  void write(const OpenRequest& request, MpiOperation by, MpiSpan span);
+  void write(Sink& sink, const OpenRequest& request, MpiOperation by, MpiSpan span);
 
   static std::atomic<MpiRecording*> current_;
 
   const SessionMap session_;
   EventSink sink_;
   const MpiImplementation mpi_;
-  std::mutex mutex_;
   std::unordered_map<MpiWord, Communicator> communicators_;
   std::unordered_map<std::uint64_t, std::uint32_t> unseen_;  // communicators of one group whose making was not seen
   std::unordered_map<MpiWord, OpenRequest> requests_;
