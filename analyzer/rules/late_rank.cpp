@@ -81,6 +81,32 @@ std::string work_text(const MpiWaits& mpi, store::ProcessId late) {
   return "";
 }
 
+std::string evidence_of(const MpiWaits& mpi, const WorstArrivals& arrivals) {
+  const RankCost& worst = mpi.ranks.front();
+  const std::size_t others = mpi.ranks.size() - 1;
+  std::string text = fmt::format(
+      "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "
+      "cost most, {} were its; waited for the others:",
+      mpi_operation_name(worst.operation), count_of(worst.times, "call"),
+      format_duration(worst.cost_ns / static_cast<TimeNs>(worst.times)), format_duration(worst.largest_ns),
+      count_of(arrivals.all, "late arrival"), format_count(arrivals.of_rank));
+  for (std::size_t i = 1; i <= std::min(others, kOthers); ++i) {
+    text +=
+        fmt::format("{} {} for rank {}", i == 1 ? "" : ",", format_duration(mpi.ranks[i].cost_ns), mpi.ranks[i].rank);
+  }
+  if (others > kOthers) text += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
+  if (worst.beyond_waits_ns > 0) {
+    text += fmt::format(
+        "; {} of the cost are no waits: kernels of NCCL that waited slowed the kernels beside them, and held up "
+        "collectives that would have run beside these",
+        format_duration(worst.beyond_waits_ns));
+  }
+  if (mpi.why.cause != RankCause::unknown) text += work_text(mpi, worst.process);
+  if (mpi.why.place)
+    text += fmt::format("; {} of that in {}", format_duration(mpi.why.place->longer_ns), mpi.why.place->place.name);
+  return text;
+}
+
 std::string trace_of(const TraceModel& model, store::ProcessId process) {
   const auto found = model.joined_trace.find(process);
   return found == model.joined_trace.end() ? "the same trace" : model.joined[found->second].name;
@@ -130,38 +156,25 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
                                                          : "rank {} came late: {} waited {} for it in all, {} each"),
                   worst.rank, others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
                   format_duration(worst.cost_ns), format_duration(each));
+  // Without the devices' times, waits count in full that repeat one delay or that hide behind other work.
+  const bool at_most = is_nccl(worst.operation) && input.model.is_digest();
+  if (at_most) {
+    finding.severity = Severity::info;
+    finding.text += ", at most: the digests do not have what shows which of these waits repeat one delay";
+  }
   const LateRankCause& why = mpi.why;
   const std::string_view between = is_nccl(worst.operation) ? "between calls of NCCL" : "between calls of MPI";
   if (why.cause != RankCause::unknown)
     finding.text += fmt::format("; {} (confidence {:.2f})", cause_text(why.cause, between), why.confidence);
   if (why.place) finding.text += place_text(*why.place);
   finding.cost = Cost{Cost::Unit::time, std::min(1.0, share)};
-  finding.evidence = fmt::format(
-      "most in {}; {} of others waited for it, {} on average and {} at most; of the {} that "
-      "cost most, {} were its; waited for the others:",
-      mpi_operation_name(worst.operation), count_of(worst.times, "call"),
-      format_duration(worst.cost_ns / static_cast<TimeNs>(worst.times)), format_duration(worst.largest_ns),
-      count_of(arrivals.all, "late arrival"), format_count(arrivals.of_rank));
-  for (std::size_t i = 1; i <= std::min(others, kOthers); ++i) {
-    finding.evidence +=
-        fmt::format("{} {} for rank {}", i == 1 ? "" : ",", format_duration(mpi.ranks[i].cost_ns), mpi.ranks[i].rank);
-  }
-  if (others > kOthers) finding.evidence += fmt::format(", less for {}", count_of(others - kOthers, "more rank"));
-  if (worst.beyond_waits_ns > 0) {
-    finding.evidence += fmt::format(
-        "; {} of the cost are no waits: kernels of NCCL that waited slowed the kernels beside them, and held up "
-        "collectives that would have run beside these",
-        format_duration(worst.beyond_waits_ns));
-  }
-  if (why.cause != RankCause::unknown) finding.evidence += work_text(mpi, worst.process);
-  if (why.place)
-    finding.evidence += fmt::format("; {} of that in {}", format_duration(why.place->longer_ns), why.place->place.name);
+  finding.evidence = evidence_of(mpi, arrivals);
   const std::string first(words_of(why.cause).remedy);
   finding.remedy = fmt::format(
-      "{}compare what rank {} does before {} with what the other ranks do there: its kernels, "
+      "{}{}compare what rank {} does before {} with what the other ranks do there: its kernels, "
       "ranges and share of a CPU are in {}",
-      first.empty() ? "" : first + "; ", worst.rank, mpi_operation_name(worst.operation),
-      trace_of(input.model, worst.process));
+      first.empty() ? "" : first + "; ", at_most ? "analyze the traces of some of these ranks, which have it; " : "",
+      worst.rank, mpi_operation_name(worst.operation), trace_of(input.model, worst.process));
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

@@ -152,5 +152,20 @@ TEST(NcclWaits, CausesInTheFirstThread) {
   EXPECT_EQ(cause_in_first_thread(4000), RankCause::computed);
 }
 
+TEST(NcclWaits, OfADigestCostAtMostThat) {
+  Job job(2);
+  for (TimeNs step = 0; step < 20; ++step) {
+    const TimeNs at = step * 1000;
+    all_reduce(job, static_cast<std::uint32_t>(step + 1), {at + 100, at + 600}, at + 650);
+  }
+  ASSERT_EQ(job.findings(20'000).size(), 1u);
+  EXPECT_EQ(job.findings(20'000)[0].severity, Severity::warning);
+  job.model = digest(job.model, 1000);
+  const std::vector<Finding> found = job.findings(20'000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::info);
+  EXPECT_NE(found[0].text.find(", at most: the digests do not have"), std::string::npos) << found[0].text;
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer
