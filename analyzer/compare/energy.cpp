@@ -79,6 +79,7 @@ std::vector<EnergyUse> energy_use(const TraceModel& model, const std::vector<Seg
     use.time = meter.readings.back().at - meter.readings.front().at;
     use.joules = meter.readings.back().joules - meter.readings.front().joules;
     add_modes(meter, segments, use);
+    use.sites = site_energy(model, segments, meter);
   }
   return uses;
 }

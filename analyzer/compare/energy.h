@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/compare/segments.h"
+#include "analyzer/compare/site_energy.h"
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/measure/unit_ratio.h"
 #include "analyzer/trace/trace_model.h"
@@ -55,6 +56,7 @@ struct EnergyUse {
   TimeNs poll_time = 0;  ///< of all segments in which the program polls
   /// Energy per iteration, while iterations are known: the means of the power times the iteration's typical time.
   std::optional<double> poll_joules_per_iteration, park_joules_per_iteration;
+  std::vector<SiteEnergy> sites;
 
   double watts() const { return time > 0 ? joules / (static_cast<double>(time) / kSecond) : 0; }
   /// Whether the interval tells the modes apart.

@@ -21,7 +21,8 @@ constexpr std::size_t kMaxReasons = 4;
 std::string energy_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.energy.empty()) return {};
   return section("energy", "Energy",
-                 table_html(energy_table(analysis, kMaxListedRows)) + remark(energy_legend(analysis) + "."),
+                 table_html(energy_table(analysis, kMaxListedRows)) +
+                     table_html(site_energy_table(analysis, kMaxListedRows)) + remark(energy_legend(analysis) + "."),
                  analyze_command(model));
 }
 

@@ -405,6 +405,16 @@ Json counted_waits_value(const CountedWaits& counted) {
           {"estimated_ns", or_null(counted.time_ns)}};
 }
 
+Json site_energy_value(const SiteEnergy& site) {
+  return {{"site", site.site.empty() ? Json(nullptr) : Json(site.site)},
+          {"waiters", site.waiters},
+          {"watts", site.watts},
+          {"watts_low", site.low},
+          {"watts_high", site.high},
+          {"below_resolution", !site.is_resolved()},
+          {"joules", site.is_resolved() ? Json(site.joules) : Json(nullptr)}};
+}
+
 Json energy_value(const EnergyUse& use) {
   const auto watts = [&](double (EnergyUse::*of)() const) { return use.ratio ? Json((use.*of)()) : Json(nullptr); };
   return {{"meter", use.meter},
@@ -421,7 +431,8 @@ Json energy_value(const EnergyUse& use) {
           {"polling_watts_low", watts(&EnergyUse::least_watts)},
           {"polling_watts_high", watts(&EnergyUse::most_watts)},
           {"below_resolution", use.ratio ? Json(!use.is_resolved()) : Json(nullptr)},
-          {"polling_joules", use.is_resolved() ? Json(use.polling_joules()) : Json(nullptr)}};
+          {"polling_joules", use.is_resolved() ? Json(use.polling_joules()) : Json(nullptr)},
+          {"sites", array_of(use.sites, site_energy_value)}};
 }
 
 }  // namespace

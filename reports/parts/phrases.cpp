@@ -272,10 +272,9 @@ std::string share_legend() {
          "the first iteration to the last wait); any: the part of that time during which at least one waiter waits";
 }
 
-std::string more_power_text(const EnergyUse& use) {
-  if (!use.is_resolved())
-    return fmt::format("below resolution ({:.1f} to {:.1f} W)", use.least_watts(), use.most_watts());
-  return fmt::format("{:.1f} W ({:.1f} to {:.1f})", use.more_watts(), use.least_watts(), use.most_watts());
+std::string watts_text(double watts, double low, double high) {
+  if (low <= 0 && high >= 0) return fmt::format("below resolution ({:.1f} to {:.1f} W)", low, high);
+  return fmt::format("{:.1f} W ({:.1f} to {:.1f})", watts, low, high);
 }
 
 std::string energy_legend(const Analysis& analysis) {

@@ -82,8 +82,8 @@ std::string share_legend();
 
 /// Explains the table of counted waits; empty without such waits.
 std::string counted_legend(const Analysis& analysis);
-/// "12.3 W (10.1 to 14.2)", "below resolution (-0.8 to 1.1 W)". Only with a ratio.
-std::string more_power_text(const EnergyUse& use);
+/// With its interval: "12.3 W (10.1 to 14.2)", "below resolution (-0.8 to 1.1 W)".
+std::string watts_text(double watts, double low, double high);
 /// What the table of energy says, and what it does not; empty without meters.
 std::string energy_legend(const Analysis& analysis);
 

@@ -42,6 +42,8 @@ Table prediction_table(const Analysis& analysis, std::size_t most);
 
 /// What meters of energy read; without rows if none was read.
 Table energy_table(const Analysis& analysis, std::size_t most);
+/// What polling at each wait site takes; without rows where the phases of `run --ab` do not show it.
+Table site_energy_table(const Analysis& analysis, std::size_t most);
 
 // Host threads (host_tables.cpp).
 Table host_waits_table(const Analysis& analysis, std::size_t most);

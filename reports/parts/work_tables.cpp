@@ -173,13 +173,16 @@ Table prediction_table(const Analysis& analysis, std::size_t most) {
 }
 
 Table energy_table(const Analysis& analysis, std::size_t most) {
+  const auto more_power = [](const EnergyUse& use) {
+    return use.ratio ? Cell(watts_text(use.more_watts(), use.least_watts(), use.most_watts())) : Cell("-");
+  };
   return table_of<EnergyUse>(
       "meter", analysis.energy, most,
       {{"meter of energy", 'l', [](const EnergyUse& use) { return Cell(use.meter); }},
        {"mean power", 'r', [](const EnergyUse& use) { return cell::watts(use.watts()); }},
        {"polling", 'r', [](const EnergyUse& use) { return cell::watts(use.poll_watts); }},
        {"parked", 'r', [](const EnergyUse& use) { return cell::watts(use.park_watts); }},
-       {"polling takes", 'r', [](const EnergyUse& use) { return use.ratio ? Cell(more_power_text(use)) : Cell("-"); }},
+       {"polling takes", 'r', more_power},
        {"polling, per iteration", 'r',
         [](const EnergyUse& use) { return cell::joules_of_iteration(use.poll_joules_per_iteration); }},
        {"parked, per iteration", 'r',
@@ -187,6 +190,28 @@ Table energy_table(const Analysis& analysis, std::size_t most) {
        {"energy", 'r', [](const EnergyUse& use) { return cell::joules(use.joules); }},
        {"of it for polling", 'r',
         [](const EnergyUse& use) { return use.is_resolved() ? cell::joules(use.polling_joules()) : Cell("-"); }}});
+}
+
+Table site_energy_table(const Analysis& analysis, std::size_t most) {
+  struct Row {
+    std::string meter;
+    SiteEnergy of;
+  };
+  std::vector<Row> rows;
+  for (const EnergyUse& use : analysis.energy) {
+    for (const SiteEnergy& site : use.sites) rows.push_back({use.meter, site});
+  }
+  const auto resolved = [](const Row& row, const Cell& cell) { return row.of.is_resolved() ? cell : Cell("-"); };
+  return table_of<Row>(
+      "wait site", rows, most,
+      {{"energy of polling at", 'l',
+        [](const Row& row) { return row.of.site.empty() ? Cell("other sites") : cell::name(row.of.site); }},
+       {"meter", 'l', [](const Row& row) { return Cell(row.meter); }},
+       {"waiters that poll", 'r', [](const Row& row) { return cell::number(row.of.waiters); }},
+       {"polling there takes", 'r',
+        [](const Row& row) { return Cell(watts_text(row.of.watts, row.of.low, row.of.high), row.of.watts); }},
+       {"per waiter", 'r', [=](const Row& row) { return resolved(row, cell::watts(row.of.watts / row.of.waiters)); }},
+       {"energy for it", 'r', [=](const Row& row) { return resolved(row, cell::joules(row.of.joules)); }}});
 }
 
 }  // namespace wicprof::reports

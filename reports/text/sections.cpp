@@ -47,7 +47,8 @@ std::string counted_text(const Analysis& analysis, std::size_t most_sites, const
 
 std::string energy_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
   const std::string text = table_text(energy_table(analysis, most), screen);
-  return text.empty() ? text : text + paragraph(screen, energy_legend(analysis));
+  if (text.empty()) return text;
+  return text + table_text(site_energy_table(analysis, most), screen) + paragraph(screen, energy_legend(analysis));
 }
 
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen) {

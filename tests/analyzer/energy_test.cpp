@@ -137,5 +137,97 @@ TEST(Energy, PhasesThatAreTooShortDoNotCount) {
 
 TEST(Energy, NoReadingsNoMeters) { EXPECT_TRUE(use_of(TraceModel()).empty()); }
 
+/// Sites of a made program: how many waiters poll at a time, in the mean, how much that varies from block to block, and
+/// what one of them takes.
+struct MadeSite {
+  double waiters = 0, varies = 0, watts = 0;
+};
+
+/// made_run() with waits at these sites in the polling phases, whose power follows the waiters.
+TraceModel run_with_sites(int blocks, const std::vector<MadeSite>& sites, double of_phase, std::uint64_t seed) {
+  TraceModel model = made_run(blocks, {}, seed);
+  std::mt19937_64 random(seed + 1'000'000);
+  std::normal_distribution<double> normal;
+  std::vector<std::string> notes;
+  for (SiteId site = 1; site <= sites.size(); ++site) {
+    store::SiteRow& row = model.sites.emplace_back();
+    row.id = site;
+    row.name = fmt::format("site{}", site);
+  }
+  double more = 0;  // joules, up to the phase
+  std::size_t reading = 1;
+  for (const Segment& segment : find_segments(model, notes)) {
+    double watts = of_phase * normal(random);
+    for (SiteId site = 1; segment.mode == Mode::poll && site <= sites.size(); ++site) {
+      const MadeSite& made = sites[site - 1];
+      const double waiters = std::max(0.0, made.waiters + made.varies * normal(random));
+      watts += made.watts * waiters;
+      // One thread after another, each of which waits for a part of the phase.
+      for (double left = waiters; left > 0; left -= 1) {
+        store::HostWaitRow wait{};
+        wait.site = site;
+        wait.begin = segment.begin_ns;
+        wait.end = segment.begin_ns + static_cast<TimeNs>(std::min(left, 1.0) * static_cast<double>(kPhase));
+        model.host_waits.push_back(wait);
+      }
+    }
+    for (; reading < model.energy.size() && model.energy[reading].at <= segment.end_ns; ++reading) {
+      const double since = static_cast<double>(model.energy[reading].at - segment.begin_ns) / kSecond;
+      model.energy[reading].energy_uj += static_cast<std::uint64_t>((1'000 + more + watts * since) * 1e6);
+    }
+    more += watts * static_cast<double>(kPhase) / kSecond;
+  }
+  model.energy.front().energy_uj += 1'000'000'000;
+  settle(model);
+  return model;
+}
+
+TEST(SiteEnergy, TellsApartWhatTheSitesTake) {
+  const std::vector<EnergyUse> uses = use_of(run_with_sites(20, {{8, 3, 5}, {4, 2, 0.5}}, 1, 3));
+  ASSERT_EQ(uses.at(0).sites.size(), 2u);
+  const SiteEnergy &heavy = uses[0].sites[0], &light = uses[0].sites[1];
+  EXPECT_EQ(heavy.site, "site1");
+  EXPECT_NEAR(heavy.waiters, 8, 2);
+  EXPECT_NEAR(heavy.watts / heavy.waiters, 5, 0.3);
+  EXPECT_TRUE(heavy.is_resolved());
+  EXPECT_NEAR(heavy.joules, heavy.watts * 60, 1);
+  EXPECT_NEAR(light.watts / light.waiters, 0.5, 0.3);
+}
+
+TEST(SiteEnergy, IntervalsHoldTheTruth) {
+  int held = 0, told_apart = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::vector<SiteEnergy> sites = use_of(run_with_sites(12, {{8, 3, 5}, {6, 3, 0}}, 6, seed)).at(0).sites;
+    for (const SiteEnergy& site : sites) {
+      const double truth = site.waiters * (site.site == "site1" ? 5 : 0);
+      held += site.low <= truth && truth <= site.high ? 1 : 0;
+      told_apart += site.site == "site2" && site.is_resolved() ? 1 : 0;
+    }
+  }
+  EXPECT_GE(held, 368);  // 380 of 400 on average
+  EXPECT_LE(told_apart, 20);
+}
+
+TEST(SiteEnergy, SitesOfOnePatternAreNotToldApart) {
+  EXPECT_TRUE(use_of(run_with_sites(20, {{8, 0, 5}, {4, 0, 5}}, 1, 5)).at(0).sites.empty());
+  EXPECT_EQ(use_of(run_with_sites(20, {{8, 0, 5}}, 1, 5)).at(0).sites.size(), 1u);
+}
+
+TEST(SiteEnergy, NeedsBlocksOfBothModes) {
+  EXPECT_TRUE(use_of(run_with_sites(3, {{8, 3, 5}}, 1, 5)).at(0).sites.empty());
+  TraceModel one_mode = run_with_sites(20, {{8, 3, 5}}, 1, 5);
+  one_mode.meta.clear();
+  EXPECT_TRUE(use_of(one_mode).at(0).sites.empty());
+}
+
+TEST(SiteEnergy, SmallSitesShareARow) {
+  std::vector<MadeSite> sites(9, {2, 1, 1});
+  sites[8] = {0.05, 0.02, 1};  // less than a hundredth of all
+  const std::vector<SiteEnergy> found = use_of(run_with_sites(40, sites, 1, 5)).at(0).sites;
+  ASSERT_EQ(found.size(), 7u);
+  EXPECT_EQ(found.back().site, "");
+  EXPECT_NEAR(found.back().watts, 4.05, 2);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

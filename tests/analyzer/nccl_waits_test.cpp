@@ -160,8 +160,9 @@ TEST(NcclWaits, OfADigestCostAtMostThat) {
   }
   ASSERT_EQ(job.findings(20'000).size(), 1u);
   EXPECT_EQ(job.findings(20'000)[0].severity, Severity::warning);
-  job.model = digest(job.model, 1000);
-  const std::vector<Finding> found = job.findings(20'000);
+  job.model.name = "t.wicprof";  // which the digest names
+  std::vector<Finding> found = analyze(digest(job.model, 1000)).findings;
+  std::erase_if(found, [](const Finding& finding) { return finding.rule != "late_rank"; });
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::info);
   EXPECT_NE(found[0].text.find(", at most: the digests do not have"), std::string::npos) << found[0].text;

@@ -1,0 +1,134 @@
+#include "analyzer/compare/site_energy.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/compare/energy.h"
+#include "analyzer/measure/least_squares.h"
+#include "analyzer/measure/unit_ratio.h"
+#include "analyzer/trace/wait_view.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// With sums of their own; more unknowns need more blocks.
+constexpr std::size_t kMostSites = 6;
+/// A site that waits less, of all sites' time, is among the others.
+constexpr double kLeastShare = 0.01;
+
+/// A phase of the schedule of which the power is known, and the block that it belongs to.
+struct Phase {
+  Interval time;
+  bool parks = false;
+  std::size_t block = 0;
+};
+
+struct Blocks {
+  std::vector<Phase> phases;       // in order: two of each block
+  std::vector<double> more_watts;  // per block: of the polling phase than of the parked one
+};
+
+Blocks find_blocks(const std::vector<Segment>& segments, const MeterReadings& meter) {
+  struct Watts {
+    std::optional<double> poll, park;
+  };
+  std::map<std::uint32_t, Watts> watts;
+  for (const Segment& segment : segments) {
+    if (!segment.block || !segment.apart.empty()) continue;
+    Watts& of = watts[*segment.block];
+    (segment.mode == Mode::park ? of.park : of.poll) = meter.watts(segment.begin_ns, segment.end_ns);
+  }
+  Blocks blocks;
+  std::map<std::uint32_t, std::size_t> numbers;
+  for (const auto& [block, of] : watts) {
+    if (!of.poll || !of.park) continue;
+    numbers[block] = blocks.more_watts.size();
+    blocks.more_watts.push_back(*of.poll - *of.park);
+  }
+  for (const Segment& segment : segments) {
+    const auto number = segment.block ? numbers.find(*segment.block) : numbers.end();
+    if (number == numbers.end() || !segment.apart.empty()) continue;
+    blocks.phases.push_back({{segment.begin_ns, segment.end_ns}, segment.mode == Mode::park, number->second});
+  }
+  return blocks;
+}
+
+/// How a site's waiters poll.
+struct Site {
+  std::string name;
+  double seconds = 0;           // of all waiters, while the program polls
+  std::vector<double> waiters;  // per block: that poll at a time in one phase, less those in the other
+};
+
+std::map<SiteId, Site> polling_sites(const TraceModel& model, const Blocks& blocks) {
+  std::map<SiteId, Site> sites;
+  for_each_wait(model, [&](const WaitView& wait) {
+    if (wait.strategy != StrategyId::poll) return;
+    auto phase = std::partition_point(blocks.phases.begin(), blocks.phases.end(),
+                                      [&](const Phase& each) { return each.time.end <= wait.begin; });
+    for (; phase != blocks.phases.end() && phase->time.begin < wait.end; ++phase) {
+      Site& site = sites[wait.site];
+      site.waiters.resize(blocks.more_watts.size());
+      const TimeNs time = std::min(wait.end, phase->time.end) - std::max(wait.begin, phase->time.begin);
+      const double share = static_cast<double>(time) / static_cast<double>(phase->time.end - phase->time.begin);
+      site.waiters[phase->block] += phase->parks ? -share : share;
+      if (!phase->parks) site.seconds += static_cast<double>(time) / kSecond;
+    }
+  });
+  return sites;
+}
+
+/// Those with the most time, and the others as one.
+std::vector<Site> main_sites(const TraceModel& model, std::map<SiteId, Site> sites) {
+  std::vector<std::pair<double, SiteId>> order;
+  double all = 0;
+  for (const auto& [id, site] : sites) {
+    order.emplace_back(-site.seconds, id);
+    all += site.seconds;
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Site> main;
+  Site others;
+  for (const auto& [time, id] : order) {
+    Site& site = sites[id];
+    if (id != 0 && main.size() < kMostSites && site.seconds >= kLeastShare * all) {
+      site.name = model.site_name(id);
+      main.push_back(std::move(site));
+      continue;
+    }
+    others.seconds += site.seconds;
+    others.waiters.resize(site.waiters.size());
+    for (std::size_t i = 0; i < site.waiters.size(); ++i) others.waiters[i] += site.waiters[i];
+  }
+  if (others.seconds >= kLeastShare * all && others.seconds > 0) main.push_back(std::move(others));
+  return main;
+}
+
+}  // namespace
+
+std::vector<SiteEnergy> site_energy(const TraceModel& model, const std::vector<Segment>& segments,
+                                    const MeterReadings& meter) {
+  const Blocks blocks = find_blocks(segments, meter);
+  if (blocks.phases.empty()) return {};
+  const std::vector<Site> sites = main_sites(model, polling_sites(model, blocks));
+  std::vector<std::vector<double>> waiters(blocks.more_watts.size());
+  for (const Site& site : sites) {
+    for (std::size_t i = 0; i < waiters.size(); ++i) waiters[i].push_back(site.waiters[i]);
+  }
+  const std::optional<LeastSquares> found = least_squares(waiters, blocks.more_watts, kMiss);
+  if (!found) return {};
+  double time = 0;
+  for (const Phase& phase : blocks.phases) {
+    if (!phase.parks) time += static_cast<double>(phase.time.end - phase.time.begin) / kSecond;
+  }
+  std::vector<SiteEnergy> all;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const double mean = sites[i].seconds / time;
+    const double watts = found->value[i] * mean, half = found->half_width[i] * mean;
+    all.push_back({sites[i].name, mean, watts, watts - half, watts + half, watts * time});
+  }
+  return all;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,38 @@
+// What polling takes at each wait site, from the phases of `run --ab --energy`.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/compare/segments.h"
+#include "analyzer/trace/trace_model.h"
+#include "protocol/time.h"
+
+namespace wicprof::analyzer {
+
+struct MeterReadings;
+
+/// One site on one meter. Waiters: groups of warps and host threads.
+struct SiteEnergy {
+  std::string site;          ///< empty: all sites that wait less than those named
+  double waiters = 0;        ///< that poll at a time, in the mean over the phases in which the program polls
+  double watts = 0;          ///< that their polling takes
+  double low = 0, high = 0;  ///< the 95 % interval of that
+  double joules = 0;         ///< that polling took in all of these phases
+
+  bool is_resolved() const { return low > 0 || high < 0; }
+};
+
+/// Sites in order of the time that was polled there, kMostSites and the others as one; empty: the trace has too few
+/// blocks, or these sites wait in one pattern, so that nothing tells them apart.
+///
+/// The two phases of a block of `segments` differ in power by what those waiters of each site take that poll in one of
+/// them alone: least squares of these differences over the numbers of these waiters, without a constant. A waiter polls
+/// while its wait has the strategy poll. The interval is that of the
+/// coefficient (Student's t; Draper, Smith: Applied Regression Analysis, chapter 5).
+std::vector<SiteEnergy> site_energy(const TraceModel& model, const std::vector<Segment>& segments,
+                                    const MeterReadings& meter);
+
+}  // namespace wicprof::analyzer
