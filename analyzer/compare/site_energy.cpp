@@ -1,6 +1,7 @@
 #include "analyzer/compare/site_energy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,9 @@ namespace {
 constexpr std::size_t kMostSites = 6;
 /// A site that waits less, of all sites' time, is among the others.
 constexpr double kLeastShare = 0.01;
+/// A site whose waiters poll in parked phases for more than this share of their time in the others has not been
+/// switched, and the modes do not tell what it takes.
+constexpr double kMostParked = 0.5;
 
 /// A phase of the schedule of which the power is known, and the block that it belongs to.
 struct Phase {
@@ -58,9 +62,11 @@ Blocks find_blocks(const std::vector<Segment>& segments, const MeterReadings& me
 struct Site {
   std::string name;
   double seconds = 0;           // of all waiters, while the program polls
+  double parked_seconds = 0;    // in the other phases
   std::vector<double> waiters;  // per block: that poll at a time in one phase, less those in the other
 };
 
+/// Those that were switched.
 std::map<SiteId, Site> polling_sites(const TraceModel& model, const Blocks& blocks) {
   std::map<SiteId, Site> sites;
   for_each_wait(model, [&](const WaitView& wait) {
@@ -73,9 +79,10 @@ std::map<SiteId, Site> polling_sites(const TraceModel& model, const Blocks& bloc
       const TimeNs time = std::min(wait.end, phase->time.end) - std::max(wait.begin, phase->time.begin);
       const double share = static_cast<double>(time) / static_cast<double>(phase->time.end - phase->time.begin);
       site.waiters[phase->block] += phase->parks ? -share : share;
-      if (!phase->parks) site.seconds += static_cast<double>(time) / kSecond;
+      (phase->parks ? site.parked_seconds : site.seconds) += static_cast<double>(time) / kSecond;
     }
   });
+  std::erase_if(sites, [](const auto& site) { return site.second.parked_seconds > kMostParked * site.second.seconds; });
   return sites;
 }
 
@@ -124,9 +131,10 @@ std::vector<SiteEnergy> site_energy(const TraceModel& model, const std::vector<S
   }
   std::vector<SiteEnergy> all;
   for (std::size_t i = 0; i < sites.size(); ++i) {
-    const double mean = sites[i].seconds / time;
-    const double watts = found->value[i] * mean, half = found->half_width[i] * mean;
-    all.push_back({sites[i].name, mean, watts, watts - half, watts + half, watts * time});
+    double more = 0;  // waiters that poll, than in the other phases
+    for (const double each : sites[i].waiters) more += each / static_cast<double>(sites[i].waiters.size());
+    const double watts = found->value[i] * more, half = found->half_width[i] * std::abs(more);
+    all.push_back({sites[i].name, sites[i].seconds / time, watts, watts - half, watts + half, watts * time});
   }
   return all;
 }

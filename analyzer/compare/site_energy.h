@@ -25,8 +25,8 @@ struct SiteEnergy {
   bool is_resolved() const { return low > 0 || high < 0; }
 };
 
-/// Sites in order of the time that was polled there, kMostSites and the others as one; empty: the trace has too few
-/// blocks, or these sites wait in one pattern, so that nothing tells them apart.
+/// The sites that were switched, in order of the time that was polled there: some, and the others as one. Empty: the
+/// trace has too few blocks, or these sites wait in one pattern, so that nothing tells them apart.
 ///
 /// The two phases of a block of `segments` differ in power by what those waiters of each site take that poll in one of
 /// them alone: least squares of these differences over the numbers of these waiters, without a constant. A waiter polls

@@ -141,6 +141,7 @@ TEST(Energy, NoReadingsNoMeters) { EXPECT_TRUE(use_of(TraceModel()).empty()); }
 /// what one of them takes.
 struct MadeSite {
   double waiters = 0, varies = 0, watts = 0;
+  bool switched = true;  ///< else its waiters poll in all phases
 };
 
 /// made_run() with waits at these sites in the polling phases, whose power follows the waiters.
@@ -158,8 +159,9 @@ TraceModel run_with_sites(int blocks, const std::vector<MadeSite>& sites, double
   std::size_t reading = 1;
   for (const Segment& segment : find_segments(model, notes)) {
     double watts = of_phase * normal(random);
-    for (SiteId site = 1; segment.mode == Mode::poll && site <= sites.size(); ++site) {
+    for (SiteId site = 1; site <= sites.size(); ++site) {
       const MadeSite& made = sites[site - 1];
+      if (segment.mode == Mode::park && made.switched) continue;
       const double waiters = std::max(0.0, made.waiters + made.varies * normal(random));
       watts += made.watts * waiters;
       // One thread after another, each of which waits for a part of the phase.
@@ -211,6 +213,13 @@ TEST(SiteEnergy, IntervalsHoldTheTruth) {
 TEST(SiteEnergy, SitesOfOnePatternAreNotToldApart) {
   EXPECT_TRUE(use_of(run_with_sites(20, {{8, 0, 5}, {4, 0, 5}}, 1, 5)).at(0).sites.empty());
   EXPECT_EQ(use_of(run_with_sites(20, {{8, 0, 5}}, 1, 5)).at(0).sites.size(), 1u);
+}
+
+TEST(SiteEnergy, SitesThatWereNotSwitchedHaveNone) {
+  const std::vector<SiteEnergy> sites = use_of(run_with_sites(20, {{8, 3, 5}, {6, 0.2, 5, false}}, 1, 5)).at(0).sites;
+  ASSERT_EQ(sites.size(), 1u);
+  EXPECT_EQ(sites[0].site, "site1");
+  EXPECT_NEAR(sites[0].watts, 5 * sites[0].waiters, 3);
 }
 
 TEST(SiteEnergy, NeedsBlocksOfBothModes) {
