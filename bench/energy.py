@@ -4,9 +4,9 @@
     energy.py BUILD -o FILE [--ab 40] [--reference 14] [--limit 150] [--device cuda:0]
 
 On a GPU with NVML; needs BUILD/bin/wic-prof and BUILD/bin/hot_flag. Per program: a comparison of --ab seconds, and a
-reference: a run per mode, of which the last --reference seconds count. Rows compare the difference in power, that at the
-one site that waits, and the ratio of the energies per iteration (bar: within 20 % where polling takes more than 5 W). Then a comparison of equal
-modes (--placebo), which should be below resolution. Prints PASS or FAIL.
+reference: a run per mode, of which the last --reference seconds count. Rows compare the difference in power, what of it
+is at the one site that waits, and the ratio of the energies per iteration (bar: within 20 % where polling takes more
+than 5 W). Then a comparison of equal modes (--placebo), which should be below resolution. Prints PASS or FAIL.
 """
 
 import argparse
