@@ -23,6 +23,9 @@ namespace {
 
 /// A rank that is so surely late by what it does itself is late wherever it runs. Not calibrated.
 constexpr double kSureOfCause = 0.5;
+/// What a digest says of a late rank of NCCL is sure where the rank did something longer for so much of what it cost
+/// each of the others. Not calibrated.
+constexpr double kBorneOut = 0.5;
 /// Ranks named beside the worst one.
 constexpr std::size_t kOthers = 7;
 
@@ -157,12 +160,14 @@ RuleOutcome apply<struct LateRank>(const RuleInput& input) {
                   worst.rank, others == 1 ? "the other rank" : fmt::format("the other {} ranks", others),
                   format_duration(worst.cost_ns), format_duration(each));
   // Without the devices' times, waits count in full that repeat one delay or that hide behind other work.
-  const bool at_most = is_nccl(worst.operation) && input.model.is_digest();
+  const LateRankCause& why = mpi.why;
+  const bool borne_out =
+      why.cause != RankCause::unknown && static_cast<double>(why.longer_ns) >= kBorneOut * static_cast<double>(each);
+  const bool at_most = is_nccl(worst.operation) && input.model.is_digest() && !borne_out;
   if (at_most) {
     finding.severity = Severity::info;
     finding.text += ", at most: the digests do not have what shows which of these waits repeat one delay";
   }
-  const LateRankCause& why = mpi.why;
   const std::string_view between = is_nccl(worst.operation) ? "between calls of NCCL" : "between calls of MPI";
   if (why.cause != RankCause::unknown)
     finding.text += fmt::format("; {} (confidence {:.2f})", cause_text(why.cause, between), why.confidence);

@@ -193,8 +193,7 @@ std::string render_as<struct Markdown>(const ReportInput& input) {
     return text + "\n";
   }
   text += sites_part(model, analysis) + findings_part(analysis) + ranks + classification_part(analysis.classification);
-  std::string energy =
-      table_part(energy_table(analysis, kAllRows)) + table_part(site_energy_table(analysis, kAllRows));
+  std::string energy = table_part(energy_table(analysis, kAllRows)) + table_part(site_energy_table(analysis, kAllRows));
   if (!energy.empty()) energy += escape_markdown(energy_legend(analysis)) + ".\n\n";
   text += titled("## Energy", energy) + kernels_part(analysis) + pairs_part(analysis) +
           titled("## Kernels beside a holder of SMs", table_part(crowded_table(analysis, kMaxPairs))) +
