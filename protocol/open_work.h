@@ -108,6 +108,12 @@ class OpenEntry {
     write({});
     pid_.store(0, std::memory_order_release);
   }
+  /// claim() of an entry whose holder has ended. False: another process or thread was first.
+  bool take_over(std::uint32_t gone, std::uint32_t pid) {
+    if (!pid_.compare_exchange_strong(gone, pid, std::memory_order_acq_rel)) return false;
+    write({});
+    return true;
+  }
   std::uint32_t pid() const { return pid_.load(std::memory_order_acquire); }
 
   /// For the holder. One thread at a time.
@@ -189,8 +195,7 @@ OpenEntry<Value>* claim_entry(OpenEntry<Value> (&entries)[kCount], std::uint32_t
   for (OpenEntry<Value>& entry : entries) {
     const std::uint32_t holder = entry.pid();
     if (holder == 0 || holder == pid || !gone(holder)) continue;
-    entry.give_back();
-    if (entry.claim(pid)) return &entry;
+    if (entry.take_over(holder, pid)) return &entry;
   }
   left_out.fetch_add(1, std::memory_order_relaxed);
   return nullptr;

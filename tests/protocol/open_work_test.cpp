@@ -101,6 +101,32 @@ TEST(OpenWork, AFullTableCountsAndTakesOverFromDeadProcesses) {
   EXPECT_EQ(work->kernels_left_out, 1u);
 }
 
+OpenWork* contended = nullptr;
+OpenEntry<OpenKernel>* taken_meanwhile = nullptr;
+
+// Two processes find a full table, and both see that the holder of one entry has ended.
+TEST(OpenWork, AnEntryOfADeadProcessGoesToOneOfTwoThatWantIt) {
+  const auto work = std::make_unique<OpenWork>();
+  contended = work.get();
+  constexpr std::uint32_t kDead = 1, kFirst = 2, kSecond = 3, kOther = 4;
+  for (OpenEntry<OpenKernel>& each : work->kernels) each.claim(kOther);
+  work->kernels[3].give_back();
+  work->kernels[3].claim(kDead);
+  const auto other_comes_first = [](std::uint32_t pid) {
+    if (pid != kDead) return false;
+    const auto is_dead = [](std::uint32_t holder) { return holder == kDead; };
+    taken_meanwhile = claim_entry(contended->kernels, kFirst, contended->kernels_left_out, is_dead);
+    OpenKernel kernel;
+    kernel.launched = 5;
+    taken_meanwhile->write(kernel);
+    return true;
+  };
+  EXPECT_EQ(claim_entry(work->kernels, kSecond, work->kernels_left_out, other_comes_first), nullptr);
+  ASSERT_EQ(taken_meanwhile, &work->kernels[3]);
+  EXPECT_EQ(work->kernels[3].pid(), kFirst);
+  EXPECT_EQ(work->kernels[3].read()->launched, 5) << "what its holder has written";
+}
+
 TEST(OpenWork, SharersStayUntilTheSessionEnds) {
   const auto work = std::make_unique<OpenWork>();
   EXPECT_FALSE(is_sharer(*work, 7));
