@@ -148,11 +148,12 @@ class OpenEntry {
   static constexpr std::size_t kWords = sizeof(Value) / sizeof(std::uint64_t);
 
   void write_words(const std::uint64_t* from, std::size_t first, std::size_t count) {
-    const std::uint32_t version = version_.load(std::memory_order_relaxed);
-    version_.store(version + 1, std::memory_order_relaxed);
+    // Odd already where the holder before was killed while it wrote.
+    const std::uint32_t odd = version_.load(std::memory_order_relaxed) | 1u;
+    version_.store(odd, std::memory_order_relaxed);
     // Release, so that whoever sees a new word also sees the odd version.
     for (std::size_t i = 0; i < count; ++i) words_[first + i].store(from[i], std::memory_order_release);
-    version_.store(version + 2, std::memory_order_release);
+    version_.store(odd + 1, std::memory_order_release);
   }
 
   std::atomic<std::uint32_t> pid_;

@@ -2,11 +2,14 @@
 #include "protocol/open_work.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <thread>
 
 namespace wicprof {
@@ -125,6 +128,28 @@ TEST(OpenWork, AnEntryOfADeadProcessGoesToOneOfTwoThatWantIt) {
   ASSERT_EQ(taken_meanwhile, &work->kernels[3]);
   EXPECT_EQ(work->kernels[3].pid(), kFirst);
   EXPECT_EQ(work->kernels[3].read()->launched, 5) << "what its holder has written";
+}
+
+// Most of what the writer does is writing, so some of these are killed within it.
+TEST(OpenWork, AnEntryIsReadableAfterAHolderThatWasKilledWhileItWrote) {
+  constexpr std::size_t kBytes = sizeof(OpenEntry<OpenKernel>);
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const entry = new (memory) OpenEntry<OpenKernel>{};
+  for (int i = 0; i < 20; ++i) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+      entry->claim(static_cast<std::uint32_t>(getpid()));
+      for (;;) entry->write({});
+    }
+    while (entry->pid() == 0) std::this_thread::yield();
+    kill(writer, SIGKILL);
+    waitpid(writer, nullptr, 0);
+    ASSERT_TRUE(entry->take_over(static_cast<std::uint32_t>(writer), 1));
+    EXPECT_TRUE(entry->read());
+    entry->give_back();
+  }
+  munmap(memory, kBytes);
 }
 
 TEST(OpenWork, SharersStayUntilTheSessionEnds) {
