@@ -11,7 +11,10 @@ SessionMember::SessionMember(ControlBlock& control, const void* session, Applier
 
 std::string SessionMember::join() {
   sequence_ = control_.sequence.load(std::memory_order_acquire);
-  program_ = wanted_of_program();
+  const std::uint32_t wanted = wanted_of_program();
+  program_ = applier_.now(0, WantedWait::unpack(wanted)).pack();
+  // A toggle came after the part was brought there: the first look applies that.
+  if (program_ != wanted) --sequence_;
   if (claim_place()) return {};
   const std::string refusal =
       "the session has no place for a further process (it has " + std::to_string(kMaxMembers) +
