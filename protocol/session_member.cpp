@@ -101,8 +101,12 @@ void SessionMember::apply_changes(std::uint32_t sequence) {
   const std::uint32_t program = wanted_of_program();
   const std::size_t count = std::min(applier_.sites_now(), sites_.size());
   bool site_cleared = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    site_cleared |= sites_[i] != WantedWait::kNothing && wanted_of(applier_.site(i)) == WantedWait::kNothing;
+  for (std::size_t i = 0; i < count && !site_cleared; ++i) {
+    const Applier::Site site = applier_.site(i);
+    // Also one that was declared after a request for it, and has had that way since.
+    const bool differs =
+        sites_[i] != WantedWait::kNothing || applier_.now(site.id, WantedWait::unpack(program_)).pack() != program_;
+    site_cleared = differs && wanted_of(site) == WantedWait::kNothing;
   }
   if (program != program_ || site_cleared) {
     change(0, applier_.now(0, WantedWait::unpack(program_)), WantedWait::unpack(program), sequence);

@@ -152,6 +152,17 @@ TEST_F(SessionMemberTest, ASiteHasItsOwnWayUntilTheWholeProgramIsChanged) {
   EXPECT_EQ(part.ways[2].pack(), kPoll.pack());
 }
 
+// Another process has the site, too, and a toggle came there before.
+TEST_F(SessionMemberTest, ASiteThatWasDeclaredWithItsOwnWayComesBackWithTheWholeProgram) {
+  part.knows_ways = true;
+  request_wait(*control, 2, kBackoff);
+  member.join();
+  part.ways[2] = kBackoff;  // as the site's declaration finds it
+  request_wait(*control, 0, kPoll);
+  member.look();
+  EXPECT_EQ(part.ways[2].pack(), kPoll.pack());
+}
+
 TEST_F(SessionMemberTest, HostThreadsFollowWhatIsWantedOfThem) {
   part.of_side = WaitSide::host;
   member.join();
