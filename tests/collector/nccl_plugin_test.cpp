@@ -1,6 +1,7 @@
 // NCCL's plugin as a library of this program: many communicators and threads at once, and what NCCL does in odd orders.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -103,6 +104,24 @@ TEST(NcclPlugin, NamesOfOperationsAndTypes) {
                                                {"ncclBfloat16", 2}, {"ncclFloat8e4m3", 1}, {"ncclFloat8e5m2", 1},
                                                {"Unknown", 0},      {nullptr, 0}};
   for (const auto& [name, bytes] : sizes) EXPECT_EQ(collector::nccl_datatype_bytes(name), bytes) << name;
+}
+
+// A process with a thread for each GPU. The first test: the recording begins once per process.
+TEST(NcclPlugin, ThreadsThatBeginTogetherAreAllRecorded) {
+  (void)session();
+  std::atomic<int> ready{0};
+  std::array<int, 8> masks{};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    threads.emplace_back([&, i] {
+      ++ready;
+      while (ready < static_cast<int>(masks.size())) std::this_thread::yield();
+      const Made made(100 + i);
+      masks[i] = made.mask;
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  for (const int mask : masks) EXPECT_NE(mask, 0);
 }
 
 TEST(NcclPlugin, CollectiveHasTheTimeOfItsCall) {
