@@ -10,6 +10,8 @@ namespace {
 
 constexpr TimeNs kNoisy = 10 * kSecond;  // not calibrated
 
+/// Until whoever has to go on is woken again: it may have been about to sleep. Then twice as long, and so on.
+constexpr TimeNs kWakeAgain = 100 * kMicrosecond;
 }  // namespace
 
 OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CUstream stream)
@@ -69,9 +71,16 @@ void OthersWork::come_after(std::uint32_t thread, TimeNs patience, const std::fu
   }
   if (before.empty()) return;
   if (wake_) wake_();
-  const TimeNs until = now_ns() + patience;
+  const TimeNs woken = now_ns(), until = woken + patience;
+  TimeNs again = kWakeAgain;
   for (const std::shared_ptr<Entry>& wait : before) {
-    while (!wait->way.reached_driver() && now_ns() < until) usleep(10);
+    for (TimeNs now = woken; !wait->way.reached_driver() && now < until; now = now_ns()) {
+      if (wake_ && !wait->way.begun() && now - woken >= again) {
+        wake_();
+        again *= 2;
+      }
+      usleep(10);
+    }
     if (wait->way.reached_driver()) remove(wait);
   }
 }
