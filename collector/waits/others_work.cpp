@@ -3,15 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace wicprof::collector {
 
 namespace {
 
 constexpr TimeNs kNoisy = 10 * kSecond;  // not calibrated
-
 /// Until whoever has to go on is woken again: it may have been about to sleep. Then twice as long, and so on.
 constexpr TimeNs kWakeAgain = 100 * kMicrosecond;
+
 }  // namespace
 
 OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CUstream stream)
@@ -25,7 +26,9 @@ OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CU
     others_.count_.store(others_.waits_.size());
   }
   if (whose == Whose::nobodys) return;
-  if (!others_.used_.exchange(true)) others_.watch(true);
+  if (others_.used_.exchange(true)) return;
+  const std::lock_guard lock(others_.watch_mutex_);
+  others_.watch(true);
 }
 
 OthersWork::Wait::~Wait() {
@@ -86,10 +89,11 @@ void OthersWork::come_after(std::uint32_t thread, TimeNs patience, const std::fu
 }
 
 void OthersWork::watch(bool on) {
-  if (watching_.exchange(on) != on && watch_) watch_(on);
+  if (std::exchange(watching_, on) != on && watch_) watch_(on);
 }
 
 void OthersWork::tick() {
+  const std::lock_guard lock(watch_mutex_);
   idle_ticks_ = used_.exchange(false) || some_wait() ? 0 : idle_ticks_ + 1;
   watch(idle_ticks_ < kIdleTicks);
 }

@@ -187,5 +187,27 @@ TEST(OthersWork, LaunchesAreWatchedAsLongAsThreadsWait) {
   EXPECT_TRUE(watched);
 }
 
+// A thread begins to wait while the callbacks are being disabled, which takes CUPTI a while.
+TEST(OthersWork, LaunchesAreWatchedForAWaitThatBeginsAsTheWatchingEnds) {
+  OthersWork others;
+  std::atomic<bool> watched{false};
+  std::optional<OthersWork::Wait> wait;
+  std::thread waits;
+  others.on_watching(
+      [&](bool on) {
+        if (!on) {
+          waits = std::thread([&] { wait.emplace(others, kWaits, Whose::everybodys); });
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+        watched = on;
+      },
+      [] {});
+  { const OthersWork::Wait one(others, kWaits, Whose::everybodys); }
+  for (int i = 0; i < 30 && !waits.joinable(); ++i) others.tick();
+  ASSERT_TRUE(waits.joinable());
+  waits.join();
+  EXPECT_TRUE(watched);
+}
+
 }  // namespace
 }  // namespace wicprof::collector
