@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -108,7 +109,9 @@ TEST(NcclPlugin, NamesOfOperationsAndTypes) {
 
 // A process with a thread for each GPU. The first test: the recording begins once per process.
 TEST(NcclPlugin, ThreadsThatBeginTogetherAreAllRecorded) {
-  (void)session();
+  const SessionMap& map = session().owner.map();
+  map.header().reclaims_rings = 1;  // whoever finds no free ring waits for one
+  for (std::size_t i = 0; i < map.ring_count(); ++i) map.ring(i)->owner.claim(&map);
   std::atomic<int> ready{0};
   std::array<int, 8> masks{};
   std::vector<std::thread> threads;
@@ -120,6 +123,9 @@ TEST(NcclPlugin, ThreadsThatBeginTogetherAreAllRecorded) {
       masks[i] = made.mask;
     });
   }
+  while (ready < static_cast<int>(masks.size())) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (std::size_t i = 0; i < map.ring_count(); ++i) map.ring(i)->owner.give_back();
   for (std::thread& each : threads) each.join();
   for (const int mask : masks) EXPECT_NE(mask, 0);
 }
