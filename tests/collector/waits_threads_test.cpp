@@ -100,7 +100,7 @@ TEST(WaitsThreads, RecordingsAreWatchedForAWaitThatBeginsAsTheWatchingEnds) {
   std::optional<AwaitedEvents::Wait> wait;
   std::thread waits;
   events.on_watching([&](bool on) {
-    if (!on) {
+    if (!on && !wait) {
       waits = std::thread([&] { wait.emplace(events, kAwaited, kContext); });
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
