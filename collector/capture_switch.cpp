@@ -52,7 +52,7 @@ bool CaptureSwitch::stop(std::chrono::milliseconds timeout) {
         futex_wake_all(control_->capturing);
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
-      return true;
+      return !running_;
     }
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -26,7 +26,8 @@ class CaptureSwitch {
   /// Follows the word once: without the thread, a change is seen late. Not within cuInit().
   void look();
 
-  /// Prevents further changes and ends the thread; waits up to `timeout` for both. False: a change is still running.
+  /// Prevents further changes and ends the thread; waits up to `timeout` for both. False: a change or the thread still
+  /// runs.
   bool stop(std::chrono::milliseconds timeout);
 
   /// Whether the thread runs.

@@ -108,6 +108,12 @@ class OpenEntry {
     write({});
     pid_.store(0, std::memory_order_release);
   }
+  /// claim() of an entry whose holder has ended. False: another process or thread was first.
+  bool take_over(std::uint32_t gone, std::uint32_t pid) {
+    if (!pid_.compare_exchange_strong(gone, pid, std::memory_order_acq_rel)) return false;
+    write({});
+    return true;
+  }
   std::uint32_t pid() const { return pid_.load(std::memory_order_acquire); }
 
   /// For the holder. One thread at a time.
@@ -142,11 +148,12 @@ class OpenEntry {
   static constexpr std::size_t kWords = sizeof(Value) / sizeof(std::uint64_t);
 
   void write_words(const std::uint64_t* from, std::size_t first, std::size_t count) {
-    const std::uint32_t version = version_.load(std::memory_order_relaxed);
-    version_.store(version + 1, std::memory_order_relaxed);
+    // Odd already where the holder before was killed while it wrote.
+    const std::uint32_t odd = version_.load(std::memory_order_relaxed) | 1u;
+    version_.store(odd, std::memory_order_relaxed);
     // Release, so that whoever sees a new word also sees the odd version.
     for (std::size_t i = 0; i < count; ++i) words_[first + i].store(from[i], std::memory_order_release);
-    version_.store(version + 2, std::memory_order_release);
+    version_.store(odd + 1, std::memory_order_release);
   }
 
   std::atomic<std::uint32_t> pid_;
@@ -189,8 +196,7 @@ OpenEntry<Value>* claim_entry(OpenEntry<Value> (&entries)[kCount], std::uint32_t
   for (OpenEntry<Value>& entry : entries) {
     const std::uint32_t holder = entry.pid();
     if (holder == 0 || holder == pid || !gone(holder)) continue;
-    entry.give_back();
-    if (entry.claim(pid)) return &entry;
+    if (entry.take_over(holder, pid)) return &entry;
   }
   left_out.fetch_add(1, std::memory_order_relaxed);
   return nullptr;

@@ -44,6 +44,7 @@ std::uint64_t pid_namespace_of_this_process() {
 bool Owner::claim(const void* session) {
   std::uint32_t free = 0;
   if (!pid.compare_exchange_strong(free, static_cast<std::uint32_t>(getpid()))) return false;
+  claims.fetch_add(1, std::memory_order_relaxed);
   pid_namespace.store(pid_namespace_of_this_process(), std::memory_order_relaxed);
   mapping.store(reinterpret_cast<std::uintptr_t>(session), std::memory_order_release);
   return true;
@@ -69,6 +70,7 @@ bool Owner::take_back(std::uint32_t gone) {
 }
 
 std::uint32_t gone_owner(const Owner& owner, const std::string& session_path, OwnerLook look) {
+  const std::uint32_t claims = owner.claims.load(std::memory_order_acquire);
   const std::uint32_t pid = owner.pid.load(std::memory_order_acquire);
   const std::uint64_t address = owner.mapping.load(std::memory_order_acquire);
   if (pid == 0 || address == 0) return 0;
@@ -78,8 +80,11 @@ std::uint32_t gone_owner(const Owner& owner, const std::string& session_path, Ow
   if (of_owner == 0 || of_owner != own_namespace) return 0;
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return pid;
   if (look == OwnerLook::quick || mapped(pid, address, session_path) != Mapped::no) return 0;
-  // A leaving holder gives back before it unmaps the session, so check that it has not just done so.
-  return owner.mapping.load(std::memory_order_acquire) == address ? pid : 0;
+  // A leaving holder gives back before it unmaps the session, so check that it has not just done so. It may have come
+  // again, too, with the session at the same address.
+  const bool is_the_same = owner.mapping.load(std::memory_order_acquire) == address &&
+                           owner.claims.load(std::memory_order_relaxed) == claims;
+  return is_the_same ? pid : 0;
 }
 
 }  // namespace wicprof

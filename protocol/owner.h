@@ -16,8 +16,8 @@
 namespace wicprof {
 
 struct Owner {
-  std::atomic<std::uint32_t> pid;  ///< 0 = free
-  std::uint32_t reserved;
+  std::atomic<std::uint32_t> pid;            ///< 0 = free
+  std::atomic<std::uint32_t> claims;         ///< since the session began
   std::atomic<std::uint64_t> mapping;        ///< address of the session in the holder's memory; 0 = not set yet; kLetGo
   std::atomic<std::uint64_t> pid_namespace;  ///< inode of the namespace of `pid`; 0 = not known
 

@@ -110,10 +110,10 @@ void remove_file(const std::string& path) {
 }
 
 void remove_session(const std::string& path) {
-  remove_file(path);
   remove_file(socket_of(path));
   std::error_code ignored;
   std::filesystem::remove_all(modules_folder_of(path), ignored);
+  remove_file(path);  // the last: another session may have the name from here on
 }
 
 }  // namespace

@@ -11,7 +11,10 @@ SessionMember::SessionMember(ControlBlock& control, const void* session, Applier
 
 std::string SessionMember::join() {
   sequence_ = control_.sequence.load(std::memory_order_acquire);
-  program_ = wanted_of_program();
+  const std::uint32_t wanted = wanted_of_program();
+  program_ = applier_.now(0, WantedWait::unpack(wanted)).pack();
+  // A toggle came after the part was brought there: the first look applies that.
+  if (program_ != wanted) --sequence_;
   if (claim_place()) return {};
   const std::string refusal =
       "the session has no place for a further process (it has " + std::to_string(kMaxMembers) +
@@ -98,8 +101,12 @@ void SessionMember::apply_changes(std::uint32_t sequence) {
   const std::uint32_t program = wanted_of_program();
   const std::size_t count = std::min(applier_.sites_now(), sites_.size());
   bool site_cleared = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    site_cleared |= sites_[i] != WantedWait::kNothing && wanted_of(applier_.site(i)) == WantedWait::kNothing;
+  for (std::size_t i = 0; i < count && !site_cleared; ++i) {
+    const Applier::Site site = applier_.site(i);
+    // Also one that was declared after a request for it, and has had that way since.
+    const bool differs =
+        sites_[i] != WantedWait::kNothing || applier_.now(site.id, WantedWait::unpack(program_)).pack() != program_;
+    site_cleared = differs && wanted_of(site) == WantedWait::kNothing;
   }
   if (program != program_ || site_cleared) {
     change(0, applier_.now(0, WantedWait::unpack(program_)), WantedWait::unpack(program), sequence);

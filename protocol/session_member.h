@@ -73,8 +73,9 @@ class SessionMember {
   SessionMember& operator=(const SessionMember&) = delete;
   ~SessionMember() { leave(); }
 
-  /// Takes what the session wants now for what is in effect, and joins: the part must be brought there first, and a
-  /// toggle may come at once. Empty, or a warning: the session had no place.
+  /// Joins. The part must be brought to what the session wants first; a toggle may come at any time. What the session
+  /// wants now counts as in effect, unless Applier::now() says otherwise. Empty, or a warning: the session had no
+  /// place.
   std::string join();
 
   /// After join(). `start(body)` starts a thread; `prepare` runs on it first. False: the system refused it. The part

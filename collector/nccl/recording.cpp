@@ -62,10 +62,20 @@ NcclRecording* NcclRecording::here() noexcept {
 }
 
 NcclRecording* NcclRecording::begin() noexcept {
+  // The child of a fork has the ring of its parent, and the lock below as it is then. CUDA does not work there, nor
+  // does NCCL.
+  [[maybe_unused]] static const int in_children = pthread_atfork(nullptr, nullptr, [] {
+    ended.store(true, std::memory_order_relaxed);
+    current.store(nullptr, std::memory_order_release);
+  });
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (NcclRecording* const known = current.load(std::memory_order_acquire)) return known;
-  if (ended.exchange(true)) return nullptr;
+  if (ended.load(std::memory_order_relaxed)) return nullptr;
+  // Only at the end: what another thread begins meanwhile is recorded, too.
+  struct Once {
+    ~Once() { ended.store(true, std::memory_order_relaxed); }
+  } const once;
   try {
     const char* const path = secure_getenv(kSessionVariable);
     if (path == nullptr || *path == '\0') return nullptr;
@@ -76,8 +86,6 @@ NcclRecording* NcclRecording::begin() noexcept {
     // Never destroyed: other threads may be in a call of NCCL until the process ends.
     auto* const recording = new NcclRecording(std::move(*session), ring);
     write_process_event(recording->sink_);
-    // The child of a fork has the ring of its parent. CUDA does not work there, nor does NCCL.
-    pthread_atfork(nullptr, nullptr, [] { current.store(nullptr, std::memory_order_release); });
     current.store(recording, std::memory_order_release);
     return recording;
   } catch (...) {  // for example out of memory: the program continues unrecorded

@@ -36,10 +36,11 @@ struct NcclCommunicator {
   std::uint32_t next_message(int peer, bool sends);
 };
 
-/// The process's collectives and messages by NCCL. Any thread; never waits.
+/// The process's collectives and messages by NCCL. Any thread; waits for nothing but the first here().
 class NcclRecording {
  public:
-  /// nullptr: the process has no session, or nothing is recorded any more. The first call begins the recording.
+  /// nullptr: the process has no session, or nothing is recorded any more. The first call begins the recording; calls
+  /// of other threads wait for that, half a second at most.
   static NcclRecording* here() noexcept;
 
   void made_communicator(NcclCommunicator& made, std::string_view name, int ranks, int rank);

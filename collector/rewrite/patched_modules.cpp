@@ -264,10 +264,7 @@ std::unique_ptr<WaitRecords> PatchedModules::bind_module(const RewriteDriver& dr
   if (result = driver.device_pointer(&ring_address, ring, 0); result != CUDA_SUCCESS) {
     return failed("cuMemHostGetDevicePointer", result);
   }
-  std::vector<WaitRecords::Site> sites;
-  for (std::size_t i = module.first; i < module.first + module.count; ++i)
-    sites.push_back({kFirstSite + static_cast<SiteId>(i), strategy_of(sites_[i])});
-  auto records = std::make_unique<WaitRecords>(static_cast<rewriter::Record*>(ring), memory.device, std::move(sites));
+  auto records = std::make_unique<WaitRecords>(static_cast<rewriter::Record*>(ring), memory.device, module.sites);
   const std::uint64_t words[] = {memory.address + module.first * sizeof(SiteWords), ring_address};
   static_assert(offsetof(rewriter::ModuleWords, sites) == 0 && offsetof(rewriter::ModuleWords, records) == 8);
   result = driver.copy_to_device(table, words, sizeof words, memory.stream);
@@ -287,7 +284,9 @@ std::string PatchedModules::bind_in(const RewriteDriver& driver, CUcontext conte
       const auto of_context = [&](const Bound& bound) { return bound.context == context; };
       if (std::any_of(each.bound.begin(), each.bound.end(), of_context)) continue;
       each.bound.emplace_back().context = context;  // once: a failure would only come again
-      unbound.push_back({i, each.library, each.module, each.table, each.first, each.count});
+      unbound.push_back({i, each.library, each.module, each.table, each.first, each.count, {}});
+      for (std::size_t site = each.first; site < each.first + each.count; ++site)
+        unbound.back().sites.push_back({kFirstSite + static_cast<SiteId>(site), strategy_of(sites_[site])});
     }
   }
   std::string problem;

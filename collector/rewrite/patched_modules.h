@@ -170,6 +170,7 @@ class PatchedModules {
     CUmodule module = nullptr;
     std::string table;
     std::size_t first = 0, count = 0;
+    std::vector<WaitRecords::Site> sites;  // of the module: sites_ may grow meanwhile
   };
 
   // These two under bind_mutex_ alone. nullopt and nullptr: see `problem`. Records with a problem: the table may have

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "collector/cupti/call_names.h"
 #include "collector/program/loaded_module.h"
@@ -59,17 +60,21 @@ class HostWaits final : public Source {
   }
 
   Result<> enable(const Cupti& cupti) override {
+    // Once, before the first callback: the program's threads read the names, also while recording begins anew.
+    if (!std::exchange(named_, true)) {
+      for (std::uint8_t i = 0; i < std::size(kWaitingCalls); ++i)
+        places_.set_name(i, call_name(cupti.api, kWaitingCalls[i].domain, kWaitingCalls[i].id));
+      places_.set_cupti(reinterpret_cast<const void*>(cupti.api.activity_flush_all));
+    }
     std::string missing;
     for (std::uint8_t i = 0; i < std::size(kWaitingCalls); ++i) {
       const WaitingCall& waiting = kWaitingCalls[i];
       if (places_.not_needed(i)) continue;
-      places_.set_name(i, call_name(cupti.api, waiting.domain, waiting.id));
       const std::string what = "cuptiEnableCallback(" + places_.name(i) + ")";
       Result<> enabled =
           cupti_call(cupti.api, what, cupti.api.enable_callback(1, cupti.subscriber, waiting.domain, waiting.id));
       if (!enabled && missing.empty()) missing = enabled.error().message;
     }
-    places_.set_cupti(reinterpret_cast<const void*>(cupti.api.activity_flush_all));
     if (work_ != nullptr) work_->watches_calls.store(1, std::memory_order_relaxed);
     observer_.recording_begins();
     subscriber_ = cupti.subscriber;
@@ -211,6 +216,7 @@ class HostWaits final : public Source {
   NotedCalls noted_;
   Parker parker_{waits_, control_, sites_, noted_};
   WaitObserver observer_{waits_, control_, places_, work_};
+  bool named_ = false;         // of enable()
   std::uint64_t modules_ = 0;  // of the thread that ticks
   std::atomic<const CuptiApi*> enabled_{nullptr};
   CUpti_SubscriberHandle subscriber_ = nullptr;

@@ -14,7 +14,7 @@ AwaitedEvents::Wait::Wait(AwaitedEvents& events, CUevent event, CUcontext contex
   }
   events_.count_.fetch_add(1);
   events_.used_ = true;
-  if (!events_.watching_.exchange(true) && events_.watch_) events_.watch_();
+  if (!events_.watching_) events_.start_watching();
 }
 
 AwaitedEvents::Wait::~Wait() {
@@ -26,6 +26,22 @@ AwaitedEvents::Wait::~Wait() {
   const std::lock_guard lock(awaited_->mutex);
   awaited_->event = nullptr;  // whoever has found the wait before comes too late
   if (awaited_->stream != nullptr) events_.driver_.destroy_stream(awaited_->stream);
+}
+
+void AwaitedEvents::start_watching() {
+  const std::lock_guard lock(watch_mutex_);
+  if (!watching_.exchange(true) && watch_) watch_(true);
+}
+
+void AwaitedEvents::stop_watching() {
+  const std::lock_guard lock(watch_mutex_);
+  // Before the question: a wait that begins behind it finds that nothing is watched.
+  if (!watching_.exchange(false)) return;
+  if (used_ || count_.load() != 0) {
+    watching_ = true;
+  } else if (watch_) {
+    watch_(false);
+  }
 }
 
 CUresult AwaitedEvents::Wait::query() {

@@ -29,12 +29,13 @@ class AwaitedEvents {
   AwaitedEvents(const AwaitedEvents&) = delete;
   AwaitedEvents& operator=(const AwaitedEvents&) = delete;
 
-  /// `watch`: called at the first wait, and again after stop_watching(); enables the callbacks of kRecordCalls.
-  void on_first_wait(std::function<void()> watch) { watch_ = std::move(watch); }
+  /// `watch(on)`: enables or disables the callbacks of kRecordCalls: at the first wait, and at the first one after
+  /// stop_watching().
+  void on_watching(std::function<void(bool)> watch) { watch_ = std::move(watch); }
   /// Whether nobody waits, nor has waited since the last call of this function. One thread.
   bool idle() { return !used_.exchange(false) && count_.load() == 0 && watching_; }
-  /// The callbacks have been disabled.
-  void stopped_watching() { watching_ = false; }
+  /// Disables the callbacks, unless somebody waits, or has waited since idle().
+  void stop_watching();
 
  private:
   struct Entry {
@@ -69,10 +70,12 @@ class AwaitedEvents {
 
  private:
   void stand_in_for(Entry& awaited);
+  void start_watching();
 
   const DriverApi& driver_;
   OwnHandles& handles_;
-  std::function<void()> watch_;
+  std::function<void(bool)> watch_;
+  std::mutex watch_mutex_;  // so that the callbacks are as `watching_` says
   std::atomic<bool> watching_{false}, used_{false};
   std::atomic<int> count_{0};
   std::mutex mutex_;  // of the list

@@ -3,12 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace wicprof::collector {
 
 namespace {
 
 constexpr TimeNs kNoisy = 10 * kSecond;  // not calibrated
+/// Until whoever has to go on is woken again: it may have been about to sleep. Then twice as long, and so on.
+constexpr TimeNs kWakeAgain = 100 * kMicrosecond;
 
 }  // namespace
 
@@ -23,7 +26,9 @@ OthersWork::Wait::Wait(OthersWork& others, std::uint32_t thread, Whose whose, CU
     others_.count_.store(others_.waits_.size());
   }
   if (whose == Whose::nobodys) return;
-  if (!others_.used_.exchange(true)) others_.watch(true);
+  if (others_.used_.exchange(true)) return;
+  const std::lock_guard lock(others_.watch_mutex_);
+  others_.watch(true);
 }
 
 OthersWork::Wait::~Wait() {
@@ -69,18 +74,26 @@ void OthersWork::come_after(std::uint32_t thread, TimeNs patience, const std::fu
   }
   if (before.empty()) return;
   if (wake_) wake_();
-  const TimeNs until = now_ns() + patience;
+  const TimeNs woken = now_ns(), until = woken + patience;
+  TimeNs again = kWakeAgain;
   for (const std::shared_ptr<Entry>& wait : before) {
-    while (!wait->way.reached_driver() && now_ns() < until) usleep(10);
+    for (TimeNs now = woken; !wait->way.reached_driver() && now < until; now = now_ns()) {
+      if (wake_ && !wait->way.begun() && now - woken >= again) {
+        wake_();
+        again *= 2;
+      }
+      usleep(10);
+    }
     if (wait->way.reached_driver()) remove(wait);
   }
 }
 
 void OthersWork::watch(bool on) {
-  if (watching_.exchange(on) != on && watch_) watch_(on);
+  if (std::exchange(watching_, on) != on && watch_) watch_(on);
 }
 
 void OthersWork::tick() {
+  const std::lock_guard lock(watch_mutex_);
   idle_ticks_ = used_.exchange(false) || some_wait() ? 0 : idle_ticks_ + 1;
   watch(idle_ticks_ < kIdleTicks);
 }

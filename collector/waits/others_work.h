@@ -93,7 +93,7 @@ class OthersWork {
  private:
   static constexpr int kIdleTicks = 20;  // not calibrated
 
-  void watch(bool on);
+  void watch(bool on);  // with watch_mutex_ held
   /// Whether a thread waits to whom the work of others matters.
   bool some_wait();
   /// Waits for those among `matters(entry)` that have to go on before.
@@ -106,7 +106,9 @@ class OthersWork {
   std::function<void()> wake_;
   std::atomic<std::size_t> count_{0};  // of the list
   std::atomic<TimeNs> noisy_until_{0};
-  std::atomic<bool> used_{false}, watching_{false};
+  std::atomic<bool> used_{false};
+  std::mutex watch_mutex_;  // so that the callbacks are as `watching_` says; before mutex_
+  bool watching_ = false;
   int idle_ticks_ = kIdleTicks;  // nobody has waited yet
   std::mutex mutex_;             // of the list
   std::vector<std::shared_ptr<Entry>> waits_;

@@ -25,8 +25,7 @@ Parker::Parker(WaitsOfProcess& process, HostControl& control, const WaitSites& s
       tools_{driver_, noted.captures(), handles_, events_} {}
 
 void Parker::on_watching(std::function<void(bool)> records, std::function<void(bool)> launches) {
-  watch_records_ = std::move(records);
-  events_.on_first_wait([this] { watch_records_(true); });
+  events_.on_watching(std::move(records));
   others_.on_watching(std::move(launches), [this] { control_.wake(); });
 }
 
@@ -35,8 +34,7 @@ void Parker::tick() {
   idle_ticks_ = events_.idle() ? idle_ticks_ + 1 : 0;
   if (idle_ticks_ < kTicksWithoutEvents) return;
   idle_ticks_ = 0;
-  events_.stopped_watching();
-  watch_records_(false);
+  events_.stop_watching();
 }
 
 void Parker::returned(WaitingThread& thread) {

@@ -75,7 +75,6 @@ class Parker {
   ReplacedArguments replaced_;
   ParkTools tools_;
   Learning learning_{control_};
-  std::function<void(bool)> watch_records_;
   int idle_ticks_ = 0;
   OthersWork others_;
 };

@@ -65,6 +65,18 @@ TEST(CaptureSwitch, StopEndsTheThreadThatSleepsOnTheWord) {
   }
 }
 
+// Whoever stops it frees what the thread uses: a program that was stopped meanwhile has no time left.
+TEST(CaptureSwitch, StopIsNotOverWhileTheThreadRuns) {
+  for (int i = 0; i < 20; ++i) {
+    Following following;
+    if (following.capture.stop(std::chrono::seconds(0))) {
+      EXPECT_FALSE(following.capture.running());
+    }
+    EXPECT_TRUE(following.capture.stop(std::chrono::seconds(60)));
+    EXPECT_FALSE(following.capture.running());
+  }
+}
+
 TEST(CaptureSwitch, NothingChangesAfterStop) {
   Following following;
   following.want(true);

@@ -1,7 +1,9 @@
 // NCCL's plugin as a library of this program: many communicators and threads at once, and what NCCL does in odd orders.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -103,6 +105,29 @@ TEST(NcclPlugin, NamesOfOperationsAndTypes) {
                                                {"ncclBfloat16", 2}, {"ncclFloat8e4m3", 1}, {"ncclFloat8e5m2", 1},
                                                {"Unknown", 0},      {nullptr, 0}};
   for (const auto& [name, bytes] : sizes) EXPECT_EQ(collector::nccl_datatype_bytes(name), bytes) << name;
+}
+
+// A process with a thread for each GPU. The first test: the recording begins once per process.
+TEST(NcclPlugin, ThreadsThatBeginTogetherAreAllRecorded) {
+  const SessionMap& map = session().owner.map();
+  map.header().reclaims_rings = 1;  // whoever finds no free ring waits for one
+  for (std::size_t i = 0; i < map.ring_count(); ++i) map.ring(i)->owner.claim(&map);
+  std::atomic<int> ready{0};
+  std::array<int, 8> masks{};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    threads.emplace_back([&, i] {
+      ++ready;
+      while (ready < static_cast<int>(masks.size())) std::this_thread::yield();
+      const Made made(100 + i);
+      masks[i] = made.mask;
+    });
+  }
+  while (ready < static_cast<int>(masks.size())) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (std::size_t i = 0; i < map.ring_count(); ++i) map.ring(i)->owner.give_back();
+  for (std::thread& each : threads) each.join();
+  for (const int mask : masks) EXPECT_NE(mask, 0);
 }
 
 TEST(NcclPlugin, CollectiveHasTheTimeOfItsCall) {

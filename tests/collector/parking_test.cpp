@@ -268,7 +268,7 @@ TEST_F(Parking, AnEventIsWaitedForAsItWas) {
 
 TEST_F(Parking, RecordingsAreWatchedWhileEventsAreWaitedFor) {
   int watched = 0;
-  events_.on_first_wait([&] { ++watched; });
+  events_.on_watching([&](bool on) { watched += on ? 1 : 0; });
   wait(StrategyId::block);
   EXPECT_EQ(watched, 0);
   EXPECT_FALSE(events_.idle());
@@ -285,7 +285,7 @@ TEST_F(Parking, RecordingsAreWatchedWhileEventsAreWaitedFor) {
     EXPECT_FALSE(events_.idle());  // also where it has begun long ago
   }
   EXPECT_TRUE(events_.idle());
-  events_.stopped_watching();
+  events_.stop_watching();
   gpu.recorded[kPlain] = gpu.now + kWork;
   wait(StrategyId::block);
   EXPECT_EQ(watched, 2);

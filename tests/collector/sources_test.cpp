@@ -372,6 +372,24 @@ TEST(Sources, AReusedAddressOfANameIsNoticed) {
   EXPECT_EQ(delivered.text(events[2].name), "second");
 }
 
+// The program's threads read them in callbacks.
+TEST(Sources, NamesOfWaitingCallsStayOnceCallbacksCome) {
+  static bool callbacks_come = false;
+  CuptiApi api = api_with([](CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
+    EXPECT_FALSE(callbacks_come);
+    return a_name(domain, id, name);
+  });
+  api.enable_callback = [](std::uint32_t on, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId) {
+    callbacks_come |= on != 0;
+    return CUPTI_SUCCESS;
+  };
+  const auto waits = make_host_waits(of_process());
+  ASSERT_TRUE(waits->enable({api, nullptr}));
+  EXPECT_TRUE(callbacks_come);
+  waits->disable({api, nullptr});
+  ASSERT_TRUE(waits->enable({api, nullptr}));
+}
+
 TEST(Sources, ASynchronousCopyIsAHostWait) {
   PlainRing memory;
   EventSink sink(memory.ring());

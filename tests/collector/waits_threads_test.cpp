@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -87,6 +89,33 @@ TEST(WaitsThreads, EachWaitForAnEventEndsWithTheRecordThatItFound) {
   threads.back().join();
   EXPECT_EQ(ended, 3 * kTurns);
   EXPECT_EQ(driver().streams, 0);
+}
+
+// A thread begins to wait while the callbacks are being disabled, which takes CUPTI a while.
+TEST(WaitsThreads, RecordingsAreWatchedForAWaitThatBeginsAsTheWatchingEnds) {
+  const DriverApi api = fake_driver();
+  OwnHandles handles(api);
+  AwaitedEvents events(api, handles);
+  std::atomic<bool> watched{false};
+  std::optional<AwaitedEvents::Wait> wait;
+  std::thread waits;
+  events.on_watching([&](bool on) {
+    if (!on && !wait) {
+      waits = std::thread([&] { wait.emplace(events, kAwaited, kContext); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    watched = on;
+  });
+  { const AwaitedEvents::Wait one(events, kAwaited, kContext); }
+  EXPECT_FALSE(events.idle());
+  EXPECT_TRUE(events.idle());
+  events.stop_watching();
+  ASSERT_TRUE(waits.joinable());
+  waits.join();
+  EXPECT_TRUE(watched);
+  EXPECT_FALSE(events.idle());
+  events.stop_watching();  // somebody waits
+  EXPECT_TRUE(watched);
 }
 
 TEST(WaitsThreads, CapturesAndQuestionsTakeTurns) {

@@ -2,11 +2,14 @@
 #include "protocol/open_work.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <thread>
 
 namespace wicprof {
@@ -99,6 +102,54 @@ TEST(OpenWork, AFullTableCountsAndTakesOverFromDeadProcesses) {
   EXPECT_EQ(work->kernels_left_out, 0u);
   EXPECT_EQ(claim_entry(work->kernels, own, work->kernels_left_out, process_is_gone), nullptr);
   EXPECT_EQ(work->kernels_left_out, 1u);
+}
+
+OpenWork* contended = nullptr;
+OpenEntry<OpenKernel>* taken_meanwhile = nullptr;
+
+// Two processes find a full table, and both see that the holder of one entry has ended.
+TEST(OpenWork, AnEntryOfADeadProcessGoesToOneOfTwoThatWantIt) {
+  const auto work = std::make_unique<OpenWork>();
+  contended = work.get();
+  constexpr std::uint32_t kDead = 1, kFirst = 2, kSecond = 3, kOther = 4;
+  for (OpenEntry<OpenKernel>& each : work->kernels) each.claim(kOther);
+  work->kernels[3].give_back();
+  work->kernels[3].claim(kDead);
+  const auto other_comes_first = [](std::uint32_t pid) {
+    if (pid != kDead) return false;
+    const auto is_dead = [](std::uint32_t holder) { return holder == kDead; };
+    taken_meanwhile = claim_entry(contended->kernels, kFirst, contended->kernels_left_out, is_dead);
+    OpenKernel kernel;
+    kernel.launched = 5;
+    taken_meanwhile->write(kernel);
+    return true;
+  };
+  EXPECT_EQ(claim_entry(work->kernels, kSecond, work->kernels_left_out, other_comes_first), nullptr);
+  ASSERT_EQ(taken_meanwhile, &work->kernels[3]);
+  EXPECT_EQ(work->kernels[3].pid(), kFirst);
+  EXPECT_EQ(work->kernels[3].read()->launched, 5) << "what its holder has written";
+}
+
+// Most of what the writer does is writing, so some of these are killed within it.
+TEST(OpenWork, AnEntryIsReadableAfterAHolderThatWasKilledWhileItWrote) {
+  constexpr std::size_t kBytes = sizeof(OpenEntry<OpenKernel>);
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const entry = new (memory) OpenEntry<OpenKernel>{};
+  for (int i = 0; i < 20; ++i) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+      entry->claim(static_cast<std::uint32_t>(getpid()));
+      for (;;) entry->write({});
+    }
+    while (entry->pid() == 0) std::this_thread::yield();
+    kill(writer, SIGKILL);
+    waitpid(writer, nullptr, 0);
+    ASSERT_TRUE(entry->take_over(static_cast<std::uint32_t>(writer), 1));
+    EXPECT_TRUE(entry->read());
+    entry->give_back();
+  }
+  munmap(memory, kBytes);
 }
 
 TEST(OpenWork, SharersStayUntilTheSessionEnds) {

@@ -289,5 +289,33 @@ TEST_F(OwnerTest, CountsAProducerWithoutARing) {
   EXPECT_EQ(map->header().rings_refused, 1u);
 }
 
+// A runtime that ends and begins anew gets its place again, and the session at the same address: the tool sees neither
+// the old mapping nor the new one.
+TEST(Owner, WhoeverComesAgainDuringALookIsNotGone) {
+  Owner owner{};
+  std::atomic<std::uint32_t> times{0};
+  std::atomic<bool> stop{false};
+  std::thread comes_and_goes([&] {
+    while (!stop) {
+      owner.claim(&owner);
+      ++times;
+      for (const TimeNs until = now_ns() + 20 * kMicrosecond; now_ns() < until;) continue;
+      owner.give_back();
+    }
+  });
+  int looks = 0, wrong = 0;
+  for (const TimeNs until = now_ns() + 60 * kSecond; looks < 30 && now_ns() < until;) {
+    const std::uint32_t before = times;
+    const bool gone = gone_owner(owner, "/no.session", OwnerLook::thorough) != 0;
+    if (times - before < 3) continue;  // the thread had no CPU
+    ++looks;
+    wrong += gone ? 1 : 0;
+  }
+  stop = true;
+  comes_and_goes.join();
+  EXPECT_EQ(looks, 30);
+  EXPECT_LT(wrong, 15);  // the thread may lose its CPU for most of a look
+}
+
 }  // namespace
 }  // namespace wicprof

@@ -58,10 +58,13 @@ class Part final : public Applier {
   std::size_t sites_now() const override { return 3; }
   Site site(std::size_t index) const override { return {100 + static_cast<SiteId>(index), static_cast<SiteId>(index)}; }
   WantedWait own() const override { return programs; }
+  WantedWait now(SiteId site, WantedWait known) const override {
+    return !knows_ways ? known : site == 0 ? program : ways[site - 100];
+  }
   void recorder_gone(bool gone) override { without_recorder = gone; }
   Result<> apply(SiteId site, WantedWait way) override {
     if (!failure.empty()) return unavailable(failure);
-    if (site == 0) ways = {way, way, way};
+    if (site == 0) ways = {program = way, way, way};
     if (site != 0) ways[site - 100] = way;
     return ok();
   }
@@ -73,7 +76,8 @@ class Part final : public Applier {
   }
 
   WaitSide of_side = WaitSide::device;
-  WantedWait programs = kPoll;
+  bool knows_ways = false;
+  WantedWait programs = kPoll, program = kPoll;
   std::string failure;
   std::vector<WantedWait> ways{3};
   std::vector<InterventionEvent> events;
@@ -125,6 +129,17 @@ TEST_F(SessionMemberTest, EachChangeIsAppliedWrittenAndReportedOnce) {
   EXPECT_EQ(changes(), (Changes{{0, StrategyId::automatic}}));
 }
 
+// Other parts have joined, so that there is something to toggle.
+TEST_F(SessionMemberTest, AToggleThatComesBeforeThePartHasJoinedIsApplied) {
+  part.knows_ways = true;  // in which the program waits as the session wanted until now
+  const std::uint32_t sequence = request_wait(*control, 0, kPark);
+  member.join();
+  EXPECT_FALSE(wait_applied(*control, sequence, 0));
+  member.look();
+  EXPECT_EQ(changes(), (Changes{{0, StrategyId::automatic}}));
+  EXPECT_TRUE(wait_applied(*control, sequence, 0));
+}
+
 TEST_F(SessionMemberTest, ASiteHasItsOwnWayUntilTheWholeProgramIsChanged) {
   member.join();
   request_wait(*control, 2, kBackoff);
@@ -134,6 +149,17 @@ TEST_F(SessionMemberTest, ASiteHasItsOwnWayUntilTheWholeProgramIsChanged) {
   request_wait(*control, 0, kPoll);  // the program's way stays, and the site comes back to it
   member.look();
   EXPECT_EQ(changes(), (Changes{{0, StrategyId::poll}}));
+  EXPECT_EQ(part.ways[2].pack(), kPoll.pack());
+}
+
+// Another process has the site, too, and a toggle came there before.
+TEST_F(SessionMemberTest, ASiteThatWasDeclaredWithItsOwnWayComesBackWithTheWholeProgram) {
+  part.knows_ways = true;
+  request_wait(*control, 2, kBackoff);
+  member.join();
+  part.ways[2] = kBackoff;  // as the site's declaration finds it
+  request_wait(*control, 0, kPoll);
+  member.look();
   EXPECT_EQ(part.ways[2].pack(), kPoll.pack());
 }
 

@@ -2,6 +2,7 @@
 #include "protocol/session.h"
 
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +10,10 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +67,28 @@ TEST_F(SessionTest, FilesAreOwnerOnlyAndRemovedWithTheSession) {
     std::ofstream(owner->socket_path()) << "as if a socket";
   }
   EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+// Another session may take the name at once, and then has a socket and a folder of that name, too.
+TEST_F(SessionTest, ItsNameIsTheLastThatItGivesUp) {
+  std::optional<SessionOwner> owner(*SessionOwner::create(options("mine")));
+  std::ofstream(owner->socket_path()) << "";
+  std::filesystem::create_directory(modules_folder_of(owner->path()));
+  const int deletions = inotify_init1(IN_NONBLOCK);
+  ASSERT_GE(inotify_add_watch(deletions, folder_.sessions().c_str(), IN_DELETE), 0);
+  owner.reset();
+  alignas(inotify_event) char events[4096];
+  const ssize_t bytes = read(deletions, events, sizeof events);
+  close(deletions);
+  std::vector<std::string> names;
+  for (ssize_t at = 0; at < bytes;) {
+    const auto* const event = reinterpret_cast<const inotify_event*>(events + at);
+    names.emplace_back(event->name);
+    at += static_cast<ssize_t>(sizeof *event + event->len);
+  }
+  EXPECT_EQ(names.size(), 3u);
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names.back(), "mine.session");
 }
 
 TEST_F(SessionTest, EachProducerClaimsItsOwnRing) {

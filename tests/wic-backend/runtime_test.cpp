@@ -119,6 +119,27 @@ class RuntimeInSession : public testing::Test {
   wicprof::SiteId site = 0;
 };
 
+TEST_F(RuntimeInSession, TheChildOfAForkWritesNothingAndEndsIt) {
+  start();
+  runtime->signal(site, 1, &words[0], 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(5);
+    runtime->signal(site, 2, &words[32], 2);
+    const WaitResult waited = runtime->wait_until(site, 2, &words[32], AtLeast{2}, kDeadline);
+    runtime.reset();
+    _exit(waited.status == wicprof::WaitStatus::satisfied ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const wicprof::Delivered got = ring();
+  EXPECT_EQ(got.all<wicprof::SignalEvent>().size(), 1u);
+  EXPECT_TRUE(got.all<wicprof::HostWaitEvent>().empty());
+  EXPECT_EQ(wicprof::attached_processes(control()), 1u);
+  stop();
+}
+
 TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
   start();
   for (std::uint32_t i = 1; i <= 10; ++i) {

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <type_traits>
 
 #include "simt/simt_device.h"
+#include "src/runtime/control_loop.h"
+#include "tests/protocol/runtime_folder.h"
 #include "wic/strategies/list.h"
 
 namespace wic {
@@ -99,6 +102,34 @@ TEST(StrategyBoard, ARequestForTheProgramReplacesThoseOfSites) {
   EXPECT_EQ(board.strategy(first), StrategyId::leader_bar_sync);
   EXPECT_EQ(board.strategy(second), StrategyId::leader_bar_sync);
   EXPECT_FALSE(board.want(3, {Mode::poll, StrategyId::poll}));
+}
+
+// The program declares a site for which a toggle has asked before, and the device is slow to take the site's word.
+TEST(ControlLoop, AToggleWhileASiteIsDeclaredIsTheLastWord) {
+  const wicprof::RuntimeFolder folder;
+  const auto session = wicprof::SessionOwner::create({"declared", false, "test"});
+  ASSERT_TRUE(session);
+  wicprof::ControlBlock& tool = session->map().control();
+  Fixture fixture;
+  StrategyBoard& board = fixture.board;
+  TraceLink trace;
+  ASSERT_TRUE(trace.attach(session->path().c_str()));
+  ControlLoop control(board, trace);
+  ASSERT_TRUE(control.start());
+  const std::uint32_t number = wicprof::register_site(tool, "word");
+  wicprof::request_wait(tool, number, {Mode::park, StrategyId::backoff});
+  const wicprof::SiteId site = *board.add_site({"word", {}, {}, false});
+  fixture.device.answers = false;
+  std::thread holds_the_device([&] { EXPECT_TRUE(board.set_lost(site, false)); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::thread declares([&] { control.add_site(site, "word"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::uint32_t sequence = wicprof::request_wait(tool, 0, {Mode::poll, StrategyId::poll});
+  EXPECT_TRUE(wicprof::wait_applied(tool, sequence, 60 * wicprof::kSecond));
+  fixture.device.answers = true;
+  holds_the_device.join();
+  declares.join();
+  EXPECT_EQ(board.wanted(site).mode, Mode::poll);
 }
 
 // Toggles, new sites, observations and readers at once: run under ThreadSanitizer.

@@ -29,11 +29,17 @@ void ControlLoop::add_site(SiteId site, const std::string& name) {
   const std::uint32_t number = wicprof::register_site(control(), name.c_str());
   sites_.with([&](auto& sites) { sites[site].number = number; });
   // Another process may have declared the site before, and a toggle may have requested a strategy there.
-  if (number == 0 || recorder_gone_) return;
-  const std::uint32_t wanted = control().sites[number].wanted.load(std::memory_order_relaxed);
-  if (wanted == WantedWait::kNothing) return;
-  if (Result<> done = board_.want(site, WantedWait::unpack(wanted)); !done) {
-    write_notice(wicprof::NoticeSeverity::error, "a toggle failed: " + done.error().message);
+  if (number == 0) return;
+  const auto wanted_now = [&] {
+    return recorder_gone_ ? state(site).own : control().sites[number].wanted.load(std::memory_order_relaxed);
+  };
+  // Again where that has changed meanwhile: the member's thread may have looked before the board had it.
+  std::uint32_t in_effect = WantedWait::kNothing;
+  for (std::uint32_t wanted = wanted_now(); wanted != in_effect; wanted = wanted_now()) {
+    const Result<> done =
+        wanted == WantedWait::kNothing ? board_.follow_program(site) : board_.want(site, WantedWait::unpack(wanted));
+    if (!done) return write_notice(wicprof::NoticeSeverity::error, "a toggle failed: " + done.error().message);
+    in_effect = wanted;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "wic/runtime.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -47,6 +49,7 @@ struct Runtime::State {
   void release_waiters(SiteId site, const std::string& why);
   bool look_for_failed_devices();
 
+  const pid_t process = getpid();
   std::string warning;
   TraceLink trace;
   std::vector<DeviceMemory> devices;  // complete after open()
@@ -167,7 +170,10 @@ bool Runtime::State::look_for_failed_devices() {
 }
 
 Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Runtime::~Runtime() = default;
+Runtime::~Runtime() {
+  // The child of a fork has neither the threads, for whose end this would wait, nor the places in the session.
+  if (getpid() != state_->process) static_cast<void>(state_.release());
+}
 
 Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) {
   auto state = std::make_unique<State>(WantedWait{options.mode, default_strategy(options.mode)});

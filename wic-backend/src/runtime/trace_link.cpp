@@ -1,5 +1,6 @@
 #include "src/runtime/trace_link.h"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@ Result<> TraceLink::attach(const char* session_path) {
   if (!map) return map.error();
   wicprof::RingHeader* const ring = map->claim_ring();
   if (ring == nullptr) return unavailable("all rings of the session are taken; nothing of this process is recorded");
+  [[maybe_unused]] static const int in_children =
+      pthread_atfork(nullptr, nullptr, [] { forks_so_far_.fetch_add(1, std::memory_order_relaxed); });
+  forks_ = forks_so_far_.load(std::memory_order_relaxed);
   session_ = *std::move(map);
   sink_ = std::make_unique<wicprof::EventSink>(ring);
   wicprof::write_process_event(*sink_);

@@ -1,6 +1,7 @@
 // The link to a session of wic-prof: the shared memory, this runtime's ring in it, and the events that go there.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,7 +23,8 @@ class TraceLink {
  public:
   /// Error: no such session, or no free ring in it.
   Result<> attach(const char* session_path);
-  bool attached() const { return sink_ != nullptr; }
+  /// False also in the child of a fork, which must not write to its parent's ring.
+  bool attached() const { return sink_ != nullptr && forks_ == forks_so_far_.load(std::memory_order_relaxed); }
   const wicprof::SessionMap& session() const { return session_; }  ///< only where attached
 
   template <class Event>
@@ -46,6 +48,8 @@ class TraceLink {
   void write_notice(wicprof::NoticeSeverity severity, const std::string& text);
 
  private:
+  static inline std::atomic<std::uint32_t> forks_so_far_{0};  // of this process's ancestors with such a link
+  std::uint32_t forks_ = 0;                                   // when the session was attached
   wicprof::SessionMap session_;
   std::unique_ptr<wicprof::EventSink> sink_;  // nullptr = no session
 };

@@ -71,6 +71,13 @@ Result<> StrategyBoard::want(SiteId site, WantedWait wanted) {
   return write(changed->first, changed->last);
 }
 
+Result<> StrategyBoard::follow_program(SiteId site) {
+  const std::lock_guard writing(writing_);
+  Result<Range> changed = change(site, [](Site& each) { each.wanted = WantedWait::kNothing; });
+  if (!changed) return changed.error();
+  return write(changed->first, changed->last);
+}
+
 Result<StrategyBoard::Range> StrategyBoard::change(SiteId site, const std::function<void(Site&)>& edit) {
   const std::lock_guard lock(mutex_);
   if (site >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(site));

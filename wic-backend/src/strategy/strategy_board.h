@@ -34,6 +34,8 @@ class StrategyBoard {
   /// Site 0: the whole program, which clears the requests for single sites. Returns once every device has the new
   /// words.
   Result<> want(wicprof::SiteId site, wicprof::WantedWait wanted);
+  /// Clears the request for a single site. Returns as want().
+  Result<> follow_program(wicprof::SiteId site);
 
   /// Sets whether the site's producer is gone; if so, its waiters are released. Site 0: every site.
   Result<> set_lost(wicprof::SiteId site, bool lost);
