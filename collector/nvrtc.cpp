@@ -4,6 +4,7 @@
 // here.
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <cstddef>
 #include <cstring>
@@ -26,8 +27,11 @@ struct Kept {
   std::mutex mutex;
   std::map<std::string, std::string> ptx_of;  // by machine code
 };
+/// Never destroyed: the program may compile until its end. So may the child of a fork, and needs the lock then.
 Kept& kept() {
-  static Kept* const all = new Kept;  // the program may compile until its end
+  static Kept* const all = new Kept;
+  [[maybe_unused]] static const int around_forks =
+      pthread_atfork([] { all->mutex.lock(); }, [] { all->mutex.unlock(); }, [] { all->mutex.unlock(); });
   return *all;
 }
 
