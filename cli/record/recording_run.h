@@ -16,6 +16,7 @@
 #include "cli/record/drain.h"
 #include "cli/record/energy_meter.h"
 #include "cli/record/hang_record.h"
+#include "cli/record/last_sight.h"
 #include "cli/record/heartbeat.h"
 #include "cli/record/held_program.h"
 #include "cli/record/host_sampler.h"
@@ -67,6 +68,7 @@ class RecordingRun {
   std::map<store::MetaKey, std::string> meta() const;
   void prepare_drain();
   void each_round();
+  void keep_sight();
   void look_at(pid_t process);
   std::optional<QuotaCounts> throttled_so_far() const;
   void describe_hang(store::Recorder& of);
@@ -126,6 +128,7 @@ class RecordingRun {
   std::optional<Heartbeat> heartbeat_;
   pid_t helper_ = 0;
   std::optional<Supervision> supervision_;
+  LastSight sight_;
   HangRecord hang_;  // the last: it may still look, at all of the above
 };
 
