@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <utility>
 
 namespace wicprof::analyzer {
@@ -77,7 +77,9 @@ class DumpedJob {
     dump.of = &of;
     for (const DumpedGroup& group : of.value.groups) {
       job_.communicators[group.communicator] = group.name;
-      members_[group.communicator] = group.members;
+      std::set<std::int32_t>& members = members_[group.communicator];
+      members.insert(of.value.rank);  // a dump may leave out who else is in it
+      members.insert(group.members.begin(), group.members.end());
       for (const std::int32_t member : group.members) job_.size = std::max(job_.size, member + 1);
     }
     for (const DumpedCall& call : of.value.calls) {
@@ -120,7 +122,6 @@ class DumpedJob {
         if (other == dumps_.end() || !other->second.has_come(call)) wait.needs.push_back(member);
         if (other != dumps_.end() && member != rank) is_behind = is_behind || other->second.has_completed(call);
       }
-      std::sort(wait.needs.begin(), wait.needs.end());
     }
     OpenMpiCall& made = call_of(call);
     if (is_behind && wait.needs.empty()) {
@@ -133,7 +134,7 @@ class DumpedJob {
 
   MpiJob job_;
   std::map<std::int32_t, Dump> dumps_;
-  std::map<CommunicatorId, std::vector<std::int32_t>> members_;
+  std::map<CommunicatorId, std::set<std::int32_t>> members_;
 };
 
 }  // namespace

@@ -181,9 +181,9 @@ MpiJob job_in_init(const StuckView& view, const std::set<std::uint32_t>& elsewhe
 }  // namespace
 
 bool has_ended(const StuckView& view, std::uint32_t process) {
-  for (const SeenProcess& seen : view.processes) {
-    if (seen.pid == process && !seen.alive) return true;
-  }
+  const SeenProcess* const seen = view.process(process);
+  if (seen != nullptr && !seen->alive) return true;
+  if (view.by != SeenBy::sessions) return false;
   const auto of = [process](const SeenThread& thread) { return thread.process == process; };
   const auto lives = [&](const SeenThread& thread) { return of(thread) && thread.state != 'Z' && thread.state != 'X'; };
   return std::any_of(view.threads.begin(), view.threads.end(), of) &&

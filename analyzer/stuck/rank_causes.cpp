@@ -293,7 +293,8 @@ class JobCauses {
   void add_culprit(std::int32_t rank, const std::vector<const RankWait*>& waits, Confidence confidence) {
     std::string text =
         fmt::format("{} keeps {} waiting: it {}", rank_name(rank), ranks_text(ranks_of(waits)), place_of(rank));
-    const OpenMpiCall& call = *waits.front()->call;
+    const auto collective = std::find_if(waits.begin(), waits.end(), is_in_collective);
+    const OpenMpiCall& call = *(collective == waits.end() ? waits.front() : *collective)->call;
     const bool enqueues = job_.is_nccl() && view_.by != SeenBy::dumps;
     if (call.sequence != 0) text += fmt::format("; it has not {} {}", enqueues ? "enqueued" : "come to", collective_name(job_, call));
     text += missing_message(rank, waits);

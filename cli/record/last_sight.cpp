@@ -32,11 +32,11 @@ void LastSight::follow(TimeNs now) {
   if (ended_ || now < next_) return;
   next_ = now + kBetweenLastSights;
   Progress current = progress();
-  if (current.empty()) return;
+  if (current.empty() && !is_rank_) return;
   const bool goes_on = std::exchange(progress_, std::move(current)) != progress_;
   if (goes_on) since_ = now;
   still_.reset();
-  alive_.clear();
+  alive_ = {app_};
   for (const auto& entry : work_.mpi_calls) alive_.insert(entry.pid());
   for (const auto& entry : work_.nccl) alive_.insert(entry.pid());
   std::erase_if(alive_, process_is_gone);
@@ -47,11 +47,11 @@ void LastSight::follow(TimeNs now) {
 
 void LastSight::end(bool told) {
   if (std::exchange(ended_, true)) return;
-  analyzer::StuckView view = look_at_work(work_, app_, told);
-  if (view.mpi_calls.empty() && view.communicators.empty() && view.nccl.empty()) return;
-  const auto ended = [&](const analyzer::SeenProcess& process) { return !process.alive && alive_.contains(process.pid); };
-  if (told && std::any_of(view.processes.begin(), view.processes.end(), ended)) {
-    if (still_) view = *std::move(still_);
+  // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die.
+  const bool stands = told && still_ && progress() == progress_;
+  analyzer::StuckView view = stands ? *std::move(still_) : look_at_work(work_, app_, told);
+  if (!is_rank_ && view.mpi_calls.empty() && view.communicators.empty() && view.nccl.empty()) return;
+  if (told) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
   }
   publish(view_text(view));

@@ -17,8 +17,8 @@ namespace wicprof::cli {
 
 class LastSight {
  public:
-  /// `work` must outlive the object. `app`: the process that the recording is of.
-  LastSight(OpenWork& work, std::uint32_t app) : work_(work), app_(app) {}
+  /// `work` must outlive the object. `app`: the process that the recording is of; `is_rank`: a launcher's.
+  LastSight(OpenWork& work, std::uint32_t app, bool is_rank) : work_(work), app_(app), is_rank_(is_rank) {}
   LastSight(const LastSight&) = delete;
 
   /// Call often while the program runs. Looks each second in which no rank has come from one call to another; a job that
@@ -38,6 +38,7 @@ class LastSight {
 
   OpenWork& work_;
   const std::uint32_t app_;
+  const bool is_rank_;
   TimeNs next_ = 0, since_ = 0;
   Progress progress_;                         // at the last look
   std::set<std::uint32_t> alive_;             // then

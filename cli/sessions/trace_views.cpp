@@ -41,6 +41,23 @@ CommunicatorId launchers_job(const SeenProcess& process, const std::string& job)
   return std::hash<std::string>()(fmt::format("{} of {}", job, process.ranks.value_or(0)));
 }
 
+/// The rank that the launcher gave to the program, or to wic-prof where the program died too early to say.
+void add_launched(const store::Reader& reader, std::uint32_t app, TraceView& to) {
+  const auto rows = reader.rows<store::ProcessTable>();
+  if (!rows) return;
+  const auto is_app = [&](const store::ProcessRow& row) { return row.id == app; };
+  auto row = std::find_if(rows->begin(), rows->end(), is_app);
+  if (row == rows->end()) row = rows->begin();
+  if (row == rows->end() || !row->rank || row->job.empty()) return;
+  for (SeenProcess& process : to.seen.view.processes) {
+    if (process.pid != app) continue;
+    process.rank = row->rank;
+    process.ranks = row->ranks;
+    const std::int32_t ranks = row->ranks.value_or(0);
+    to.model.mpi_communicators.push_back({0, launchers_job(process, row->job), "", *row->rank, ranks, *row->rank, app});
+  }
+}
+
 /// What the trace's calls of MPI say of how far its processes are, where the trace keeps nothing better.
 void add_unseen(const TraceModel& model, StuckView& view) {
   for (const store::MpiCommunicatorRow& row : model.mpi_communicators) {
@@ -87,17 +104,10 @@ Result<TraceView> look(const std::string& file) {
   std::uint32_t app = 0;
   std::from_chars(pid.data(), pid.data() + pid.size(), app);
   if (!is_known) add_unseen(model, view);
+  if (view.processes.empty() && app != 0) view.processes.emplace_back().pid = app;
   add_rows(*reader, app, to.seen);
-  for (SeenProcess& process : view.processes) {
-    process.seen = process.seen && is_known;
-    if (process.pid != app) continue;
-    const auto rows = reader->rows<store::ProcessTable>();
-    for (const store::ProcessRow& row : rows ? *rows : std::vector<store::ProcessRow>()) {
-      if (row.id == app && row.rank && !row.job.empty())
-        model.mpi_communicators.push_back({0, launchers_job(process, row.job), "", *row.rank, row.ranks.value_or(0),
-                                           *row.rank, app});
-    }
-  }
+  for (SeenProcess& process : view.processes) process.seen = process.seen && is_known;
+  add_launched(*reader, app, to);
   return to;
 }
 
