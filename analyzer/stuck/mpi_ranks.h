@@ -17,7 +17,7 @@ namespace wicprof::analyzer {
 struct SeenRank {
   std::uint32_t process = 0;
   bool ended = false;
-  const OpenMpiCall* last = nullptr;  ///< its latest call, perhaps not ended; nullptr: not known
+  const OpenMpiCall* last = nullptr;    ///< its latest call, perhaps not ended; nullptr: not known
   const OpenMpiCall* behind = nullptr;  ///< of a dump: what others have completed, and its device has not
 
   bool has_left_mpi() const { return last != nullptr && last->operation == MpiOperation::finalize && last->end != 0; }

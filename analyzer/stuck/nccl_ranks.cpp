@@ -26,7 +26,8 @@ NcclCommunicators communicators_of(const StuckView& view) {
   std::erase_if(all, [&](const auto& communicator) {
     const NcclMembers& members = communicator.second;
     const std::size_t fewest = view.by == SeenBy::sessions ? 2 : 1;
-    return members.size() < fewest || members.front()->value.size < 2 || std::ranges::adjacent_find(members, {}, process) != members.end();
+    return members.size() < fewest || members.front()->value.size < 2 ||
+           std::ranges::adjacent_find(members, {}, process) != members.end();
   });
   return all;
 }

@@ -122,7 +122,7 @@ class JobCauses {
   std::string from_where(const OpenMpiCall& call) const {
     const auto dumped = job_.dumped.find(&call);
     return dumped == job_.dumped.end() || dumped->second->place.empty() ? ""
-                                                                       : ", from " + one_line(dumped->second->place);
+                                                                        : ", from " + one_line(dumped->second->place);
   }
 
   /// Lines such as "ranks 0, 2 wait in MPI_Barrier number 3 of MPI_COMM_WORLD for 4 s", one per call.
@@ -272,9 +272,8 @@ class JobCauses {
       const std::size_t before = ranks.size();
       std::copy_if(wait.needs.begin(), wait.needs.end(), std::inserter(ranks, ranks.end()),
                    [&](std::int32_t rank) { return is_missing(rank); });
-      if (ranks.size() > before || std::any_of(wait.needs.begin(), wait.needs.end(), [&](std::int32_t rank) {
-            return ranks.contains(rank);
-          }))
+      if (ranks.size() > before ||
+          std::any_of(wait.needs.begin(), wait.needs.end(), [&](std::int32_t rank) { return ranks.contains(rank); }))
         waits.push_back(&wait);
     }
     if (waits.empty()) return;
@@ -283,8 +282,8 @@ class JobCauses {
                                                           : "no dump was given of";
     const std::vector<std::int32_t> missing(ranks.begin(), ranks.end());
     add(CauseKind::absent_rank, Confidence::possible,
-        fmt::format("{} of {}: {} {}; {} wait{} for {}, and whether {} come is not known", ranks_text(missing), job_.size,
-                    what, missing.size() == 1 ? "it" : "them", ranks_text(ranks_of(waits)),
+        fmt::format("{} of {}: {} {}; {} wait{} for {}, and whether {} come is not known", ranks_text(missing),
+                    job_.size, what, missing.size() == 1 ? "it" : "them", ranks_text(ranks_of(waits)),
                     ranks_of(waits).size() == 1 ? "s" : "", missing.size() == 1 ? "it" : "them",
                     missing.size() == 1 ? "it has" : "they have"),
         waits);
@@ -296,7 +295,8 @@ class JobCauses {
     const auto collective = std::find_if(waits.begin(), waits.end(), is_in_collective);
     const OpenMpiCall& call = *(collective == waits.end() ? waits.front() : *collective)->call;
     const bool enqueues = job_.is_nccl() && view_.by != SeenBy::dumps;
-    if (call.sequence != 0) text += fmt::format("; it has not {} {}", enqueues ? "enqueued" : "come to", collective_name(job_, call));
+    if (call.sequence != 0)
+      text += fmt::format("; it has not {} {}", enqueues ? "enqueued" : "come to", collective_name(job_, call));
     text += missing_message(rank, waits);
     add(CauseKind::absent_rank, confidence, std::move(text), waits);
     add_misfits_as_evidence(rank, waits);

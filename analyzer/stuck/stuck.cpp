@@ -38,7 +38,8 @@ void sort_causes(std::vector<Cause>& causes, TimeNs clock_error) {
 }  // namespace
 
 const SeenProcess* StuckView::process(std::uint32_t pid) const {
-  const auto found = std::find_if(processes.begin(), processes.end(), [&](const auto& each) { return each.pid == pid; });
+  const auto found =
+      std::find_if(processes.begin(), processes.end(), [&](const auto& each) { return each.pid == pid; });
   return found == processes.end() ? nullptr : &*found;
 }
 

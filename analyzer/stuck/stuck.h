@@ -39,10 +39,10 @@ struct SeenProcess {
   bool alive = true;
   bool shares_memory = false;  ///< it has given another process memory of a GPU, or taken it
   // Of traces:
-  std::string host = {};        ///< empty: there is one machine only
-  std::uint32_t own_pid = 0;    ///< there; 0: `pid`. Traces of several machines may have a pid twice
-  bool seen = true;             ///< false: the trace does not say what the process was in when the recording ended
-  TimeNs until = 0;             ///< when the process was seen last; 0: StuckView::now
+  std::string host = {};      ///< empty: there is one machine only
+  std::uint32_t own_pid = 0;  ///< there; 0: `pid`. Traces of several machines may have a pid twice
+  bool seen = true;           ///< false: the trace does not say what the process was in when the recording ended
+  TimeNs until = 0;           ///< when the process was seen last; 0: StuckView::now
 
   std::uint32_t shown_pid() const { return own_pid == 0 ? pid : own_pid; }
 };

@@ -126,8 +126,8 @@ int import_traces(const ImportOptions& options) {
   if (!output) return fail(output.error());
   UnfinishedTrace trace(output->name);
   ImportProgress progress;
-  const Result<imports::Imported> imported =
-      imports::import_files(options.files, trace.part(), [&](double part) { progress.show(part); }, dumps_text);
+  const Result<imports::Imported> imported = imports::import_files(
+      options.files, trace.part(), [&](double part) { progress.show(part); }, dumps_text);
   progress.clear();
   if (!imported) return fail(imported.error());
   if (const Result<> completed = trace.complete(output->overwrite); !completed) return fail(completed.error());

@@ -107,9 +107,10 @@ Result<nlohmann::ordered_json> of_files(const std::vector<std::string>& files) {
     return stuck_document(SeenSession{*view, {}}, files);
   }
   if (dumps > 0)
-    return bad_input(fmt::format("{} is a dump of PyTorch's Flight Recorder, and others of these files are not; name "
-                                 "traces or dumps",
-                                 *std::find_if(files.begin(), files.end(), may_be_dump)));
+    return bad_input(
+        fmt::format("{} is a dump of PyTorch's Flight Recorder, and others of these files are not; name "
+                    "traces or dumps",
+                    *std::find_if(files.begin(), files.end(), may_be_dump)));
   if (files.size() == 1) {
     const Result<bool> has = has_open_work(files.front());
     if (!has) return has.error();
@@ -134,8 +135,8 @@ int stuck(const StuckOptions& options) {
   try {
     return print_answer(reports::stuck_text(*document, screen_of(STDOUT_FILENO)));
   } catch (const nlohmann::json::exception& damage) {
-    return fail(bad_input(
-        fmt::format("{}: what waited at the recording's end cannot be read: {}", options.files.front(), damage.what())));
+    return fail(bad_input(fmt::format("{}: what waited at the recording's end cannot be read: {}",
+                                      options.files.front(), damage.what())));
   }
 }
 

@@ -1,5 +1,5 @@
-// What the ranks of a job are in when their recording ends, for the trace: whoever compares the traces of all ranks then
-// sees which of them has left out what the others wait for.
+// What the ranks of a job are in when their recording ends, for the trace: whoever compares the traces of all ranks
+// then sees which of them has left out what the others wait for.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class LastSight {
   LastSight(OpenWork& work, std::uint32_t app, bool is_rank) : work_(work), app_(app), is_rank_(is_rank) {}
   LastSight(const LastSight&) = delete;
 
-  /// Call often while the program runs. Looks each second in which no rank has come from one call to another; a job that
-  /// goes on costs a look at the session's tables. One thread, as end().
+  /// Call often while the program runs. Looks each second in which no rank has come from one call to another; a job
+  /// that goes on costs a look at the session's tables. One thread, as end().
   void follow(TimeNs now);
   /// Call before the program is told to end, and again once it has ended; the first call counts. `told`: something has
   /// told the program to end, so that a process which has ended in this second did not before that.

@@ -68,7 +68,8 @@ RecordingRun::RecordingRun(const RunPlan& plan, TerminalSignals& signals, LastWa
       ab_(switchboard_, meter_, held.process->pid()),
       autopilot_(switchboard_, meter_, own_.sink(), held.process->pid()),
       quota_(held.process->pid()),
-      sight_(held.session.map().open_work(), static_cast<std::uint32_t>(held.process->pid()), read_launch(std::getenv).rank >= 0),
+      sight_(held.session.map().open_work(), static_cast<std::uint32_t>(held.process->pid()),
+             read_launch(std::getenv).rank >= 0),
       hang_(held.session.map().open_work(), shortest_hang(plan), [this] { return what_waits(); }) {
   if (!plan.phases.empty()) switchboard_.start_with(plan.phases.front().wait, plan.side);
 }

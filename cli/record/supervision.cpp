@@ -33,8 +33,8 @@ constexpr TimeNs kThreePresses = 2 * kSecond;         // in which three Ctrl-C k
 
 Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
                          TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot,
-                         OtherRoot& other_root, const RunPlan& plan, HangRecord& hang, LastSight& sight, Triggers* triggers,
-                         pid_t helper)
+                         OtherRoot& other_root, const RunPlan& plan, HangRecord& hang, LastSight& sight,
+                         Triggers* triggers, pid_t helper)
     : app_(app),
       session_(session),
       switchboard_(switchboard),

@@ -23,8 +23,8 @@ using imports::FlightDump, imports::FlightEntry, imports::FlightGroup;
 
 /// Those to which all ranks pass the same number of elements.
 constexpr std::array<std::string_view, 8> kEqualSizes{
-    "all_reduce", "_all_gather_base", "all_gather", "_reduce_scatter_base", "reduce_scatter", "broadcast", "reduce",
-    "barrier"};
+    "all_reduce",     "_all_gather_base", "all_gather", "_reduce_scatter_base",
+    "reduce_scatter", "broadcast",        "reduce",     "barrier"};
 
 bool has_equal_sizes(std::string_view name) {
   name.remove_prefix(std::min(name.size(), name.find(':') + 1));
@@ -101,9 +101,10 @@ std::optional<Error> why_not_one_job(const std::vector<FlightDump>& dumps) {
   std::map<std::int32_t, const FlightDump*> by_rank;
   for (const FlightDump& dump : dumps) {
     if (!dump.rank)
-      return bad_input(fmt::format("{} does not tell its rank, which is the number at the end of a dump's name; give it "
-                                   "the name that PyTorch gave it, such as nccl_trace_rank_3",
-                                   dump.file));
+      return bad_input(
+          fmt::format("{} does not tell its rank, which is the number at the end of a dump's name; give it "
+                      "the name that PyTorch gave it, such as nccl_trace_rank_3",
+                      dump.file));
     const auto [other, is_new] = by_rank.try_emplace(*dump.rank, &dump);
     if (!is_new)
       return bad_input(fmt::format("{} and {} are both of rank {}; name the dumps of one job, each once",

@@ -31,8 +31,13 @@ nlohmann::ordered_json stuck_document(const SeenSession& seen, const std::vector
 }
 
 nlohmann::ordered_json stuck_document(const SeenSession& seen, const std::vector<std::string>& files) {
-  return answered({{"session", ""}, {"app", ""}, {"pid", 0}, {"trace", files.front()},
-                   {"other_sessions", nlohmann::ordered_json::array()}, {"files", files}}, seen);
+  return answered({{"session", ""},
+                   {"app", ""},
+                   {"pid", 0},
+                   {"trace", files.front()},
+                   {"other_sessions", nlohmann::ordered_json::array()},
+                   {"files", files}},
+                  seen);
 }
 
 }  // namespace wicprof::cli

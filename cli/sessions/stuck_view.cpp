@@ -158,7 +158,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   } else {
     seen.not_seen.push_back(reader.error().message);
   }
-    std::erase_if(view.processes, [&](const analyzer::SeenProcess& process) { return process.pid == tool; });
+  std::erase_if(view.processes, [&](const analyzer::SeenProcess& process) { return process.pid == tool; });
   // Of processes that have begun nothing the trace alone knows.
   for (std::size_t i = known; i < view.processes.size(); ++i) {
     analyzer::SeenProcess& process = view.processes[i];

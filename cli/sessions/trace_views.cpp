@@ -80,7 +80,8 @@ Result<TraceView> look(const std::string& file) {
   const std::string text = model.meta_value(MetaKey::open_work);
   if (!text.empty()) {
     Result<StuckView> kept = view_of(text);
-    if (!kept) return bad_input(fmt::format("{}: what its processes were in cannot be read: {}", file, kept.error().message));
+    if (!kept)
+      return bad_input(fmt::format("{}: what its processes were in cannot be read: {}", file, kept.error().message));
     view = *std::move(kept);
   }
   auto calls = reader->rows<store::MpiCallTable>();
@@ -156,9 +157,11 @@ Result<SeenSession> look_at_traces(const std::vector<std::string>& files) {
       if (hosts.size() > 1) process.host = models[i].meta_value(MetaKey::host);
       process.until = view.now;
     }
-    for (const std::string& text : traces[i].seen.not_seen) all.not_seen.push_back(fmt::format("{}: {}", files[i], text));
+    for (const std::string& text : traces[i].seen.not_seen)
+      all.not_seen.push_back(fmt::format("{}: {}", files[i], text));
     if (std::any_of(view.processes.begin(), view.processes.end(), [](const auto& each) { return !each.seen; }))
-      all.not_seen.push_back(models[i].name + ": the trace does not keep what its processes were in at its end: wic-prof "
+      all.not_seen.push_back(models[i].name +
+                             ": the trace does not keep what its processes were in at its end: wic-prof "
                              "was killed, or is an older one, or the recording goes on");
     renumber(view, shift.at(view.now), taken, next);
     all.view.clock_error = std::max(all.view.clock_error, shift.error());

@@ -17,7 +17,8 @@ namespace wicprof::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using analyzer::OfProcess, analyzer::DumpedCall, analyzer::DumpedGroup, analyzer::DumpedRank, analyzer::SeenProcess, analyzer::SeenThread;
+using analyzer::OfProcess, analyzer::DumpedCall, analyzer::DumpedGroup, analyzer::DumpedRank, analyzer::SeenProcess,
+    analyzer::SeenThread;
 using analyzer::StuckView;
 
 /// A field that is a process's number.
@@ -128,7 +129,8 @@ template <class Do>
 void fields(Do&& f, auto& v, const StuckView&) {
   f("now", time(v.now)), f("by", v.by), f("has_all_ranks", v.has_all_ranks), f("waits", v.waits), f("calls", v.calls);
   f("call_values", v.call_values), f("kernels", v.kernels), f("mpi_calls", v.mpi_calls);
-  f("communicators", v.communicators), f("nccl", v.nccl), f("dumps", v.dumps), f("threads", v.threads), f("processes", v.processes);
+  f("communicators", v.communicators), f("nccl", v.nccl), f("dumps", v.dumps), f("threads", v.threads),
+      f("processes", v.processes);
   f("messages", v.messages), f("signals", v.signals);
   f("sees_calls", v.sees_calls), f("sees_launches", v.sees_launches), f("left_out", v.left_out);
 }
@@ -139,9 +141,14 @@ template <class Value>
 constexpr bool kIsText = std::is_same_v<Value, std::string> ||
                          (std::is_array_v<Value> && std::is_same_v<std::remove_extent_t<Value>, char>);
 template <class Value>
-constexpr bool kIsList = requires(Value& v) { std::begin(v), std::end(v); } && !kIsText<Value>;
+constexpr bool kIsList = requires(Value& v) {
+  std::begin(v), std::end(v);
+}
+&&!kIsText<Value>;
 template <class Value>
-constexpr bool kIsOptional = requires(Value v) { v.has_value(), *v; };
+constexpr bool kIsOptional = requires(Value v) {
+  v.has_value(), *v;
+};
 
 /// A value as JSON, without the fields that have their usual values.
 class Writer {

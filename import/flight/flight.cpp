@@ -134,9 +134,9 @@ class DumpReader {
     for (const Pickle::Id frame : pickle_.parts(frames)) {
       const std::string_view file = pickle_.text(pickle_.at(frame, "filename"));
       if (file.empty()) continue;
-      const std::string text = fmt::format("{}:{} in {}", file.substr(file.rfind('/') + 1),
-                                           pickle_.integer(pickle_.at(frame, "line")).value_or(0),
-                                           pickle_.text(pickle_.at(frame, "name")));
+      const std::string text =
+          fmt::format("{}:{} in {}", file.substr(file.rfind('/') + 1),
+                      pickle_.integer(pickle_.at(frame, "line")).value_or(0), pickle_.text(pickle_.at(frame, "name")));
       if (file.find("/torch/") == std::string_view::npos && !file.starts_with("torch/")) return text;
       if (innermost.empty()) innermost = text;
     }

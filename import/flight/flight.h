@@ -30,7 +30,7 @@ struct FlightEntry {
 
 struct FlightGroup {
   std::string name, description;
-  std::vector<std::int32_t> ranks;        ///< of its members; empty: not known
+  std::vector<std::int32_t> ranks;       ///< of its members; empty: not known
   std::optional<std::int64_t> enqueued;  ///< the last number; nothing: not known
 };
 
