@@ -84,16 +84,25 @@ class DumpedJob {
     }
     for (const DumpedCall& call : of.value.calls) {
       if (call.completed) continue;
-      // Messages that follow each other may be one call.
-      const bool may_be_one = !dump.waits.empty() && call.number == 0 && dump.waits.back() == &call - 1 &&
-                              call.communicator == dump.waits.back()->communicator && dump.waits.back()->number == 0;
-      if (of.value.knows_starts ? call.started : dump.waits.empty() || may_be_one) dump.waits.push_back(&call);
+      if (of.value.knows_starts ? call.started && !waits_in(dump, call.communicator)
+                                : dump.waits.empty() || may_be_one(*dump.waits.back(), call))
+        dump.waits.push_back(&call);
     }
     SeenRank& rank = job_.ranks[of.value.rank] = {of.process, false, nullptr};
     if (of.value.calls.empty()) return;
     OpenMpiCall& last = call_of(of.value.calls.back());
     last.end = last.begin;
     rank.last = &last;
+  }
+
+  /// A communicator does one collective after the other.
+  static bool waits_in(const Dump& dump, CommunicatorId communicator) {
+    return std::any_of(dump.waits.begin(), dump.waits.end(),
+                       [&](const DumpedCall* call) { return call->communicator == communicator && call->number != 0; });
+  }
+  /// Messages that follow each other may be one call.
+  static bool may_be_one(const DumpedCall& last, const DumpedCall& call) {
+    return &last == &call - 1 && call.communicator == last.communicator && call.number == 0 && last.number == 0;
   }
 
   OpenMpiCall& call_of(const DumpedCall& dumped) {

@@ -118,6 +118,9 @@ analyzer::StuckView look_at_work(OpenWork& work, std::uint32_t app, bool with_wo
   view.calls = entries(work.calls);
   std::erase_if(view.calls, [](const auto& call) { return call.value.begin == 0; });
   view.mpi_calls = entries(work.mpi_calls, true);
+  for (auto& [process, call] : view.mpi_calls)  // what else is there is of earlier calls
+    std::fill(call.awaited.begin() + std::min<std::uint32_t>(call.requests, call.awaited.size()), call.awaited.end(),
+              OpenMpiRequest());
   view.communicators = entries(work.communicators, true);
   view.nccl = entries(work.nccl, true);
   view.kernels = entries(work.kernels);

@@ -45,10 +45,11 @@ CommunicatorId launchers_job(const SeenProcess& process, const std::string& job)
 void add_launched(const store::Reader& reader, std::uint32_t app, TraceView& to) {
   const auto rows = reader.rows<store::ProcessTable>();
   if (!rows) return;
-  const auto is_app = [&](const store::ProcessRow& row) { return row.id == app; };
+  const auto has_rank = [](const store::ProcessRow& row) { return row.rank.has_value(); };
+  const auto is_app = [&](const store::ProcessRow& row) { return row.id == app && has_rank(row); };
   auto row = std::find_if(rows->begin(), rows->end(), is_app);
-  if (row == rows->end()) row = rows->begin();
-  if (row == rows->end() || !row->rank || row->job.empty()) return;
+  if (row == rows->end()) row = std::find_if(rows->begin(), rows->end(), has_rank);
+  if (row == rows->end() || row->job.empty()) return;
   for (SeenProcess& process : to.seen.view.processes) {
     if (process.pid != app) continue;
     process.rank = row->rank;
