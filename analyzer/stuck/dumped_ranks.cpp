@@ -1,6 +1,7 @@
 #include "analyzer/stuck/dumped_ranks.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -80,7 +81,8 @@ class DumpedJob {
       std::set<std::int32_t>& members = members_[group.communicator];
       members.insert(of.value.rank);  // a dump may leave out who else is in it
       members.insert(group.members.begin(), group.members.end());
-      for (const std::int32_t member : group.members) job_.size = std::max(job_.size, member + 1);
+      for (const std::int32_t member : group.members)
+        job_.size = std::max(job_.size, std::min(member, std::numeric_limits<std::int32_t>::max() - 1) + 1);
     }
     for (const DumpedCall& call : of.value.calls) {
       if (call.completed) continue;

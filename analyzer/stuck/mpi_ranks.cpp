@@ -163,7 +163,8 @@ MpiJob job_in_init(const StuckView& view, const std::set<std::uint32_t>& elsewhe
     const SeenProcess* const seen = view.process(process);
     if (!is_init || call.begin == 0 || call.end != 0 || elsewhere.contains(process)) continue;
     if (seen == nullptr || !seen->rank || !seen->ranks) continue;
-    job.size = *seen->ranks;
+    constexpr std::int32_t kMostRanks = 1 << 22;  // a trace may have been changed
+    job.size = std::min(*seen->ranks, kMostRanks);
     job.ranks[*seen->rank] = {process, has_ended(view, process), &call};
     const TimeNs since = waits_since(call, view.until(process));
     if (since != 0 && !job.ranks[*seen->rank].ended) job.waits.push_back({*seen->rank, &call, since, {}, false});

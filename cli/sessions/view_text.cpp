@@ -284,6 +284,9 @@ Result<StuckView> view_of(const std::string& text) {
   }
   // Somebody may have changed the trace.
   view.call_values.resize(view.calls.size());
+  constexpr std::int32_t kMostRanks = 1 << 22;
+  for (auto& [process, of] : view.communicators) of.size = std::clamp(of.size, 0, kMostRanks);
+  for (auto& [process, of] : view.nccl) of.size = std::clamp(of.size, 0, kMostRanks);
   return view;
 }
 
