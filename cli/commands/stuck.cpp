@@ -153,7 +153,7 @@ VerbBody declare<struct StuckVerb>(CLI::App& verb, const ProgramWords&) {
       ->type_name("NAME")
       ->excludes(files);
   add_format(verb, options->format);
-  add_example(verb, "wic-prof stuck --session halo\n  wic-prof stuck rank.*.wicprof");
+  add_example(verb, "wic-prof stuck rank.*.wicprof");
   return [options] { return stuck(*options); };
 }
 

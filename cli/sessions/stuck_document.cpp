@@ -27,6 +27,7 @@ nlohmann::ordered_json stuck_document(const SeenSession& seen, const std::vector
     if (&status != &first) others.push_back(status.name);
   }
   document["other_sessions"] = others;
+  document["files"] = nlohmann::ordered_json::array();
   return answered(std::move(document), seen);
 }
 
