@@ -30,6 +30,13 @@ constexpr Lack kCuda{"kernels, copies and calls of CUDA", "wic-prof run -- APP"}
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+Result<Origin> read_flight(const std::string& path, const std::optional<TimeNs>& clock, Target& target,
+                           std::vector<FlightDump>& dumps) {
+  Result<FlightDump> dump = read_dump(path);
+  if (!dump) return dump.error();
+  return write_flight(dumps.emplace_back(*std::move(dump)), clock, target);
+}
+
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
@@ -39,7 +46,7 @@ std::string joined(const std::vector<std::string>& texts) {
 }  // namespace
 
 Result<Imported> import_files(const std::vector<std::string>& files, const std::string& output,
-                              const Progress& progress) {
+                              const Progress& progress, const DumpsText& dumps_text) {
   std::vector<FileKind> kinds;
   for (const std::string& file : files) {
     const Result<FileKind> kind = kind_of(file);
@@ -60,6 +67,7 @@ Result<Imported> import_files(const std::vector<std::string>& files, const std::
   HostWaits waits;
   Imported imported;
   std::optional<TimeNs> clock;
+  std::vector<FlightDump> dumps;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto share = [&](double part) {
       progress((static_cast<double>(i) + part) / static_cast<double>(files.size()));
@@ -68,7 +76,7 @@ Result<Imported> import_files(const std::vector<std::string>& files, const std::
     const Result<Origin> origin = kinds[i] == FileKind::nsys_sqlite ? read_nsys(files[i], clock, target, waits, share)
                                   : kinds[i] == FileKind::kineto_json
                                       ? read_kineto(files[i], clock, target, waits, share)
-                                      : read_flight(files[i], clock, target);
+                                      : read_flight(files[i], clock, target, dumps);
     if (!origin) return origin.error();
     if (!clock) clock = origin->utc;
     if (std::find(imported.tools.begin(), imported.tools.end(), origin->tool) == imported.tools.end())
@@ -96,6 +104,7 @@ Result<Imported> import_files(const std::vector<std::string>& files, const std::
   recorder->set_meta(store::MetaKey::app, target.program());
   recorder->set_meta(store::MetaKey::imported_from, tools);
   recorder->set_meta(store::MetaKey::imported_files, std::to_string(files.size()));
+  if (!dumps.empty() && dumps_text) recorder->set_meta(store::MetaKey::open_work, dumps_text(dumps));
   if (const auto seen = target.seen()) {
     recorder->set_meta(store::MetaKey::started_ns, std::to_string(std::max<TimeNs>(seen->first, 1)));
     recorder->set_meta(store::MetaKey::ended_ns, std::to_string(seen->second));

@@ -45,34 +45,6 @@ std::vector<std::size_t> jobs_of(const std::vector<TraceModel>& traces) {
   return job;
 }
 
-std::optional<Error> why_not_one_job(const std::vector<TraceModel>& traces) {
-  for (const TraceModel& trace : traces) {
-    if (!trace.mpi_communicators.empty()) continue;
-    return bad_input(fmt::format(
-        "{} has no calls of MPI, which show that traces are of one job; name traces of one job, recorded with "
-        "--trace cuda,nvtx,host,mpi, or one trace; others are taken by --figure and wic-prof compare",
-        trace.name));
-  }
-  const std::vector<std::size_t> job = jobs_of(traces);
-  for (std::size_t i = 1; i < traces.size(); ++i) {
-    if (job[i] == 0) continue;
-    return bad_input(fmt::format(
-        "{} and {} are not of one job: no communicator of MPI is in both; name the traces of one job, or compare two "
-        "with wic-prof compare",
-        traces.front().name, traces[i].name));
-  }
-  std::map<std::pair<CommunicatorId, std::int32_t>, std::size_t> holder;
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    for (const store::MpiCommunicatorRow& row : traces[i].mpi_communicators) {
-      const std::size_t other = holder.try_emplace({row.communicator, row.world_rank}, i).first->second;
-      if (other == i) continue;
-      return bad_input(fmt::format("{} and {} both hold rank {} of the job; name each trace once", traces[other].name,
-                                   traces[i].name, row.world_rank));
-    }
-  }
-  return std::nullopt;
-}
-
 /// The numbers that the model has for those of one trace.
 class Numbers {
  public:
@@ -288,6 +260,34 @@ class Joining {
 bool are_of_one_job(const std::vector<TraceModel>& traces) {
   const std::vector<std::size_t> job = jobs_of(traces);
   return std::all_of(job.begin(), job.end(), [](std::size_t of) { return of == 0; });
+}
+
+std::optional<Error> why_not_one_job(const std::vector<TraceModel>& traces) {
+  for (const TraceModel& trace : traces) {
+    if (!trace.mpi_communicators.empty()) continue;
+    return bad_input(fmt::format(
+        "{} has no calls of MPI, which show that traces are of one job; name traces of one job, recorded with "
+        "--trace cuda,nvtx,host,mpi, or one trace; others are taken by --figure and wic-prof compare",
+        trace.name));
+  }
+  const std::vector<std::size_t> job = jobs_of(traces);
+  for (std::size_t i = 1; i < traces.size(); ++i) {
+    if (job[i] == 0) continue;
+    return bad_input(fmt::format(
+        "{} and {} are not of one job: no communicator of MPI is in both; name the traces of one job, or compare two "
+        "with wic-prof compare",
+        traces.front().name, traces[i].name));
+  }
+  std::map<std::pair<CommunicatorId, std::int32_t>, std::size_t> holder;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    for (const store::MpiCommunicatorRow& row : traces[i].mpi_communicators) {
+      const std::size_t other = holder.try_emplace({row.communicator, row.world_rank}, i).first->second;
+      if (other == i) continue;
+      return bad_input(fmt::format("{} and {} both hold rank {} of the job; name each trace once", traces[other].name,
+                                   traces[i].name, row.world_rank));
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<std::int32_t> missing_ranks(const TraceModel& model) {

@@ -112,6 +112,14 @@ class Needs {
   std::set<std::int32_t> needs_;
 };
 
+/// Ranks of the launcher that have not come to MPI.
+void add_outsiders(const StuckView& view, MpiJob& job) {
+  for (const SeenProcess& process : view.processes) {
+    if (process.rank && process.ranks == job.size)
+      job.ranks.try_emplace(*process.rank, SeenRank{process.pid, has_ended(view, process.pid), nullptr});
+  }
+}
+
 MpiJob job_of(const StuckView& view, CommunicatorId world) {
   MpiJob job;
   Members members;
@@ -136,22 +144,47 @@ MpiJob job_of(const StuckView& view, CommunicatorId world) {
     if (of.last == nullptr || call.begin > of.last->begin) of.last = &call;
     if (of.ended) continue;
     if (call.end == 0 && call.sequence != 0) entered.insert({rank->second, {call.communicator, call.sequence}});
-    if (const TimeNs since = waits_since(call, view.now); since != 0) {
+    if (const TimeNs since = waits_since(call, view.until(process)); since != 0) {
       job.waits.push_back({rank->second, &call, since, {}, false});
     }
   }
+  if (view.by == SeenBy::traces) add_outsiders(view, job);
   std::sort(job.waits.begin(), job.waits.end(), [](const RankWait& a, const RankWait& b) { return a.rank < b.rank; });
   Needs needs(job, members, entered);
   for (RankWait& wait : job.waits) needs.find(wait);
   return job;
 }
 
+/// Ranks that wait in MPI_Init for others, as the launcher numbers them. Without those that have left it.
+MpiJob job_in_init(const StuckView& view, const std::set<std::uint32_t>& elsewhere) {
+  MpiJob job;
+  for (const auto& [process, call] : view.mpi_calls) {
+    const bool is_init = call.operation == MpiOperation::init || call.operation == MpiOperation::init_thread;
+    const SeenProcess* const seen = view.process(process);
+    if (!is_init || call.begin == 0 || call.end != 0 || elsewhere.contains(process)) continue;
+    if (seen == nullptr || !seen->rank || !seen->ranks) continue;
+    constexpr std::int32_t kMostRanks = 1 << 22;  // a trace may have been changed
+    job.size = std::min(*seen->ranks, kMostRanks);
+    job.ranks[*seen->rank] = {process, has_ended(view, process), &call};
+    const TimeNs since = waits_since(call, view.until(process));
+    if (since != 0 && !job.ranks[*seen->rank].ended) job.waits.push_back({*seen->rank, &call, since, {}, false});
+  }
+  std::vector<std::int32_t> absent;
+  for (std::int32_t rank = 0; rank < job.size; ++rank) {
+    if (!job.ranks.contains(rank)) absent.push_back(rank);
+  }
+  for (RankWait& wait : job.waits) wait.needs = absent;
+  std::sort(job.waits.begin(), job.waits.end(), [](const RankWait& a, const RankWait& b) { return a.rank < b.rank; });
+  add_outsiders(view, job);
+  return job;
+}
+
 }  // namespace
 
 bool has_ended(const StuckView& view, std::uint32_t process) {
-  for (const SeenProcess& seen : view.processes) {
-    if (seen.pid == process && !seen.alive) return true;
-  }
+  const SeenProcess* const seen = view.process(process);
+  if (seen != nullptr && !seen->alive) return true;
+  if (view.by != SeenBy::sessions) return false;
   const auto of = [process](const SeenThread& thread) { return thread.process == process; };
   const auto lives = [&](const SeenThread& thread) { return of(thread) && thread.state != 'Z' && thread.state != 'X'; };
   return std::any_of(view.threads.begin(), view.threads.end(), of) &&
@@ -180,9 +213,12 @@ std::vector<MpiJob> mpi_jobs(const StuckView& view) {
     if (!known && is_world(communicator)) worlds.push_back(communicator.communicator);
   }
   std::vector<MpiJob> jobs;
+  const auto lives = [](const auto& rank) { return !rank.second.ended; };
+  std::set<std::uint32_t> of_worlds;
+  for (const auto& [process, communicator] : view.communicators) of_worlds.insert(process);
+  if (MpiJob job = job_in_init(view, of_worlds); !job.waits.empty()) jobs.push_back(std::move(job));
   for (const CommunicatorId world : worlds) {
     MpiJob job = job_of(view, world);
-    const auto lives = [](const auto& rank) { return !rank.second.ended; };
     if (std::any_of(job.ranks.begin(), job.ranks.end(), lives)) jobs.push_back(std::move(job));
   }
   return jobs;

@@ -17,7 +17,8 @@ namespace wicprof::analyzer {
 struct SeenRank {
   std::uint32_t process = 0;
   bool ended = false;
-  const OpenMpiCall* last = nullptr;  ///< its latest call, perhaps not ended; nullptr: not known
+  const OpenMpiCall* last = nullptr;    ///< its latest call, perhaps not ended; nullptr: not known
+  const OpenMpiCall* behind = nullptr;  ///< of a dump: what others have completed, and its device has not
 
   bool has_left_mpi() const { return last != nullptr && last->operation == MpiOperation::finalize && last->end != 0; }
 };
@@ -40,6 +41,7 @@ struct MpiJob {
   std::map<CommunicatorId, std::string> communicators;  ///< their names
   /// Of NCCL: what the ranks' devices wait in, and what the ranks have enqueued last; that has an end.
   std::list<OpenMpiCall> made;
+  std::map<const OpenMpiCall*, const DumpedCall*> dumped;  ///< what calls were made of, where a dump has them
 
   bool is_nccl() const { return library != "MPI"; }
   const RankWait* wait_of(std::int32_t rank) const;

@@ -21,8 +21,14 @@ std::string ranks_text(const std::vector<std::int32_t>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_of({ranks.begin(), ranks.end()}));
 }
 
+std::string operation_name(const MpiJob& job, const OpenMpiCall& call) {
+  const auto dumped = job.dumped.find(&call);
+  if (dumped != job.dumped.end()) return one_line(dumped->second->name);
+  return std::string(call.operation == MpiOperation::none ? "collective" : mpi_operation_name(call.operation));
+}
+
 std::string collective_name(const MpiJob& job, const OpenMpiCall& call) {
-  std::string text(call.operation == MpiOperation::none ? "collective" : mpi_operation_name(call.operation));
+  std::string text = operation_name(job, call);
   const auto name = job.communicators.find(call.communicator);
   if (call.sequence == 0 || name == job.communicators.end()) return text;
   return text + fmt::format(" number {} of {}", call.sequence, one_line(name->second));

@@ -16,7 +16,8 @@ using NcclMember = OfProcess<OpenNccl>;
 using NcclMembers = std::vector<const NcclMember*>;
 using NcclCommunicators = std::map<CommunicatorId, NcclMembers>;
 
-/// NcclCommunicators with several members here, without those in which a process has several ranks.
+/// NcclCommunicators with several members, of sessions with several members here, without those in which a process has
+/// several ranks.
 NcclCommunicators communicators_of(const StuckView& view) {
   NcclCommunicators all;
   for (const NcclMember& member : view.nccl) all[member.value.communicator].push_back(&member);
@@ -24,7 +25,9 @@ NcclCommunicators communicators_of(const StuckView& view) {
   for (auto& [id, members] : all) std::ranges::sort(members, {}, process);
   std::erase_if(all, [&](const auto& communicator) {
     const NcclMembers& members = communicator.second;
-    return members.size() < 2 || std::ranges::adjacent_find(members, {}, process) != members.end();
+    const std::size_t fewest = view.by == SeenBy::sessions ? 2 : 1;
+    return members.size() < fewest || members.front()->value.size < 2 ||
+           std::ranges::adjacent_find(members, {}, process) != members.end();
   });
   return all;
 }
@@ -113,32 +116,53 @@ class JobMaker {
     return 0;
   }
 
+  /// Ranks of the communicator of which there is no trace, if it is one of the whole job.
+  std::vector<std::int32_t> missing(const NcclMembers& members) const {
+    std::vector<std::int32_t> all;
+    const auto is_world = [](const NcclMember* member) { return member->value.rank == member->value.world_rank; };
+    if (view_.by != SeenBy::traces || !std::ranges::all_of(members, is_world)) return all;
+    for (std::int32_t rank = 0; rank < members.front()->value.size; ++rank) {
+      if (!job_.ranks.contains(rank)) all.push_back(rank);
+    }
+    return all;
+  }
+
+  bool waits_on_host(std::uint32_t process) const {
+    return std::ranges::any_of(view_.calls, [&](const auto& call) {
+      return call.process == process && view_.until(process) - call.value.begin >= kLongAfter;
+    });
+  }
+
   void add_waits(const NcclMembers& members) {
-    std::uint32_t common = members.front()->value.collectives;
-    TimeNs latest = 0;
+    std::uint32_t common = members.front()->value.collectives, most = common;
+    bool goes_on = false;
     for (const NcclMember* member : members) {
       common = std::min(common, member->value.collectives);
-      if (const EnqueuedCollective* const last = member->value.number(member->value.collectives))
-        latest = std::max(latest, last->at);
+      most = std::max(most, member->value.collectives);
+      const EnqueuedCollective* const last = member->value.number(member->value.collectives);
+      goes_on = goes_on || (last != nullptr && view_.until(member->process) - last->at < kLongAfter);
     }
     // A job that goes on enqueuing has got over what differs.
-    const std::uint32_t mismatch = view_.now - latest >= kLongAfter ? first_mismatch(members, common) : 0;
-    const std::uint32_t number = mismatch != 0 ? mismatch : common + 1;
-    std::vector<std::int32_t> absent;
+    const std::uint32_t mismatch = goes_on ? 0 : first_mismatch(members, common);
+    std::vector<std::int32_t> absent = missing(members);
+    // Where those who are known have enqueued the same, a host thread tells whether that is complete.
+    const bool asks_hosts = mismatch == 0 && common == most && !absent.empty();
+    const std::uint32_t number = mismatch != 0 ? mismatch : asks_hosts ? common : common + 1;
     for (const NcclMember* member : members) {
-      if (mismatch == 0 && member->value.collectives == common) absent.push_back(member->value.world_rank);
+      if (member->value.collectives < number) absent.push_back(member->value.world_rank);
     }
     std::ranges::sort(absent);
     for (const NcclMember* member : members) {
       const OpenNccl& of = member->value;
       const EnqueuedCollective* enqueued = of.number(number);
-      if (of.collectives < number || job_.ranks.at(of.world_rank).ended) continue;
+      if (number == 0 || of.collectives < number || job_.ranks.at(of.world_rank).ended) continue;
+      if (asks_hosts && !waits_on_host(member->process)) continue;
       EnqueuedCollective unknown;  // the rank has enqueued many more since
       if (enqueued == nullptr) {
         unknown.at = of.number(of.collectives - (OpenNccl::kKept - 1))->at;
         enqueued = &unknown;
       }
-      if (view_.now - enqueued->at < kLongAfter) continue;
+      if (view_.until(member->process) - enqueued->at < kLongAfter) continue;
       job_.waits.push_back({of.world_rank, &call_of(of, number, *enqueued), enqueued->at, absent, false});
     }
   }

@@ -10,9 +10,11 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/stuck/dumped_ranks.h"
 #include "analyzer/stuck/mpi_messages.h"
 #include "analyzer/stuck/mpi_words.h"
 #include "analyzer/stuck/nccl_ranks.h"
+#include "analyzer/stuck/stuck_words.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -33,6 +35,8 @@ class JobCauses {
     spread();
     add_cycles();
     spread();
+    add_missing();
+    spread();
     add_others();
     return std::move(causes_);
   }
@@ -42,7 +46,26 @@ class JobCauses {
   std::string rank_name(std::int32_t rank) const {
     const auto found = job_.ranks.find(rank);
     if (found == job_.ranks.end()) return fmt::format("rank {} of {}", rank, job_.size);
-    return fmt::format("rank {} of {} (process {})", rank, job_.size, found->second.process);
+    const SeenProcess* const process = view_.process(found->second.process);
+    if (view_.by == SeenBy::dumps) return fmt::format("rank {} of {}", rank, job_.size);
+    return fmt::format("rank {} of {} (process {}{})", rank, job_.size,
+                       process == nullptr ? found->second.process : process->shown_pid(),
+                       process == nullptr || process->host.empty() ? "" : " on " + one_line(process->host));
+  }
+
+  /// Whether the rank may be one that nobody has looked at.
+  bool is_missing(std::int32_t rank) const { return !view_.has_all_ranks && !job_.ranks.contains(rank); }
+
+  /// "5.2 s ago"; of dumps, the time of day.
+  std::string when(TimeNs at) const {
+    return view_.by == SeenBy::dumps ? "at " + day_time(at) : age(view_.now, at) + " ago";
+  }
+  std::string how_long(TimeNs since) const {
+    return view_.by == SeenBy::dumps ? "since " + day_time(since) : "for " + age(view_.now, since);
+  }
+  static std::string day_time(TimeNs at) {
+    const TimeNs ms = at / kMillisecond;
+    return fmt::format("{:02}:{:02}:{:02}.{:03} UTC", ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60, ms % 1000);
   }
 
   /// What a rank that does not wait in MPI or NCCL does now.
@@ -50,23 +73,30 @@ class JobCauses {
     const auto found = job_.ranks.find(rank);
     if (found == job_.ranks.end()) return "never came: no process here has called MPI_Init as that rank";
     const SeenRank& seen = found->second;
+    if (view_.by == SeenBy::dumps) return place_in_dump(seen);
     std::string before;
     if (seen.last != nullptr) {
       const bool is_in_it = seen.last->end == 0;
-      before = fmt::format("{} {} {} ago",
+      before = fmt::format("{} {} {}",
                            is_in_it         ? "entered"
                            : job_.is_nccl() ? "enqueued"
                                             : "left",
-                           call_name(job_, *seen.last), age(view_.now, is_in_it ? seen.last->begin : seen.last->end));
+                           call_name(job_, *seen.last), when(is_in_it ? seen.last->begin : seen.last->end));
     }
     if (seen.has_left_mpi()) return before;
     if (seen.ended) {
-      return fmt::format("has ended{}{}{}", job_.is_nccl() ? "" : " without MPI_Finalize",
+      const bool came = seen.last != nullptr;
+      return fmt::format("has ended{}{}{}",
+                         job_.is_nccl() ? ""
+                         : came         ? " without MPI_Finalize"
+                                        : " without MPI_Init",
                          before.empty() ? "" : "; it ", before);
     }
+    if (const SeenProcess* const process = view_.process(seen.process); process != nullptr && !process->seen)
+      return "may be anywhere: its trace does not keep what it was in";
     std::string text = job_.is_nccl() && before.empty() ? "has enqueued nothing"
                        : job_.is_nccl()                 ? before + " and nothing since"
-                       : before.empty()                 ? "is outside of MPI"
+                       : before.empty()                 ? "has not come to MPI"
                                                         : before + " and is outside of MPI since";
     if (seen.last != nullptr && seen.last->end == 0) text = before;
     // Which thread enqueues for NCCL says little: it may be one that waits for work.
@@ -80,11 +110,26 @@ class JobCauses {
     return text;
   }
 
+  std::string place_in_dump(const SeenRank& seen) const {
+    if (seen.behind != nullptr)
+      return fmt::format("enqueued {} {}, which others have completed and its device has not{}",
+                         call_name(job_, *seen.behind), when(seen.behind->begin), from_where(*seen.behind));
+    if (seen.last == nullptr) return "has nothing open in its dump";
+    return fmt::format("enqueued {} {} and nothing since{}", call_name(job_, *seen.last), when(seen.last->end),
+                       from_where(*seen.last));
+  }
+  /// ", from train.py:52 in step"
+  std::string from_where(const OpenMpiCall& call) const {
+    const auto dumped = job_.dumped.find(&call);
+    return dumped == job_.dumped.end() || dumped->second->place.empty() ? ""
+                                                                        : ", from " + one_line(dumped->second->place);
+  }
+
   /// Lines such as "ranks 0, 2 wait in MPI_Barrier number 3 of MPI_COMM_WORLD for 4 s", one per call.
   std::vector<std::string> lines_of(const std::vector<const RankWait*>& waits) const {
     std::map<std::string, std::pair<std::vector<std::int32_t>, TimeNs>> by_call;
     for (const RankWait* wait : waits) {
-      auto& [ranks, since] = by_call[call_name(job_, *wait->call)];
+      auto& [ranks, since] = by_call[call_name(job_, *wait->call) + from_where(*wait->call)];
       if (ranks.empty() || wait->since < since) since = wait->since;
       if (ranks.empty() || ranks.back() != wait->rank) ranks.push_back(wait->rank);
     }
@@ -94,8 +139,8 @@ class JobCauses {
         lines.push_back(fmt::format("and in {} more calls", by_call.size() - kMostLines));
         break;
       }
-      lines.push_back(fmt::format("{} wait{} in {} for {}", ranks_text(of.first), of.first.size() == 1 ? "s" : "", call,
-                                  age(view_.now, of.second)));
+      lines.push_back(fmt::format("{} wait{} in {} {}", ranks_text(of.first), of.first.size() == 1 ? "s" : "", call,
+                                  how_long(of.second)));
     }
     return lines;
   }
@@ -154,9 +199,14 @@ class JobCauses {
       if (wait.call->sequence != 0) together[{wait.call->communicator, wait.call->sequence}].push_back(&wait);
     }
     using Passed = std::optional<std::string>;
-    const auto operation = [](const OpenMpiCall& call) { return Passed(mpi_operation_name(call.operation)); };
+    const auto operation = [this](const OpenMpiCall& call) { return Passed(operation_name(job_, call)); };
     const auto root = [](const OpenMpiCall& call) { return Passed(fmt::format("rank {}", call.peer)); };
-    const auto bytes = [](const OpenMpiCall& call) {
+    const auto bytes = [this](const OpenMpiCall& call) {
+      const auto dumped = job_.dumped.find(&call);
+      if (dumped != job_.dumped.end()) {
+        const std::string& sizes = dumped->second->sizes;
+        return sizes.empty() ? std::nullopt : Passed(one_line(sizes));
+      }
       return call.bytes < 0 ? std::nullopt : Passed(fmt::format("{} bytes", call.bytes));
     };
     for (const auto& [collective, waits] : together) {
@@ -179,30 +229,74 @@ class JobCauses {
         if (!waits_in_mpi(rank)) elsewhere.push_back(rank);
       }
       if (wait.any && elsewhere.size() > 1) continue;  // which of them should have come is unknown
+      std::erase_if(elsewhere, [&](std::int32_t rank) { return is_missing(rank); });
       for (const std::int32_t rank : elsewhere) {
         culprits[rank].push_back(&wait);
         if (wait.any) by_guess.insert(rank);
       }
     }
     // Whose last call is the oldest comes first.
-    std::vector<std::pair<TimeNs, std::int32_t>> order;
+    std::vector<TimeNs> last;
     for (const auto& [rank, waits] : culprits) {
       const auto found = job_.ranks.find(rank);
       const bool known = found != job_.ranks.end() && found->second.last != nullptr;
-      order.emplace_back(known ? std::max(found->second.last->begin, found->second.last->end) : 0, rank);
+      last.push_back(known ? std::max(found->second.last->begin, found->second.last->end) : 0);
     }
+    std::vector<std::pair<std::size_t, std::int32_t>> order;
+    for (const std::size_t place : places_of(last, view_.clock_error))
+      order.emplace_back(place, std::next(culprits.begin(), static_cast<std::ptrdiff_t>(order.size()))->first);
     std::sort(order.begin(), order.end());
     for (const auto& [left, rank] : order) {
-      add_culprit(rank, culprits[rank], by_guess.contains(rank) ? Confidence::possible : Confidence::likely);
+      const bool guess = by_guess.contains(rank) || !is_seen_since(rank, culprits[rank]);
+      add_culprit(rank, culprits[rank], guess ? Confidence::possible : Confidence::likely);
     }
+  }
+
+  /// Whether what the rank does is known from when the others began to wait.
+  bool is_seen_since(std::int32_t rank, const std::vector<const RankWait*>& waits) const {
+    const auto found = job_.ranks.find(rank);
+    const SeenProcess* const process = found == job_.ranks.end() ? nullptr : view_.process(found->second.process);
+    if (process == nullptr || found->second.ended || view_.by == SeenBy::dumps) return true;
+    const auto later = [&](const RankWait* wait) {
+      return wait->since - view_.clock_error > view_.until(process->pid);
+    };
+    return process->seen && !std::all_of(waits.begin(), waits.end(), later);
+  }
+
+  /// What waits only for ranks of which there is no trace.
+  void add_missing() {
+    std::set<std::int32_t> ranks;
+    std::vector<const RankWait*> waits;
+    for (const RankWait& wait : job_.waits) {
+      if (explained_.contains(&wait)) continue;
+      const std::size_t before = ranks.size();
+      std::copy_if(wait.needs.begin(), wait.needs.end(), std::inserter(ranks, ranks.end()),
+                   [&](std::int32_t rank) { return is_missing(rank); });
+      if (ranks.size() > before ||
+          std::any_of(wait.needs.begin(), wait.needs.end(), [&](std::int32_t rank) { return ranks.contains(rank); }))
+        waits.push_back(&wait);
+    }
+    if (waits.empty()) return;
+    const char* const what = view_.by == SeenBy::sessions ? "no session here records"
+                             : view_.by == SeenBy::traces ? "no trace was given of"
+                                                          : "no dump was given of";
+    const std::vector<std::int32_t> missing(ranks.begin(), ranks.end());
+    add(CauseKind::absent_rank, Confidence::possible,
+        fmt::format("{} of {}: {} {}; {} wait{} for {}, and whether {} come is not known", ranks_text(missing),
+                    job_.size, what, missing.size() == 1 ? "it" : "them", ranks_text(ranks_of(waits)),
+                    ranks_of(waits).size() == 1 ? "s" : "", missing.size() == 1 ? "it" : "them",
+                    missing.size() == 1 ? "it has" : "they have"),
+        waits);
   }
 
   void add_culprit(std::int32_t rank, const std::vector<const RankWait*>& waits, Confidence confidence) {
     std::string text =
         fmt::format("{} keeps {} waiting: it {}", rank_name(rank), ranks_text(ranks_of(waits)), place_of(rank));
-    const OpenMpiCall& call = *waits.front()->call;
+    const auto collective = std::find_if(waits.begin(), waits.end(), is_in_collective);
+    const OpenMpiCall& call = *(collective == waits.end() ? waits.front() : *collective)->call;
+    const bool enqueues = job_.is_nccl() && view_.by != SeenBy::dumps;
     if (call.sequence != 0)
-      text += fmt::format("; it has not {} {}", job_.is_nccl() ? "enqueued" : "come to", collective_name(job_, call));
+      text += fmt::format("; it has not {} {}", enqueues ? "enqueued" : "come to", collective_name(job_, call));
     text += missing_message(rank, waits);
     add(CauseKind::absent_rank, confidence, std::move(text), waits);
     add_misfits_as_evidence(rank, waits);
@@ -231,7 +325,11 @@ class JobCauses {
           return fmt::format("; it has not sent {} the message with tag {}", ranks_text({wait->rank}), receive.tag);
       }
       const OpenMpiCall& call = *wait->call;
-      if (mpi_kind(call.operation) == MpiKind::sends && call.peer == rank)
+      const MpiKind kind = mpi_kind(call.operation);
+      if (job_.is_nccl() && call.peer == rank && kind != MpiKind::collective)
+        return fmt::format("; it has not come to the other side of {} of {}", call_name(job_, call),
+                           ranks_text({wait->rank}));
+      if (kind == MpiKind::sends && call.peer == rank)
         return fmt::format("; it has not received the message of {} with tag {}", ranks_text({wait->rank}), call.tag);
     }
     return {};
@@ -393,8 +491,9 @@ class JobCauses {
     }
     if (unknown.empty()) return;
     add(CauseKind::waiting_call, Confidence::unknown,
-        fmt::format("{} wait{} in {}, and for whom is unknown", ranks_text(ranks_of(unknown)),
-                    unknown.size() == 1 ? "s" : "", job_.library),
+        fmt::format("{} wait{} in {}, and for whom is unknown{}", ranks_text(ranks_of(unknown)),
+                    ranks_of(unknown).size() == 1 ? "s" : "", job_.library,
+                    view_.by == SeenBy::dumps ? ": all ranks have come to that" : ""),
         unknown);
   }
 
@@ -412,6 +511,7 @@ RanksAnswer explain_ranks(const StuckView& view, const WaitedWords& all) {
   RanksAnswer answer;
   std::vector<MpiJob> jobs = mpi_jobs(view);
   for (MpiJob& job : nccl_jobs(view)) jobs.push_back(std::move(job));
+  if (!view.dumps.empty()) jobs.push_back(dumped_job(view));
   for (const MpiJob& job : jobs) {
     if (job.is_nccl()) {
       for (const RankWait& wait : job.waits) answer.wait_in_nccl.insert(job.ranks.at(wait.rank).process);

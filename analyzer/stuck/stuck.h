@@ -38,6 +38,42 @@ struct SeenProcess {
   std::optional<std::int32_t> ranks;  ///< how many the launcher started
   bool alive = true;
   bool shares_memory = false;  ///< it has given another process memory of a GPU, or taken it
+  // Of traces:
+  std::string host = {};      ///< empty: there is one machine only
+  std::uint32_t own_pid = 0;  ///< there; 0: `pid`. Traces of several machines may have a pid twice
+  bool seen = true;           ///< false: the trace does not say what the process was in when the recording ended
+  TimeNs until = 0;           ///< when the process was seen last; 0: StuckView::now
+
+  std::uint32_t shown_pid() const { return own_pid == 0 ? pid : own_pid; }
+};
+
+/// A collective or a message that a dump of PyTorch's Flight Recorder has. In order of enqueuing.
+struct DumpedCall {
+  CommunicatorId communicator = 0;  ///< of its process group
+  std::uint32_t number = 0;         ///< of a collective: its number in the group, from 1; of a message: 0
+  std::int32_t peer = -1;           ///< of a message: the other rank in the job
+  bool sends = false;               ///< of a message
+  bool started = false, completed = false;
+  TimeNs at = 0;      ///< when it was enqueued; on the clock of the day
+  std::string name;   ///< "all_reduce"
+  std::string sizes;  ///< in words, where all ranks have to pass the same; else empty
+  std::string place;  ///< in the program's source; empty: not known
+};
+
+/// A process group in a dump.
+struct DumpedGroup {
+  CommunicatorId communicator = 0;
+  std::string name;
+  std::vector<std::int32_t> members;      ///< their ranks in the job
+  std::optional<std::uint32_t> enqueued;  ///< collectives; nothing: not known
+};
+
+/// What the dump of a rank says.
+struct DumpedRank {
+  std::int32_t rank = 0;
+  bool knows_starts = false;  ///< calls that are not known to have started have not
+  std::vector<DumpedGroup> groups;
+  std::vector<DumpedCall> calls;
 };
 
 /// The last signal of one writer: a host thread, or a block.
@@ -80,8 +116,18 @@ struct SeenMessages {
 /// Whether this is MPI_COMM_WORLD, whose number distinguishes jobs.
 bool is_world(const OpenCommunicator& communicator);
 
+/// What shows the processes.
+enum class SeenBy : std::uint8_t {
+  sessions,  ///< of running programs
+  traces,    ///< of programs that have been told to end
+  dumps,     ///< of PyTorch's Flight Recorder: a collective that is not complete hangs
+};
+
 struct StuckView {
   TimeNs now = 0;
+  SeenBy by = SeenBy::sessions;
+  bool has_all_ranks = true;  ///< a rank without a process here never came; false: nobody looked at it
+  TimeNs clock_error = 0;     ///< between times of several machines
   std::vector<OfProcess<OpenWait>> waits;
   std::vector<OfProcess<OpenCall>> calls;
   std::vector<std::optional<std::uint32_t>> call_values;  ///< of `calls`: the awaited word now; empty = not known
@@ -89,6 +135,7 @@ struct StuckView {
   std::vector<OfProcess<OpenMpiCall>> mpi_calls;
   std::vector<OfProcess<OpenCommunicator>> communicators;  ///< those of processes that have ended, too
   std::vector<OfProcess<OpenNccl>> nccl;                   ///< those of processes that have ended, too
+  std::vector<OfProcess<DumpedRank>> dumps;
   std::vector<SeenMessages> messages;
   std::vector<SeenThread> threads;
   std::vector<SeenProcess> processes;
@@ -97,6 +144,11 @@ struct StuckView {
   std::vector<SampledPlace> samples;
   bool sees_calls = false, sees_launches = false;
   std::uint64_t left_out = 0;  ///< calls, kernels, waits and communicators for which the session's tables had no room
+
+  /// nullptr: not known.
+  const SeenProcess* process(std::uint32_t pid) const;
+  /// When the process was seen last.
+  TimeNs until(std::uint32_t pid) const;
 };
 
 /// All that waits for one value of one word.

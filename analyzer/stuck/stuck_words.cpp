@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyzer/words/format.h"
 
@@ -23,6 +24,15 @@ std::string doing(const SeenThread& thread) {
   if (thread.state == 'T') return "is stopped by a signal or a debugger";
   if (thread.state == 't') return "is stopped by a debugger";
   return thread.kernel_place.empty() ? "sleeps" : "sleeps in " + one_line(thread.kernel_place);
+}
+
+std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs error) {
+  std::vector<std::size_t> order(times.size()), places(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    places[order[i]] = places[order[i - 1]] + (times[order[i]] - times[order[i - 1]] > error ? 1 : 0);
+  return places;
 }
 
 std::string age(TimeNs now, TimeNs since) { return format_duration(std::max<TimeNs>(now - since, 0)); }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analyzer/stuck/stuck.h"
 
@@ -25,6 +27,9 @@ std::string who(const Agent& agent);
 
 /// What a thread does as the operating system shows it: "runs on a CPU", "sleeps in futex_do_wait".
 std::string doing(const SeenThread& thread);
+
+/// The places of times in their order; times that differ by `error` at most, or are joined by such, have one place.
+std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs error);
 
 /// How long ago, at least 0.
 std::string age(TimeNs now, TimeNs since);

@@ -14,6 +14,8 @@
 #include "cli/commands/options.h"
 #include "cli/files/output_file.h"
 #include "cli/files/output_name.h"
+#include "cli/sessions/dump_views.h"
+#include "cli/sessions/view_text.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "import/import.h"
@@ -110,6 +112,12 @@ class ImportProgress {
   TimeNs last_ = now_ns();
 };
 
+/// Where the dumps do not fit together, the trace has their ranges alone.
+std::string dumps_text(const std::vector<imports::FlightDump>& dumps) {
+  const Result<analyzer::StuckView> view = view_of_dumps(dumps);
+  return view ? view_text(*view) : "";
+}
+
 int import_traces(const ImportOptions& options) {
   Output wanted = options.output;
   if (wanted.name.empty()) wanted.name = default_name(options.files.front());
@@ -118,8 +126,8 @@ int import_traces(const ImportOptions& options) {
   if (!output) return fail(output.error());
   UnfinishedTrace trace(output->name);
   ImportProgress progress;
-  const Result<imports::Imported> imported =
-      imports::import_files(options.files, trace.part(), [&](double part) { progress.show(part); });
+  const Result<imports::Imported> imported = imports::import_files(
+      options.files, trace.part(), [&](double part) { progress.show(part); }, dumps_text);
   progress.clear();
   if (!imported) return fail(imported.error());
   if (const Result<> completed = trace.complete(output->overwrite); !completed) return fail(completed.error());

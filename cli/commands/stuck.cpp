@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,11 +14,13 @@
 #include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
+#include "cli/sessions/dump_views.h"
 #include "cli/sessions/job.h"
 #include "cli/sessions/own_session.h"
 #include "cli/sessions/running_sessions.h"
 #include "cli/sessions/stuck_document.h"
 #include "cli/sessions/stuck_view.h"
+#include "cli/sessions/trace_views.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/write_text.h"
@@ -31,7 +35,8 @@ namespace wicprof::cli {
 namespace {
 
 struct StuckOptions {
-  std::string trace, session, format = "text";
+  std::vector<std::string> files;
+  std::string session, format = "text";
 };
 
 /// What `stuck` looks at: a session, or several that record the ranks of one job.
@@ -94,8 +99,31 @@ Result<nlohmann::ordered_json> recorded(const std::string& trace) {
   return document;
 }
 
+/// Traces of one job, a trace, or dumps.
+Result<nlohmann::ordered_json> of_files(const std::vector<std::string>& files) {
+  const auto dumps = std::count_if(files.begin(), files.end(), may_be_dump);
+  if (dumps == static_cast<std::ptrdiff_t>(files.size())) {
+    const Result<analyzer::StuckView> view = look_at_dumps(files);
+    if (!view) return view.error();
+    return stuck_document(SeenSession{*view, {}}, files);
+  }
+  if (dumps > 0)
+    return bad_input(
+        fmt::format("{} is a dump of PyTorch's Flight Recorder, and others of these files are not; name "
+                    "traces or dumps",
+                    *std::find_if(files.begin(), files.end(), may_be_dump)));
+  if (files.size() == 1) {
+    const Result<bool> has = has_open_work(files.front());
+    if (!has) return has.error();
+    if (!*has) return recorded(files.front());
+  }
+  const Result<SeenSession> seen = look_at_traces(files);
+  if (!seen) return seen.error();
+  return stuck_document(*seen, files);
+}
+
 Result<nlohmann::ordered_json> document_of(const StuckOptions& options) {
-  if (!options.trace.empty()) return recorded(options.trace);
+  if (!options.files.empty()) return of_files(options.files);
   const Result<Looked> looked = look(options.session);
   if (!looked) return looked.error();
   return stuck_document(looked->seen, looked->sessions);
@@ -108,8 +136,8 @@ int stuck(const StuckOptions& options) {
   try {
     return print_answer(reports::stuck_text(*document, screen_of(STDOUT_FILENO)));
   } catch (const nlohmann::json::exception& damage) {
-    return fail(bad_input(
-        fmt::format("{}: what waited at the recording's end cannot be read: {}", options.trace, damage.what())));
+    return fail(bad_input(fmt::format("{}: what waited at the recording's end cannot be read: {}",
+                                      options.files.front(), damage.what())));
   }
 }
 
@@ -118,13 +146,15 @@ int stuck(const StuckOptions& options) {
 template <>
 VerbBody declare<struct StuckVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<StuckOptions>();
-  CLI::Option* const trace = verb.add_option(
-      "TRACE", options->trace, "a trace of a program that hung: what it waited for then; default: a running session");
+  CLI::Option* const files = verb.add_option(
+      "FILE", options->files,
+      "a trace of a program that hung, or the traces of a job's ranks, in any order: what waited then; or dumps of "
+      "PyTorch's Flight Recorder, one for each rank; default: a running session");
   verb.add_option("--session", options->session, "the session to look at; default: the only one, or all of one MPI job")
       ->type_name("NAME")
-      ->excludes(trace);
+      ->excludes(files);
   add_format(verb, options->format);
-  add_example(verb, "wic-prof stuck --session halo");
+  add_example(verb, "wic-prof stuck rank.*.wicprof");
   return [options] { return stuck(*options); };
 }
 

@@ -17,6 +17,7 @@
 #include "cli/record/program_output.h"
 #include "cli/sessions/place.h"
 #include "cli/terminal/messages.h"
+#include "protocol/launch.h"
 #include "protocol/notice.h"
 #include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
@@ -67,6 +68,8 @@ RecordingRun::RecordingRun(const RunPlan& plan, TerminalSignals& signals, LastWa
       ab_(switchboard_, meter_, held.process->pid()),
       autopilot_(switchboard_, meter_, own_.sink(), held.process->pid()),
       quota_(held.process->pid()),
+      sight_(held.session.map().open_work(), static_cast<std::uint32_t>(held.process->pid()),
+             read_launch(std::getenv).rank >= 0),
       hang_(held.session.map().open_work(), shortest_hang(plan), [this] { return what_waits(); }) {
   if (!plan.phases.empty()) switchboard_.start_with(plan.phases.front().wait, plan.side);
 }
@@ -176,6 +179,7 @@ void RecordingRun::prepare_drain() {
 void RecordingRun::each_round() {
   if (triggers_) triggers_->look(now_ns());
   if (segments_) segments_->follow(*recorder_, now_ns());
+  keep_sight();
   const TimeNs now = now_ns();
   if (now - root_looked_ > kLookAtRoot) {
     root_looked_ = now;
@@ -186,6 +190,11 @@ void RecordingRun::each_round() {
     quota_followed_ = now;
     quota_.follow();
   }
+}
+
+/// At once: whoever ends a whole job may kill wic-prof a second later.
+void RecordingRun::keep_sight() {
+  if (const std::optional<std::string> text = sight_.news()) recorder_->set_meta(store::MetaKey::open_work, *text);
 }
 
 void RecordingRun::look_at(pid_t process) {
@@ -396,7 +405,7 @@ Result<> RecordingRun::start_program() {
 
 RunOutcome RecordingRun::until_end() {
   supervision_.emplace(*held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, autopilot_,
-                       other_root_, plan_, hang_, triggers_ ? &*triggers_ : nullptr, helper_);
+                       other_root_, plan_, hang_, sight_, triggers_ ? &*triggers_ : nullptr, helper_);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision_->until_end();
   outcome.end = end.value_or(AppEnd{});
@@ -446,6 +455,7 @@ void RecordingRun::describe_run(RunOutcome& outcome) {
   if (const std::string failed = drain_->failure(); !failed.empty())
     recorder_->set_stat(store::Stat::store_stopped, failed, 1);
   describe_steal(*recorder_);
+  keep_sight();
   outcome.attached = drain_->attached() != 0;
   outcome.side = switchboard_.side_with_waits();
   outcome.host_waits = switchboard_.has_host_waits();

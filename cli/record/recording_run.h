@@ -20,6 +20,7 @@
 #include "cli/record/held_program.h"
 #include "cli/record/host_sampler.h"
 #include "cli/record/iteration_meter.h"
+#include "cli/record/last_sight.h"
 #include "cli/record/last_way.h"
 #include "cli/record/other_root.h"
 #include "cli/record/out_of_session.h"
@@ -67,6 +68,7 @@ class RecordingRun {
   std::map<store::MetaKey, std::string> meta() const;
   void prepare_drain();
   void each_round();
+  void keep_sight();
   void look_at(pid_t process);
   std::optional<QuotaCounts> throttled_so_far() const;
   void describe_hang(store::Recorder& of);
@@ -126,6 +128,7 @@ class RecordingRun {
   std::optional<Heartbeat> heartbeat_;
   pid_t helper_ = 0;
   std::optional<Supervision> supervision_;
+  LastSight sight_;
   HangRecord hang_;  // the last: it may still look, at all of the above
 };
 

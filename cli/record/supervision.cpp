@@ -33,7 +33,8 @@ constexpr TimeNs kThreePresses = 2 * kSecond;         // in which three Ctrl-C k
 
 Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
                          TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot,
-                         OtherRoot& other_root, const RunPlan& plan, HangRecord& hang, Triggers* triggers, pid_t helper)
+                         OtherRoot& other_root, const RunPlan& plan, HangRecord& hang, LastSight& sight,
+                         Triggers* triggers, pid_t helper)
     : app_(app),
       session_(session),
       switchboard_(switchboard),
@@ -45,6 +46,7 @@ Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switch
       other_root_(other_root),
       plan_(plan),
       hang_(hang),
+      sight_(sight),
       triggers_(triggers),
       helper_(helper),
       schedule_(plan.phases),
@@ -77,6 +79,8 @@ bool Supervision::over() {
   if (!end_) {
     end_ = app_.ended();
     if (end_) {
+      // Whoever ends a whole job may reach the program first.
+      sight_.end(end_->signal == SIGTERM || end_->signal == SIGINT || end_->signal == SIGHUP);
       ab_.program_ended(now_ns());
       autopilot_.program_ended();
     }
@@ -99,7 +103,10 @@ void Supervision::step() {
   follow_autopilot();
   report_trouble();
   report_long_wait();
-  if (!end_ && !ending_) hang_.follow(now_ns());
+  if (!end_ && !ending_) {
+    hang_.follow(now_ns());
+    sight_.follow(now_ns());
+  }
   report_dumps();
   progress_.show(drain_.progress(), switchboard_.wanted());
   if (limit_at_ && now_ns() >= *limit_at_) {
@@ -247,6 +254,7 @@ void Supervision::stop_both(const TerminalSignals::Signal& signal) {
 
 void Supervision::interrupt(const TerminalSignals::Signal& signal) {
   if (plan_.stop_signal == kNoSignal) {
+    sight_.end(true);
     interrupted_ = signal.number;
     left_running_ = true;
     if (plan_.attach && plan_.quiet) return;
@@ -267,6 +275,7 @@ void Supervision::interrupt(const TerminalSignals::Signal& signal) {
     said_may_go_on_ = true;
     return pass_on(signal);
   }
+  sight_.end(true);
   tell(fmt::format("{}: ending the program; the trace is kept", strsignal(signal.number)));
   if (plan_.stop_signal) return end_program(*plan_.stop_signal);
   ending_ = true;
@@ -289,6 +298,7 @@ void Supervision::pass_on(const TerminalSignals::Signal& signal) {
 
 void Supervision::end_program(int signal) {
   if (ending_) return;
+  sight_.end(true);
   ending_ = true;
   kill_at_ = now_ns() + kGrace;
   send(signal);
@@ -298,6 +308,7 @@ void Supervision::end_program(int signal) {
 /// the program, recording goes on, since what the program does until its end is part of the answer.
 void Supervision::end_as_planned(int signal) {
   if (ending_) return;
+  sight_.end(true);
   ending_ = ended_as_planned_ = true;
   window_.close();
   end_with_ = {signal, now_ns() + kHandOver};

@@ -15,6 +15,7 @@
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
 #include "cli/record/hang_record.h"
+#include "cli/record/last_sight.h"
 #include "cli/record/long_wait.h"
 #include "cli/record/other_root.h"
 #include "cli/record/progress.h"
@@ -34,7 +35,7 @@ class Supervision {
   /// of wic-prof that is not the program's, or 0.
   Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
               TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot, OtherRoot& other_root,
-              const RunPlan& plan, HangRecord& hang, Triggers* triggers, pid_t helper);
+              const RunPlan& plan, HangRecord& hang, LastSight& sight, Triggers* triggers, pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -83,6 +84,7 @@ class Supervision {
   OtherRoot& other_root_;
   const RunPlan& plan_;
   HangRecord& hang_;
+  LastSight& sight_;
   Triggers* const triggers_;
   pid_t helper_;
   Schedule schedule_;

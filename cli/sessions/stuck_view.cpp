@@ -19,14 +19,13 @@
 #include <utility>
 
 #include "cli/sessions/open_entries.h"
+#include "cli/sessions/trace_rows.h"
+#include "cli/sessions/view_text.h"
 #include "store/read/reader.h"
 
 namespace wicprof::cli {
 
 namespace {
-
-// The collector sums samples over half a second; the flush and the drain take less than that.
-constexpr TimeNs kRecentSamples = 2 * kSecond;
 
 std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -78,57 +77,6 @@ bool has_ended(std::uint32_t pid) {
   return threads.size() == 1 && threads.front().state == 'Z';
 }
 
-void add_messages(const store::Reader& reader, SeenSession& to) {
-  const auto messages = reader.last_messages();
-  if (!messages) return to.not_seen.push_back(messages.error().message);
-  for (const auto& row : *messages)
-    to.view.messages.push_back({row.process, row.received, row.communicator, row.peer, row.tag, row.number, row.at});
-}
-
-void add_trace(const store::Reader& reader, const OpenWork& work, std::uint32_t tool, SeenSession& to) {
-  const auto processes = reader.rows<store::ProcessTable>();
-  const auto sites = reader.rows<store::SiteTable>();
-  const auto signals = reader.last_signals();
-  const auto samples = reader.pc_totals();
-  for (const Error& error : {processes ? Error{} : processes.error(), sites ? Error{} : sites.error(),
-                             signals ? Error{} : signals.error(), samples ? Error{} : samples.error()}) {
-    if (!error.message.empty()) to.not_seen.push_back(error.message);
-  }
-  if (processes) {
-    for (const store::ProcessRow& row : *processes) {
-      if (row.id == tool) continue;
-      to.view.processes.push_back({row.id, row.name, row.rank, row.ranks, !has_ended(row.id), is_sharer(work, row.id)});
-    }
-  }
-  add_messages(reader, to);
-  std::map<SiteId, std::string> names;
-  if (sites) {
-    for (const store::SiteRow& site : *sites) names[site.id] = site.name;
-  }
-  if (signals) {
-    for (const auto& [process, row] : *signals) {
-      to.view.signals.push_back({names[row.site], process.value_or(0), row.device, row.block, row.sm, row.iteration,
-                                 row.value, row.word, row.thread, row.at, row.writer});
-    }
-  }
-  if (const auto candidates = reader.rows<store::WriterCandidateTable>()) {
-    for (const store::WriterCandidateRow& row : *candidates) {
-      to.view.candidates.push_back({names[row.site], row.kernel, row.word.value_or(0), row.exact});
-    }
-  } else {
-    to.not_seen.push_back(candidates.error().message);
-  }
-  if (samples) {
-    const TimeNs recent = now_ns() - kRecentSamples;
-    for (const store::PcTotalRow& row : *samples) {
-      if (row.end < recent) continue;
-      to.view.samples.push_back({row.function, row.reason, row.file, row.offset, row.samples, row.line});
-    }
-    std::stable_sort(to.view.samples.begin(), to.view.samples.end(),
-                     [](const auto& a, const auto& b) { return a.samples > b.samples; });
-  }
-}
-
 /// Has the collectors read the words of patched loops that wait, and waits for it; not for long, since a driver may not
 /// answer.
 void ask_for_words(OpenWork& work) {
@@ -148,17 +96,16 @@ void ask_for_words(OpenWork& work) {
 
 }  // namespace
 
-Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status) {
-  const Result<SessionMap> map = SessionMap::attach(session.path);
-  if (!map) return map.error();
-  OpenWork& work = map->open_work();
-  ask_for_words(work);
-  SeenSession seen;
-  analyzer::StuckView& view = seen.view;
+analyzer::StuckView look_at_work(OpenWork& work, std::uint32_t app, bool with_words) {
+  if (with_words) ask_for_words(work);
+  analyzer::StuckView view;
   view.waits = entries(work.waits);
   view.calls = entries(work.calls);
   std::erase_if(view.calls, [](const auto& call) { return call.value.begin == 0; });
   view.mpi_calls = entries(work.mpi_calls, true);
+  for (auto& [process, call] : view.mpi_calls)  // what else is there is of earlier calls
+    std::fill(call.awaited.begin() + std::min<std::uint32_t>(call.requests, call.awaited.size()), call.awaited.end(),
+              OpenMpiRequest());
   view.communicators = entries(work.communicators, true);
   view.nccl = entries(work.nccl, true);
   view.kernels = entries(work.kernels);
@@ -174,46 +121,47 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   for (const auto& [process, call] : view.calls) {
     view.call_values.push_back(call.waits_for_word != 0 ? word_of(process, call.handle) : std::nullopt);
   }
-  const Result<store::Reader> reader = store::Reader::open(status.output);
-  if (reader) {
-    add_trace(*reader, work, static_cast<std::uint32_t>(status.tool_pid), seen);
+  std::set<std::uint32_t> pids{app};
+  const auto add = [&](const auto& all) {
+    for (const auto& of : all) pids.insert(of.process);
+  };
+  add(view.waits), add(view.calls), add(view.mpi_calls), add(view.communicators), add(view.nccl), add(view.kernels);
+  for (const std::uint32_t pid : pids) {
+    add_threads(pid, view.threads);
+    view.processes.push_back({pid, "", {}, {}, !has_ended(pid), is_sharer(work, pid)});
+  }
+  view.now = now_ns();
+  return view;
+}
+
+Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status) {
+  const Result<SessionMap> map = SessionMap::attach(session.path);
+  if (!map) return map.error();
+  const auto app = static_cast<std::uint32_t>(status.app_pid), tool = static_cast<std::uint32_t>(status.tool_pid);
+  SeenSession seen{look_at_work(map->open_work(), app, true), {}};
+  analyzer::StuckView& view = seen.view;
+  const std::size_t known = view.processes.size();
+  if (const Result<store::Reader> reader = store::Reader::open(status.output)) {
+    add_rows(*reader, app, seen);
   } else {
     seen.not_seen.push_back(reader.error().message);
   }
-  std::set<std::uint32_t> pids{static_cast<std::uint32_t>(status.app_pid)};
-  for (const analyzer::SeenProcess& process : view.processes) {
-    if (process.alive) pids.insert(process.pid);
+  std::erase_if(view.processes, [&](const analyzer::SeenProcess& process) { return process.pid == tool; });
+  // Of processes that have begun nothing the trace alone knows.
+  for (std::size_t i = known; i < view.processes.size(); ++i) {
+    analyzer::SeenProcess& process = view.processes[i];
+    process.alive = !has_ended(process.pid);
+    process.shares_memory = is_sharer(map->open_work(), process.pid);
+    if (process.alive) add_threads(process.pid, view.threads);
   }
-  for (const std::uint32_t pid : pids) add_threads(pid, view.threads);
-  view.now = now_ns();
   return seen;
 }
 
 SeenSession joined(std::vector<SeenSession> sessions) {
   SeenSession all;
-  const auto append = [](auto& to, auto& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
   for (SeenSession& session : sessions) {
-    analyzer::StuckView &to = all.view, &from = session.view;
-    append(all.not_seen, session.not_seen);
-    append(to.waits, from.waits);
-    append(to.calls, from.calls);
-    append(to.call_values, from.call_values);
-    append(to.kernels, from.kernels);
-    append(to.mpi_calls, from.mpi_calls);
-    append(to.communicators, from.communicators);
-    append(to.nccl, from.nccl);
-    append(to.messages, from.messages);
-    append(to.threads, from.threads);
-    append(to.processes, from.processes);
-    append(to.signals, from.signals);
-    append(to.candidates, from.candidates);
-    append(to.samples, from.samples);
-    to.sees_calls = to.sees_calls || from.sees_calls;
-    to.sees_launches = to.sees_launches || from.sees_launches;
-    to.left_out += from.left_out;
-    to.now = std::max(to.now, from.now);
+    all.not_seen.insert(all.not_seen.end(), session.not_seen.begin(), session.not_seen.end());
+    append_view(all.view, std::move(session.view));
   }
   return all;
 }

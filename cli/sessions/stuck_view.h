@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/stuck/stuck.h"
+#include "cli/sessions/trace_rows.h"
 #include "protocol/control_messages.h"
+#include "protocol/open_work.h"
 #include "protocol/result.h"
 #include "protocol/session.h"
 
 namespace wicprof::cli {
 
-struct SeenSession {
-  analyzer::StuckView view;
-  std::vector<std::string> not_seen;  ///< what could not be looked at, and why
-};
+/// What the session's tables and /proc show of `app` and of the processes that are in the tables. `with_words`: the
+/// collectors read the words of patched loops first, which may take half a second.
+analyzer::StuckView look_at_work(OpenWork& work, std::uint32_t app, bool with_words);
 
 /// Error: the session cannot be mapped.
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status);

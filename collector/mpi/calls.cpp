@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/mpi/implementation.h"
+#include "collector/mpi/own_call.h"
 #include "collector/mpi/recording.h"
 
 namespace {
@@ -207,7 +208,9 @@ WICPROF_MPI(Init, (Word argc, Word argv), {
   MpiRecording::note_job();
   const Within within;
   const TimeNs begin = now_ns();
+  MpiRecording::enter_init(Op::init, begin);
   const int result = real(argc, argv);
+  leave_mpi_call(now_ns());
   if (result == 0) MpiRecording::begin(Op::init, {begin, now_ns()});
   return result;
 })
@@ -215,7 +218,9 @@ WICPROF_MPI(Init_thread, (Word argc, Word argv, int required, Word provided), {
   MpiRecording::note_job();
   const Within within;
   const TimeNs begin = now_ns();
+  MpiRecording::enter_init(Op::init_thread, begin);
   const int result = real(argc, argv, required, provided);
+  leave_mpi_call(now_ns());
   if (result == 0) MpiRecording::begin(Op::init_thread, {begin, now_ns()});
   return result;
 })

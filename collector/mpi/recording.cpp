@@ -81,14 +81,36 @@ void MpiRecording::note_job() noexcept {
 MpiRecording::MpiRecording(SessionMap session, RingHeader* ring, MpiImplementation mpi)
     : session_(std::move(session)), sink_(ring), mpi_(mpi) {}
 
-void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
-  static std::atomic<bool> begun{false};
-  if (begun.exchange(true)) return;
+namespace {
+
+SessionMap* attached_early = nullptr;  // between enter_init() and begin(); never unmapped
+
+}  // namespace
+
+void MpiRecording::enter_init(MpiOperation operation, TimeNs at) noexcept {
+  static std::atomic<bool> entered{false};
+  if (entered.exchange(true)) return;
   try {
     const char* const path = secure_getenv(kSessionVariable);
     if (path == nullptr || *path == '\0') return;
     Result<SessionMap> session = SessionMap::attach(path);
-    if (!session) return;  // no ring to report to
+    if (!session) return;
+    attached_early = new SessionMap(*std::move(session));
+    show_mpi_calls(attached_early->open_work());
+    OpenMpiCall call;
+    call.begin = at;
+    call.operation = operation;
+    enter_mpi_call(call, 0);
+  } catch (...) {  // for example out of memory: the program continues unrecorded
+  }
+}
+
+void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
+  static std::atomic<bool> begun{false};
+  if (begun.exchange(true)) return;
+  try {
+    SessionMap* const session = attached_early;
+    if (session == nullptr) return;  // no ring to report to
     RingHeader* const ring = session->claim_ring();
     if (ring == nullptr) return;
     const std::optional<MpiImplementation> mpi = MpiImplementation::find();
@@ -99,7 +121,6 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
       return recording->sink_.loss(LossSource::cupti, 1,
                                    "no MPI calls recorded: the program's MPI is neither Open MPI nor of MPICH's kind");
     }
-    show_mpi_calls(recording->session_.open_work());
     {
       EventSink::Locked sink(recording->sink_);
       recording->declare(sink, mpi->world, job(), "MPI_COMM_WORLD");

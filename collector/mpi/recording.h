@@ -39,6 +39,8 @@ class MpiRecording {
   static void end() noexcept { current_.store(nullptr, std::memory_order_release); }
   /// Before MPI_Init: what identifies the job, from its process manager.
   static void note_job() noexcept;
+  /// Before MPI_Init, too: shows the call, which may wait for other processes.
+  static void enter_init(MpiOperation operation, TimeNs at) noexcept;
 
   const MpiImplementation& mpi() const { return mpi_; }
 

@@ -55,6 +55,10 @@ Json to_json(const WaitedWord& word, TimeNs now) {
 }  // namespace
 
 nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answer) {
+  const auto own = [&](std::uint32_t process) {
+    const SeenProcess* const seen = view.process(process);
+    return seen == nullptr ? process : seen->shown_pid();
+  };
   Json causes = Json::array(), words = Json::array(), calls = Json::array(), kernels = Json::array(),
        threads = Json::array(), ranks = Json::array();
   for (const Cause& cause : answer.causes) {
@@ -68,7 +72,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
   for (const WaitedWord& word : answer.words) words.push_back(to_json(word, view.now));
   for (const auto& [process, call] : view.calls) {
     if (call.waits_for_word != 0) continue;
-    calls.push_back({{"process", process},
+    calls.push_back({{"process", own(process)},
                      {"thread", call.thread},
                      {"call", call.name},
                      {"awaited", awaited_name(call.awaited)},
@@ -77,10 +81,13 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                      {"age_ns", view.now - call.begin}});
   }
   for (const StuckRank& rank : answer.ranks) {
+    const SeenProcess* const process = view.process(rank.process);
+    const std::string host = process == nullptr ? "" : process->host;
     ranks.push_back({{"rank", rank.rank},
                      {"ranks", rank.ranks},
                      {"library", rank.library},
-                     {"process", rank.process},
+                     {"process", own(rank.process)},
+                     {"host", host.empty() ? Json(nullptr) : Json(host)},
                      {"ended", rank.ended},
                      {"call", rank.call.empty() ? Json(nullptr) : Json(rank.call)},
                      {"begin_age_ns", rank.begin == 0 ? Json(nullptr) : Json(view.now - rank.begin)},
@@ -88,7 +95,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                      {"waits_for", rank.needs}});
   }
   for (const auto& [process, kernel] : view.kernels) {
-    kernels.push_back({{"process", process},
+    kernels.push_back({{"process", own(process)},
                        {"thread", kernel.thread},
                        {"name", kernel.name},
                        {"stream", hex_text(kernel.stream)},
@@ -97,7 +104,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                        {"age_ns", view.now - kernel.launched}});
   }
   for (const SeenThread& thread : view.threads) {
-    threads.push_back({{"process", thread.process},
+    threads.push_back({{"process", own(thread.process)},
                        {"thread", thread.thread},
                        {"name", thread.name},
                        {"state", std::string(1, thread.state)},

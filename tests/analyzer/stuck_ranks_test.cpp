@@ -65,6 +65,52 @@ TEST(StuckRanks, ShortCallsAreNoCause) {
   EXPECT_EQ(answer.ranks.size(), 2u);
 }
 
+TEST(StuckRanks, ARankWithoutATraceIsNotBlamed) {
+  Job job(4);
+  job.rank(0, call_of(MpiOperation::barrier, 4)).rank(1, call_of(MpiOperation::barrier, 4)).rank_outside(2);
+  job.view.by = SeenBy::traces;
+  job.view.has_all_ranks = false;
+  const StuckAnswer answer = diagnose(job.view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_TRUE(says(answer.causes[0], "rank 2 of 4 (process 102) keeps ranks 0, 1 waiting"));
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::likely);
+  Job others(4);
+  others.rank(0, call_of(MpiOperation::barrier, 4)).rank(1, call_of(MpiOperation::barrier, 4));
+  others.view.by = SeenBy::traces;
+  others.view.has_all_ranks = false;
+  const StuckAnswer without = diagnose(others.view);
+  ASSERT_EQ(without.causes.size(), 1u);
+  EXPECT_EQ(without.causes[0].confidence, Confidence::possible);
+  EXPECT_TRUE(says(without.causes[0], "ranks 2, 3 of 4: no trace was given of them; ranks 0, 1 wait for them"));
+}
+
+TEST(StuckRanks, ARankWhoseRecordingEndedBeforeIsNotSurelyTheCause) {
+  Job job(2);
+  job.rank(0, call_of(MpiOperation::barrier, 4)).rank_outside(1);
+  job.view.by = SeenBy::traces;
+  job.view.processes = {{Job::pid(1), "app", 1, 2}};
+  const auto confidence_if_seen_until = [&](TimeNs before_the_wait, TimeNs error) {
+    job.view.clock_error = error;
+    job.view.processes[0].until = kAsked - 5 * kSecond - before_the_wait;
+    return diagnose(job.view).causes.front().confidence;
+  };
+  EXPECT_EQ(confidence_if_seen_until(-kSecond, 0), Confidence::likely);
+  EXPECT_EQ(confidence_if_seen_until(kMillisecond, 0), Confidence::possible);
+  EXPECT_EQ(confidence_if_seen_until(kMillisecond, 2 * kMillisecond), Confidence::likely);  // the clocks do not tell
+}
+
+TEST(StuckRanks, ARankThatHasNotComeToInit) {
+  StuckView view;
+  view.now = kAsked;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    view.processes.push_back({100 + rank, "app", static_cast<std::int32_t>(rank), 3});
+    if (rank != 1) view.mpi_calls.push_back({100 + rank, call_of(MpiOperation::init, 0)});
+  }
+  const StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_TRUE(says(answer.causes[0], "rank 1 of 3 (process 101) keeps ranks 0, 2 waiting: it has not come to MPI"));
+}
+
 TEST(StuckRanks, ARankThatHasEnded) {
   Job job(3);
   job.rank(0, call_of(MpiOperation::barrier, 4)).rank_outside(1).rank(2, call_of(MpiOperation::barrier, 4));

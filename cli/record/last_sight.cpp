@@ -1,0 +1,70 @@
+#include "cli/record/last_sight.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/sessions/stuck_view.h"
+#include "cli/sessions/view_text.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr TimeNs kBetweenLastSights = kSecond;
+/// A recorder that is killed leaves a sight that is so old. Not calibrated: longer than most steps of a job.
+constexpr TimeNs kKeptAfter = 3 * kSecond;
+
+}  // namespace
+
+LastSight::Progress LastSight::progress() const {
+  Progress all;
+  for (const auto& entry : work_.mpi_calls) {
+    if (const auto call = entry.read(); call && call->begin != 0)
+      all.insert(all.end(), {TimeNs{entry.pid()}, call->begin, call->end});
+  }
+  for (const auto& entry : work_.nccl) {
+    if (const auto of = entry.read()) all.insert(all.end(), {TimeNs{entry.pid()}, TimeNs{of->collectives}});
+  }
+  return all;
+}
+
+void LastSight::follow(TimeNs now) {
+  if (ended_ || now < next_) return;
+  next_ = now + kBetweenLastSights;
+  Progress current = progress();
+  if (current.empty() && !is_rank_) return;
+  const bool goes_on = std::exchange(progress_, std::move(current)) != progress_;
+  if (goes_on) since_ = now;
+  still_.reset();
+  alive_ = {app_};
+  for (const auto& entry : work_.mpi_calls) alive_.insert(entry.pid());
+  for (const auto& entry : work_.nccl) alive_.insert(entry.pid());
+  std::erase_if(alive_, process_is_gone);
+  if (!goes_on) still_ = look_at_work(work_, app_, false);
+  const bool keeps = !goes_on && now - since_ >= kKeptAfter;
+  if (std::exchange(kept_, keeps) != keeps) publish(keeps ? view_text(*still_) : "");
+}
+
+void LastSight::end(bool told) {
+  if (std::exchange(ended_, true)) return;
+  // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die.
+  const bool stands = told && still_ && progress() == progress_;
+  analyzer::StuckView view = stands ? *std::move(still_) : look_at_work(work_, app_, told);
+  if (!is_rank_ && view.mpi_calls.empty() && view.communicators.empty() && view.nccl.empty()) return;
+  if (told) {
+    for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
+  }
+  publish(view_text(view));
+}
+
+void LastSight::publish(std::string text) {
+  const std::lock_guard lock(mutex_);
+  news_ = std::move(text);
+}
+
+std::optional<std::string> LastSight::news() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, std::nullopt);
+}
+
+}  // namespace wicprof::cli
