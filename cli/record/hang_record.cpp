@@ -23,8 +23,8 @@ HangRecord::HangRecord(const OpenWork& work, TimeNs longest, Look look)
     : work_(work), look_(std::move(look)), longest_(longest) {}
 
 void HangRecord::follow(TimeNs now) {
-  const std::lock_guard lock(mutex_);
-  if (now < next_) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);  // another thread may wait for a look
+  if (!lock || now < next_) return;
   next_ = now + std::min(kBetweenSights, longest_);
   see(now);
 }

@@ -26,7 +26,8 @@ class HangRecord {
   HangRecord& operator=(const HangRecord&) = delete;
 
   /// Call often while the program runs, and no more once it has been told to end: each second, sees whether something
-  /// waits for too long. A wait that ends after all was none to keep, and the next has to last twice as long.
+  /// waits for too long. A wait that ends after all was none to keep, and the next has to last twice as long. Waits for
+  /// nothing.
   void follow(TimeNs now);
   /// Sees it at once. Waits until the look has ended.
   void look(TimeNs now);

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
+#include <thread>
 
 namespace wicprof::cli {
 namespace {
@@ -69,6 +71,23 @@ TEST_F(HangRecordTest, LooksAtOnceWhereATraceEnds) {
   record.follow(30 * kSecond);
   record.look(31 * kSecond);  // before the next second
   EXPECT_EQ(record.document(), "1");
+}
+
+// The thread that watches the program also hears Ctrl-C; another one ends a trace.
+TEST_F(HangRecordTest, FollowingDoesNotWaitForALook) {
+  std::atomic<bool> begun{false}, over{false};
+  HangRecord slow(*work, 30 * kSecond, [&] {
+    begun = true;
+    for (const TimeNs until = now_ns() + 2 * kSecond; !over && now_ns() < until;) std::this_thread::yield();
+    return std::string(over ? "over" : "late");
+  });
+  begin_call(0, kSecond);
+  std::thread ends_a_trace([&] { slow.look(40 * kSecond); });
+  while (!begun) std::this_thread::yield();
+  slow.follow(41 * kSecond);
+  over = true;
+  ends_a_trace.join();
+  EXPECT_EQ(slow.document(), "over");
 }
 
 TEST_F(HangRecordTest, ACallOfMpiThatHasEndedWaitsNoMore) {
