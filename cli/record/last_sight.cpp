@@ -49,8 +49,7 @@ void LastSight::end(bool told) {
   if (std::exchange(ended_, true)) return;
   // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die, or what
   // stopped ones do that were woken for that.
-  const bool stands = told && still_ && (kept_ || progress() == progress_);
-  analyzer::StuckView view = stands ? *std::move(still_) : look_at_work(work_, app_, told);
+  analyzer::StuckView view = told && still_ ? *std::move(still_) : look_at_work(work_, app_, told);
   if (!is_rank_ && view.mpi_calls.empty() && view.communicators.empty() && view.nccl.empty()) return;
   if (told) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
