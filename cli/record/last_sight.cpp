@@ -47,9 +47,9 @@ void LastSight::follow(TimeNs now) {
 
 void LastSight::end(bool told) {
   if (std::exchange(ended_, true)) return;
-  // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die.
-  const bool stands = told && still_ && progress() == progress_;
-  analyzer::StuckView view = stands ? *std::move(still_) : look_at_work(work_, app_, told);
+  // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die, or what
+  // stopped ones do that were woken for that.
+  analyzer::StuckView view = told && still_ ? *std::move(still_) : look_at_work(work_, app_, told);
   if (!is_rank_ && view.mpi_calls.empty() && view.communicators.empty() && view.nccl.empty()) return;
   if (told) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
