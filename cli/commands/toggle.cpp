@@ -153,8 +153,7 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_flag("--off", options->off, "with auto: end it, and wait as before it");
   verb.add_option("--session", options->session,
                   "the session to change; default: the only one that was started in this folder or this terminal, or, "
-                  "with poll "
-                  "and park, those of all ranks of one job")
+                  "with poll and park, those of all ranks of one job")
       ->type_name("NAME");
   verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
   verb.add_option("--side", options->side,

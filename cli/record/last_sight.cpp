@@ -1,6 +1,7 @@
 #include "cli/record/last_sight.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cli/sessions/stuck_view.h"
@@ -28,6 +29,13 @@ LastSight::Progress LastSight::progress() const {
   return all;
 }
 
+bool LastSight::has_ranks() const {
+  const auto any = [](const auto& table) {
+    return std::any_of(std::begin(table), std::end(table), [](const auto& entry) { return entry.pid() != 0; });
+  };
+  return is_rank_ || any(work_.mpi_calls) || any(work_.communicators) || any(work_.nccl);
+}
+
 void LastSight::follow(TimeNs now) {
   if (ended_ || now < next_) return;
   next_ = now + kBetweenLastSights;
@@ -40,17 +48,16 @@ void LastSight::follow(TimeNs now) {
   for (const auto& entry : work_.mpi_calls) alive_.insert(entry.pid());
   for (const auto& entry : work_.nccl) alive_.insert(entry.pid());
   std::erase_if(alive_, process_is_gone);
-  if (!goes_on) still_ = look_at_work(work_, app_, false);
+  if (!goes_on) still_ = look_at_work(work_, app_);
   const bool keeps = !goes_on && now - since_ >= kKeptAfter;
   if (std::exchange(kept_, keeps) != keeps) publish(keeps ? view_text(*still_) : "");
 }
 
 void LastSight::end(bool told) {
-  if (std::exchange(ended_, true)) return;
+  if (std::exchange(ended_, true) || !has_ranks()) return;
   // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die, or what
   // stopped ones do that were woken for that.
-  analyzer::StuckView view = told && still_ ? *std::move(still_) : look_at_work(work_, app_, told);
-  if (!is_rank_ && view.mpi_calls.empty() && view.communicators.empty() && view.nccl.empty()) return;
+  analyzer::StuckView view = told && still_ ? *std::move(still_) : look_at_work(work_, app_);
   if (told) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
   }

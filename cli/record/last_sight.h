@@ -18,14 +18,14 @@ namespace wicprof::cli {
 class LastSight {
  public:
   /// `work` must outlive the object. `app`: the process that the recording is of; `is_rank`: a launcher's.
-  LastSight(OpenWork& work, std::uint32_t app, bool is_rank) : work_(work), app_(app), is_rank_(is_rank) {}
+  LastSight(const OpenWork& work, std::uint32_t app, bool is_rank) : work_(work), app_(app), is_rank_(is_rank) {}
   LastSight(const LastSight&) = delete;
 
   /// Call often while the program runs. Looks each second in which no rank has come from one call to another; a job
   /// that goes on costs a look at the session's tables. One thread, as end().
   void follow(TimeNs now);
   /// Call before the program is told to end, and again once it has ended; the first call counts. `told`: something has
-  /// told the program to end, so that a process which has ended in this second did not before that.
+  /// told the program to end, so that a process which has ended in this second did not before that. Waits for nobody.
   void end(bool told);
 
   /// What the trace is to keep, where that is news; an empty text where no rank stands still any more. Any thread.
@@ -34,9 +34,10 @@ class LastSight {
  private:
   using Progress = std::vector<TimeNs>;  // grows, or changes, with each call
   Progress progress() const;
+  bool has_ranks() const;
   void publish(std::string text);
 
-  OpenWork& work_;
+  const OpenWork& work_;
   const std::uint32_t app_;
   const bool is_rank_;
   TimeNs next_ = 0, since_ = 0;

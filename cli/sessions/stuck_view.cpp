@@ -96,8 +96,7 @@ void ask_for_words(OpenWork& work) {
 
 }  // namespace
 
-analyzer::StuckView look_at_work(OpenWork& work, std::uint32_t app, bool with_words) {
-  if (with_words) ask_for_words(work);
+analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app) {
   analyzer::StuckView view;
   view.waits = entries(work.waits);
   view.calls = entries(work.calls);
@@ -138,7 +137,8 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   const Result<SessionMap> map = SessionMap::attach(session.path);
   if (!map) return map.error();
   const auto app = static_cast<std::uint32_t>(status.app_pid), tool = static_cast<std::uint32_t>(status.tool_pid);
-  SeenSession seen{look_at_work(map->open_work(), app, true), {}};
+  ask_for_words(map->open_work());
+  SeenSession seen{look_at_work(map->open_work(), app), {}};
   analyzer::StuckView& view = seen.view;
   const std::size_t known = view.processes.size();
   if (const Result<store::Reader> reader = store::Reader::open(status.output)) {

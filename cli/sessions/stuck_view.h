@@ -13,9 +13,9 @@
 
 namespace wicprof::cli {
 
-/// What the session's tables and /proc show of `app` and of the processes that are in the tables. `with_words`: the
-/// collectors read the words of patched loops first, which may take half a second.
-analyzer::StuckView look_at_work(OpenWork& work, std::uint32_t app, bool with_words);
+/// What the session's tables and /proc show of `app` and of the processes that are in the tables. Waits for nobody: of
+/// the words of patched loops, as the collectors saw them last.
+analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app);
 
 /// Error: the session cannot be mapped.
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status);
