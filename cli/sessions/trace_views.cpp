@@ -159,7 +159,7 @@ Result<SeenSession> look_at_traces(const std::vector<std::string>& files) {
       process.until = view.now;
     }
     for (const std::string& text : traces[i].seen.not_seen)
-      all.not_seen.push_back(fmt::format("{}: {}", files[i], text));
+      all.not_seen.push_back(fmt::format("{}: {}", models[i].name, text));
     if (std::any_of(view.processes.begin(), view.processes.end(), [](const auto& each) { return !each.seen; }))
       all.not_seen.push_back(models[i].name +
                              ": the trace does not keep what its processes were in at its end: wic-prof "
