@@ -223,6 +223,10 @@ bool has_applied(const PartControl& part, std::uint32_t sequence) {
   return reached(part.applied_sequence.load(std::memory_order_acquire), sequence);
 }
 
+bool has_parts(const ControlBlock& control) {
+  return !for_each_part(control, [](const PartControl&, std::uint32_t) { return false; });
+}
+
 }  // namespace
 
 std::uint32_t first_without(const ControlBlock& control, std::uint32_t sequence) {
@@ -235,8 +239,9 @@ std::uint32_t first_without(const ControlBlock& control, std::uint32_t sequence)
 }
 
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout) {
-  return wait_for_applications(
-      control, timeout, [&] { return attached_processes(control) != 0 && first_without(control, sequence) == 0; });
+  // A process that has counted itself in, and holds no part yet, has applied nothing.
+  return wait_for_applications(control, timeout,
+                               [&] { return has_parts(control) && first_without(control, sequence) == 0; });
 }
 
 bool wait_applied_by(const ControlBlock& control, const PartControl& part, std::uint32_t sequence, TimeNs timeout) {

@@ -154,7 +154,7 @@ WantedWait host_wait(const ControlBlock& control);
 std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted,
                            WaitSide side = WaitSide::both);
 
-/// Waits until every part of every process has applied `sequence`. False: `timeout` passed first, or no process has
+/// Waits until every part of every process has applied `sequence`. False: `timeout` passed first, or no part has
 /// joined. Does not wait for a process that has ended.
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout);
 /// Same for one part.

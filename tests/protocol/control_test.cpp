@@ -337,6 +337,20 @@ void ask(ControlBlock* control) {
   }
 }
 
+TEST_F(ControlTest, AProcessThatIsJoiningHasAppliedNothing) {
+  // join_session() between its two steps: the process is counted, and no part is held.
+  MemberControl& member = control_->members[0];
+  member.state.store((std::uint64_t{1} << 32) + 1);
+  const std::uint32_t sequence = request_wait(*control_, 0, {Mode::park, StrategyId::backoff});
+  EXPECT_EQ(attached_processes(*control_), 1u);
+  EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
+  ASSERT_TRUE(member.parts[0].owner.claim(control_));
+  EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
+  report_applied(*control_, member.parts[0], sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, kSecond));
+  member.parts[0].owner.give_back();
+}
+
 TEST_F(ControlTest, RequestsAcrossThreads) {
   std::thread program([this, runtime = &join()] { serve(control_, runtime); });
   ask(control_);
