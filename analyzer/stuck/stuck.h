@@ -23,12 +23,20 @@ struct OfProcess {
   Value value;
 };
 
+/// Where a thread is in a Python function.
+struct PythonLine {
+  std::string function;  ///< "Model.step", as Python's __qualname__; "?" = not ASCII
+  std::string file;      ///< its path
+  std::uint32_t line = 0;
+};
+
 /// A host thread, as the operating system shows it.
 struct SeenThread {
   std::uint32_t process = 0, thread = 0;
   std::string name;
   char state = '?';          ///< R runs, S sleeps, D sleeps and cannot be woken, Z ended, T stopped; ? not known
   std::string kernel_place;  ///< the function of the operating system in which the thread sleeps; empty = not known
+  std::vector<PythonLine> python = {};  ///< the innermost function first; empty = none, or not known
 };
 
 struct SeenProcess {

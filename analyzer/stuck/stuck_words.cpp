@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analyzer/words/format.h"
+#include "protocol/python_frame.h"
 
 namespace wicprof::analyzer {
 
@@ -19,11 +20,31 @@ std::string who(const Agent& agent) {
   return fmt::format("block {} on SM {} of process {}", agent.block, agent.sm, agent.process);
 }
 
-std::string doing(const SeenThread& thread) {
+namespace {
+
+std::string state_of(const SeenThread& thread) {
   if (thread.state == 'R') return "runs on a CPU";
   if (thread.state == 'T') return "is stopped by a signal or a debugger";
   if (thread.state == 't') return "is stopped by a debugger";
   return thread.kernel_place.empty() ? "sleeps" : "sleeps in " + one_line(thread.kernel_place);
+}
+
+}  // namespace
+
+std::string doing(const SeenThread& thread) {
+  std::string text = state_of(thread);
+  if (thread.python.empty()) return text;
+  const auto own = std::ranges::find_if(thread.python, [](const PythonLine& line) {
+    return is_programs({line.file, "", line.function});
+  });
+  text += " at " + place_text(thread.python.front());
+  if (own != thread.python.end() && own != thread.python.begin()) text += ", from " + place_text(*own);
+  return text;
+}
+
+std::string place_text(const PythonLine& line) {
+  return fmt::format("{}:{} in {}", one_line(line.file.substr(line.file.rfind('/') + 1)), line.line,
+                     one_line(line.function));
 }
 
 std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs error) {

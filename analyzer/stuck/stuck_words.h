@@ -26,7 +26,12 @@ Agent agent_of(const LastSignal& signal);
 std::string who(const Agent& agent);
 
 /// What a thread does as the operating system shows it: "runs on a CPU", "sleeps in futex_do_wait".
+/// "sleeps in futex_do_wait at queue.py:171 in get, from train.py:60 in step": where Python is known, its innermost
+/// function, and the innermost one of the program where that is a library's.
 std::string doing(const SeenThread& thread);
+
+/// "train.py:60 in step"
+std::string place_text(const PythonLine& line);
 
 /// The places of times in their order; times that differ by `error` at most, or are joined by such, have one place.
 std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs error);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/join/mapped_object.h"
+#include "cli/stacks/mapped_object.h"
 #include "protocol/result.h"
 
 namespace wicprof::cli {

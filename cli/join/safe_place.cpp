@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/join/stack_walk.h"
+#include "cli/stacks/stack_walk.h"
 
 namespace wicprof::cli {
 

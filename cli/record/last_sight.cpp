@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "cli/sessions/stuck_view.h"
@@ -42,22 +43,44 @@ void LastSight::follow(TimeNs now) {
   Progress current = progress();
   if (current.empty() && !is_rank_) return;
   const bool goes_on = std::exchange(progress_, std::move(current)) != progress_;
-  if (goes_on) since_ = now;
-  still_.reset();
   alive_ = {app_};
   for (const auto& entry : work_.mpi_calls) alive_.insert(entry.pid());
   for (const auto& entry : work_.nccl) alive_.insert(entry.pid());
   std::erase_if(alive_, process_is_gone);
-  if (!goes_on) still_ = look_at_work(work_, app_);
+  if (goes_on || since_ == 0) {
+    since_ = now;
+    next_python_ = now + kKeptAfter;
+    still_.reset();
+  } else {
+    look(now);
+  }
   const bool keeps = !goes_on && now - since_ >= kKeptAfter;
   if (std::exchange(kept_, keeps) != keeps) publish(keeps ? view_text(*still_) : "");
+}
+
+void LastSight::look(TimeNs now) {
+  analyzer::StuckView view = look_at_work(work_, app_);
+  if (now >= next_python_) {
+    add_python(view);
+    next_python_ = now + (now - since_);  // less often the longer nothing changes
+  } else if (still_) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<analyzer::PythonLine>*> known;
+    for (analyzer::SeenThread& thread : still_->threads) known[{thread.process, thread.thread}] = &thread.python;
+    for (analyzer::SeenThread& thread : view.threads) {
+      const auto found = known.find({thread.process, thread.thread});
+      if (found != known.end()) thread.python = std::move(*found->second);
+    }
+  }
+  still_ = std::move(view);
 }
 
 void LastSight::end(bool told) {
   if (std::exchange(ended_, true) || !has_ranks()) return;
   // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die, or what
   // stopped ones do that were woken for that.
-  analyzer::StuckView view = told && still_ ? *std::move(still_) : look_at_work(work_, app_);
+  const bool is_kept = told && still_;
+  analyzer::StuckView view = is_kept ? *std::move(still_) : look_at_work(work_, app_);
+  if (!is_kept) add_python(view);
   if (told) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
   }

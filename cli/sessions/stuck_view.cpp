@@ -21,6 +21,7 @@
 #include "cli/sessions/open_entries.h"
 #include "cli/sessions/trace_rows.h"
 #include "cli/sessions/view_text.h"
+#include "cli/stacks/python_stacks.h"
 #include "store/read/reader.h"
 
 namespace wicprof::cli {
@@ -67,6 +68,15 @@ void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
     to.push_back(std::move(thread));
   }
   closedir(folder);
+}
+
+/// The thread's number in its own PID namespace.
+std::uint32_t own_number(const analyzer::SeenThread& thread) {
+  const std::string status = file_text(fmt::format("/proc/{}/task/{}/status", thread.process, thread.thread));
+  const std::size_t at = status.find("NSpid:");
+  if (at == std::string::npos) return thread.thread;
+  const std::string line = status.substr(at, status.find('\n', at) - at);
+  return static_cast<std::uint32_t>(std::atoi(line.c_str() + line.find_last_of("\t ") + 1));
 }
 
 /// Gone, or a zombie: whose parent has not asked for its end.
@@ -133,6 +143,29 @@ analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app) {
   return view;
 }
 
+std::vector<std::uint32_t> add_python(analyzer::StuckView& view) {
+  std::map<std::uint32_t, std::vector<analyzer::SeenThread*>> of_process;
+  for (analyzer::SeenThread& thread : view.threads) of_process[thread.process].push_back(&thread);
+  std::vector<std::uint32_t> refused;
+  for (const auto& [pid, threads] : of_process) {
+    PythonStacks stacks = python_stacks(static_cast<pid_t>(pid));
+    if (stacks.refused) refused.push_back(pid);
+    analyzer::SeenThread* first = nullptr;
+    for (analyzer::SeenThread* const thread : threads) {
+      if (stacks.threads.empty()) break;
+      if (thread->thread == pid) first = thread;
+      const auto found = stacks.threads.find(own_number(*thread));
+      if (found == stacks.threads.end()) continue;
+      thread->python = std::move(found->second);
+      stacks.threads.erase(found);
+    }
+    // Python keeps the number that the thread had in the process from which this one was forked.
+    if (first != nullptr && first->python.empty() && stacks.threads.size() == 1)
+      first->python = std::move(stacks.threads.begin()->second);
+  }
+  return refused;
+}
+
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status) {
   const Result<SessionMap> map = SessionMap::attach(session.path);
   if (!map) return map.error();
@@ -153,6 +186,12 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
     process.alive = !has_ended(process.pid);
     process.shares_memory = is_sharer(map->open_work(), process.pid);
     if (process.alive) add_threads(process.pid, view.threads);
+  }
+  for (const std::uint32_t pid : add_python(view)) {
+    seen.not_seen.push_back(fmt::format(
+        "the Python functions of process {}: the system lets only its user and its parents look into it (sysctl "
+        "kernel.yama.ptrace_scope). The trace of a job of ranks that hangs has them: wic-prof stuck TRACE",
+        pid));
   }
   return seen;
 }

@@ -102,9 +102,13 @@ void fields(Do&& f, auto& v, const DumpedRank&) {
   f("rank", v.rank), f("knows_starts", v.knows_starts), f("groups", v.groups), f("calls", v.calls);
 }
 template <class Do>
+void fields(Do&& f, auto& v, const analyzer::PythonLine&) {
+  f("function", v.function), f("file", v.file), f("line", v.line);
+}
+template <class Do>
 void fields(Do&& f, auto& v, const SeenThread&) {
   f("process", process(v.process)), f("thread", v.thread), f("name", v.name), f("state", v.state);
-  f("kernel_place", v.kernel_place);
+  f("kernel_place", v.kernel_place), f("python", v.python);
 }
 template <class Do>
 void fields(Do&& f, auto& v, const SeenProcess&) {

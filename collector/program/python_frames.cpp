@@ -5,22 +5,12 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <iterator>
 #include <optional>
 
 namespace wicprof::collector {
 
 namespace {
 
-// Of 64-bit builds; the same in each release of a minor version. Measured with offsetof() on 3.11.7, 3.12.1 and 3.13.0.
-constexpr PythonFrames::Layout kLayouts[] = {
-    {11, 56, 8, 32, 48, 69, 112, 128, 72, 48},
-    {12, 56, 0, 0, 8, 70, 112, 128, 68, 40},
-    {13, 72, -1, 0, 8, 70, 112, 128, 68, 40},
-};
-constexpr int kType = 8, kTextLength = 16, kTextState = 32;  // of every object, and of a string
-constexpr std::uint32_t kCompactAscii = 0x60;
-constexpr char kOfInterpreter = 3;  // the owner of a frame that stands for the interpreter's own call
 constexpr int kMostPythonFrames = 24;
 constexpr std::size_t kLongestText = 512;
 
@@ -72,10 +62,7 @@ bool PythonFrames::find_interpreter() {
   if (version == nullptr || this_thread_ == nullptr || finalizing_ == nullptr || code_type_ == nullptr ||
       text_type_ == nullptr)
     return false;
-  const auto number = load<unsigned long>(version, 0);
-  for (const Layout& layout : kLayouts) {
-    if (number >> 24 == 3 && (number >> 16 & 0xff) == layout.minor) layout_ = &layout;
-  }
+  layout_ = python_layout(load<unsigned long>(version, 0));
   return layout_ != nullptr;
 }
 
@@ -93,11 +80,11 @@ bool PythonFrames::check() const {
     const auto owner = load_safely<char>(*frame, layout_->owner);
     const auto code = load_safely<const void*>(*frame, layout_->code);
     if (!owner || !code) return wrong();
-    if (*owner != kOfInterpreter) {
-      if (load_safely<const void*>(*code, kType) != code_type_) return wrong();
+    if (*owner != kFrameOfInterpreter) {
+      if (load_safely<const void*>(*code, kPythonType) != code_type_) return wrong();
       for (const int text : {layout_->file, layout_->qualified_name}) {
         const auto object = load_safely<const void*>(*code, text);
-        if (!object || load_safely<const void*>(*object, kType) != text_type_) return wrong();
+        if (!object || load_safely<const void*>(*object, kPythonType) != text_type_) return wrong();
       }
       if (load_safely<std::int32_t>(*code, layout_->line).value_or(-1) < 0) return wrong();
       ++functions;
@@ -111,9 +98,9 @@ bool PythonFrames::check() const {
 }
 
 PythonFrames::Function PythonFrames::function_of(const char* frame) const {
-  if (load<char>(frame, layout_->owner) == kOfInterpreter) return {};
+  if (load<char>(frame, layout_->owner) == kFrameOfInterpreter) return {};
   const auto* const code = load<const void*>(frame, layout_->code);
-  if (code == nullptr || load<const void*>(code, kType) != code_type_) return {};
+  if (code == nullptr || load<const void*>(code, kPythonType) != code_type_) return {};
   return {code, static_cast<std::uint32_t>(load<std::int32_t>(code, layout_->line))};
 }
 
@@ -151,10 +138,10 @@ bool PythonFrames::of_library(Function function, Cache& cache) const {
 /// Empty for a text with other characters than ASCII.
 std::string PythonFrames::text_at(const void* object, int offset) const {
   const auto text = load_safely<const char*>(object, offset);
-  if (!text || load_safely<const void*>(*text, kType) != text_type_) return {};
-  const auto length = load_safely<std::size_t>(*text, kTextLength);
-  const auto state = load_safely<std::uint32_t>(*text, kTextState);
-  if (!length || !state || (*state & kCompactAscii) != kCompactAscii || *length > kLongestText) return {};
+  if (!text || load_safely<const void*>(*text, kPythonType) != text_type_) return {};
+  const auto length = load_safely<std::size_t>(*text, kPythonTextLength);
+  const auto state = load_safely<std::uint32_t>(*text, kPythonTextState);
+  if (!length || !state || (*state & kCompactAsciiText) != kCompactAsciiText || *length > kLongestText) return {};
   std::string read(*length, '\0');
   return read_safely(*text + layout_->text, read.data(), read.size()) ? read : std::string();
 }

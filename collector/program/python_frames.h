@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "protocol/python_layout.h"
+
 namespace wicprof::collector {
 
 /// The interpreter of the process, CPython 3.11 to 3.13. Reads its structures without its lock: a thread that is in a
@@ -54,16 +56,6 @@ class PythonFrames {
   /// "train.py:12", with the function's first line; empty: not known.
   std::string place(Function function) const;
 
-  /// Offsets in bytes, of one minor version.
-  struct Layout {
-    unsigned minor;
-    int frame_of_thread;             ///< of the frame, or of what points to it
-    int frame_of_that;               ///< -1: the frame itself
-    int code, previous, owner;       ///< of a frame
-    int file, qualified_name, line;  ///< of a code object
-    int text;                        ///< of an ASCII string: its characters
-  };
-
  private:
   PythonFrames() = default;
   bool find_interpreter();
@@ -74,7 +66,7 @@ class PythonFrames {
 
   static inline std::atomic<const PythonFrames*> found_{nullptr};  // never freed: threads may use it until the end
 
-  const Layout* layout_ = nullptr;
+  const PythonLayout* layout_ = nullptr;
   void* (*this_thread_)() = nullptr;
   int (*finalizing_)() = nullptr;
   const void *code_type_ = nullptr, *text_type_ = nullptr;

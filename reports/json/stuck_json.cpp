@@ -104,11 +104,15 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                        {"age_ns", view.now - kernel.launched}});
   }
   for (const SeenThread& thread : view.threads) {
+    Json python = Json::array();
+    for (const PythonLine& line : thread.python)
+      python.push_back({{"function", line.function}, {"file", line.file}, {"line", line.line}});
     threads.push_back({{"process", own(thread.process)},
                        {"thread", thread.thread},
                        {"name", thread.name},
                        {"state", std::string(1, thread.state)},
-                       {"sleeps_in", thread.kernel_place.empty() ? Json(nullptr) : Json(thread.kernel_place)}});
+                       {"sleeps_in", thread.kernel_place.empty() ? Json(nullptr) : Json(thread.kernel_place)},
+                       {"python", python}});
   }
   return {{"at_ns", view.now},
           {"causes", causes},

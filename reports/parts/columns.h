@@ -259,6 +259,7 @@ inline constexpr Column kColumns[] = {
     {"waits for ranks", "the ranks that have to come before the call can end, if it has lasted for a second"},
     {"launched before", "how long ago the program launched the kernel"},
     {"state", "what the operating system says of the thread: it runs, or where it sleeps"},
+    {"Python", "the innermost function of Python that the thread is in, and the line"},
 };
 
 /// The head of a column of kColumns: another one does not compile.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/stuck/stuck.h"
+#include "analyzer/stuck/stuck_words.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/analyzer_names.h"
 #include "reports/parts/hang.h"
@@ -63,6 +64,14 @@ std::string state(const Json& thread) {
   return thread.at("state") == "R" ? "runs" : place.is_null() ? shown(thread.at("state")) : "sleeps in " + shown(place);
 }
 
+/// Of the innermost function.
+std::string python_place(const Json& thread) {
+  if (thread.at("python").empty()) return "";
+  const Json& line = thread.at("python").front();
+  return analyzer::place_text(
+      {shown(line.at("function")), shown(line.at("file")), line.at("line").get<std::uint32_t>()});
+}
+
 std::string since(const Json& rank) {
   if (rank.at("begin_age_ns").is_null()) return "?";
   return rank.at("end_age_ns").is_null()
@@ -114,7 +123,8 @@ std::string tables_text(const Json& document, const Screen& screen) {
                                                     {{"process", 'l', member("process")},
                                                      {"thread", 'r', member("thread")},
                                                      {"name", 'l', member("name")},
-                                                     {"state", 'l', state}})},
+                                                     {"state", 'l', state},
+                                                     {"Python", 'l', python_place}})},
        }) {
     if (!table.rows.empty()) text += fmt::format("\n{}\n{}", title, table_text(table, screen, 2));
   }

@@ -56,9 +56,9 @@ class Case(unittest.TestCase):
                               text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT)
 
     def start(self, *words, **popen):
-        popen.setdefault("cwd", self.work)
-        process = subprocess.Popen([WICPROF, *map(str, words)], env=self.env, text=True, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+        popen = {"cwd": self.work, "stdin": subprocess.DEVNULL, **popen}
+        process = subprocess.Popen([WICPROF, *map(str, words)], env=self.env, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, **popen)
         self.started.append(process)
         return process
 

@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import time
 
 import harness
@@ -153,6 +156,39 @@ class Stuck(stuck_case.Asks, harness.Case):
         self.assertNotIn("should the program hang", self.end(run).stderr)
         self.assert_refused(self.wic_prof("stuck", "t.wicprof"), 3, "t.wicprof has no record of a hang")
         self.assert_refused(self.wic_prof("stuck", "t.wicprof", "--session=hung"), 2, "--session")
+
+    def test_where_threads_are_in_python(self):
+        candidates = ["/usr/bin/python3", sys.executable, *os.environ.get("WICPROF_TEST_PYTHONS", "").split(":")]
+        tried = 0
+        for interpreter in sorted({os.path.realpath(found) for found in map(shutil.which, candidates) if found}):
+            version = subprocess.run([interpreter, "-c", "import sys; print(sys.version_info[1])"], text=True,
+                                     capture_output=True, check=True).stdout
+            if not 11 <= int(version) <= 13:
+                continue
+            tried += 1
+            with self.subTest(interpreter):
+                self.of_python(interpreter)
+        if tried == 0:
+            self.skipTest("no CPython 3.11 to 3.13")
+
+    def of_python(self, interpreter):
+        app = harness.SOURCE / "tests" / "cli" / "python_stacks_app.py"
+        run = self.start("run", "-f", "-o", "t.wicprof", "--name", "hung", "--", interpreter, app,
+                         stdin=subprocess.PIPE)
+        said = json.loads(run.stdout.readline())
+        expected = {int(thread): lines[:32] for thread, lines in said["threads"].items()}
+        self.assertEqual(len(expected), 9)
+
+        def check(answer):
+            found = {thread["thread"]: [[line["function"], line["file"], line["line"]] for line in thread["python"]]
+                     for thread in answer["threads"]}
+            for thread, lines in expected.items():
+                self.assertEqual(found[thread], lines)
+            self.assertEqual(found[said["forked"]][0][0], "main")
+        self.until_answer(check)
+        text = self.wic_prof("stuck", "--session=hung").stdout
+        self.assertRegex(text, r"(?m)^ .*python_stacks_app.py:\d+ in ask$")
+        self.finish(run)
 
     def test_no_session(self):
         self.assert_refused(self.wic_prof("stuck"), 2, "no session is running")

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 
 import harness
 import mpi_case
@@ -13,6 +14,7 @@ import stuck_case
 from others_traces import UTC, flight
 
 SECONDS = "90"  # the program's own deadline, should a test fail
+LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 NCCL_APP = os.environ["WICPROF_NCCL_APP"]
 
 
@@ -36,18 +38,40 @@ class Files(stuck_case.Asks, mpi_case.Case):
 class Traces(Files):
     """A trace for each rank: the job hangs until it is told to end."""
 
-    def record(self, implementation, how, kind, ranks=3, name="t"):
+    def record(self, implementation, how, kind, ranks=3, name="t", python=False):
         rank = mpi_case.RANK_VARIABLES[implementation]
-        run = subprocess.Popen([*mpi_case.launcher(implementation, ranks), harness.WICPROF, "run", "-f", "-o",
-                                f"{name}.%q{{{rank}}}.wicprof", "--", mpi_case.program(implementation, "hang.c"), how,
-                                SECONDS], cwd=self.work, env=self.env, text=True, stdin=subprocess.DEVNULL,
+        words = ["-o", f"{name}.%q{{{rank}}}.wicprof"]
+        if python:  # a script is not linked with MPI
+            words += ["--trace=mpi,host", "--", sys.executable, mpi_case.SOURCES / how, LIBRARIES[implementation]]
+        else:
+            words += ["--", mpi_case.program(implementation, "hang.c"), how]
+        run = subprocess.Popen([*mpi_case.launcher(implementation, ranks), harness.WICPROF, "run", "-f", *words,
+                                SECONDS],
+                               cwd=self.work, env=self.env, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.started.append(run)
         self.until_answer(self.is_first(kind, "likely", lambda answer: None))
+        traces = [f"{name}.{rank}.wicprof" for rank in range(ranks)]
+        if python:
+            self.until(lambda: all(map(self.has_open_work, traces)), "what the ranks are in, in their traces")
         run.send_signal(signal.SIGINT)
         self.finish(run)
         self.until(lambda: not self.sessions(), "the end of all recorders")
-        return [f"{name}.{rank}.wicprof" for rank in range(ranks)]
+        return traces
+
+    def has_open_work(self, trace):
+        with contextlib.closing(sqlite3.connect(f"file:{self.work / trace}?mode=ro", uri=True)) as database:
+            found = database.execute("SELECT value FROM meta WHERE key = 'open_work'").fetchone()
+        return found is not None and found[0] != ""
+
+    @mpi_case.of_each_implementation
+    def test_a_rank_that_waits_in_python(self, implementation):
+        if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+            self.skipTest("no CPython 3.11 to 3.13")
+        traces = self.record(implementation, "hang.py", "absent_rank", python=True)
+        self.assert_first(self.of_files(*traces), "absent_rank",
+                          r"^rank 1 of 3 .* its thread \d+ .* at threading.py:\d+ in Condition.wait, from hang.py:14 in "
+                          "load_batch; it has not come to MPI_Barrier number 2 ")
 
     @mpi_case.of_each_implementation
     def test_a_rank_that_sleeps(self, implementation):

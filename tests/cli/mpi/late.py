@@ -1,5 +1,4 @@
-"""As late.c, with Python's lock as the cause, and without a Python package for MPI: its calls are looked up where a
-program's own would be, so that a preloaded library sees them.
+"""As late.c, with Python's lock as the cause.
 
     late.py LIBRARY gil BAD LATE_US EVERY STEPS BASE_US CALL [PINNED]
 
@@ -14,16 +13,11 @@ import sys
 import threading
 import time
 
-LIBRARY, _, BAD, LATE, EVERY, STEPS, BASE, CALL = sys.argv[1:9]
+from calls import DOUBLE, SUM, WORLD, mpi, rank_and_size
+
+_, BAD, LATE, EVERY, STEPS, BASE, CALL = sys.argv[2:9]
 BAD, STEPS = int(BAD), int(STEPS)
 LATE, BASE = float(LATE) / 1e6, float(BASE) / 1e6
-ctypes.CDLL(LIBRARY, mode=ctypes.RTLD_GLOBAL)
-mpi = ctypes.CDLL(None)
-if "mpich" in LIBRARY:
-    WORLD, DOUBLE, SUM = ctypes.c_int(0x44000000), ctypes.c_int(0x4c00080b), ctypes.c_int(0x58000003)
-else:
-    WORLD, DOUBLE, SUM = (ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(mpi, f"ompi_mpi_{name}")))
-                          for name in ("comm_world", "double", "op_sum"))
 
 
 def pin():
@@ -42,10 +36,7 @@ def run():
     if sys.argv[9:] == ["1"]:
         pin()
     mpi.MPI_Init(None, None)
-    rank, size = ctypes.c_int(), ctypes.c_int()
-    mpi.MPI_Comm_rank(WORLD, ctypes.byref(rank))
-    mpi.MPI_Comm_size(WORLD, ctypes.byref(size))
-    rank, size, ends = rank.value, size.value, threading.Event()
+    (rank, size), ends = rank_and_size(), threading.Event()
     sys.setswitchinterval(LATE)
 
     def others():

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cli/join/address_space.h"
+#include "cli/stacks/address_space.h"
 
 namespace wicprof::cli {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cli/join/mapped_object.h"
+#include "cli/stacks/mapped_object.h"
 
 namespace wicprof::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/join/mapped_object.h"
+#include "cli/stacks/mapped_object.h"
 
 #include <elf.h>
 
@@ -68,7 +68,7 @@ MappedObject::Symbols MappedObject::symbols(AddressSpace& memory) const {
   return found;
 }
 
-std::vector<CodeRange> MappedObject::functions(AddressSpace& memory, std::string_view name) const {
+std::vector<CodeRange> MappedObject::exported(AddressSpace& memory, std::string_view name, unsigned type) const {
   std::vector<CodeRange> found;
   const Symbols symbols = this->symbols(memory);
   struct Head {
@@ -87,7 +87,7 @@ std::vector<CodeRange> MappedObject::functions(AddressSpace& memory, std::string
     if (!of_chain) break;
     if ((*of_chain | 1) == (hash | 1)) {
       const auto symbol = memory.value<Elf64_Sym>(symbols.table + std::uint64_t{i} * sizeof(Elf64_Sym));
-      if (symbol && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+      if (symbol && ELF64_ST_TYPE(symbol->st_info) == type && symbol->st_shndx != SHN_UNDEF &&
           memory.text(symbols.names + symbol->st_name, name.size()) == name) {
         found.push_back({bias_ + symbol->st_value, bias_ + symbol->st_value + symbol->st_size});
       }
@@ -95,6 +95,15 @@ std::vector<CodeRange> MappedObject::functions(AddressSpace& memory, std::string
     if ((*of_chain & 1) != 0) break;
   }
   return found;
+}
+
+std::vector<CodeRange> MappedObject::functions(AddressSpace& memory, std::string_view name) const {
+  return exported(memory, name, STT_FUNC);
+}
+
+std::optional<std::uint64_t> MappedObject::variable(AddressSpace& memory, std::string_view name) const {
+  const std::vector<CodeRange> found = exported(memory, name, STT_OBJECT);
+  return found.empty() ? std::nullopt : std::optional(found.front().begin);
 }
 
 std::optional<std::uint64_t> MappedObject::function(AddressSpace& memory, std::string_view name) const {

@@ -1,9 +1,9 @@
-#include "cli/join/unwind_expression.h"
+#include "cli/stacks/unwind_expression.h"
 
 #include <utility>
 #include <vector>
 
-#include "cli/join/byte_reader.h"
+#include "cli/stacks/byte_reader.h"
 
 namespace wicprof::cli {
 

@@ -1,10 +1,10 @@
-#include "cli/join/unwind_rules.h"
+#include "cli/stacks/unwind_rules.h"
 
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "cli/join/byte_reader.h"
+#include "cli/stacks/byte_reader.h"
 
 namespace wicprof::cli {
 

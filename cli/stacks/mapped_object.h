@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/join/address_space.h"
+#include "cli/stacks/address_space.h"
 
 namespace wicprof::cli {
 
@@ -28,6 +28,9 @@ class MappedObject {
   /// nullopt: none.
   std::optional<std::uint64_t> function(AddressSpace& memory, std::string_view name) const;
 
+  /// An exported variable; nullopt: none.
+  std::optional<std::uint64_t> variable(AddressSpace& memory, std::string_view name) const;
+
   std::uint64_t begin() const { return begin_; }
   /// Of .eh_frame_hdr; 0: none.
   std::uint64_t unwind_index() const { return unwind_index_; }
@@ -37,6 +40,8 @@ class MappedObject {
     std::uint64_t table = 0, names = 0, hash = 0;  // hash: DT_GNU_HASH
   };
   Symbols symbols(AddressSpace& memory) const;
+  /// `type`: STT_FUNC, STT_OBJECT
+  std::vector<CodeRange> exported(AddressSpace& memory, std::string_view name, unsigned type) const;
 
   std::uint64_t begin_ = 0;  // of its ELF header
   std::uint64_t bias_ = 0;   // what the loader added to its addresses

@@ -1,11 +1,12 @@
-#include "cli/join/address_space.h"
+#include "cli/stacks/address_space.h"
 
 #include <fmt/format.h>
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 namespace wicprof::cli {
@@ -16,12 +17,14 @@ void AddressSpace::refresh() {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid_));
   for (std::string line; std::getline(maps, line);) {
     Mapping mapping;
-    char dash = 0;
-    std::istringstream words(line);
-    words >> std::hex >> mapping.begin >> dash >> mapping.end >> mapping.rights >> mapping.offset >> mapping.device >>
-        std::dec >> mapping.inode >> std::ws;
-    if (dash != '-') continue;
-    std::getline(words, mapping.path);
+    char rights[8] = {}, device[32] = {};
+    int path = 0;
+    const int found = std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %31s %" SCNu64 " %n",
+                                  &mapping.begin, &mapping.end, rights, &mapping.offset, device, &mapping.inode, &path);
+    if (found != 6) continue;
+    mapping.rights = rights;
+    mapping.device = device;
+    mapping.path = line.substr(static_cast<std::size_t>(path));
     mappings_.push_back(std::move(mapping));
   }
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/join/unwind_expression.h"
+#include "cli/stacks/unwind_expression.h"
 
 namespace wicprof::cli {
 

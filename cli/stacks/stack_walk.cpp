@@ -1,4 +1,4 @@
-#include "cli/join/stack_walk.h"
+#include "cli/stacks/stack_walk.h"
 
 #include <map>
 #include <optional>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cli/join/unwind_rules.h"
+#include "cli/stacks/unwind_rules.h"
 
 namespace wicprof::cli {
 
