@@ -30,13 +30,20 @@ struct PythonLine {
   std::uint32_t line = 0;
 };
 
+/// Where a thread is in machine code.
+struct NativeFrame {
+  std::string function;  ///< demangled; empty = not known
+  std::string object;    ///< the file of the program or library, without its folders
+};
+
 /// A host thread, as the operating system shows it.
 struct SeenThread {
   std::uint32_t process = 0, thread = 0;
   std::string name;
   char state = '?';          ///< R runs, S sleeps, D sleeps and cannot be woken, Z ended, T stopped; ? not known
   std::string kernel_place;  ///< the function of the operating system in which the thread sleeps; empty = not known
-  std::vector<PythonLine> python = {};  ///< the innermost function first; empty = none, or not known
+  std::vector<PythonLine> python = {};   ///< the innermost function first; empty = none, or not known
+  std::vector<NativeFrame> native = {};  ///< of a process's first thread: the same
 };
 
 struct SeenProcess {

@@ -29,11 +29,23 @@ std::string state_of(const SeenThread& thread) {
   return thread.kernel_place.empty() ? "sleeps" : "sleeps in " + one_line(thread.kernel_place);
 }
 
+bool is_of_c_library(const NativeFrame& frame) {
+  for (const std::string_view name : {"libc.so", "libc-", "libpthread", "librt", "ld-linux", "[vdso]"}) {
+    if (frame.object.starts_with(name)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string doing(const SeenThread& thread) {
   std::string text = state_of(thread);
-  if (thread.python.empty()) return text;
+  if (thread.python.empty()) {
+    const auto at = std::ranges::find_if_not(thread.native, is_of_c_library);
+    if (at != thread.native.end() && !at->function.empty())
+      text += fmt::format(" at {} of {}", one_line(function_name(at->function)), one_line(at->object));
+    return text;
+  }
   const auto own = std::ranges::find_if(thread.python, [](const PythonLine& line) {
     return is_programs({line.file, "", line.function});
   });

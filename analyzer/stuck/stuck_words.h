@@ -27,7 +27,8 @@ std::string who(const Agent& agent);
 
 /// What a thread does as the operating system shows it: "runs on a CPU", "sleeps in futex_do_wait".
 /// "sleeps in futex_do_wait at queue.py:171 in get, from train.py:60 in step": where Python is known, its innermost
-/// function, and the innermost one of the program where that is a library's.
+/// function, and the innermost one of the program where that is a library's. Else, where machine code is known, its
+/// innermost function that is not of the C library: "sleeps in pipe_read at load_batch of solver".
 std::string doing(const SeenThread& thread);
 
 /// "train.py:60 in step"

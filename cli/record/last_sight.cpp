@@ -15,6 +15,8 @@ namespace {
 constexpr TimeNs kBetweenLastSights = kSecond;
 /// A recorder that is killed leaves a sight that is so old. Not calibrated: longer than most steps of a job.
 constexpr TimeNs kKeptAfter = 3 * kSecond;
+/// For the stacks of all ranks of this machine: the recorder has other things to do.
+constexpr TimeNs kStackPatience = 300 * kMillisecond;
 
 }  // namespace
 
@@ -49,7 +51,7 @@ void LastSight::follow(TimeNs now) {
   std::erase_if(alive_, process_is_gone);
   if (goes_on || since_ == 0) {
     since_ = now;
-    next_python_ = now + kKeptAfter;
+    next_stacks_ = now + kKeptAfter;
     still_.reset();
   } else {
     look(now);
@@ -60,15 +62,17 @@ void LastSight::follow(TimeNs now) {
 
 void LastSight::look(TimeNs now) {
   analyzer::StuckView view = look_at_work(work_, app_);
-  if (now >= next_python_) {
-    add_python(view);
-    next_python_ = now + (now - since_);  // less often the longer nothing changes
+  if (now >= next_stacks_) {
+    add_stacks(view, kStackPatience);
+    next_stacks_ = now + (now - since_);  // less often the longer nothing changes
   } else if (still_) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<analyzer::PythonLine>*> known;
-    for (analyzer::SeenThread& thread : still_->threads) known[{thread.process, thread.thread}] = &thread.python;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, analyzer::SeenThread*> known;
+    for (analyzer::SeenThread& thread : still_->threads) known[{thread.process, thread.thread}] = &thread;
     for (analyzer::SeenThread& thread : view.threads) {
       const auto found = known.find({thread.process, thread.thread});
-      if (found != known.end()) thread.python = std::move(*found->second);
+      if (found == known.end()) continue;
+      thread.python = std::move(found->second->python);
+      thread.native = std::move(found->second->native);
     }
   }
   still_ = std::move(view);
@@ -80,7 +84,7 @@ void LastSight::end(bool told) {
   // stopped ones do that were woken for that.
   const bool is_kept = told && still_;
   analyzer::StuckView view = is_kept ? *std::move(still_) : look_at_work(work_, app_);
-  if (!is_kept) add_python(view);
+  if (!is_kept) add_stacks(view, kStackPatience);
   if (told) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
   }

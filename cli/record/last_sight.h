@@ -41,7 +41,7 @@ class LastSight {
   const OpenWork& work_;
   const std::uint32_t app_;
   const bool is_rank_;
-  TimeNs next_ = 0, since_ = 0, next_python_ = 0;
+  TimeNs next_ = 0, since_ = 0, next_stacks_ = 0;
   Progress progress_;                         // at the last look
   std::set<std::uint32_t> alive_;             // then
   std::optional<analyzer::StuckView> still_;  // if nothing has come further since

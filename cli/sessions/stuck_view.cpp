@@ -21,6 +21,7 @@
 #include "cli/sessions/open_entries.h"
 #include "cli/sessions/trace_rows.h"
 #include "cli/sessions/view_text.h"
+#include "cli/stacks/native_stack.h"
 #include "cli/stacks/python_stacks.h"
 #include "store/read/reader.h"
 
@@ -143,16 +144,17 @@ analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app) {
   return view;
 }
 
-std::vector<std::uint32_t> add_python(analyzer::StuckView& view) {
+std::vector<std::uint32_t> add_stacks(analyzer::StuckView& view, TimeNs patience) {
   std::map<std::uint32_t, std::vector<analyzer::SeenThread*>> of_process;
   for (analyzer::SeenThread& thread : view.threads) of_process[thread.process].push_back(&thread);
   std::vector<std::uint32_t> refused;
+  const TimeNs begin = now_ns();
   for (const auto& [pid, threads] : of_process) {
+    if (now_ns() - begin > patience) break;
     PythonStacks stacks = python_stacks(static_cast<pid_t>(pid));
     if (stacks.refused) refused.push_back(pid);
     analyzer::SeenThread* first = nullptr;
     for (analyzer::SeenThread* const thread : threads) {
-      if (stacks.threads.empty()) break;
       if (thread->thread == pid) first = thread;
       const auto found = stacks.threads.find(own_number(*thread));
       if (found == stacks.threads.end()) continue;
@@ -162,6 +164,8 @@ std::vector<std::uint32_t> add_python(analyzer::StuckView& view) {
     // Python keeps the number that the thread had in the process from which this one was forked.
     if (first != nullptr && first->python.empty() && stacks.threads.size() == 1)
       first->python = std::move(stacks.threads.begin()->second);
+    if (first != nullptr && first->python.empty())
+      first->native = native_stack(static_cast<pid_t>(pid), static_cast<pid_t>(pid));
   }
   return refused;
 }
@@ -187,7 +191,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
     process.shares_memory = is_sharer(map->open_work(), process.pid);
     if (process.alive) add_threads(process.pid, view.threads);
   }
-  for (const std::uint32_t pid : add_python(view)) {
+  for (const std::uint32_t pid : add_stacks(view)) {
     seen.not_seen.push_back(fmt::format(
         "the Python functions of process {}: the system lets only its user and its parents look into it (sysctl "
         "kernel.yama.ptrace_scope). The trace of a job of ranks that hangs has them: wic-prof stuck TRACE",

@@ -18,9 +18,10 @@ namespace wicprof::cli {
 /// the words of patched loops, as the collectors saw them last.
 analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app);
 
-/// Adds where the threads of the view are in Python. Takes some 3 ms per process. Returns the processes in Python that
-/// the system does not let this one look into.
-std::vector<std::uint32_t> add_python(analyzer::StuckView& view);
+/// Adds where the threads of the view are in Python, and where the first thread of other processes is in machine code.
+/// Takes some milliseconds per process; once `patience` has passed, the other processes are left out. Returns the
+/// processes in Python that the system does not let this one look into.
+std::vector<std::uint32_t> add_stacks(analyzer::StuckView& view, TimeNs patience = 60 * kSecond);
 
 /// Error: the session cannot be mapped.
 Result<SeenSession> look_at_session(const SessionInfo& session, const SessionStatus& status);

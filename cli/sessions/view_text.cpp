@@ -106,9 +106,13 @@ void fields(Do&& f, auto& v, const analyzer::PythonLine&) {
   f("function", v.function), f("file", v.file), f("line", v.line);
 }
 template <class Do>
+void fields(Do&& f, auto& v, const analyzer::NativeFrame&) {
+  f("function", v.function), f("object", v.object);
+}
+template <class Do>
 void fields(Do&& f, auto& v, const SeenThread&) {
   f("process", process(v.process)), f("thread", v.thread), f("name", v.name), f("state", v.state);
-  f("kernel_place", v.kernel_place), f("python", v.python);
+  f("kernel_place", v.kernel_place), f("python", v.python), f("native", v.native);
 }
 template <class Do>
 void fields(Do&& f, auto& v, const SeenProcess&) {

@@ -32,6 +32,8 @@ class MappedObject {
   std::optional<std::uint64_t> variable(AddressSpace& memory, std::string_view name) const;
 
   std::uint64_t begin() const { return begin_; }
+  /// What the loader added to the addresses that its file has.
+  std::uint64_t bias() const { return bias_; }
   /// Of .eh_frame_hdr; 0: none.
   std::uint64_t unwind_index() const { return unwind_index_; }
 
@@ -44,7 +46,7 @@ class MappedObject {
   std::vector<CodeRange> exported(AddressSpace& memory, std::string_view name, unsigned type) const;
 
   std::uint64_t begin_ = 0;  // of its ELF header
-  std::uint64_t bias_ = 0;   // what the loader added to its addresses
+  std::uint64_t bias_ = 0;
   std::uint64_t unwind_index_ = 0, dynamic_ = 0;
 };
 

@@ -104,15 +104,20 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                        {"age_ns", view.now - kernel.launched}});
   }
   for (const SeenThread& thread : view.threads) {
-    Json python = Json::array();
+    Json python = Json::array(), native = Json::array();
     for (const PythonLine& line : thread.python)
       python.push_back({{"function", line.function}, {"file", line.file}, {"line", line.line}});
+    for (const NativeFrame& frame : thread.native) {
+      native.push_back(
+          {{"function", frame.function.empty() ? Json(nullptr) : Json(frame.function)}, {"object", frame.object}});
+    }
     threads.push_back({{"process", own(thread.process)},
                        {"thread", thread.thread},
                        {"name", thread.name},
                        {"state", std::string(1, thread.state)},
                        {"sleeps_in", thread.kernel_place.empty() ? Json(nullptr) : Json(thread.kernel_place)},
-                       {"python", python}});
+                       {"python", python},
+                       {"native", native}});
   }
   return {{"at_ns", view.now},
           {"causes", causes},
