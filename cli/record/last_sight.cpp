@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/stuck/view_text.h"
 #include "cli/sessions/stuck_view.h"
-#include "cli/sessions/view_text.h"
 
 namespace wicprof::cli {
 
@@ -29,6 +29,24 @@ LastSight::Progress LastSight::progress() const {
   return all;
 }
 
+std::vector<LastSight::Open> LastSight::long_waits(TimeNs now) const {
+  std::vector<Open> all;
+  const auto add = [&](char table, const auto& entries) {
+    for (std::size_t i = 0; i < std::size(entries); ++i) {
+      const auto open = entries[i].read();
+      if (!open || open->begin == 0 || now - open->begin < longest_) continue;
+      if constexpr (requires { open->end; }) {
+        if (open->end != 0) continue;
+      }
+      all.push_back({table, i, open->begin});
+    }
+  };
+  add('c', work_.calls);
+  add('m', work_.mpi_calls);
+  add('w', work_.waits);
+  return all;
+}
+
 bool LastSight::has_ranks() const {
   const auto any = [](const auto& table) {
     return std::any_of(std::begin(table), std::end(table), [](const auto& entry) { return entry.pid() != 0; });
@@ -37,41 +55,67 @@ bool LastSight::has_ranks() const {
 }
 
 void LastSight::follow(TimeNs now) {
+  const std::lock_guard lock(mutex_);
   if (ended_ || now < next_) return;
-  next_ = now + kBetweenLastSights;
-  Progress current = progress();
-  if (current.empty() && !is_rank_) return;
-  const bool goes_on = std::exchange(progress_, std::move(current)) != progress_;
+  next_ = now + std::min(kBetweenLastSights, longest_);
+  see(now);
+}
+
+std::string LastSight::look(TimeNs now) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) see(now);
+  return kept_;
+}
+
+void LastSight::see(TimeNs now) {
+  std::vector<Open> current = long_waits(now);
+  const bool hung = hangs();
+  const bool others = !std::includes(long_waits_.begin(), long_waits_.end(), current.begin(), current.end());
+  // The words of patched loops: the next look has them.
+  if (others) work_.asked.fetch_add(1);
+  if (hung && current.empty()) longest_ *= 2;
+  long_waits_ = std::move(current);
+  Progress calls = progress();
+  const bool any_ranks = is_rank_ || !calls.empty();
+  const bool goes_on = std::exchange(progress_, std::move(calls)) != progress_;
   if (goes_on) since_ = now;
-  still_.reset();
   alive_ = {app_};
   for (const auto& entry : work_.mpi_calls) alive_.insert(entry.pid());
   for (const auto& entry : work_.nccl) alive_.insert(entry.pid());
   std::erase_if(alive_, process_is_gone);
-  if (!goes_on) still_ = look_at_work(work_, app_);
-  const bool keeps = !goes_on && now - since_ >= kKeptAfter;
-  if (std::exchange(kept_, keeps) != keeps) publish(keeps ? view_text(*still_) : "");
+  still_.reset();
+  if (hangs() || (any_ranks && !goes_on)) {
+    still_ = look_at_work(work_, app_);
+    still_->hung = hangs();
+  }
+  if (!hangs() && (!still_ || now - since_ < kKeptAfter)) return keep("");
+  if (others || hung != hangs() || kept_.empty()) keep(analyzer::view_text(*still_));
 }
 
-void LastSight::end(bool told) {
-  if (std::exchange(ended_, true) || !has_ranks()) return;
+void LastSight::end(End how) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(ended_, true)) return;
+  const bool hung = hangs() && how != End::well;
+  if (!hung && !has_ranks()) return keep("");
   // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die, or what
   // stopped ones do that were woken for that.
-  analyzer::StuckView view = told && still_ ? *std::move(still_) : look_at_work(work_, app_);
-  if (told) {
+  const bool before = hung || how == End::told;
+  analyzer::StuckView view = before && still_ ? *std::move(still_) : look_at_work(work_, app_);
+  if (before) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
   }
-  publish(view_text(view));
+  view.hung = hung;
+  keep(analyzer::view_text(view));
 }
 
-void LastSight::publish(std::string text) {
-  const std::lock_guard lock(mutex_);
-  news_ = std::move(text);
+void LastSight::keep(std::string text) {
+  is_news_ = is_news_ || text != kept_;
+  kept_ = std::move(text);
 }
 
 std::optional<std::string> LastSight::news() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(news_, std::nullopt);
+  return std::exchange(is_news_, false) ? std::optional(kept_) : std::nullopt;
 }
 
 }  // namespace wicprof::cli
