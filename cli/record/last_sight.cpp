@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/stuck/view_text.h"
+#include "cli/record/long_wait.h"
 #include "cli/sessions/stuck_view.h"
 
 namespace wicprof::cli {
@@ -29,24 +30,6 @@ LastSight::Progress LastSight::progress() const {
   return all;
 }
 
-std::vector<LastSight::Open> LastSight::long_waits(TimeNs now) const {
-  std::vector<Open> all;
-  const auto add = [&](char table, const auto& entries) {
-    for (std::size_t i = 0; i < std::size(entries); ++i) {
-      const auto open = entries[i].read();
-      if (!open || open->begin == 0 || now - open->begin < longest_) continue;
-      if constexpr (requires { open->end; }) {
-        if (open->end != 0) continue;
-      }
-      all.push_back({table, i, open->begin});
-    }
-  };
-  add('c', work_.calls);
-  add('m', work_.mpi_calls);
-  add('w', work_.waits);
-  return all;
-}
-
 bool LastSight::has_ranks() const {
   const auto any = [](const auto& table) {
     return std::any_of(std::begin(table), std::end(table), [](const auto& entry) { return entry.pid() != 0; });
@@ -68,7 +51,9 @@ std::string LastSight::look(TimeNs now) {
 }
 
 void LastSight::see(TimeNs now) {
-  std::vector<Open> current = long_waits(now);
+  decltype(long_waits_) current;
+  for_each_long_wait(work_, now - longest_,
+                     [&](const auto& entry, const auto& open) { current.emplace(&entry, open.begin); });
   const bool hung = hangs();
   const bool others = !std::includes(long_waits_.begin(), long_waits_.end(), current.begin(), current.end());
   // The words of patched loops: the next look has them.

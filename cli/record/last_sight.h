@@ -2,13 +2,12 @@
 // traces of all ranks sees which of them has left out what the others wait for; and of a program that hangs.
 #pragma once
 
-#include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/stuck/stuck.h"
@@ -46,15 +45,7 @@ class LastSight {
 
  private:
   using Progress = std::vector<TimeNs>;  // grows, or changes, with each call
-  /// A wait that is open.
-  struct Open {
-    char table;
-    std::size_t entry;
-    TimeNs begin;
-    auto operator<=>(const Open&) const = default;
-  };
   Progress progress() const;
-  std::vector<Open> long_waits(TimeNs now) const;
   bool has_ranks() const;
   bool hangs() const { return !long_waits_.empty(); }
   void see(TimeNs now);
@@ -65,10 +56,10 @@ class LastSight {
   const bool is_rank_;
   std::mutex mutex_;  // guards what follows
   TimeNs longest_, next_ = 0, since_ = 0;
-  Progress progress_;                         // at the last look
-  std::vector<Open> long_waits_;              // then, sorted
-  std::set<std::uint32_t> alive_;             // then
-  std::optional<analyzer::StuckView> still_;  // if nothing has come further since
+  Progress progress_;                                    // at the last look
+  std::set<std::pair<const void*, TimeNs>> long_waits_;  // then: entries, and when their waits began
+  std::set<std::uint32_t> alive_;                        // then
+  std::optional<analyzer::StuckView> still_;             // if nothing has come further since
   bool ended_ = false, is_news_ = false;
   std::string kept_;
 };

@@ -113,6 +113,7 @@ class RecordingRun {
   AbRun ab_;
   AutoRun autopilot_;
   CpuQuota quota_;
+  LastSight sight_;  // outlives the drain, which asks for its news
   TimeNs quota_followed_ = 0, root_looked_ = 0;
   std::optional<TimeNs> stolen_before_;
   std::optional<QuotaCounts> throttled_before_;
@@ -125,7 +126,6 @@ class RecordingRun {
   std::optional<Heartbeat> heartbeat_;
   pid_t helper_ = 0;
   std::optional<Supervision> supervision_;
-  LastSight sight_;
 };
 
 }  // namespace wicprof::cli
