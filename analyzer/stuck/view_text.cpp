@@ -4,7 +4,6 @@
 #include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>

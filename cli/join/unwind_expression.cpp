@@ -1,6 +1,5 @@
 #include "cli/join/unwind_expression.h"
 
-#include <utility>
 #include <vector>
 
 #include "cli/join/byte_reader.h"

@@ -1,7 +1,5 @@
 #include "cli/join/unwind_rules.h"
 
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "cli/join/byte_reader.h"

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "cli/record/child_processes.h"
