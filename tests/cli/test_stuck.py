@@ -60,7 +60,7 @@ class Stuck(stuck_case.Asks, harness.Case):
         self.assertIn("ernel", text)
         self.assertNotIn("\033", text)
         deep = '{"waits": ' + "[" * 100_000 + "]" * 100_000 + "}"
-        for damage in ("{", deep, "[]", '{"waits": [{"value": 3}], "now": "x"}', '{"threads": {"name": 3}}'):
+        for damage in ("{", deep, "[]", '{"waits": [{"value": 3}], "now": "x"}', '{"threads": [{"name": 3}]}'):
             self.keep(damage)
             with self.subTest(damage=damage):
                 self.assert_refused(self.wic_prof("stuck", "t.wicprof"), 2, "t.wicprof", "cannot be read")
