@@ -9,8 +9,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/aggregates/party_matrix.h"

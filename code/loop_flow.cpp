@@ -1,7 +1,6 @@
 #include "code/loop_flow.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace wicprof {
 

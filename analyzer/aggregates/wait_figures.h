@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "analyzer/measure/durations.h"
 #include "analyzer/measure/statistics.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer::pattern_evidence {

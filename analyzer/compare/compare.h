@@ -1,7 +1,6 @@
 // Before and after: iteration times between the interventions of one trace, or between two traces.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

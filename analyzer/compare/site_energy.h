@@ -1,8 +1,6 @@
 // What polling takes at each wait site, from the phases of `run --ab --energy`.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 

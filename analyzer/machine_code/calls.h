@@ -1,11 +1,9 @@
 // A function together with the functions that it calls.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/machine_code/sass.h"

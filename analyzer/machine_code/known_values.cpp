@@ -1,7 +1,6 @@
 #include "analyzer/machine_code/known_values.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -26,7 +26,6 @@
 // hide the gain of a short recording. Without such an iteration, T counts all the time that polled.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

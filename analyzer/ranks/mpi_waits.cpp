@@ -1,7 +1,6 @@
 #include "analyzer/ranks/mpi_waits.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>

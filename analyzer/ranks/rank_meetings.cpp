@@ -1,6 +1,5 @@
 #include "analyzer/ranks/rank_meetings.h"
 
-#include <map>
 #include <utility>
 
 #include "analyzer/ranks/mpi_waits.h"

@@ -1,7 +1,6 @@
 #include "analyzer/ranks/repeated_waits.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "protocol/mpi_operation.h"
 

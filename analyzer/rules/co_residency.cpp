@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/words/format.h"

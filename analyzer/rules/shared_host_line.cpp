@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/measured.h"

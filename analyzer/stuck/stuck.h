@@ -141,6 +141,7 @@ enum class SeenBy : std::uint8_t {
 struct StuckView {
   TimeNs now = 0;
   SeenBy by = SeenBy::sessions;
+  bool hung = false;          ///< of a trace: something had waited for long when the recording ended
   bool has_all_ranks = true;  ///< a rank without a process here never came; false: nobody looked at it
   TimeNs clock_error = 0;     ///< between times of several machines
   std::vector<OfProcess<OpenWait>> waits;

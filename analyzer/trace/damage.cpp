@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "analyzer/measure/tasks.h"
 #include "store/format/plausible_times.h"

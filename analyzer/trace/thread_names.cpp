@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 
-ThreadNames::ThreadNames(const TraceModel& model) : model_(model) {
-  const std::string pid = model.meta_value(store::MetaKey::pid);
-  std::from_chars(pid.data(), pid.data() + pid.size(), first_process_);
+ThreadNames::ThreadNames(const TraceModel& model) : model_(model), first_process_(model.app()) {
   // A new thread bears the name of the main thread, which the kernel cuts after 15 characters.
   std::set<std::string> inherited{model.meta_value(store::MetaKey::app).substr(0, 15)};
   for (const store::ProcessRow& process : model.processes) inherited.insert(process.name.substr(0, 15));

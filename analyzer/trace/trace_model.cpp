@@ -30,8 +30,8 @@ struct Extent {
   }
 };
 
-/// The time in `meta`; nothing if the trace does not hold it.
-std::optional<TimeNs> time_in(const TraceModel& model, store::MetaKey key) {
+/// The positive number in `meta`, mostly a time; nothing if the trace does not hold it.
+std::optional<TimeNs> number_in(const TraceModel& model, store::MetaKey key) {
   const std::string text = model.meta_value(key);
   TimeNs time = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
@@ -41,9 +41,9 @@ std::optional<TimeNs> time_in(const TraceModel& model, store::MetaKey key) {
 
 /// When the recording began: the program's start, or the end of --delay.
 std::optional<TimeNs> recorded_from(const TraceModel& model) {
-  const std::optional<TimeNs> started = time_in(model, store::MetaKey::started_ns);
+  const std::optional<TimeNs> started = number_in(model, store::MetaKey::started_ns);
   if (!started) return std::nullopt;
-  return std::max(*started, time_in(model, store::MetaKey::capture_from_ns).value_or(*started));
+  return std::max(*started, number_in(model, store::MetaKey::capture_from_ns).value_or(*started));
 }
 
 Extent extent_of(const TraceModel& model) {
@@ -97,10 +97,10 @@ std::string why_incomplete(const TraceModel& model) {
 }  // namespace
 
 std::optional<Interval> recorded_run(const TraceModel& model) {
-  const std::optional<TimeNs> from = recorded_from(model), ended = time_in(model, store::MetaKey::ended_ns);
+  const std::optional<TimeNs> from = recorded_from(model), ended = number_in(model, store::MetaKey::ended_ns);
   if (!from || !ended) return std::nullopt;
-  const TimeNs until = std::min(*ended, time_in(model, store::MetaKey::capture_until_ns).value_or(*ended));
-  const TimeNs kept = time_in(model, store::MetaKey::capture_keep_last_ns).value_or(until);
+  const TimeNs until = std::min(*ended, number_in(model, store::MetaKey::capture_until_ns).value_or(*ended));
+  const TimeNs kept = number_in(model, store::MetaKey::capture_keep_last_ns).value_or(until);
   if (until <= *from) return std::nullopt;
   return Interval{std::max(*from, until - kept), until};
 }
@@ -108,6 +108,10 @@ std::optional<Interval> recorded_run(const TraceModel& model) {
 std::string TraceModel::meta_value(store::MetaKey key) const {
   const auto found = meta.find(std::string(store::name_of(key)));
   return found == meta.end() ? std::string() : found->second;
+}
+
+store::ProcessId TraceModel::app() const {
+  return static_cast<store::ProcessId>(number_in(*this, store::MetaKey::pid).value_or(0));
 }
 
 const store::SiteRow* TraceModel::site(SiteId id) const {
@@ -252,6 +256,9 @@ class Loading {
 Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch) {
   using store::Reader;
   TraceModel model;
+  Result<std::map<std::string, std::string>> meta = reader.meta();
+  if (!meta) return meta.error();
+  model.meta = *std::move(meta);
   Loading loading(name, watch);
   // The parts that may take longest come first, so that the threads end together.
   loading.part(&Reader::pc_totals, model.pc_totals);
@@ -261,7 +268,10 @@ Result<TraceModel> load(const store::Reader& reader, std::string name, const Loa
   loading.part(&Reader::sass, model.sass);
   loading.part(&Reader::stats, model.stats);
   loading.part(&Reader::digest_sums, model.digest_sums);
-  loading.part(&Reader::meta, model.meta);
+  if (!model.meta_value(store::MetaKey::open_work).empty()) {
+    loading.part(&Reader::last_signals, model.last_signals);
+    loading.part(&Reader::last_messages, model.last_messages);
+  }
   {
     const std::optional<Reader> other = reader.another();
     std::future<void> helper;

@@ -36,7 +36,10 @@ struct TraceModel : store::Lists {
   std::vector<store::PcTotalRow> pc_totals;
   std::vector<store::SassRow> sass;
   std::vector<store::StatRow> stats;
-  std::vector<store::DigestSumRow> digest_sums;          ///< of digests: what they do not have row by row
+  std::vector<store::DigestSumRow> digest_sums;  ///< of digests: what they do not have row by row
+  // Of a trace that keeps what its processes were in when its recording ended:
+  std::vector<store::Reader::SignalOfProcess> last_signals;
+  std::vector<store::Reader::MessagesOfProcess> last_messages;
   std::vector<JoinedTrace> joined;                       ///< empty for one trace
   std::map<store::ProcessId, std::size_t> joined_trace;  ///< of a process, where traces were joined
 
@@ -50,6 +53,8 @@ struct TraceModel : store::Lists {
   TimeNs span() const { return end - begin; }
   /// The value of a meta key; empty if the trace does not have the key.
   std::string meta_value(store::MetaKey key) const;
+  /// The process that wic-prof started, or attached to; 0: not known.
+  store::ProcessId app() const;
   /// Whether this is a digest, or one of the traces that it was joined from is: only rows of MPI, processes, threads
   /// and counters are sure to be here.
   bool is_digest() const { return !meta_value(store::MetaKey::digest_of).empty(); }

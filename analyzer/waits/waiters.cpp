@@ -1,8 +1,6 @@
 #include "analyzer/waits/waiters.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 namespace wicprof::analyzer {
 namespace {

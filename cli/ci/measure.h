@@ -1,7 +1,6 @@
 // The gate's runs: without a window, one after the other, alternating between the sides.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"

@@ -10,12 +10,12 @@
 #include <cstring>
 #include <memory>
 
+#include "analyzer/stuck/view_text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/output_file.h"
 #include "cli/files/output_name.h"
 #include "cli/sessions/dump_views.h"
-#include "cli/sessions/view_text.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "import/import.h"

@@ -9,6 +9,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "protocol/shell_words.h"
+#include "reports/parts/hang.h"
 #include "reports/text/answers.h"
 
 namespace wicprof::cli {
@@ -126,7 +127,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
   const reports::Screen screen = screen_of(STDERR_FILENO);
   show(reports::summary_text(*model, analyzer::analyze(*model, analyzer::Parties::left_out), screen));
   if (outcome.compared) show("\n" + reports::comparison_text(analyzer::compare(*model), screen));
-  const bool hung = !model->meta_value(store::MetaKey::stuck).empty();
+  const bool hung = reports::hang_of(*model).has_value();
   note(fmt::format("written to {}; next: wic-prof {} {}", outcome.trace, hung ? "stuck" : "analyze", trace));
   return facts;
 }

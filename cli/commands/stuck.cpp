@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/words/format.h"
+#include "analyzer/trace/trace_model.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/sessions/dump_views.h"
@@ -24,7 +23,6 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/write_text.h"
-#include "reports/parts/hang.h"
 #include "reports/parts/json.h"
 #include "reports/text/stuck_text.h"
 #include "store/format/meta_key.h"
@@ -77,26 +75,19 @@ Result<Looked> look(const std::string& name) {
   return looked;
 }
 
-using Meta = std::map<std::string, std::string>;
-
-/// The document that the trace has from its recording, if the program hung then.
-Result<nlohmann::ordered_json> recorded(const std::string& trace) {
+/// What the trace says of its recording.
+Result<analyzer::TraceModel> recorded(const std::string& trace) {
+  analyzer::TraceModel model;
   const Result<store::Reader> reader = store::Reader::open(trace);
-  const Result<Meta> meta = reader ? reader->meta() : Result<Meta>(reader.error());
+  auto meta = reader ? reader->meta() : reader.error();
   if (!meta) return meta.error();
-  const auto found = meta->find(std::string(name_of(store::MetaKey::stuck)));
-  if (found == meta->end()) {
-    return unavailable(
-        trace +
-        (meta->contains(std::string(name_of(store::MetaKey::imported_from)))
-             ? " was imported, without a record of a hang; record the program with wic-prof run"
-             : " has no record of a hang: nothing that had waited for half a minute still waited at its recording's "
-               "end"));
-  }
-  nlohmann::ordered_json document = reports::hang_document(found->second);
-  if (document.is_null()) return bad_input(trace + ": what waited at the recording's end cannot be read");
-  document["trace"] = trace;
-  return document;
+  model.meta = *std::move(meta);
+  if (!model.meta_value(store::MetaKey::open_work).empty()) return model;
+  return unavailable(
+      trace +
+      (model.meta_value(store::MetaKey::imported_from).empty()
+           ? " has no record of a hang: nothing that had waited for half a minute still waited at its recording's end"
+           : " was imported, without a record of a hang; record the program with wic-prof run"));
 }
 
 /// Traces of one job, a trace, or dumps.
@@ -112,14 +103,15 @@ Result<nlohmann::ordered_json> of_files(const std::vector<std::string>& files) {
         fmt::format("{} is a dump of PyTorch's Flight Recorder, and others of these files are not; name "
                     "traces or dumps",
                     *std::find_if(files.begin(), files.end(), may_be_dump)));
-  if (files.size() == 1) {
-    const Result<bool> has = has_open_work(files.front());
-    if (!has) return has.error();
-    if (!*has) return recorded(files.front());
-  }
+  const Result<analyzer::TraceModel> one = files.size() == 1 ? recorded(files.front()) : analyzer::TraceModel();
+  if (!one) return one.error();
   const Result<SeenSession> seen = look_at_traces(files);
   if (!seen) return seen.error();
-  return stuck_document(*seen, files);
+  nlohmann::ordered_json document = stuck_document(*seen, files);
+  document["session"] = one->meta_value(store::MetaKey::session);
+  document["app"] = one->meta_value(store::MetaKey::app);
+  document["pid"] = one->app();
+  return document;
 }
 
 Result<nlohmann::ordered_json> document_of(const StuckOptions& options) {
@@ -132,13 +124,8 @@ Result<nlohmann::ordered_json> document_of(const StuckOptions& options) {
 int stuck(const StuckOptions& options) {
   const Result<nlohmann::ordered_json> document = document_of(options);
   if (!document) return fail(document.error());
-  if (options.format == "json") return print_answer(reports::json_document(*document));
-  try {
-    return print_answer(reports::stuck_text(*document, screen_of(STDOUT_FILENO)));
-  } catch (const nlohmann::json::exception& damage) {
-    return fail(bad_input(fmt::format("{}: what waited at the recording's end cannot be read: {}",
-                                      options.files.front(), damage.what())));
-  }
+  return print_answer(options.format == "json" ? reports::json_document(*document)
+                                               : reports::stuck_text(*document, screen_of(STDOUT_FILENO)));
 }
 
 }  // namespace

@@ -26,19 +26,15 @@ constexpr std::string_view kNotWithin[] = {
     "system", "popen", "daemon",
     // those of the environment
     "setenv", "putenv", "unsetenv", "clearenv"};
-constexpr std::string_view kOfMutex[] = {"pthread_mutex_lock",
-                                         "pthread_mutex_timedlock",
-                                         "pthread_mutex_clocklock",
-                                         "pthread_rwlock_rdlock",
-                                         "pthread_rwlock_wrlock",
-                                         "pthread_cond_wait",
-                                         "pthread_cond_timedwait",
-                                         "pthread_cond_clockwait",
-                                         "pthread_barrier_wait",
-                                         "pthread_once",
-                                         "mtx_lock",
-                                         "sem_wait",
-                                         "syscall"};
+constexpr std::string_view kOfMutex[] = {
+    // of mutexes
+    "pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock", "mtx_lock", "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    // of what threads wait for
+    "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_barrier_wait", "pthread_once",
+    "sem_wait",
+    // any system call
+    "syscall"};
 
 /// Where these bytes are in the code of an object; 0: nowhere.
 std::uint64_t find_code(AddressSpace& memory, const MappedObject& object, std::string_view bytes) {

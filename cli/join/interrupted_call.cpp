@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 
 namespace wicprof::cli {
 

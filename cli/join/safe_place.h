@@ -2,7 +2,6 @@
 // and no handler of a signal has interrupted it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "cli/join/c_library.h"

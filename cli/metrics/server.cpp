@@ -22,8 +22,6 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <optional>
-#include <string_view>
 #include <thread>
 #include <utility>
 

@@ -7,11 +7,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/metrics/autopilot_facts.h"

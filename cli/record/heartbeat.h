@@ -1,7 +1,6 @@
 // Tells the program that its recorder lives: without it, the program waits in its own way again.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>

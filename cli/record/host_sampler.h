@@ -14,8 +14,6 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
 #include "protocol/event_sink.h"
 #include "protocol/session.h"

@@ -5,8 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/stuck/view_text.h"
+#include "cli/record/long_wait.h"
 #include "cli/sessions/stuck_view.h"
-#include "cli/sessions/view_text.h"
 
 namespace wicprof::cli {
 
@@ -15,8 +16,19 @@ namespace {
 constexpr TimeNs kBetweenLastSights = kSecond;
 /// A recorder that is killed leaves a sight that is so old. Not calibrated: longer than most steps of a job.
 constexpr TimeNs kKeptAfter = 3 * kSecond;
-/// For the stacks of all ranks of this machine: the recorder has other things to do.
+/// For the stacks of all processes: the recorder has other things to do.
 constexpr TimeNs kStackPatience = 300 * kMillisecond;
+
+void take_stacks(analyzer::StuckView& from, analyzer::StuckView& to) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, analyzer::SeenThread*> known;
+  for (analyzer::SeenThread& thread : from.threads) known[{thread.process, thread.thread}] = &thread;
+  for (analyzer::SeenThread& thread : to.threads) {
+    const auto found = known.find({thread.process, thread.thread});
+    if (found == known.end()) continue;
+    thread.python = std::move(found->second->python);
+    thread.native = std::move(found->second->native);
+  }
+}
 
 }  // namespace
 
@@ -40,65 +52,83 @@ bool LastSight::has_ranks() const {
 }
 
 void LastSight::follow(TimeNs now) {
+  const std::lock_guard lock(mutex_);
   if (ended_ || now < next_) return;
-  next_ = now + kBetweenLastSights;
-  Progress current = progress();
-  if (current.empty() && !is_rank_) return;
-  const bool goes_on = std::exchange(progress_, std::move(current)) != progress_;
+  next_ = now + std::min(kBetweenLastSights, longest_);
+  see(now);
+}
+
+std::string LastSight::look(TimeNs now) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) see(now);
+  return kept_;
+}
+
+void LastSight::see(TimeNs now) {
+  decltype(long_waits_) current;
+  for_each_long_wait(work_, now - longest_,
+                     [&](const auto& entry, const auto& open) { current.emplace(&entry, open.begin); });
+  const bool hung = hangs();
+  const bool others = !std::includes(long_waits_.begin(), long_waits_.end(), current.begin(), current.end());
+  // The words of patched loops: the next look has them.
+  if (others) work_.asked.fetch_add(1);
+  if (hung && current.empty()) longest_ *= 2;
+  long_waits_ = std::move(current);
+  Progress calls = progress();
+  const bool any_ranks = is_rank_ || !calls.empty();
+  const bool goes_on = std::exchange(progress_, std::move(calls)) != progress_;
+  if (goes_on) since_ = now;
   alive_ = {app_};
   for (const auto& entry : work_.mpi_calls) alive_.insert(entry.pid());
   for (const auto& entry : work_.nccl) alive_.insert(entry.pid());
   std::erase_if(alive_, process_is_gone);
-  if (goes_on || since_ == 0) {
-    since_ = now;
-    next_stacks_ = now + kKeptAfter;
-    still_.reset();
-  } else {
-    look(now);
+  std::optional<analyzer::StuckView> before = std::exchange(still_, std::nullopt);
+  if (hangs() || (any_ranks && !goes_on)) {
+    still_ = look_at_work(work_, app_);
+    still_->hung = hangs();
+    add_stacks_to(*still_, before ? &*before : nullptr, now);
   }
-  const bool keeps = !goes_on && now - since_ >= kKeptAfter;
-  if (std::exchange(kept_, keeps) != keeps) publish(keeps ? view_text(*still_) : "");
+  if (!hangs() && (!still_ || now - since_ < kKeptAfter)) return keep("");
+  if (others || hung != hangs() || kept_.empty()) keep(analyzer::view_text(*still_));
 }
 
-void LastSight::look(TimeNs now) {
-  analyzer::StuckView view = look_at_work(work_, app_);
+void LastSight::add_stacks_to(analyzer::StuckView& view, analyzer::StuckView* before, TimeNs now) {
+  if (before == nullptr) {
+    still_since_ = now;
+    next_stacks_ = hangs() ? now : since_ + kKeptAfter;
+  }
   if (now >= next_stacks_) {
     add_stacks(view, kStackPatience);
-    next_stacks_ = now + (now - since_);  // less often the longer nothing changes
-  } else if (still_) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, analyzer::SeenThread*> known;
-    for (analyzer::SeenThread& thread : still_->threads) known[{thread.process, thread.thread}] = &thread;
-    for (analyzer::SeenThread& thread : view.threads) {
-      const auto found = known.find({thread.process, thread.thread});
-      if (found == known.end()) continue;
-      thread.python = std::move(found->second->python);
-      thread.native = std::move(found->second->native);
-    }
+    next_stacks_ = now + std::max(kKeptAfter, now - still_since_);  // less often the longer nothing changes
+  } else if (before != nullptr) {
+    take_stacks(*before, view);
   }
-  still_ = std::move(view);
 }
 
-void LastSight::end(bool told) {
-  if (std::exchange(ended_, true) || !has_ranks()) return;
+void LastSight::end(End how) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(ended_, true)) return;
+  const bool hung = hangs() && how != End::well;
+  if (!hung && !has_ranks()) return keep("");
   // Whoever ends a whole job reaches the program's processes at the same time: a look now shows how they die, or what
   // stopped ones do that were woken for that.
-  const bool is_kept = told && still_;
-  analyzer::StuckView view = is_kept ? *std::move(still_) : look_at_work(work_, app_);
-  if (!is_kept) add_stacks(view, kStackPatience);
-  if (told) {
+  const bool before = hung || how == End::told;
+  analyzer::StuckView view = before && still_ ? *std::move(still_) : look_at_work(work_, app_);
+  if (before) {
     for (analyzer::SeenProcess& process : view.processes) process.alive = process.alive || alive_.contains(process.pid);
   }
-  publish(view_text(view));
+  view.hung = hung;
+  keep(analyzer::view_text(view));
 }
 
-void LastSight::publish(std::string text) {
-  const std::lock_guard lock(mutex_);
-  news_ = std::move(text);
+void LastSight::keep(std::string text) {
+  is_news_ = is_news_ || text != kept_;
+  kept_ = std::move(text);
 }
 
 std::optional<std::string> LastSight::news() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(news_, std::nullopt);
+  return std::exchange(is_news_, false) ? std::optional(kept_) : std::nullopt;
 }
 
 }  // namespace wicprof::cli

@@ -1,5 +1,5 @@
-// What the ranks of a job are in when their recording ends, for the trace: whoever compares the traces of all ranks
-// then sees which of them has left out what the others wait for.
+// What the program is in when its recording ends, for the trace: of the ranks of a job, so that whoever compares the
+// traces of all ranks sees which of them has left out what the others wait for; and of a program that hangs.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/stuck/stuck.h"
@@ -15,39 +16,54 @@
 
 namespace wicprof::cli {
 
+/// Any thread. Waits for nobody else.
 class LastSight {
  public:
-  /// `work` must outlive the object. `app`: the process that the recording is of; `is_rank`: a launcher's.
-  LastSight(const OpenWork& work, std::uint32_t app, bool is_rank) : work_(work), app_(app), is_rank_(is_rank) {}
+  /// `work` must outlive the object. `app`: the process that the recording is of; `is_rank`: a launcher's. A program
+  /// hangs once something has waited for `longest`.
+  LastSight(OpenWork& work, std::uint32_t app, bool is_rank, TimeNs longest)
+      : work_(work), app_(app), is_rank_(is_rank), longest_(longest) {}
   LastSight(const LastSight&) = delete;
 
-  /// Call often while the program runs. Looks each second in which no rank has come from one call to another; a job
-  /// that goes on costs a look at the session's tables. One thread, as end().
+  /// Call often while the program runs. Looks each second in which no rank has come from one call to another, or
+  /// something has waited for too long; a program that goes on costs a look at the session's tables. A wait that ends
+  /// after all was no hang, and the next one has to last twice as long.
   void follow(TimeNs now);
-  /// Call before the program is told to end, and again once it has ended; the first call counts. `told`: something has
-  /// told the program to end, so that a process which has ended in this second did not before that. Waits for nobody.
-  void end(bool told);
+  /// Looks at once, as follow() does. What a trace that ends now is to keep; empty: nothing.
+  std::string look(TimeNs now);
 
-  /// What the trace is to keep, where that is news; an empty text where no rank stands still any more. Any thread.
+  enum class End {
+    told,    ///< something tells the program to end, or has: who has ended in this second did not before that
+    well,    ///< by itself: what waited did not hang
+    failed,  ///< by itself
+  };
+  /// Call before the program is told to end, and again once it has ended; the first call counts.
+  void end(End how);
+
+  /// What the trace is to keep, where that is news; an empty text where it goes on.
   std::optional<std::string> news();
 
  private:
   using Progress = std::vector<TimeNs>;  // grows, or changes, with each call
   Progress progress() const;
   bool has_ranks() const;
-  void look(TimeNs now);
-  void publish(std::string text);
+  bool hangs() const { return !long_waits_.empty(); }
+  void see(TimeNs now);
+  /// `before`: the look before this one, if nothing has come further since; its stacks are taken over for a while.
+  void add_stacks_to(analyzer::StuckView& view, analyzer::StuckView* before, TimeNs now);
+  void keep(std::string text);
 
-  const OpenWork& work_;
+  OpenWork& work_;
   const std::uint32_t app_;
   const bool is_rank_;
-  TimeNs next_ = 0, since_ = 0, next_stacks_ = 0;
-  Progress progress_;                         // at the last look
-  std::set<std::uint32_t> alive_;             // then
-  std::optional<analyzer::StuckView> still_;  // if nothing has come further since
-  bool kept_ = false, ended_ = false;
-  std::mutex mutex_;  // guards news_
-  std::optional<std::string> news_;
+  std::mutex mutex_;  // guards what follows
+  TimeNs longest_, next_ = 0, since_ = 0, still_since_ = 0, next_stacks_ = 0;
+  Progress progress_;                                    // at the last look
+  std::set<std::pair<const void*, TimeNs>> long_waits_;  // then: entries, and when their waits began
+  std::set<std::uint32_t> alive_;                        // then
+  std::optional<analyzer::StuckView> still_;             // if nothing has come further since
+  bool ended_ = false, is_news_ = false;
+  std::string kept_;
 };
 
 }  // namespace wicprof::cli

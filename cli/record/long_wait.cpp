@@ -24,6 +24,14 @@ std::string name_in(const char (&name)[kSize]) {
   return analyzer::one_line(std::string_view(name, strnlen(name, kSize)));
 }
 
+std::string waiting(const OpenWait& wait) { return "a warp waits at " + name_in(wait.site); }
+std::string waiting(const OpenCall& call) {
+  return fmt::format("thread {} waits {} {}", call.thread, call.waits_for_word != 0 ? "at" : "in", name_in(call.name));
+}
+std::string waiting(const OpenMpiCall& call) {
+  return fmt::format("thread {} waits in {}", call.thread, mpi_operation_name(call.operation));
+}
+
 }  // namespace
 
 TimeNs longest_wait() {
@@ -42,30 +50,15 @@ std::optional<std::string> LongWait::news(TimeNs now) {
 }
 
 std::optional<std::string> LongWait::longest(TimeNs now) const {
-  TimeNs longest = longest_;
+  TimeNs since = now - longest_;
   std::string who;
-  for (const OpenEntry<OpenWait>& entry : work_.waits) {
-    const std::optional<OpenWait> wait = entry.read();
-    if (!wait || wait->begin == 0 || now - wait->begin < longest || process_is_gone(entry.pid())) continue;
-    longest = now - wait->begin;
-    who = fmt::format("a warp waits at {}", name_in(wait->site));
-  }
-  for (const OpenEntry<OpenCall>& entry : work_.calls) {
-    const std::optional<OpenCall> call = entry.read();
-    if (!call || call->begin == 0 || now - call->begin < longest || process_is_gone(entry.pid())) continue;
-    longest = now - call->begin;
-    who = fmt::format("thread {} waits {} {}", call->thread, call->waits_for_word != 0 ? "at" : "in",
-                      name_in(call->name));
-  }
-  for (const OpenEntry<OpenMpiCall>& entry : work_.mpi_calls) {
-    const std::optional<OpenMpiCall> call = entry.read();
-    const bool within = call && call->begin != 0 && call->end == 0;
-    if (!within || now - call->begin < longest || process_is_gone(entry.pid())) continue;
-    longest = now - call->begin;
-    who = fmt::format("thread {} waits in {}", call->thread, mpi_operation_name(call->operation));
-  }
+  for_each_long_wait(work_, now - longest_, [&](const auto& entry, const auto& open) {
+    if (open.begin > since || process_is_gone(entry.pid())) return;
+    since = open.begin;
+    who = waiting(open);
+  });
   if (who.empty()) return std::nullopt;
-  return fmt::format("{} for {}", who, analyzer::format_duration(longest));
+  return fmt::format("{} for {}", who, analyzer::format_duration(now - since));
 }
 
 }  // namespace wicprof::cli

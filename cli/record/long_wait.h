@@ -9,6 +9,25 @@
 
 namespace wicprof::cli {
 
+/// Calls `see(entry, value)` for each wait that is open and has begun at `latest` or before, also of processes that
+/// have ended.
+template <class See>
+void for_each_long_wait(const OpenWork& work, TimeNs latest, See&& see) {
+  const auto look = [&](const auto& entries) {
+    for (const auto& entry : entries) {
+      const auto open = entry.read();
+      if (!open || open->begin == 0 || open->begin > latest) continue;
+      if constexpr (requires { open->end; }) {
+        if (open->end != 0) continue;
+      }
+      see(entry, *open);
+    }
+  };
+  look(work.waits);
+  look(work.calls);
+  look(work.mpi_calls);
+}
+
 /// LongWait::kLong, or what the environment says (kLongWaitVariable).
 TimeNs longest_wait();
 

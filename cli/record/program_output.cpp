@@ -54,7 +54,7 @@ std::vector<char*> c_words(const std::vector<std::string>& texts) {
 }  // namespace
 
 Result<ProgramOutput> output_of(const std::vector<std::string>& words, TimeNs deadline,
-                                const std::vector<std::string>* environment, CtrlC ctrl_c) {
+                                const std::vector<std::string>* environment) {
   Pipe out, errors;
   if (!out.open() || !errors.open()) return unavailable(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   posix_spawn_file_actions_t actions;
@@ -67,8 +67,7 @@ Result<ProgramOutput> output_of(const std::vector<std::string>& words, TimeNs de
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  const int own_group = ctrl_c == CtrlC::spares_it ? POSIX_SPAWN_SETPGROUP : 0;
-  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | own_group));
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   std::vector<char*> arguments = c_words(words), variables;
   if (environment != nullptr) variables = c_words(*environment);
   pid_t pid = -1;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -14,15 +13,12 @@
 #include "cli/record/disassemble.h"
 #include "cli/record/finishing.h"
 #include "cli/record/guarded.h"
-#include "cli/record/program_output.h"
 #include "cli/sessions/place.h"
 #include "cli/terminal/messages.h"
 #include "protocol/launch.h"
 #include "protocol/notice.h"
 #include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
-#include "reports/parts/hang.h"
-#include "reports/parts/json.h"
 
 namespace wicprof::cli {
 
@@ -32,11 +28,6 @@ namespace {
 constexpr TimeNs kFollowQuota = 50 * kMillisecond;
 /// How often to look whether the program has moved to another root.
 constexpr TimeNs kLookAtRoot = 10 * kMillisecond;
-
-/// How long a look at what waits may take, as the run's end waits for one that has begun: reading a very large trace,
-/// or one on a disk that has stopped, can take longer. The look is a process of its own because a process can be
-/// killed.
-constexpr TimeNs kLongestLook = 5 * kSecond;
 
 constexpr char kSessionCut[] =
     "the session's file was truncated while recording: processes that started later may be missing";
@@ -69,8 +60,7 @@ RecordingRun::RecordingRun(const RunPlan& plan, TerminalSignals& signals, LastWa
       autopilot_(switchboard_, meter_, own_.sink(), held.process->pid()),
       quota_(held.process->pid()),
       sight_(held.session.map().open_work(), static_cast<std::uint32_t>(held.process->pid()),
-             read_launch(std::getenv).rank >= 0),
-      hang_(held.session.map().open_work(), shortest_hang(plan), [this] { return what_waits(); }) {
+             read_launch(std::getenv).rank >= 0, shortest_hang(plan)) {
   if (!plan.phases.empty()) switchboard_.start_with(plan.phases.front().wait, plan.side);
 }
 
@@ -166,8 +156,8 @@ void RecordingRun::prepare_drain() {
         if (const std::optional<Mode> first = drain_->first_mode(); first && segments_->count() == 1) {
           ending.set_meta(store::MetaKey::mode, std::string(mode_name(*first)));
         }
-        hang_.look(now_ns());
-        describe_hang(ending);
+        if (const std::string text = sight_.look(now_ns()); !text.empty())
+          ending.set_meta(store::MetaKey::open_work, text);
         return triggers_ ? triggers_->describe(ending, "", now_ns()) : std::string();
       },
       [this](store::Recorder& ended, const store::FinishWatch& watch) {
@@ -286,24 +276,6 @@ SessionStatus RecordingRun::status() const {
   return s;
 }
 
-std::string RecordingRun::what_waits() const {
-  std::string document;
-  guarded("looking at what waits", [&] {
-    const Result<ProgramOutput> seen =
-        output_of({"/proc/self/exe", "stuck", "--session", held_.header().name, "--format", "json"},
-                  now_ns() + kLongestLook, nullptr, CtrlC::spares_it);
-    if (!seen || seen->status != 0) return;
-    const nlohmann::ordered_json json = reports::hang_document(seen->text);
-    if (const auto causes = json.find("causes"); causes != json.end() && !causes->empty())
-      document = reports::dump_json(json);
-  });
-  return document;
-}
-
-void RecordingRun::describe_hang(store::Recorder& of) {
-  if (const std::string document = hang_.document(); !document.empty()) of.set_meta(store::MetaKey::stuck, document);
-}
-
 Result<ToggleReply> RecordingRun::toggle(const ToggleRequest& request) {
   if (ab_.running()) return unavailable("this run compares both modes now; toggle once the comparison is over");
   autopilot_.end(fmt::format("toggle {} was asked for", mode_name(request.mode)), now_ns());
@@ -405,7 +377,7 @@ Result<> RecordingRun::start_program() {
 
 RunOutcome RecordingRun::until_end() {
   supervision_.emplace(*held_.process, held_.session.map(), switchboard_, *drain_, signals_, window_, ab_, autopilot_,
-                       other_root_, plan_, hang_, sight_, triggers_ ? &*triggers_ : nullptr, helper_);
+                       other_root_, plan_, sight_, triggers_ ? &*triggers_ : nullptr, helper_);
   RunOutcome outcome;
   const std::optional<AppEnd> end = supervision_->until_end();
   outcome.end = end.value_or(AppEnd{});
@@ -479,8 +451,6 @@ void RecordingRun::describe_run(RunOutcome& outcome) {
   }
   if (!outcome.left_running && !plan_.attach)
     recorder_->set_meta(store::MetaKey::app_status, std::to_string(outcome.end.status));
-  // Who waited when a program ended by itself and well did not hang.
-  if (!outcome.failure().empty() || outcome.interrupted || outcome.left_running) describe_hang(*recorder_);
   if (outcome.end.signal) recorder_->set_meta(store::MetaKey::app_signal, std::to_string(*outcome.end.signal));
 }
 

@@ -15,7 +15,6 @@
 #include "cli/record/cpu_quota.h"
 #include "cli/record/drain.h"
 #include "cli/record/energy_meter.h"
-#include "cli/record/hang_record.h"
 #include "cli/record/heartbeat.h"
 #include "cli/record/held_program.h"
 #include "cli/record/host_sampler.h"
@@ -71,13 +70,11 @@ class RecordingRun {
   void keep_sight();
   void look_at(pid_t process);
   std::optional<QuotaCounts> throttled_so_far() const;
-  void describe_hang(store::Recorder& of);
   void describe_steal(store::Recorder& of) const;
   void publish_metrics(TimeNs now);
 
   Result<> open_control();
   SessionStatus status() const;
-  std::string what_waits() const;
   Result<ToggleReply> toggle(const ToggleRequest& request);
   Result<> begin_ab(const AbRequest& request);
   Result<> set_autopilot(const AutoRequest& request);
@@ -116,6 +113,7 @@ class RecordingRun {
   AbRun ab_;
   AutoRun autopilot_;
   CpuQuota quota_;
+  LastSight sight_;  // outlives the drain, which asks for its news
   TimeNs quota_followed_ = 0, root_looked_ = 0;
   std::optional<TimeNs> stolen_before_;
   std::optional<QuotaCounts> throttled_before_;
@@ -128,8 +126,6 @@ class RecordingRun {
   std::optional<Heartbeat> heartbeat_;
   pid_t helper_ = 0;
   std::optional<Supervision> supervision_;
-  LastSight sight_;
-  HangRecord hang_;  // the last: it may still look, at all of the above
 };
 
 }  // namespace wicprof::cli

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "cli/record/child_processes.h"
@@ -33,8 +32,7 @@ constexpr TimeNs kThreePresses = 2 * kSecond;         // in which three Ctrl-C k
 
 Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
                          TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot,
-                         OtherRoot& other_root, const RunPlan& plan, HangRecord& hang, LastSight& sight,
-                         Triggers* triggers, pid_t helper)
+                         OtherRoot& other_root, const RunPlan& plan, LastSight& sight, Triggers* triggers, pid_t helper)
     : app_(app),
       session_(session),
       switchboard_(switchboard),
@@ -45,7 +43,6 @@ Supervision::Supervision(RecordedProcess& app, const SessionMap& session, Switch
       autopilot_(autopilot),
       other_root_(other_root),
       plan_(plan),
-      hang_(hang),
       sight_(sight),
       triggers_(triggers),
       helper_(helper),
@@ -67,6 +64,7 @@ std::optional<AppEnd> Supervision::until_end() noexcept {
     if (done || left_running_) break;
     if (!fine) signals_.wait(kTick);
   }
+  if (left_running_) sight_.end(LastSight::End::told);
   progress_.clear();
   return end_;
 }
@@ -79,8 +77,7 @@ bool Supervision::over() {
   if (!end_) {
     end_ = app_.ended();
     if (end_) {
-      // Whoever ends a whole job may reach the program first.
-      sight_.end(end_->signal == SIGTERM || end_->signal == SIGINT || end_->signal == SIGHUP);
+      sight_.end(how_it_ended());
       ab_.program_ended(now_ns());
       autopilot_.program_ended();
     }
@@ -96,6 +93,14 @@ bool Supervision::over() {
   return end_ && others.empty();
 }
 
+LastSight::End Supervision::how_it_ended() const {
+  using enum LastSight::End;
+  // Whoever ends a whole job may reach the program first.
+  const std::optional<int> signal = end_->signal;
+  if (interrupted_ || signal == SIGTERM || signal == SIGINT || signal == SIGHUP) return told;
+  return end_->status == 0 ? well : failed;
+}
+
 void Supervision::step() {
   follow_window();
   follow_schedule();
@@ -103,10 +108,7 @@ void Supervision::step() {
   follow_autopilot();
   report_trouble();
   report_long_wait();
-  if (!end_ && !ending_) {
-    hang_.follow(now_ns());
-    sight_.follow(now_ns());
-  }
+  if (!end_ && !ending_) sight_.follow(now_ns());
   report_dumps();
   progress_.show(drain_.progress(), switchboard_.wanted());
   if (limit_at_ && now_ns() >= *limit_at_) {
@@ -254,7 +256,6 @@ void Supervision::stop_both(const TerminalSignals::Signal& signal) {
 
 void Supervision::interrupt(const TerminalSignals::Signal& signal) {
   if (plan_.stop_signal == kNoSignal) {
-    sight_.end(true);
     interrupted_ = signal.number;
     left_running_ = true;
     if (plan_.attach && plan_.quiet) return;
@@ -275,7 +276,7 @@ void Supervision::interrupt(const TerminalSignals::Signal& signal) {
     said_may_go_on_ = true;
     return pass_on(signal);
   }
-  sight_.end(true);
+  sight_.end(LastSight::End::told);
   tell(fmt::format("{}: ending the program; the trace is kept", strsignal(signal.number)));
   if (plan_.stop_signal) return end_program(*plan_.stop_signal);
   ending_ = true;
@@ -298,7 +299,7 @@ void Supervision::pass_on(const TerminalSignals::Signal& signal) {
 
 void Supervision::end_program(int signal) {
   if (ending_) return;
-  sight_.end(true);
+  sight_.end(LastSight::End::told);
   ending_ = true;
   kill_at_ = now_ns() + kGrace;
   send(signal);
@@ -308,7 +309,7 @@ void Supervision::end_program(int signal) {
 /// the program, recording goes on, since what the program does until its end is part of the answer.
 void Supervision::end_as_planned(int signal) {
   if (ending_) return;
-  sight_.end(true);
+  sight_.end(LastSight::End::told);
   ending_ = ended_as_planned_ = true;
   window_.close();
   end_with_ = {signal, now_ns() + kHandOver};

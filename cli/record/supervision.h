@@ -14,7 +14,6 @@
 #include "cli/record/auto_run.h"
 #include "cli/record/capture.h"
 #include "cli/record/drain.h"
-#include "cli/record/hang_record.h"
 #include "cli/record/last_sight.h"
 #include "cli/record/long_wait.h"
 #include "cli/record/other_root.h"
@@ -35,7 +34,7 @@ class Supervision {
   /// of wic-prof that is not the program's, or 0.
   Supervision(RecordedProcess& app, const SessionMap& session, Switchboard& switchboard, const Drain& drain,
               TerminalSignals& signals, CaptureWindow& window, AbRun& ab, AutoRun& autopilot, OtherRoot& other_root,
-              const RunPlan& plan, HangRecord& hang, LastSight& sight, Triggers* triggers, pid_t helper);
+              const RunPlan& plan, LastSight& sight, Triggers* triggers, pid_t helper);
 
   /// Returns how the program ended; empty: it was left running (--kill none). A failure of wic-prof itself becomes a
   /// warning.
@@ -50,6 +49,7 @@ class Supervision {
 
  private:
   bool over();
+  LastSight::End how_it_ended() const;
   void step();
   TimeNs pause() const;
   void follow_window();
@@ -83,7 +83,6 @@ class Supervision {
   AutoRun& autopilot_;
   OtherRoot& other_root_;
   const RunPlan& plan_;
-  HangRecord& hang_;
   LastSight& sight_;
   Triggers* const triggers_;
   pid_t helper_;

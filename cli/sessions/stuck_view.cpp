@@ -11,16 +11,15 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "analyzer/stuck/trace_rows.h"
+#include "analyzer/stuck/view_text.h"
 #include "cli/sessions/open_entries.h"
-#include "cli/sessions/trace_rows.h"
-#include "cli/sessions/view_text.h"
 #include "cli/stacks/native_stack.h"
 #include "cli/stacks/python_stacks.h"
 #include "store/read/reader.h"
@@ -178,10 +177,12 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
   SeenSession seen{look_at_work(map->open_work(), app), {}};
   analyzer::StuckView& view = seen.view;
   const std::size_t known = view.processes.size();
-  if (const Result<store::Reader> reader = store::Reader::open(status.output)) {
-    add_rows(*reader, app, seen);
+  const Result<store::Reader> reader = store::Reader::open(status.output);
+  const auto rows = reader ? analyzer::load_stuck_rows(*reader, status.output) : reader.error();
+  if (rows) {
+    add_rows(*rows, view);
   } else {
-    seen.not_seen.push_back(reader.error().message);
+    seen.not_seen.push_back(rows.error().message);
   }
   std::erase_if(view.processes, [&](const analyzer::SeenProcess& process) { return process.pid == tool; });
   // Of processes that have begun nothing the trace alone knows.

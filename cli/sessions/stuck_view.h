@@ -6,13 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/sessions/trace_rows.h"
+#include "analyzer/stuck/stuck.h"
 #include "protocol/control_messages.h"
 #include "protocol/open_work.h"
 #include "protocol/result.h"
 #include "protocol/session.h"
 
 namespace wicprof::cli {
+
+struct SeenSession {
+  analyzer::StuckView view;
+  std::vector<std::string> not_seen;  ///< what could not be looked at, and why
+};
 
 /// What the session's tables and /proc show of `app` and of the processes that are in the tables. Waits for nobody: of
 /// the words of patched loops, as the collectors saw them last.

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "analyzer/ranks/join.h"
 #include "analyzer/ranks/rank_clocks.h"
-#include "cli/sessions/view_text.h"
+#include "analyzer/stuck/trace_rows.h"
+#include "analyzer/stuck/view_text.h"
 #include "store/format/meta_key.h"
 #include "store/read/reader.h"
 
@@ -25,8 +25,8 @@ using store::MetaKey;
 constexpr std::uint32_t kFirstFreeProcess = (1u << 22) + 1;
 
 struct TraceView {
-  SeenSession seen;
-  TraceModel model;  ///< what tells the job and the clock; nothing else
+  StuckView view;
+  TraceModel model;  ///< what `stuck` takes, and what tells the job and the clock; nothing else
 };
 
 std::int32_t lowest_rank(const TraceView& of) {
@@ -42,15 +42,15 @@ CommunicatorId launchers_job(const SeenProcess& process, const std::string& job)
 }
 
 /// The rank that the launcher gave to the program, or to wic-prof where the program died too early to say.
-void add_launched(const store::Reader& reader, std::uint32_t app, TraceView& to) {
-  const auto rows = reader.rows<store::ProcessTable>();
-  if (!rows) return;
+void add_launched(TraceView& to) {
+  const std::uint32_t app = to.model.app();
+  const auto& rows = to.model.processes;
   const auto has_rank = [](const store::ProcessRow& row) { return row.rank.has_value(); };
   const auto is_app = [&](const store::ProcessRow& row) { return row.id == app && has_rank(row); };
-  auto row = std::find_if(rows->begin(), rows->end(), is_app);
-  if (row == rows->end()) row = std::find_if(rows->begin(), rows->end(), has_rank);
-  if (row == rows->end() || row->job.empty()) return;
-  for (SeenProcess& process : to.seen.view.processes) {
+  auto row = std::find_if(rows.begin(), rows.end(), is_app);
+  if (row == rows.end()) row = std::find_if(rows.begin(), rows.end(), has_rank);
+  if (row == rows.end() || row->job.empty()) return;
+  for (SeenProcess& process : to.view.processes) {
     if (process.pid != app) continue;
     process.rank = row->rank;
     process.ranks = row->ranks;
@@ -71,16 +71,14 @@ void add_unseen(const TraceModel& model, StuckView& view) {
 Result<TraceView> look(const std::string& file) {
   const Result<store::Reader> reader = store::Reader::open(file);
   if (!reader) return reader.error();
-  TraceView to;
+  Result<TraceModel> rows = analyzer::load_stuck_rows(*reader, file);
+  if (!rows) return rows.error();
+  TraceView to{{}, *std::move(rows)};
   TraceModel& model = to.model;
-  StuckView& view = to.seen.view;
-  model.name = file;
-  Result<std::map<std::string, std::string>> meta = reader->meta();
-  if (!meta) return meta.error();
-  model.meta = *std::move(meta);
+  StuckView& view = to.view;
   const std::string text = model.meta_value(MetaKey::open_work);
   if (!text.empty()) {
-    Result<StuckView> kept = view_of(text);
+    Result<StuckView> kept = analyzer::view_of(text);
     if (!kept)
       return bad_input(fmt::format("{}: what its processes were in cannot be read: {}", file, kept.error().message));
     view = *std::move(kept);
@@ -102,14 +100,11 @@ Result<TraceView> look(const std::string& file) {
   }
   view.by = analyzer::SeenBy::traces;
   const bool is_known = !view.processes.empty();
-  const std::string pid = model.meta_value(MetaKey::pid);
-  std::uint32_t app = 0;
-  std::from_chars(pid.data(), pid.data() + pid.size(), app);
   if (!is_known) add_unseen(model, view);
-  if (view.processes.empty() && app != 0) view.processes.emplace_back().pid = app;
-  add_rows(*reader, app, to.seen);
+  if (view.processes.empty() && model.app() != 0) view.processes.emplace_back().pid = model.app();
+  add_rows(model, view);
   for (SeenProcess& process : view.processes) process.seen = process.seen && is_known;
-  add_launched(*reader, app, to);
+  add_launched(to);
   return to;
 }
 
@@ -152,14 +147,12 @@ Result<SeenSession> look_at_traces(const std::vector<std::string>& files) {
   std::set<std::uint32_t> taken;
   std::uint32_t next = kFirstFreeProcess;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    StuckView& view = traces[i].seen.view;
+    StuckView& view = traces[i].view;
     const analyzer::ClockShift& shift = clocks.shifts[clocks.clock[i]];
     for (SeenProcess& process : view.processes) {
       if (hosts.size() > 1) process.host = models[i].meta_value(MetaKey::host);
       process.until = view.now;
     }
-    for (const std::string& text : traces[i].seen.not_seen)
-      all.not_seen.push_back(fmt::format("{}: {}", models[i].name, text));
     if (std::any_of(view.processes.begin(), view.processes.end(), [](const auto& each) { return !each.seen; }))
       all.not_seen.push_back(models[i].name +
                              ": the trace does not keep what its processes were in at its end: wic-prof "
@@ -170,15 +163,6 @@ Result<SeenSession> look_at_traces(const std::vector<std::string>& files) {
   }
   if (traces.size() > 1) all.view.has_all_ranks = false;
   return all;
-}
-
-Result<bool> has_open_work(const std::string& file) {
-  const Result<store::Reader> reader = store::Reader::open(file);
-  if (!reader) return reader.error();
-  const auto meta = reader->meta();
-  if (!meta) return meta.error();
-  const auto found = meta->find(std::string(name_of(MetaKey::open_work)));
-  return found != meta->end() && !found->second.empty();
 }
 
 }  // namespace wicprof::cli

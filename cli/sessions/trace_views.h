@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/sessions/trace_rows.h"
+#include "cli/sessions/stuck_view.h"
 #include "protocol/result.h"
 
 namespace wicprof::cli {
@@ -14,9 +14,5 @@ namespace wicprof::cli {
 /// name the file: it cannot be read, or its trace keeps nothing of what is open; or the traces are of different jobs,
 /// or one rank is in two of them.
 Result<SeenSession> look_at_traces(const std::vector<std::string>& files);
-
-/// Whether the trace keeps what its processes were in: those of MPI and NCCL do, and those of a Flight Recorder.
-/// Error: the file cannot be read.
-Result<bool> has_open_work(const std::string& file);
 
 }  // namespace wicprof::cli

@@ -3,7 +3,6 @@
 #include <elf.h>
 
 #include <cstring>
-#include <string>
 
 namespace wicprof::cli {
 

@@ -1,6 +1,5 @@
 #include "cli/stacks/unwind_expression.h"
 
-#include <utility>
 #include <vector>
 
 #include "cli/stacks/byte_reader.h"

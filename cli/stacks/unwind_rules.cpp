@@ -1,7 +1,5 @@
 #include "cli/stacks/unwind_rules.h"
 
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "cli/stacks/byte_reader.h"

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/words/nearest.h"

@@ -1,6 +1,5 @@
 #include "cli/window/program.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,8 +1,6 @@
 // The window's state and the user's actions on it. Panels read and change the state; nothing here draws.
 #pragma once
 
-#include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>

@@ -1,8 +1,6 @@
 // Before and after as tiles: iteration time, waiting, polls, the ratio with its interval, and the verdict.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "gui/panels/parts.h"

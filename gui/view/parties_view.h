@@ -1,8 +1,6 @@
 // What the view of parties shows: which waits count, and the matrix and the lengths that follow.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

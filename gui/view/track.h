@@ -1,7 +1,6 @@
 // A track of the timeline: a name with rows of spans, a density strip, or both.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 #include "protocol/events/text.h"
 #include "store/read/schema_check.h"
@@ -78,7 +79,7 @@ std::uint64_t NsysTables::rows_at_most(const std::string& table) {
       std::max<std::int64_t>(database_.integer("SELECT max(rowid) FROM " + quoted(table)), 0));
 }
 
-Result<> NsysTables::each(const std::string& table, std::initializer_list<const char*> columns,
+Result<> NsysTables::each(const std::string& table, const std::string& columns,
                           const std::function<void(const NsysRow&)>& take) {
   if (!has(table)) return ok();
   int code = 0;
@@ -88,7 +89,8 @@ Result<> NsysTables::each(const std::string& table, std::initializer_list<const 
     while (code == 0 && info.next(code)) there.emplace(info.text(1));
   }
   std::string sql;
-  for (const char* const column : columns) {
+  std::istringstream names(columns);
+  for (std::string column; names >> column;) {
     sql += (sql.empty() ? "SELECT " : ", ") + (there.contains(column) ? quoted(column) : "NULL");
   }
   std::uint64_t row = 1;
@@ -112,7 +114,7 @@ std::string NsysTables::string(std::int64_t id) {
 std::string NsysTables::about_export(std::string_view name) {
   std::string value;
   for (const char* const table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
-    const Result<> read = each(table, {"name", "value"}, [&](const NsysRow& row) {
+    const Result<> read = each(table, "name value", [&](const NsysRow& row) {
       if (row.text(0) == name) value = row.text(1);
     });
     if (read && !value.empty()) break;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,9 +39,9 @@ class NsysTables {
   /// At most, from the last row's number: at once also for large tables.
   std::uint64_t rows_at_most(const std::string& table);
 
-  /// Calls `take` per row, in the table's own order. A missing table has no rows. Error: the file is damaged there.
-  Result<> each(const std::string& table, std::initializer_list<const char*> columns,
-                const std::function<void(const NsysRow&)>& take);
+  /// Calls `take` per row, in the table's own order. A missing table has no rows. `columns`: their names, with spaces
+  /// between. Error: the file is damaged there.
+  Result<> each(const std::string& table, const std::string& columns, const std::function<void(const NsysRow&)>& take);
 
   /// The text with that id; empty: none.
   std::string string(std::int64_t id);

@@ -1,8 +1,6 @@
 // The classification of the program's communication, with its evidence.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/words/format.h"
 #include "reports/html/drawing_style.h"
 #include "reports/html/elements.h"

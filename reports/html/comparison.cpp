@@ -1,8 +1,6 @@
 // The part about the comparison of two modes or two traces.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"

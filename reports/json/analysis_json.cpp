@@ -8,8 +8,8 @@
 #include "reports/json/answers.h"
 #include "reports/json/model_json.h"
 #include "reports/json/parties_json.h"
+#include "reports/json/stuck_json.h"
 #include "reports/json/values.h"
-#include "reports/parts/hang.h"
 #include "reports/parts/verdict.h"
 
 namespace wicprof::reports {
@@ -287,7 +287,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis, const Com
                 {"end_ns", model.end},
                 {"complete", model.complete},
                 {"dump", dump_value(model)},
-                {"hang", hang_causes(model)},
+                {"hang", hang_json(model)},
                 {"classification", classification_value(analysis.classification)}};
   value["sites"] = Json::array();
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {

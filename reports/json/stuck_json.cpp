@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/stuck/trace_rows.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/writers.h"
 #include "reports/parts/json.h"
@@ -52,15 +53,8 @@ Json to_json(const WaitedWord& word, TimeNs now) {
           {"candidates", candidates}};
 }
 
-}  // namespace
-
-nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answer) {
-  const auto own = [&](std::uint32_t process) {
-    const SeenProcess* const seen = view.process(process);
-    return seen == nullptr ? process : seen->shown_pid();
-  };
-  Json causes = Json::array(), words = Json::array(), calls = Json::array(), kernels = Json::array(),
-       threads = Json::array(), ranks = Json::array();
+Json causes_json(const StuckView& view, const StuckAnswer& answer) {
+  Json causes = Json::array();
   for (const Cause& cause : answer.causes) {
     causes.push_back({{"kind", cause_name(cause.kind)},
                       {"confidence", confidence_name(cause.confidence)},
@@ -69,6 +63,23 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                       {"wait", or_null(cause.word)},
                       {"age_ns", view.now - cause.since}});
   }
+  return causes;
+}
+
+}  // namespace
+
+nlohmann::ordered_json hang_json(const TraceModel& model) {
+  const std::optional<analyzer::RecordedHang> hang = analyzer::recorded_hang(model);
+  return hang ? causes_json(hang->view, hang->answer) : Json(nullptr);
+}
+
+nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answer) {
+  const auto own = [&](std::uint32_t process) {
+    const SeenProcess* const seen = view.process(process);
+    return seen == nullptr ? process : seen->shown_pid();
+  };
+  Json words = Json::array(), calls = Json::array(), kernels = Json::array(), threads = Json::array(),
+       ranks = Json::array();
   for (const WaitedWord& word : answer.words) words.push_back(to_json(word, view.now));
   for (const auto& [process, call] : view.calls) {
     if (call.waits_for_word != 0) continue;
@@ -120,7 +131,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
                        {"native", native}});
   }
   return {{"at_ns", view.now},
-          {"causes", causes},
+          {"causes", causes_json(view, answer)},
           {"waits", words},
           {"calls", calls},
           {"mpi_ranks", ranks},

@@ -1,7 +1,6 @@
 // All words that the outputs use, each with what it means: columns, terms, strategies and findings.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "analyzer/analysis.h"
 #include "reports/parts/analyzer_names.h"

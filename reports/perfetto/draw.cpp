@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <tuple>
 
 #include "analyzer/trace/device_work.h"
 #include "analyzer/words/format.h"

@@ -2,13 +2,9 @@
 // draw() makes it of a trace; chrome_json() and track_events() write it, each in one of the viewer's formats.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>

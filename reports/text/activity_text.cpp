@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/words/format.h"
 #include "reports/parts/tables.h"
 #include "reports/text/screen.h"

@@ -1,8 +1,6 @@
 // The answer of `compare` on the screen.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"

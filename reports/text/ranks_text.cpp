@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"

@@ -1,7 +1,6 @@
 // What all texts on the screen share. Each such text ends with a newline, or is empty if it has nothing to say.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>

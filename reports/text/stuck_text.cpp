@@ -12,7 +12,6 @@
 #include "analyzer/stuck/stuck_words.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/analyzer_names.h"
-#include "reports/parts/hang.h"
 #include "reports/parts/json.h"
 #include "reports/parts/tables.h"
 #include "reports/text/table_text.h"
@@ -22,7 +21,7 @@ namespace {
 
 using Items = std::vector<Json>;
 
-/// A text on one line, a number as it is; "?" for what is not known. A trace may hold anything.
+/// A text on one line, a number as it is; "?" for what is not known. A program may write anything.
 std::string shown(const Json& value) {
   return value.is_null() ? "?" : value.is_string() ? one_line(value.get<std::string>()) : dump_json(value);
 }
@@ -34,6 +33,10 @@ auto duration(const char* name) {
 }
 std::string ranges(const Json& numbers) { return analyzer::ranges_of(numbers.get<std::vector<std::uint32_t>>()); }
 
+std::string kind_text(const Json& cause) {
+  return fmt::format("{} ({})", cause.at("kind").get<std::string>(), cause.at("confidence").get<std::string>());
+}
+
 std::string causes_text(const Json& causes, const Screen& screen) {
   if (causes.empty()) {
     return "nothing has waited for long: no wait of a kernel for 500 ms, no call or wait of a host thread for 1 s\n";
@@ -42,7 +45,7 @@ std::string causes_text(const Json& causes, const Screen& screen) {
   for (const Json& cause : causes) {
     const bool follows = cause.at("kind") == cause_name(CauseKind::consequence);
     if (!text.empty() && !follows) text += "\n";
-    text += paragraph(screen, (follows ? "follows" : cause_kind(cause)) + ": " + cause_text(cause), 0, 2);
+    text += paragraph(screen, (follows ? "follows" : kind_text(cause)) + ": " + shown(cause.at("text")), 0, 2);
     if (follows) continue;
     for (const Json& line : cause.at("evidence")) text += paragraph(screen, shown(line), 2, 2);
   }

@@ -1,54 +1,28 @@
 #include "rewriter/load/compile_options.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 namespace wicprof::rewriter {
 
 namespace {
 
-// Of ptxas 13.0, in both spellings: the machine, messages, and how it works. Those of a debug build say what the PTX
-// says itself (.target sm_90, debug): the code is the same with them and without.
-constexpr std::array<std::string_view, 38> kHarmless = {"arch",
-                                                        "gpu-name",
-                                                        "m",
-                                                        "m64",
-                                                        "machine",
-                                                        "64",
-                                                        "o",
-                                                        "output-file",
-                                                        "c",
-                                                        "compile-only",
-                                                        "v",
-                                                        "verbose",
-                                                        "w",
-                                                        "disable-warnings",
-                                                        "Werror",
-                                                        "warning-as-error",
-                                                        "lineinfo",
-                                                        "generate-line-info",
-                                                        "g",
-                                                        "device-debug",
-                                                        "dont-merge-basicblocks",
-                                                        "no-bb-merge",
-                                                        "return-at-end",
-                                                        "ret-end",
-                                                        "suppress-debug-info",
-                                                        "split-compile",
-                                                        "warn-spills",
-                                                        "warn-on-spills",
-                                                        "warn-lmem-usage",
-                                                        "warn-on-local-memory-usage",
-                                                        "warn-double-usage",
-                                                        "warn-on-double-precision-use",
-                                                        "suppress-double-demote-warning",
-                                                        "suppress-stack-size-warning",
-                                                        "suppress-async-bulk-multicast-advisory-warning",
-                                                        "suppress-sparse-mma-advisory-info",
-                                                        "preserve-relocs",
-                                                        "V"};
+// Of ptxas 13.0, in both spellings.
+constexpr std::string_view kHarmless[] = {
+    // the machine, and what is written
+    "arch", "gpu-name", "m", "m64", "machine", "64", "o", "output-file", "c", "compile-only",
+    // messages
+    "v", "verbose", "w", "disable-warnings", "Werror", "warning-as-error", "warn-spills", "warn-on-spills",
+    "warn-lmem-usage", "warn-on-local-memory-usage", "warn-double-usage", "warn-on-double-precision-use",
+    "suppress-double-demote-warning", "suppress-stack-size-warning", "suppress-async-bulk-multicast-advisory-warning",
+    "suppress-sparse-mma-advisory-info", "V",
+    // those of a debug build, which say what the PTX says itself (.target sm_90, debug): the code is the same
+    "lineinfo", "generate-line-info", "g", "device-debug", "dont-merge-basicblocks", "no-bb-merge", "return-at-end",
+    "ret-end", "suppress-debug-info",
+    // how the compiler works
+    "split-compile", "preserve-relocs"};
 
 struct Option {
   std::string_view name;   ///< without dashes
@@ -81,7 +55,7 @@ std::vector<Option> parts_of(std::string_view options) {
 bool is_harmless(const Option& option) {
   if (option.name == "O3" || ((option.name == "O" || option.name == "opt-level") && option.value == "3")) return true;
   if (option.name == "fmad" && option.value == "true") return true;  // as without it
-  return std::find(kHarmless.begin(), kHarmless.end(), option.name) != kHarmless.end();
+  return std::ranges::find(kHarmless, option.name) != std::end(kHarmless);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "store/write/retention.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace wicprof::store {
 

@@ -1,25 +1,18 @@
-#include "cli/sessions/view_text.h"
+#include "analyzer/stuck/view_text.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "reports/parts/hang.h"
-#include "reports/parts/json.h"
-
-namespace wicprof::cli {
+namespace wicprof::analyzer {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-using analyzer::OfProcess, analyzer::DumpedCall, analyzer::DumpedGroup, analyzer::DumpedRank, analyzer::SeenProcess,
-    analyzer::SeenThread;
-using analyzer::StuckView;
 
 /// A field that is a process's number.
 template <class Number>
@@ -121,12 +114,12 @@ void fields(Do&& f, auto& v, const SeenProcess&) {
   f("until", time(v.until));
 }
 template <class Do>
-void fields(Do&& f, auto& v, const analyzer::SeenMessages&) {
+void fields(Do&& f, auto& v, const SeenMessages&) {
   f("process", process(v.process)), f("received", v.received), f("communicator", v.communicator), f("peer", v.peer);
   f("tag", v.tag), f("count", v.count), f("at", time(v.at));
 }
 template <class Do>
-void fields(Do&& f, auto& v, const analyzer::LastSignal&) {
+void fields(Do&& f, auto& v, const LastSignal&) {
   f("process", process(v.process)), f("at", time(v.at));
 }
 template <class Do, class Value>
@@ -135,8 +128,8 @@ void fields(Do&& f, auto& v, const OfProcess<Value>&) {
 }
 template <class Do>
 void fields(Do&& f, auto& v, const StuckView&) {
-  f("now", time(v.now)), f("by", v.by), f("has_all_ranks", v.has_all_ranks), f("waits", v.waits), f("calls", v.calls);
-  f("call_values", v.call_values), f("kernels", v.kernels), f("mpi_calls", v.mpi_calls);
+  f("now", time(v.now)), f("by", v.by), f("hung", v.hung), f("has_all_ranks", v.has_all_ranks), f("waits", v.waits);
+  f("calls", v.calls), f("call_values", v.call_values), f("kernels", v.kernels), f("mpi_calls", v.mpi_calls);
   f("communicators", v.communicators), f("nccl", v.nccl), f("dumps", v.dumps), f("threads", v.threads),
       f("processes", v.processes);
   f("messages", v.messages), f("signals", v.signals);
@@ -279,13 +272,17 @@ class Mover {
 
 }  // namespace
 
-std::string view_text(const StuckView& view) { return reports::dump_json(Writer::json(view)); }
+std::string view_text(const StuckView& view) {
+  return Writer::json(view).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
 
 Result<StuckView> view_of(const std::string& text) {
-  const Json json = reports::hang_document(text);
+  constexpr int kDeepest = 8;  // who reads a document goes into it level by level
+  const Json json = Json::parse(
+      text, [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; }, false);
   StuckView view;
   try {
-    if (json.is_null()) return bad_input("no JSON");
+    if (!json.is_object()) return bad_input("no JSON");
     Parser::parse(json, view);
   } catch (const nlohmann::json::exception& damage) {
     return bad_input(damage.what());
@@ -326,4 +323,4 @@ void append_view(StuckView& to, StuckView&& from) {
   to.now = std::max(to.now, from.now);
 }
 
-}  // namespace wicprof::cli
+}  // namespace wicprof::analyzer
