@@ -41,11 +41,17 @@ CTEST = ctest -j 4 --preset
 # ThreadSanitizer of g++ 12 and 13 does not know address spaces as widely shuffled as today's kernels make them.
 UNSHUFFLED = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 
+# $(call step,NAME,COMMAND): runs the command and tells how long it took, also to the file that WIC_STEPS names.
+TOOK = echo "== $(1): $$((SECONDS - began)) s" | tee -a "$${WIC_STEPS:-/dev/null}"
+define step
+	@echo '$(2)'; began=$$SECONDS; $(2); status=$$?; $(call TOOK,$(1)); exit $$status
+endef
+
 # $(call install,PACKAGES,PACKAGES IF THERE)
 define install
 	@installed() { dpkg-query -W -f '$${Status}' "$$1" 2>/dev/null | grep -q '^install ok installed$$'; }; \
 	root=(); [ "$$(id -u)" = 0 ] || root=(sudo); \
-	missing=(); \
+	missing=(); began=$$SECONDS; \
 	for package in $(1); do installed "$$package" || missing+=("$$package"); done; \
 	if [ $${#missing[@]} -gt 0 ]; then "$${root[@]}" apt-get update || exit; fi; \
 	for package in $(2); do \
@@ -53,7 +59,8 @@ define install
 	done; \
 	if [ $${#missing[@]} -gt 0 ]; then \
 	  echo "installing $${missing[*]}"; \
-	  "$${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$${missing[@]}" < /dev/null; \
+	  "$${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$${missing[@]}" < /dev/null && \
+	  $(call TOOK,packages); \
 	fi
 endef
 
@@ -61,8 +68,8 @@ packages:
 	$(call install,$(PACKAGES),$(PACKAGES_IF_THERE))
 
 build: packages
-	$(CONFIGURE) default
-	$(BUILD) default
+	$(call step,configure default,$(CONFIGURE) default)
+	$(call step,build default,$(BUILD) default)
 
 demo:
 	$(call install,$(DEMO_PACKAGES),)
@@ -71,21 +78,21 @@ demo:
 	build/bin/wic-prof demo -f
 
 test: build
-	$(CTEST) default
+	$(call step,tests,$(CTEST) default)
 
 test-sanitizers: test-thread test-address fuzz
 
 test-thread: packages
-	$(CONFIGURE) thread
-	$(UNSHUFFLED) $(BUILD) thread
-	$(UNSHUFFLED) $(CTEST) thread
+	$(call step,configure thread,$(CONFIGURE) thread)
+	$(call step,build thread,$(UNSHUFFLED) $(BUILD) thread)
+	$(call step,tests thread,$(UNSHUFFLED) $(CTEST) thread)
 
 # In the folder of the fuzz targets, which has most of the libraries.
 test-address: packages
 	$(call install,$(FUZZ_PACKAGES),)
-	$(CONFIGURE) fuzz
-	$(BUILD) address
-	$(CTEST) address
+	$(call step,configure fuzz,$(CONFIGURE) fuzz)
+	$(call step,build address,$(BUILD) address)
+	$(call step,tests address,$(CTEST) address)
 
 # Whole programs at once: a process per test would start the sanitizer two thousand times.
 test-analyzer: packages
@@ -115,9 +122,9 @@ test-old-root: build
 # A fixed number of inputs for each target, half a minute in all.
 fuzz: packages
 	$(call install,$(FUZZ_PACKAGES),)
-	$(CONFIGURE) fuzz
-	$(BUILD) fuzz
-	python3 tests/fuzz/run.py build-fuzz/bin
+	$(call step,configure fuzz,$(CONFIGURE) fuzz)
+	$(call step,build fuzz,$(BUILD) fuzz)
+	$(call step,fuzz,python3 tests/fuzz/run.py build-fuzz/bin)
 
 package: packages
 	$(CONFIGURE) default -DWIC_MANY_GPUS=ON

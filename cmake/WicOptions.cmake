@@ -30,4 +30,8 @@ if(WIC_FUZZ)
   endif()
   target_compile_options(wic_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link -fno-sanitize-recover=all>)
+  # Parts with the property WIC_VALUES_ONLY compute with values and cast no bytes to pointers. Without these checks, of
+  # which AddressSanitizer finds what breaks, and without optimization they compile four times as fast.
+  target_compile_options(wic_options INTERFACE
+    "$<$<BOOL:$<TARGET_PROPERTY:WIC_VALUES_ONLY>>:-O0;-fno-sanitize=null,alignment,vptr,object-size,pointer-overflow>")
 endif()

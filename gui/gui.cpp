@@ -12,8 +12,8 @@ namespace wicprof::gui {
 
 namespace {
 
-// Seconds between frames without input: while a trace loads or records, while nothing changes, and under a script. Not
-// calibrated.
+// Seconds between frames without input: while a trace loads or records, while nothing changes, and under a script with
+// nothing to load. Not calibrated.
 constexpr double kBusy = 0.03, kIdle = 0.25, kScripted = 0.002;
 constexpr TimeNs kScreenshotTimeout = 60 * kSecond;
 constexpr int kSettlingFrames = 3;  // ImGui lays a table out in its first frame
@@ -53,7 +53,7 @@ Result<> run_gui(const GuiPlan& plan) {
   while (!window->closed() && !app.quit) {
     const bool unattended = script || !plan.screenshot.empty();
     const bool loading = app.snapshot().recording || !app.progress().doing.empty();
-    window->take_input(unattended ? kScripted : loading ? kBusy : kIdle);
+    window->take_input(loading ? kBusy : unattended ? kScripted : kIdle);
     for (const std::string& key : window->keys()) press(app, key);
     app.update();
     if (script) {
@@ -65,7 +65,7 @@ Result<> run_gui(const GuiPlan& plan) {
     const auto begun = std::chrono::steady_clock::now();
     shell.draw(app, window->ui());
     app.build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
-    window->end_frame();
+    window->end_frame(!unattended);
     if (plan.screenshot.empty()) continue;
     for (const std::size_t which : {0u, 1u}) {
       const LoadProgress progress = app.progress(which);

@@ -41,7 +41,7 @@ class Verdict:
 
 def check(model: str, defines: list[str], compiler: str, folder: str, kind: str, claim: list[str]) -> Verdict:
     run(["spin", "-a", *defines, model], folder)
-    run([compiler, "-O2", "-DCOLLAPSE", *COMPILED[kind], "-o", "pan", "pan.c"], folder)
+    run([compiler, "-O2", *COMPILED[kind], "-o", "pan", "pan.c"], folder)
     return Verdict(run(["./pan", "-m20000", *SEARCHED[kind], *claim], folder))
 
 

@@ -46,7 +46,8 @@ void visit(Archive& archive, T& value) {
     archive.container(value);
   } else if constexpr (std::is_same_v<Plain, std::shared_ptr<const analyzer::TraceModel>>) {
     // Not sent: facts from another process have no model.
-  } else if constexpr (std::is_same_v<Plain, analyzer::FigureCell>) {  // members() takes aggregates without bases only
+  } else if constexpr (std::is_same_v<Plain, analyzer::FigureCell>) {
+    // visit_members() takes aggregates without bases only: this one, and those below, are written out.
     visit_all(archive, value.is_text, value.is_number, value.text, value.number);
   } else if constexpr (std::is_same_v<Plain, analyzer::PairAnswer>) {
     visit_all(archive, as_base<analyzer::CommunicationAnswer>(value), value.first, value.second, value.forth,
@@ -67,7 +68,7 @@ void visit(Archive& archive, T& value) {
     visit_all(archive, as_base<analyzer::JudgedRatio>(value), value.meter, value.before_windows, value.after_windows,
               value.before_watts, value.after_watts);
   } else {
-    std::apply([&](auto&... member) -> void { visit_all(archive, member...); }, members(value));
+    visit_members(value, [&archive](auto&... member) { (visit(archive, member), ...); });
   }
 }
 

@@ -1,8 +1,7 @@
-// The members of a struct as a tuple of references: what serialisation needs to know about it.
+// The members of a struct, one by one: what serialisation needs to know about it.
 #pragma once
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -19,73 +18,81 @@ consteval bool takes(std::index_sequence<kIndex...>) {
   return requires { Struct{(static_cast<void>(kIndex), AnyMember{})...}; };
 }
 
-/// How many members an aggregate has, found by trying initialisers. Over-counts structs with C arrays or a base class;
-/// members() then does not compile.
-template <class Struct, std::size_t kCount = 37>
+inline constexpr std::size_t kMostMembers = 36;
+
+/// How many members an aggregate has, found by trying initialisers: a struct takes as many as it has members, or fewer.
+/// Over-counts structs with C arrays or a base class; visit_members() then does not compile.
+template <class Struct, std::size_t kTaken = 0, std::size_t kRefused = kMostMembers + 2>
 consteval std::size_t member_count() {
-  if constexpr (takes<Struct>(std::make_index_sequence<kCount>())) {
-    return kCount;
+  if constexpr (kTaken + 1 == kRefused) {
+    return kTaken;
   } else {
-    return member_count<Struct, kCount - 1>();
+    constexpr std::size_t kMiddle = (kTaken + kRefused) / 2;
+    if constexpr (takes<Struct>(std::make_index_sequence<kMiddle>())) {
+      return member_count<Struct, kMiddle, kRefused>();
+    } else {
+      return member_count<Struct, kTaken, kMiddle>();
+    }
   }
 }
 
-/// References to the members of an aggregate without a base class and with at most 36 members.
-template <class Struct>
-auto members(Struct& value) {
+/// Calls visit(member...) with all members of an aggregate without a base class and with at most kMostMembers members.
+/// Not by way of a std::tuple, which was half of the time of compiling its only user.
+template <class Struct, class Visit>
+void visit_members(Struct& value, Visit&& visit) {
   static_assert(std::is_aggregate_v<Struct>);
-  constexpr std::size_t kCount = member_count<Struct>();
-#define WICPROF_TIE(count, ...)      \
+  constexpr std::size_t kCount = member_count<std::remove_const_t<Struct>>();
+#define WICPROF_ALL(count, ...)      \
   if constexpr (kCount == (count)) { \
     auto& [__VA_ARGS__] = value;     \
-    return std::tie(__VA_ARGS__);    \
+    visit(__VA_ARGS__);              \
   } else
   // clang-format off
-  WICPROF_TIE(1, a)
-  WICPROF_TIE(2, a, b)
-  WICPROF_TIE(3, a, b, c)
-  WICPROF_TIE(4, a, b, c, d)
-  WICPROF_TIE(5, a, b, c, d, e)
-  WICPROF_TIE(6, a, b, c, d, e, f)
-  WICPROF_TIE(7, a, b, c, d, e, f, g)
-  WICPROF_TIE(8, a, b, c, d, e, f, g, h)
-  WICPROF_TIE(9, a, b, c, d, e, f, g, h, i)
-  WICPROF_TIE(10, a, b, c, d, e, f, g, h, i, j)
-  WICPROF_TIE(11, a, b, c, d, e, f, g, h, i, j, k)
-  WICPROF_TIE(12, a, b, c, d, e, f, g, h, i, j, k, l)
-  WICPROF_TIE(13, a, b, c, d, e, f, g, h, i, j, k, l, m)
-  WICPROF_TIE(14, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
-  WICPROF_TIE(15, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o)
-  WICPROF_TIE(16, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
-  WICPROF_TIE(17, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q)
-  WICPROF_TIE(18, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)
-  WICPROF_TIE(19, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s)
-  WICPROF_TIE(20, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t)
-  WICPROF_TIE(21, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u)
-  WICPROF_TIE(22, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v)
-  WICPROF_TIE(23, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w)
-  WICPROF_TIE(24, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)
-  WICPROF_TIE(25, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y)
-  WICPROF_TIE(26, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z)
-  WICPROF_TIE(27, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa)
-  WICPROF_TIE(28, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab)
-  WICPROF_TIE(29, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac)
-  WICPROF_TIE(30, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad)
-  WICPROF_TIE(31, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae)
-  WICPROF_TIE(32, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af)
-  WICPROF_TIE(33, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+  WICPROF_ALL(1, a)
+  WICPROF_ALL(2, a, b)
+  WICPROF_ALL(3, a, b, c)
+  WICPROF_ALL(4, a, b, c, d)
+  WICPROF_ALL(5, a, b, c, d, e)
+  WICPROF_ALL(6, a, b, c, d, e, f)
+  WICPROF_ALL(7, a, b, c, d, e, f, g)
+  WICPROF_ALL(8, a, b, c, d, e, f, g, h)
+  WICPROF_ALL(9, a, b, c, d, e, f, g, h, i)
+  WICPROF_ALL(10, a, b, c, d, e, f, g, h, i, j)
+  WICPROF_ALL(11, a, b, c, d, e, f, g, h, i, j, k)
+  WICPROF_ALL(12, a, b, c, d, e, f, g, h, i, j, k, l)
+  WICPROF_ALL(13, a, b, c, d, e, f, g, h, i, j, k, l, m)
+  WICPROF_ALL(14, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
+  WICPROF_ALL(15, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o)
+  WICPROF_ALL(16, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+  WICPROF_ALL(17, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q)
+  WICPROF_ALL(18, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)
+  WICPROF_ALL(19, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s)
+  WICPROF_ALL(20, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t)
+  WICPROF_ALL(21, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u)
+  WICPROF_ALL(22, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v)
+  WICPROF_ALL(23, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w)
+  WICPROF_ALL(24, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)
+  WICPROF_ALL(25, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y)
+  WICPROF_ALL(26, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z)
+  WICPROF_ALL(27, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa)
+  WICPROF_ALL(28, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab)
+  WICPROF_ALL(29, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac)
+  WICPROF_ALL(30, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad)
+  WICPROF_ALL(31, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae)
+  WICPROF_ALL(32, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af)
+  WICPROF_ALL(33, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
               ag)
-  WICPROF_TIE(34, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+  WICPROF_ALL(34, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
               ag, ah)
-  WICPROF_TIE(35, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+  WICPROF_ALL(35, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
               ag, ah, ai)
-  WICPROF_TIE(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+  WICPROF_ALL(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
               ag, ah, ai, aj)
   // clang-format on
   {
-    static_assert(kCount <= 36, "add a line above");
+    static_assert(kCount <= kMostMembers, "add a line above");
   }
-#undef WICPROF_TIE
+#undef WICPROF_ALL
 }
 
 }  // namespace wicprof::gui

@@ -121,8 +121,9 @@ void Window::begin_frame(bool dark, const FakeMouse& mouse) {
 
 const Ui& Window::ui() const { return state_->ui; }
 
-void Window::end_frame() {
+void Window::end_frame(bool seen) {
   ImGui::Render();
+  if (!seen) return;
   state_->draw();
   state_->surface->show();
 }

@@ -42,8 +42,8 @@ class Window {
   std::vector<std::string> keys();
   void begin_frame(bool dark, const FakeMouse& mouse);
   const Ui& ui() const;
-  /// Renders and shows the frame.
-  void end_frame();
+  /// Ends the frame, and shows it if somebody looks: drawing by software is most of the time of a script.
+  void end_frame(bool seen);
   /// Writes the last frame as a PNG, completely or not at all.
   Result<> save_png(const std::string& path);
   void resize(int width, int height);

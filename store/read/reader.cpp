@@ -1,6 +1,8 @@
 #include "store/read/reader.h"
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -11,6 +13,10 @@
 #include "store/read/reader_state.h"
 
 namespace wicprof::store {
+
+std::future<int> run_aside(std::function<int()> work) {
+  return std::async(std::launch::async | std::launch::deferred, std::move(work));
+}
 
 Error refused_digest(const std::string& path, const std::string& trace) {
   return bad_input(path + " is a digest, which has only the calls of MPI; name the trace that it was made of, " +

@@ -7,6 +7,7 @@ corpus/NAME.txt. An input that breaks a target is printed as a line for that fil
 """
 
 import argparse
+import concurrent.futures
 import dataclasses
 import json
 import os
@@ -129,6 +130,22 @@ def keep(program, name, inputs, scratch):
     (CORPUS / f"{name}.txt").write_text("\n".join(kept) + "\n")
 
 
+def run_target(program, name, options):
+    """Returns what it found."""
+    target = TARGETS[name]
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="wicprof-fuzz-", dir=shared) as folder:
+        scratch = pathlib.Path(folder)
+        inputs = options.corpus / name if options.corpus else scratch / "inputs"
+        inputs.mkdir(parents=True, exist_ok=True)
+        put_seeds(program, inputs)
+        put_corpus(name, inputs)
+        outcome = fuzz(program, target, inputs, scratch, options.runs or target.runs, options.seconds, options.seed)
+        if options.keep and outcome.broke is None:
+            keep(program, name, inputs, scratch)
+        return outcome
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, help="inputs per target")
@@ -144,25 +161,17 @@ def main():
     if not names:
         raise SystemExit(f"{options.programs} has no program fuzz_NAME; build the preset fuzz")
     status = 0
-    for name in names:
-        program, target = (options.programs / f"fuzz_{name}").resolve(), TARGETS[name]
-        shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        with tempfile.TemporaryDirectory(prefix="wicprof-fuzz-", dir=shared) as folder:
-            scratch = pathlib.Path(folder)
-            inputs = options.corpus / name if options.corpus else scratch / "inputs"
-            inputs.mkdir(parents=True, exist_ok=True)
-            put_seeds(program, inputs)
-            put_corpus(name, inputs)
-            outcome = fuzz(program, target, inputs, scratch, options.runs or target.runs, options.seconds,
-                           options.seed)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(run_target, (options.programs / f"fuzz_{name}").resolve(), name, options): name
+                   for name in names}
+        for done in concurrent.futures.as_completed(running):
+            name, outcome = running[done], done.result()
             if options.tally:
                 add_to_tally(options.tally, name, outcome)
             print(f"{name}: {outcome.inputs} inputs in {outcome.seconds:.0f} s", flush=True)
             if outcome.broke is not None:
                 print(finding(name, outcome), flush=True)
                 status = 1
-            elif options.keep:
-                keep(program, name, inputs, scratch)
     return status
 
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "tests/thread_sanitizer.h"
 
 namespace sample_test {
 namespace {
@@ -23,7 +24,8 @@ TEST(CH3dTest, IsCorrectInEveryWayOnOneAndTwoDevices) {
 }
 
 TEST(CH3dTest, CountsItsMessages) {
-  const Outcome result = run(C_H3D_PROGRAM, "--devices simt:2 --size 4 --iterations 1 --timeout 60");
+  const std::string threads = wicprof::kThreadSanitizer ? " --block-size 32" : "";
+  const Outcome result = run(C_H3D_PROGRAM, "--devices simt:2 --size 4 --iterations 1 --timeout 60" + threads);
   EXPECT_TRUE(result.ok()) << result.output;
   // A rank sends 2 * (16 + 4 * 4 + 4) cells of 4 bytes.
   EXPECT_NE(result.output.find("3 ranks of 4^3 cells"), std::string::npos) << result.output;

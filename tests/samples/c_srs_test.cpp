@@ -14,6 +14,7 @@
 #include "c_srs/resample.h"
 #include "c_srs/scenery.h"
 #include "c_srs/tile_set.h"
+#include "tests/thread_sanitizer.h"
 
 namespace sample::srs {
 namespace {
@@ -324,6 +325,7 @@ TEST(SrsPipeline, EveryWayMatchesTheReference) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     PipelineOptions options = small(9, 3);
     options.way = way;
+    if (wicprof::kThreadSanitizer) options.station.blocks = 4;
     const Running running = start(options);
     ASSERT_NE(running.pipeline, nullptr);
     for (std::uint32_t step = 1; step <= 3; ++step) ASSERT_TRUE(running.pipeline->step(step));

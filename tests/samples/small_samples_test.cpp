@@ -2,13 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "tests/thread_sanitizer.h"
 
 namespace sample_test {
 namespace {
 
 TEST(FlagHandoff, IsCorrectInBothModes) {
+  const std::string size = wicprof::kThreadSanitizer ? "--blocks 2 --iterations 3" : "--iterations 6";
   for (const char* wait : {"poll", "park"}) {
-    const Outcome result = run(FLAG_HANDOFF, std::string("--iterations 6 --size 500 --wait ") + wait);
+    const Outcome result = run(FLAG_HANDOFF, size + " --size 500 --wait " + wait);
     EXPECT_TRUE(result.ok()) << result.output;
   }
 }

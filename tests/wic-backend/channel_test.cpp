@@ -7,6 +7,7 @@
 
 #include "src/channel/monitor.h"
 #include "src/device/host_doorbell.h"
+#include "tests/thread_sanitizer.h"
 
 namespace wic::test {
 namespace {
@@ -332,8 +333,8 @@ TEST_F(ChannelTest, ARangeIsOneCopyPerBatch) {
   ChannelSpec spec = spec_of(End::cpu(), End::on(0), 39, 200);
   spec.path = Path::engine;
   const auto channel = make(spec);
-  ASSERT_TRUE(
-      launch(*bench.streams[0], {39, 32}, CheckEqualLengths{*channel->receiver(), 9, 150, bench.counts[0].data()}));
+  ASSERT_TRUE(launch(*bench.streams[0], {39, wicprof::kThreadSanitizer ? 4u : 32u},
+                     CheckEqualLengths{*channel->receiver(), 9, 150, bench.counts[0].data()}));
   for (std::uint32_t cycle = 1; cycle <= 9; ++cycle) {
     for (Tag tag = 0; tag < 39; ++tag) {
       const auto place = channel->place(tag, cycle, kLong);

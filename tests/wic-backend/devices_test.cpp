@@ -1,6 +1,7 @@
 // The CPU device through the host interface, and the specs that open_devices() accepts.
 #include <gtest/gtest.h>
 
+#include "tests/thread_sanitizer.h"
 #include "wic/launch.h"
 #include "wic/runtime.h"
 
@@ -43,15 +44,17 @@ struct AddBlocks {
   }
 };
 
+constexpr std::uint32_t kThreads = wicprof::kThreadSanitizer ? 8 : 64;
+
 TEST(CpuDevice, RunsMoreBlocksThanItHolds) {
   const auto device = cpu_device();
   auto stream = device->make_stream();
   auto sum = Array<std::uint32_t>::make(*device, 1, Memory::device);
   ASSERT_TRUE(stream && sum);
   const std::uint32_t blocks = device->properties().sm_count * 32 + 12;  // an SM holds 32 at most
-  ASSERT_TRUE(launch(**stream, {blocks, 64, 64 * 4}, AddBlocks{sum->data()}));
+  ASSERT_TRUE(launch(**stream, {blocks, kThreads, kThreads * 4}, AddBlocks{sum->data()}));
   ASSERT_TRUE((*stream)->synchronize());
-  EXPECT_EQ(*sum->data(), 64 * blocks * (blocks - 1) / 2);
+  EXPECT_EQ(*sum->data(), kThreads * blocks * (blocks - 1) / 2);
 }
 
 TEST(CpuDevice, AStreamKeepsItsOrder) {
@@ -64,12 +67,12 @@ TEST(CpuDevice, AStreamKeepsItsOrder) {
   ASSERT_TRUE(stream && sum && copies && begin && end);
   ASSERT_TRUE((*stream)->record(**begin));
   for (std::uint32_t i = 0; i < 20; ++i) {
-    ASSERT_TRUE(launch(**stream, {4, 32, 32 * 4}, AddBlocks{sum->data()}));
+    ASSERT_TRUE(launch(**stream, {4, kThreads, kThreads * 4}, AddBlocks{sum->data()}));
     ASSERT_TRUE((*stream)->copy(&(*copies)[i], sum->data(), 4));
   }
   ASSERT_TRUE((*stream)->record(**end));
   ASSERT_TRUE((*stream)->synchronize());
-  for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ((*copies)[i], (i + 1) * 32 * 6);
+  for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ((*copies)[i], (i + 1) * kThreads * 6);
   EXPECT_GT(*(*end)->ns_since(**begin), 0);
 }
 

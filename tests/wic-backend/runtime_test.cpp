@@ -17,6 +17,7 @@
 #include "protocol/events/signal.h"
 #include "protocol/session.h"
 #include "tests/protocol/ring_contents.h"
+#include "tests/thread_sanitizer.h"
 #include "wic/launch.h"
 #include "wic/signal.h"
 
@@ -44,6 +45,7 @@ struct WaitOnce {
 
 // Repeatedly, kMany blocks wait on one word until the host has slept for a while, or one block waits on a ready word.
 constexpr std::uint32_t kMany = 40;
+constexpr std::uint32_t kThreads = wicprof::kThreadSanitizer ? 4 : 32;
 
 // Two SMs hold kMany blocks.
 class TwoSms {
@@ -65,7 +67,7 @@ bool wait_until_auto_means(Runtime& runtime, wicprof::SiteId site, StrategyId go
     if (released_before) runtime.signal(site, iteration, &words[0], iteration);
     words[48] = 0;
     const WaitOnce kernel{runtime.view(0), site, iteration, &words[0], &words[32], &words[48]};
-    if (!launch(*stream, {released_before ? 1u : kMany, 32}, kernel)) return false;
+    if (!launch(*stream, {released_before ? 1u : kMany, kThreads}, kernel)) return false;
     if (!released_before) {
       while (std::atomic_ref(words[48]).load() < kMany) std::this_thread::yield();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -409,9 +411,7 @@ TEST(RuntimeAlone, AutoFollowsObservations) {
   const TwoSms two_sms;
   for (const bool from_the_start : {true, false}) {
     RuntimeOptions options;
-#if defined(__SANITIZE_THREAD__)
-    options.observe_one_in = 1;  // a sample would take minutes to fill
-#endif
+    if (wicprof::kThreadSanitizer) options.observe_one_in = 1;  // a sample would take minutes to fill
     options.mode = from_the_start ? Mode::park : Mode::poll;
     auto runtime = Runtime::create(options);
     ASSERT_TRUE(runtime);
