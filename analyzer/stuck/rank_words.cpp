@@ -29,11 +29,6 @@ const SourceWords& words_of_source(SeenBy by) {
   return by == SeenBy::sessions ? kSessions : by == SeenBy::traces ? kTraces : kDumps;
 }
 
-std::string day_time(TimeNs at) {
-  const TimeNs ms = at / kMillisecond;
-  return fmt::format("{:02}:{:02}:{:02}.{:03} UTC", ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60, ms % 1000);
-}
-
 }  // namespace
 
 std::vector<std::int32_t> ranks_of(const RankWaits& waits) {

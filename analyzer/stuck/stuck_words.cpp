@@ -70,6 +70,11 @@ std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs erro
 
 std::string age(TimeNs now, TimeNs since) { return format_duration(std::max<TimeNs>(now - since, 0)); }
 
+std::string day_time(TimeNs at) {
+  const TimeNs ms = at / kMillisecond;
+  return fmt::format("{:02}:{:02}:{:02}.{:03} UTC", ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60, ms % 1000);
+}
+
 std::string word_name(const WaitedWord& word) {
   if (word.address == 0) return fmt::format("a word of site {}", one_line(word.site));  // which one is not known
   return fmt::format("word 0x{:x} of site {}", word.address, one_line(word.site));

@@ -40,6 +40,9 @@ std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs erro
 /// How long ago, at least 0.
 std::string age(TimeNs now, TimeNs since);
 
+/// "09:12:44.120 UTC": `at` is a time since 1970.
+std::string day_time(TimeNs at);
+
 /// "word 0x7f00 of site halo", "a word of site halo"
 std::string word_name(const WaitedWord& word);
 

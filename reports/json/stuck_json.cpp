@@ -97,7 +97,7 @@ nlohmann::ordered_json stuck_json(const StuckView& view, const StuckAnswer& answ
     ranks.push_back({{"rank", rank.rank},
                      {"ranks", rank.ranks},
                      {"library", rank.library},
-                     {"process", own(rank.process)},
+                     {"process", view.by == SeenBy::dumps ? Json(nullptr) : Json(own(rank.process))},
                      {"host", host.empty() ? Json(nullptr) : Json(host)},
                      {"ended", rank.ended},
                      {"call", rank.call.empty() ? Json(nullptr) : Json(rank.call)},

@@ -75,8 +75,10 @@ std::string python_place(const Json& thread) {
       {shown(line.at("function")), shown(line.at("file")), line.at("line").get<std::uint32_t>()});
 }
 
-std::string since(const Json& rank) {
+/// `now`: the answer's. What a dump's ages count from says nothing, so its times are shown.
+std::string since(const Json& rank, TimeNs now) {
   if (rank.at("begin_age_ns").is_null()) return "?";
+  if (rank.at("process").is_null()) return analyzer::day_time(now - rank.at("begin_age_ns").get<TimeNs>());
   return rank.at("end_age_ns").is_null()
              ? "in it for " + duration("begin_age_ns")(rank)
              : (rank.at("library") == "NCCL" ? "enqueued " : "left ") + duration("end_age_ns")(rank) + " ago";
@@ -92,6 +94,7 @@ std::string blocks(const Json& kernel) {
 
 std::string tables_text(const Json& document, const Screen& screen) {
   const auto items = [&](const char* name) { return document.at(name).get<Items>(); };
+  const auto now = document.at("at_ns").get<TimeNs>();
   std::string text;
   for (const auto& [title, table] : {
            std::pair{"waits", table_of<Json>("wait", items("waits"), kAllRows,
@@ -113,7 +116,7 @@ std::string tables_text(const Json& document, const Screen& screen) {
                                              {{"rank", 'r', member("rank")},
                                               {"process", 'l', member("process")},
                                               {"last call", 'l', member("call")},
-                                              {"since", 'r', since},
+                                              {"since", 'r', [now](const Json& rank) { return since(rank, now); }},
                                               {"waits for ranks", 'l', needs}})},
            std::pair{"kernels whose end is not known",
                      table_of<Json>("kernel", items("kernels"), kAllRows,

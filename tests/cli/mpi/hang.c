@@ -26,6 +26,8 @@
 
 static int rank, size, bad = 1, next;
 
+static __attribute__((noinline)) int load_data(void) { return (int)sleep(1000) + 1; }
+
 static void compute(void) {
   for (volatile unsigned long turns = 0;; ++turns) {
   }
@@ -73,7 +75,7 @@ int main(int count, char **words) {
   for (int i = 0; i < rounds; ++i) MPI_Allreduce(numbers, sums, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   const int is_bad = rank == bad, is_next = rank == next;
 #define HOW(name) (strcmp(how, #name) == 0)
-  if (is_bad && (HOW(late) || HOW(behind) || HOW(requests) || HOW(asks) || HOW(finalize))) sleep(1000);
+  if (is_bad && (HOW(late) || HOW(behind) || HOW(requests) || HOW(asks) || HOW(finalize))) load_data();
   if (HOW(computes) && is_bad) compute();
   if (HOW(stopped) && is_bad) raise(SIGSTOP);
   if (HOW(collectives) && is_bad) MPI_Bcast(numbers, 4, MPI_DOUBLE, next, first), sleep(1000);
