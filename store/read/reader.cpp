@@ -88,13 +88,14 @@ Reader::~Reader() = default;
 
 Result<std::map<std::string, std::string>> Reader::meta() const {
   using Pair = std::pair<std::string, std::string>;
-  // The phases of a comparison are no text for people: a minute has 600 of 36 bytes, an hour 2.6 MB.
-  constexpr std::size_t kMostOfPhases = 16 << 20;
+  // No texts for people: the phases of a comparison, of which a minute has 600 of 36 bytes and an hour 2.6 MB; and what
+  // a program was in at its end, with some 200 bytes per wait and thread.
+  constexpr std::size_t kMostOfDocument = 16 << 20;
   Result<std::vector<Pair>> rows =
       state_->list<std::vector<Pair>>("SELECT key, value FROM meta", 0, [](RowReader& row, Pair& to) {
         row >> to.first;
-        if (to.first == name_of(MetaKey::ab_phases)) {
-          row.whole_text(to.second, kMostOfPhases);
+        if (to.first == name_of(MetaKey::ab_phases) || to.first == name_of(MetaKey::open_work)) {
+          row.whole_text(to.second, kMostOfDocument);
         } else {
           row >> to.second;
         }
