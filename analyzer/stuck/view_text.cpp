@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <type_traits>
@@ -221,6 +222,7 @@ class Parser {
     } else if constexpr (kIsList<Value>) {
       for (std::size_t i = 0; i < std::min(from.size(), std::size(to)); ++i) parse(from.at(i), to[i]);
     } else {
+      (void)from.get_ref<const Json::object_t&>();  // an exception for anything else
       Parser parser(from);
       fields(parser, to, to);
     }
@@ -243,6 +245,8 @@ class Parser {
 };
 
 class Mover {
+  static constexpr TimeNs kMostTime = std::numeric_limits<TimeNs>::max() / 2;
+
  public:
   Mover(TimeNs shift, const ProcessNumbers& number) : shift_(shift), number_(number) {}
 
@@ -262,7 +266,9 @@ class Mover {
   }
   template <class Time>
   void operator()(const char* /*name*/, TimeField<Time> field) const {
-    if (field.at != 0) field.at += shift_;
+    // Somebody may have changed the trace: no sum may be out of range.
+    if (field.at != 0)
+      field.at = std::clamp(field.at, -kMostTime, kMostTime) + std::clamp(shift_, -kMostTime, kMostTime);
   }
 
  private:

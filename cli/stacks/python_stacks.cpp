@@ -37,6 +37,7 @@ class Interpreter {
         std::vector<analyzer::PythonLine> lines = lines_of(thread);
         if (number && !lines.empty()) stacks.threads[static_cast<std::uint32_t>(*number)] = std::move(lines);
         thread = pointer(thread + offset(kNextPythonThread));
+        memory_.forget();  // as many pages as a thread has frames
       }
       interpreter = pointer(interpreter + next_interpreter_);
     }

@@ -14,8 +14,9 @@
 
 namespace wicprof::store {
 
-std::future<int> run_aside(std::function<int()> work) {
-  return std::async(std::launch::async | std::launch::deferred, std::move(work));
+std::future<int> run_aside(const std::function<int()>& work) {
+  // A copy: where the thread is refused, the library has moved from what it was given, and calls it nevertheless.
+  return std::async(std::launch::async | std::launch::deferred, work);
 }
 
 Error refused_digest(const std::string& path, const std::string& trace) {

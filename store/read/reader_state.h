@@ -25,7 +25,7 @@ inline constexpr RowId kMinRowsForTwoThreads = 100'000;  // from this many rows 
 
 /// Runs `work` on a thread of its own; where the system refuses a thread, when its outcome is asked for. Not a
 /// template: std::async compiled per table took a fifth of the time of compiling the reader.
-std::future<int> run_aside(std::function<int()> work);
+std::future<int> run_aside(const std::function<int()>& work);
 
 struct Reader::State {
   explicit State(std::string file) : path(std::move(file)) {}

@@ -33,8 +33,8 @@ class MpiStuck(stuck_case.Asks, mpi_case.Case):
         def check(answer):
             cause = answer["causes"][0]
             self.assertRegex(cause["text"], r"rank 1 of 4 \(process \d+\) keeps ranks 0, 2, 3 waiting: it left "
-                                            r"MPI_Allreduce number 5 of MPI_COMM_WORLD .* outside of MPI .* sleeps in \w+ "
-                                            rf"at load_data of {implementation}_hang;")
+                                            r"MPI_Allreduce number 5 of MPI_COMM_WORLD .* outside of MPI .* sleeps in "
+                                            rf"\w+ at load_data of {implementation}_hang;")
             self.assertIn("it has not come to MPI_Allreduce number 6 of MPI_COMM_WORLD", cause["text"])
             self.assertEqual(len(cause["evidence"]), 1)
             self.assertEqual([rank["waits_for"] for rank in answer["mpi_ranks"]], [[1], [], [1], [1]])

@@ -70,8 +70,8 @@ class Traces(Files):
             self.skipTest("no CPython 3.11 to 3.13")
         traces = self.record(implementation, "hang.py", "absent_rank", python=True)
         self.assert_first(self.of_files(*traces), "absent_rank",
-                          r"^rank 1 of 3 .* its thread \d+ .* at threading.py:\d+ in Condition.wait, from hang.py:14 in "
-                          "load_batch; it has not come to MPI_Barrier number 2 ")
+                          r"^rank 1 of 3 .* its thread \d+ .* at threading.py:\d+ in Condition.wait, from "
+                          "hang.py:14 in load_batch; it has not come to MPI_Barrier number 2 ")
 
     @mpi_case.of_each_implementation
     def test_a_rank_that_sleeps(self, implementation):
