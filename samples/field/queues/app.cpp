@@ -189,8 +189,8 @@ Result<> Server::step(std::uint32_t) {
 
 void Server::stop_blocks() {
   for (std::uint32_t q = 0; q < queues_; ++q) {
-    requests_[q].stop = 1;
     const std::uint32_t number = ++sent_[q];
+    requests_[q].stop = number;
     runtime_.signal(doorbell_site_, number, &doorbells_[std::size_t{q} * stride_], number);
   }
 }

@@ -13,7 +13,9 @@ inline constexpr std::uint32_t kKeys = 128;  ///< per request
 /// One request per queue is in flight, so a queue has one slot. In pinned host memory.
 struct alignas(128) Request {
   std::uint32_t keys[kKeys];
-  std::uint32_t stop;  ///< 1: the block ends
+  /// The number of the doorbell at which the block ends. A flag would do only if no request were in flight: threads of
+  /// a block that answers one would see the flag or not.
+  std::uint32_t stop;
 };
 struct alignas(128) Response {
   std::uint32_t values[kKeys];
@@ -64,7 +66,7 @@ struct Serve {
         if (thread.index() == 0) failure->report(thread, number, 0, queue, false);
         break;
       }
-      if (requests[queue].stop != 0) break;
+      if (requests[queue].stop == number) break;
       answer(thread, requests[queue], responses[queue]);
       thread.sync_block();
       if (thread.index() == 0) {
