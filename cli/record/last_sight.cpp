@@ -1,11 +1,17 @@
 #include "cli/record/last_sight.h"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
+#include <future>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "analyzer/stuck/view_text.h"
+#include "cli/record/guarded.h"
 #include "cli/record/long_wait.h"
 #include "cli/sessions/stuck_view.h"
 
@@ -27,6 +33,25 @@ void take_stacks(analyzer::StuckView& from, analyzer::StuckView& to) {
     if (found == known.end()) continue;
     thread.python = std::move(found->second->python);
     thread.native = std::move(found->second->native);
+  }
+}
+
+/// The view with stacks. Nothing: they have taken too long, or the system refuses a thread. The thread is left to
+/// itself then: the program's files may be on a disk that has stopped, which may be why the program hangs.
+std::optional<analyzer::StuckView> with_stacks(analyzer::StuckView view) {
+  auto done = std::make_shared<std::promise<analyzer::StuckView>>();
+  std::future<analyzer::StuckView> answer = done->get_future();
+  try {
+    std::thread([done, view = std::move(view)]() mutable {
+      guarded("looking at stacks", [&] {
+        add_stacks(view, kStackPatience);
+        done->set_value(std::move(view));
+      });
+    }).detach();
+    if (answer.wait_for(std::chrono::nanoseconds(2 * kStackPatience)) != std::future_status::ready) return std::nullopt;
+    return answer.get();
+  } catch (const std::exception&) {  // no thread, or what it did has failed
+    return std::nullopt;
   }
 }
 
@@ -97,9 +122,13 @@ void LastSight::add_stacks_to(analyzer::StuckView& view, analyzer::StuckView* be
     still_since_ = now;
     next_stacks_ = hangs() ? now : since_ + kKeptAfter;
   }
+  std::optional<analyzer::StuckView> seen;
   if (now >= next_stacks_) {
-    add_stacks(view, kStackPatience);
+    seen = with_stacks(view);
     next_stacks_ = now + std::max(kKeptAfter, now - still_since_);  // less often the longer nothing changes
+  }
+  if (seen) {
+    take_stacks(*seen, view);
   } else if (before != nullptr) {
     take_stacks(*before, view);
   }
