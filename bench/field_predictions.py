@@ -5,7 +5,7 @@ The measured gains are those of bench_field, whose programs nobody records. Each
 polls, and `analyze` predicts what parking would do to its rate; no constant of the prediction has seen these programs.
 
     build/bin/bench_field --devices cuda:0 --pair cuda:0,cuda:1 -o field.json
-    bench/field_predictions.py build field.json --machine h200x2 -o docs/results/field_predictions.h200x2.json
+    bench/field_predictions.py build field.json --machine h200 -o docs/results/field_predictions.h200.json
 
 A row per program: the predicted gain and its bounds beside the measured one. A prediction that only has bounds counts
 as open, not as right.

@@ -33,7 +33,7 @@ MARKER = re.compile(r"\s*<!--\s*figure:\s*(.*?)\s*-->")
 COMMENT = re.compile(r"<!--.*?-->")
 SHORTEST_BEGIN = 24  # characters: a shorter begin of a line says little to a reader
 ROW_NAME = re.compile(r"^([^\[\]]+)(?:\[([^\[\]]*)\])?$")
-SCALE = re.compile(r"^([*/])(\d+(?:\.\d+)?(?:e[+-]?\d+)?)$")
+SCALE = re.compile(r"^([*/])(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$")
 
 
 class Wrong(Exception):
