@@ -267,12 +267,12 @@ Explained explain_host(const TraceModel& model, const std::vector<RankWork>& ran
 Explained explain_device_work(const std::vector<RankWork>& ranks, const RankWork& late, bool of_kernels, double part) {
   std::vector<const SameWork*> others;
   for (const RankWork& each : ranks) {
-    if (each.process != late.process) others.push_back(of_kernels ? &each.device.kernels : &each.device.copies);
+    if (each.process != late.process) others.push_back(of_kernels ? &each.common.kernels : &each.common.copies);
   }
   const double others_bytes = static_cast<double>(late.bytes) - more(ranks, late, &RankWork::bytes);
   const bool more_bytes = static_cast<double>(late.bytes) >= kMoreBytes * others_bytes && others_bytes > 0;
   const std::optional<SlowerWork> slower =
-      of_kernels ? slower_kernels(late.device.kernels, others) : slower_copies(late.device.copies, others);
+      of_kernels ? slower_kernels(late.common.kernels, others) : slower_copies(late.common.copies, others);
   if (more_bytes || !slower || static_cast<double>(slower->longer_ns) < kExplains * part)
     return {of_kernels ? RankCause::kernels : RankCause::copies, part};
   return {of_kernels ? RankCause::slow_device : RankCause::slow_link,
@@ -388,8 +388,8 @@ std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessI
   for (auto& [process, places] : rank_places(model, on_device ? devices : nullptr)) {
     if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.places = std::move(places);
   }
-  for (auto& [process, device] : same_work(model, on_device ? devices : nullptr)) {
-    if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.device = std::move(device);
+  for (auto& [process, common] : same_work(model, on_device ? devices : nullptr)) {
+    if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.common = std::move(common);
   }
   std::vector<RankWork> all;
   for (auto& [process, work] : ranks) {

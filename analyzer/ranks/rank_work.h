@@ -56,7 +56,7 @@ struct RankWork {
   TimeNs idle = 0;                 ///< of NCCL: the devices did nothing
   std::uint64_t bytes = 0;         ///< sent, and of its own buffers in collectives
   PlaceTimes places;
-  DeviceWork device;
+  CommonWork common;
 };
 
 /// By process, ascending: one for each that is in a communicator. `devices`: nullptr for times between calls of MPI;

@@ -56,8 +56,8 @@ class Collected {
     }
   }
 
-  std::map<ProcessId, DeviceWork> take() {
-    std::map<ProcessId, DeviceWork> all;
+  std::map<ProcessId, CommonWork> take() {
+    std::map<ProcessId, CommonWork> all;
     take_kernels(all);
     take_copies(all);
     return all;
@@ -69,7 +69,7 @@ class Collected {
     return of != counted_.end() && start >= of->second.begin && end <= of->second.end && end > start;
   }
 
-  void take_kernels(std::map<ProcessId, DeviceWork>& all) {
+  void take_kernels(std::map<ProcessId, CommonWork>& all) {
     const WaitKernels kinds(model_, Waiters(model_));
     std::map<std::pair<ProcessId, std::uint32_t>, std::vector<TimeNs>> lengths;
     std::map<std::uint32_t, std::string> names;
@@ -84,7 +84,7 @@ class Collected {
     for (auto& [key, of] : lengths) all[key.first].kernels[names[key.second]] = runs_of(of);
   }
 
-  void take_copies(std::map<ProcessId, DeviceWork>& all) {
+  void take_copies(std::map<ProcessId, CommonWork>& all) {
     std::map<std::tuple<ProcessId, CopyKind, std::uint64_t>, std::vector<TimeNs>> lengths;
     const auto steady = [](CopyMemory memory) { return memory == CopyMemory::pinned || memory == CopyMemory::device; };
     for (const auto& copy : model_.copies) {
@@ -149,7 +149,7 @@ std::optional<SlowerWork> slower(const SameWork& late, const std::vector<const S
 
 }  // namespace
 
-std::map<ProcessId, DeviceWork> same_work(const TraceModel& model, const std::map<ProcessId, RankDevices>* devices) {
+std::map<ProcessId, CommonWork> same_work(const TraceModel& model, const std::map<ProcessId, RankDevices>* devices) {
   return Collected(model, devices).take();
 }
 

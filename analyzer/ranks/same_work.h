@@ -23,7 +23,7 @@ struct SameRuns {
 using SameWork = std::map<std::string, SameRuns>;
 
 /// Of one rank.
-struct DeviceWork {
+struct CommonWork {
   SameWork kernels;  ///< without NCCL's, without whole graphs, and without launches that wait at a wait site
   SameWork copies;   ///< of at least kLeastCopied bytes, without memory that is pageable or managed
 };
@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kLeastCopied = 1 << 16;
 
 /// By process, of those in a communicator. `devices`: of NCCL, only what lies between its first and its last kernel;
 /// nullptr for all.
-std::map<store::ProcessId, DeviceWork> same_work(const TraceModel& model,
+std::map<store::ProcessId, CommonWork> same_work(const TraceModel& model,
                                                  const std::map<store::ProcessId, RankDevices>* devices);
 
 /// How much longer one rank takes for the same work.

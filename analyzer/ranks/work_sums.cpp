@@ -59,7 +59,7 @@ void add_sums(const RankWork& work, SumOf of, std::vector<DigestSumRow>& sums) {
     const auto kind = static_cast<std::uint32_t>(place->kind);
     if (kept.at(kind)++ < kMostPlaces) add(kPlaces + kind, time, 1, place->name);
   }
-  for (const auto& [detail, same] : {std::pair(kKernels, &work.device.kernels), {kCopies, &work.device.copies}}) {
+  for (const auto& [detail, same] : {std::pair(kKernels, &work.common.kernels), std::pair(kCopies, &work.common.copies)}) {
     for (const auto& [kind, runs] : longest_first(*same)) add(detail, runs.total, runs.runs, kind, runs.median);
   }
 }
@@ -94,7 +94,7 @@ std::map<store::ProcessId, RankWork> work_of_digests(const TraceModel& model, Su
     } else if (sum.detail >= kPlaces && sum.detail <= kPlaces + static_cast<std::uint32_t>(PlaceKind::kernel)) {
       work.places[{static_cast<PlaceKind>(sum.detail - kPlaces), sum.name}] = sum.total;
     } else if (sum.detail == kKernels || sum.detail == kCopies) {
-      (sum.detail == kKernels ? work.device.kernels : work.device.copies)[sum.name] = {sum.rows, sum.total,
+      (sum.detail == kKernels ? work.common.kernels : work.common.copies)[sum.name] = {sum.rows, sum.total,
                                                                                        sum.longest};
     }
   }
