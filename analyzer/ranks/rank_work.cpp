@@ -31,6 +31,8 @@ constexpr RankCauseWords kCauseWords[] = {
     {"no CPU", "it had no CPU {}", "look for what else runs on its CPUs (mpirun --report-bindings, top)"},
     {"kernels", "its kernels took longer", ""},
     {"copies", "its copies took longer", ""},
+    {"slow device", "its device took longer for the same kernels", ""},
+    {"slow link", "the same copies from and to its device took longer", ""},
     {"host", "its host enqueued later", "record what its host does (--trace with host and nvtx, or without --trace)"},
 };
 static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host) + 1);
@@ -39,6 +41,9 @@ static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host
 constexpr double kExplains = 0.5;
 /// Of the places that explain most: that share of it. Not calibrated.
 constexpr double kAboutAsMuch = 0.8;
+/// The same launches may have other data, which a trace does not show: the confidence is that share of the others'.
+/// Not calibrated.
+constexpr double kOfSameWork = 0.75;
 /// More data: by so much more bytes than the median of the other ranks. Not calibrated.
 constexpr double kMoreBytes = 1.25;
 
@@ -226,6 +231,7 @@ Parts parts_of(const std::vector<RankWork>& ranks, const RankWork& late) {
 struct Explained {
   RankCause cause;
   double part;
+  std::optional<SlowerWork> slower = {};
 };
 
 Explained explain_cpu(const std::vector<RankWork>& ranks, const RankWork& late, double part) {
@@ -257,12 +263,28 @@ Explained explain_host(const TraceModel& model, const std::vector<RankWork>& ran
   return {by_quota ? RankCause::throttled : RankCause::no_cpu, parts.run_delay};
 }
 
+/// Longer kernels or copies: of the same ones, or others.
+Explained explain_device_work(const std::vector<RankWork>& ranks, const RankWork& late, bool of_kernels, double part) {
+  std::vector<const SameWork*> others;
+  for (const RankWork& each : ranks) {
+    if (each.process != late.process) others.push_back(of_kernels ? &each.common.kernels : &each.common.copies);
+  }
+  const double others_bytes = static_cast<double>(late.bytes) - more(ranks, late, &RankWork::bytes);
+  const bool more_bytes = static_cast<double>(late.bytes) >= kMoreBytes * others_bytes && others_bytes > 0;
+  const std::optional<SlowerWork> slower =
+      of_kernels ? slower_kernels(late.common.kernels, others) : slower_copies(late.common.copies, others);
+  if (more_bytes || !slower || static_cast<double>(slower->longer_ns) < kExplains * part)
+    return {of_kernels ? RankCause::kernels : RankCause::copies, part};
+  return {of_kernels ? RankCause::slow_device : RankCause::slow_link,
+          std::min(part, static_cast<double>(slower->longer_ns)), slower};
+}
+
 /// Longer kernels or copies before NCCL's kernels, or a device that had nothing to do since the host came late.
 Explained explain_device(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late) {
   const double kernels = more(ranks, late, &RankWork::kernels), copies = more(ranks, late, &RankWork::copies);
   const double idle = more(ranks, late, &RankWork::idle);
-  if (kernels >= std::max(copies, idle)) return {RankCause::kernels, kernels};
-  if (copies >= idle) return {RankCause::copies, copies};
+  if (std::max(kernels, copies) >= idle)
+    return explain_device_work(ranks, late, kernels >= copies, std::max(kernels, copies));
   const bool known = std::all_of(ranks.begin(), ranks.end(), [](const RankWork& of) { return of.known; });
   const Explained host = known ? explain_host(model, ranks, late) : Explained{RankCause::host, 0};
   if (host.part < kExplains * idle) return {RankCause::host, idle};
@@ -271,13 +293,14 @@ Explained explain_device(const TraceModel& model, const std::vector<RankWork>& r
 
 Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, const RankWork& late, double longer) {
   if (late.on_device) {
-    const Explained found = explain_device(model, ranks, late);
-    return {found.cause, std::min(longer, found.part)};
+    Explained found = explain_device(model, ranks, late);
+    found.part = std::min(longer, found.part);
+    return found;
   }
   const double waits = more(ranks, late, &RankWork::device_waits);
   const double kernels = more(ranks, late, &RankWork::kernels), copies = more(ranks, late, &RankWork::copies);
   if (waits >= kExplains * longer && std::max(kernels, copies) >= kExplains * waits) {
-    return {kernels >= copies ? RankCause::kernels : RankCause::copies, std::min(longer, std::max(kernels, copies))};
+    return explain_device_work(ranks, late, kernels >= copies, std::min(longer, std::max(kernels, copies)));
   }
   return explain_host(model, ranks, late);
 }
@@ -365,6 +388,9 @@ std::vector<RankWork> rank_work(const TraceModel& model, const std::map<ProcessI
   for (auto& [process, places] : rank_places(model, on_device ? devices : nullptr)) {
     if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.places = std::move(places);
   }
+  for (auto& [process, common] : same_work(model, on_device ? devices : nullptr)) {
+    if (const auto rank = ranks.find(process); rank != ranks.end()) rank->second.common = std::move(common);
+  }
   std::vector<RankWork> all;
   for (auto& [process, work] : ranks) {
     const auto found = digested.find(process);
@@ -383,12 +409,13 @@ LateRankCause late_rank_cause(const TraceModel& model, const std::vector<RankWor
   const double longer = more(ranks, *found, &RankWork::outside);
   why.longer_ns = static_cast<TimeNs>(longer);
   if (longer < kExplains * static_cast<double>(each)) return why;
-  const auto [cause, part] = explain(model, ranks, *found, longer);
-  why.cause = cause;
-  why.of_cause_ns = static_cast<TimeNs>(part);
+  const Explained explained = explain(model, ranks, *found, longer);
+  why.cause = explained.cause;
+  why.slower = explained.slower;
+  why.of_cause_ns = static_cast<TimeNs>(explained.part);
   const double of_waits = std::min(1.0, longer / static_cast<double>(each));
-  why.confidence = std::min(1.0, part / longer) * of_waits;
-  why.place = late_rank_place(ranks, *found, cause, longer);
+  why.confidence = std::min(1.0, explained.part / longer) * of_waits * (explained.slower ? kOfSameWork : 1);
+  if (!explained.slower) why.place = late_rank_place(ranks, *found, explained.cause, longer);
   if (why.place) why.place->confidence *= of_waits;
   return why;
 }

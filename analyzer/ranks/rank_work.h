@@ -10,6 +10,7 @@
 
 #include "analyzer/ranks/rank_devices.h"
 #include "analyzer/ranks/rank_places.h"
+#include "analyzer/ranks/same_work.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -26,6 +27,8 @@ enum class RankCause : std::uint8_t {
   no_cpu,         ///< it was ready to run longer without a CPU
   kernels,        ///< it waited for its device longer, which ran kernels longer
   copies,         ///< the same, of copies
+  slow_device,    ///< its device took longer for the kernels that the others ran, too
+  slow_link,      ///< the same, of copies from and to its device
   host,           ///< its host enqueued NCCL's kernels later, and the trace does not show why
 };
 struct RankCauseWords {
@@ -53,6 +56,7 @@ struct RankWork {
   TimeNs idle = 0;                 ///< of NCCL: the devices did nothing
   std::uint64_t bytes = 0;         ///< sent, and of its own buffers in collectives
   PlaceTimes places;
+  CommonWork common;
 };
 
 /// By process, ascending: one for each that is in a communicator. `devices`: nullptr for times between calls of MPI;
@@ -75,6 +79,7 @@ struct LateRankCause {
   TimeNs longer_ns = 0;  ///< RankWork::outside, than the median of the others
   TimeNs of_cause_ns = 0;
   std::optional<LateRankPlace> place;  ///< empty: no place explains half of the further time
+  std::optional<SlowerWork> slower;    ///< of slow_device and slow_link
 };
 
 /// Why the process came late, for which each other one waited `each` in the mean.

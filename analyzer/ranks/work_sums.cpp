@@ -14,8 +14,9 @@ using store::DigestSumRow;
 using store::SumOf;
 
 /// The details of rows, which stay as they are: files have them. In kKnown, `rows` has a bit for `known` and one for
-/// `on_device`; from kFields on, a field each; from kPlaces on, places of each kind.
-enum : std::uint32_t { kKnown = 0, kFields = 1, kBytes = 31, kPlaces = 32 };
+/// `on_device`; from kFields on, a field each; from kPlaces on, places of each kind. Of kKernels and kCopies, what a
+/// rank's device does as others do, `longest` is the median.
+enum : std::uint32_t { kKnown = 0, kFields = 1, kBytes = 31, kPlaces = 32, kKernels = 40, kCopies = 41 };
 constexpr std::uint64_t kKnownBit = 1, kOnDeviceBit = 2;
 constexpr std::array kTimes = {&RankWork::outside,       &RankWork::cpu,      &RankWork::run_delay,
                                &RankWork::slept,         &RankWork::kernels,  &RankWork::copies,
@@ -24,15 +25,25 @@ constexpr std::array kTimes = {&RankWork::outside,       &RankWork::cpu,      &R
 static_assert(kFields + kTimes.size() <= kBytes);
 /// Of each kind, for each rank.
 constexpr std::size_t kMostPlaces = 32;
+constexpr std::size_t kMostSame = 32;
+
+std::vector<std::pair<std::string, SameRuns>> longest_first(const SameWork& work) {
+  std::vector<std::pair<std::string, SameRuns>> all(work.begin(), work.end());
+  std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
+  if (all.size() > kMostSame) all.resize(kMostSame);
+  return all;
+}
 
 void add_sums(const RankWork& work, SumOf of, std::vector<DigestSumRow>& sums) {
-  const auto add = [&](std::uint32_t detail, TimeNs total, std::uint64_t rows, const std::string& name) {
+  const auto add = [&](std::uint32_t detail, TimeNs total, std::uint64_t rows, const std::string& name,
+                       TimeNs longest = 0) {
     DigestSumRow& sum = sums.emplace_back();
     sum.of = of;
     sum.detail = detail;
     sum.name = name;
     sum.rows = rows;
     sum.total = total;
+    sum.longest = longest;
     sum.process = work.process;
   };
   add(kKnown, 0, (work.known ? kKnownBit : 0) | (work.on_device ? kOnDeviceBit : 0), {});
@@ -47,6 +58,9 @@ void add_sums(const RankWork& work, SumOf of, std::vector<DigestSumRow>& sums) {
   for (const auto& [place, time] : places) {
     const auto kind = static_cast<std::uint32_t>(place->kind);
     if (kept.at(kind)++ < kMostPlaces) add(kPlaces + kind, time, 1, place->name);
+  }
+  for (const auto& [detail, same] : {std::pair(kKernels, &work.common.kernels), std::pair(kCopies, &work.common.copies)}) {
+    for (const auto& [kind, runs] : longest_first(*same)) add(detail, runs.total, runs.runs, kind, runs.median);
   }
 }
 
@@ -79,6 +93,9 @@ std::map<store::ProcessId, RankWork> work_of_digests(const TraceModel& model, Su
       work.*kTimes[sum.detail - kFields] = sum.total;
     } else if (sum.detail >= kPlaces && sum.detail <= kPlaces + static_cast<std::uint32_t>(PlaceKind::kernel)) {
       work.places[{static_cast<PlaceKind>(sum.detail - kPlaces), sum.name}] = sum.total;
+    } else if (sum.detail == kKernels || sum.detail == kCopies) {
+      (sum.detail == kKernels ? work.common.kernels : work.common.copies)[sum.name] = {sum.rows, sum.total,
+                                                                                       sum.longest};
     }
   }
   return all;

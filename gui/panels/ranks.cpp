@@ -61,7 +61,9 @@ void draw_names(const Ui& ui, const Place& place, const RankMatrix& matrix) {
 }
 
 /// Of the rules that judge a job's ranks against each other.
-bool is_of_ranks(std::string_view rule) { return rule == "late_rank" || rule == "imbalance"; }
+bool is_of_ranks(std::string_view rule) {
+  return rule == "late_rank" || rule == "imbalance" || rule == "slow_device" || rule == "slow_link";
+}
 
 }  // namespace
 

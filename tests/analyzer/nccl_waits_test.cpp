@@ -7,32 +7,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// An all-reduce of NCCL, in which the kernels of the ranks begin and end then. Times in us.
-void all_reduce(Job& job, std::uint32_t sequence, const std::vector<TimeNs>& begins, TimeNs end) {
-  for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(begins.size()); ++rank) {
-    store::MpiCallRow& call = job.call(MpiOperation::nccl_all_reduce, rank, 0, 1);
-    call.sequence = sequence;
-    store::MpiRequestRow row;
-    row.operation = row.completed_by = call.operation;
-    row.communicator = kWorld;
-    row.sequence = sequence;
-    row.process = row.thread = process(rank);
-    row.posted = call.begin;
-    row.begin = begins[static_cast<std::size_t>(rank)] * kMicrosecond;
-    row.end = end * kMicrosecond;
-    job.model.mpi_requests.push_back(row);
-  }
-}
-
-void device_kernel(Job& job, std::int32_t rank, TimeNs begin, TimeNs end, const char* name = "work") {
-  store::KernelRow kernel{};
-  kernel.name = name;
-  kernel.start = begin * kMicrosecond;
-  kernel.end = end * kMicrosecond;
-  kernel.process = process(rank);
-  job.model.kernels.push_back(kernel);
-}
-
 TEST(NcclWaits, BeginWhereTheRankHasNothingElseToDo) {
   Job job(2);
   all_reduce(job, 1, {1000, 5000}, 5100);

@@ -101,4 +101,32 @@ class Job {
   std::uint32_t sequence_ = 0;
 };
 
+/// An all-reduce of NCCL, in which the kernels of the ranks begin and end then. Times in us.
+inline void all_reduce(Job& job, std::uint32_t sequence, const std::vector<TimeNs>& begins, TimeNs end) {
+  for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(begins.size()); ++rank) {
+    store::MpiCallRow& call = job.call(MpiOperation::nccl_all_reduce, rank, 0, 1);
+    call.sequence = sequence;
+    store::MpiRequestRow row;
+    row.operation = row.completed_by = call.operation;
+    row.communicator = kWorld;
+    row.sequence = sequence;
+    row.process = row.thread = process(rank);
+    row.posted = call.begin;
+    row.begin = begins[static_cast<std::size_t>(rank)] * kMicrosecond;
+    row.end = end * kMicrosecond;
+    job.model.mpi_requests.push_back(row);
+  }
+}
+
+inline void device_kernel(Job& job, std::int32_t rank, TimeNs begin, TimeNs end, const char* name = "work",
+                          std::uint32_t grid = 1) {
+  store::KernelRow kernel{};
+  kernel.name = name;
+  kernel.grid[0] = grid;
+  kernel.start = begin * kMicrosecond;
+  kernel.end = end * kMicrosecond;
+  kernel.process = process(rank);
+  job.model.kernels.push_back(kernel);
+}
+
 }  // namespace wicprof::analyzer

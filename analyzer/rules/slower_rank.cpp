@@ -1,0 +1,48 @@
+#include "analyzer/rules/slower_rank.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/rules/late_arrivals.h"
+#include "analyzer/rules/thresholds.h"
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+
+std::optional<Finding> slower_rank(const RuleInput& input, RankCause cause, std::string_view what,
+                                   std::string_view same) {
+  const MpiWaits& mpi = input.mpi;
+  if (mpi.why.cause != cause || !mpi.why.slower || mpi.ranks.size() < 2 || input.ground_ns() <= 0) return std::nullopt;
+  const RankCost& late = mpi.ranks.front();
+  const SlowerWork& slower = *mpi.why.slower;
+  const TimeNs each = late.cost_ns / static_cast<TimeNs>(mpi.ranks.size() - 1);
+  const TimeNs gain = std::min(each, slower.longer_ns);
+  const double share = std::min(1.0, static_cast<double>(gain) / static_cast<double>(input.ground_ns()));
+  if (share < kWorthNaming || worst_arrivals(mpi, late.process).chance > kByChance) return std::nullopt;
+  Finding finding;
+  finding.severity = share < kWarning ? Severity::info : Severity::warning;
+  finding.text = fmt::format(
+      "{} rank {} take{} {:.2f} times as long as the others' for the same {} (confidence {:.2f}); at the others' speed "
+      "the job would take at most {:.1f} % less time",
+      what, late.rank, cause == RankCause::slow_device ? "s" : "", slower.times, same, mpi.why.confidence, 100 * share);
+  finding.cost = Cost{Cost::Unit::time, share};
+  finding.evidence = fmt::format(
+      "{} that all ranks run equally often; most in {}, {:.2f} times; in sum {} longer than the median of the others, "
+      "which waited {} each for the rank",
+      count_of(slower.kinds, cause == RankCause::slow_device ? "kind of launch" : "kind of copy"), slower.most,
+      slower.most_times, format_duration(slower.longer_ns), format_duration(each));
+  return finding;
+}
+
+std::string late_device_uuid(const RuleInput& input) {
+  for (const auto& kernel : input.model.kernels) {
+    if (kernel.process != input.mpi.ranks.front().process) continue;
+    const store::DeviceRow* const device = input.model.device(kernel.device);
+    return device == nullptr ? std::string() : device->uuid;
+  }
+  return {};
+}
+
+}  // namespace wicprof::analyzer
