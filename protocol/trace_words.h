@@ -35,7 +35,7 @@ inline constexpr std::array kTraceWords{
     TraceWord{kMpiWord, "calls of MPI, also where the program that is started is not itself linked with MPI"},
     TraceWord{kNcclWord, "collectives and messages of NCCL"},
     TraceWord{kHostWord, "what the operating system's scheduler does with threads"},
-    TraceWord{kEnergyWord, "what GPUs and processors use, by NVML and RAPL"},
+    TraceWord{kEnergyWord, "what GPUs and processors use, by NVML and RAPL, and clocks and temperatures of GPUs"},
     TraceWord{kNoneWord, "only what the wic runtime records"},
     TraceWord{"devices", ""},
     TraceWord{"kernels", ""},

@@ -41,8 +41,8 @@ static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host
 constexpr double kExplains = 0.5;
 /// Of the places that explain most: that share of it. Not calibrated.
 constexpr double kAboutAsMuch = 0.8;
-/// The same launches may have other data, which a trace does not show: the confidence is that share of the others'.
-/// Not calibrated.
+/// The same launches may have other data, which a trace does not show: the confidence is that share of the others',
+/// unless a lower clock explains them. Not calibrated.
 constexpr double kOfSameWork = 0.75;
 /// More data: by so much more bytes than the median of the other ranks. Not calibrated.
 constexpr double kMoreBytes = 1.25;
@@ -305,6 +305,13 @@ Explained explain(const TraceModel& model, const std::vector<RankWork>& ranks, c
   return explain_host(model, ranks, late);
 }
 
+/// Of the GPUs of a rank that is slow for the same kernels, and of the others.
+std::optional<ComparedDevices> devices_of(const TraceModel& model, const std::vector<RankWork>& ranks, ProcessId late) {
+  std::vector<ProcessId> all;
+  for (const RankWork& each : ranks) all.push_back(each.process);
+  return compare_devices(model, late, all);
+}
+
 /// A range explains the rank's time on the host, a kernel that of its device.
 bool can_explain(PlaceKind kind, RankCause cause) {
   if (cause == RankCause::kernels) return kind == PlaceKind::kernel;
@@ -414,7 +421,10 @@ LateRankCause late_rank_cause(const TraceModel& model, const std::vector<RankWor
   why.slower = explained.slower;
   why.of_cause_ns = static_cast<TimeNs>(explained.part);
   const double of_waits = std::min(1.0, longer / static_cast<double>(each));
-  why.confidence = std::min(1.0, explained.part / longer) * of_waits * (explained.slower ? kOfSameWork : 1);
+  why.confidence = std::min(1.0, explained.part / longer) * of_waits;
+  if (explained.cause == RankCause::slow_device) why.devices = devices_of(model, ranks, late);
+  if (explained.slower && !(why.devices && why.devices->explains(explained.slower->times)))
+    why.confidence *= kOfSameWork;
   if (!explained.slower) why.place = late_rank_place(ranks, *found, explained.cause, longer);
   if (why.place) why.place->confidence *= of_waits;
   return why;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/ranks/device_states.h"
 #include "analyzer/ranks/rank_devices.h"
 #include "analyzer/ranks/rank_places.h"
 #include "analyzer/ranks/same_work.h"
@@ -78,8 +79,9 @@ struct LateRankCause {
   double confidence = 0;
   TimeNs longer_ns = 0;  ///< RankWork::outside, than the median of the others
   TimeNs of_cause_ns = 0;
-  std::optional<LateRankPlace> place;  ///< empty: no place explains half of the further time
-  std::optional<SlowerWork> slower;    ///< of slow_device and slow_link
+  std::optional<LateRankPlace> place;      ///< empty: no place explains half of the further time
+  std::optional<SlowerWork> slower;        ///< of slow_device and slow_link
+  std::optional<ComparedDevices> devices;  ///< of slow_device, where the trace has their clocks
 };
 
 /// Why the process came late, for which each other one waited `each` in the mean.

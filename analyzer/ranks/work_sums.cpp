@@ -59,7 +59,8 @@ void add_sums(const RankWork& work, SumOf of, std::vector<DigestSumRow>& sums) {
     const auto kind = static_cast<std::uint32_t>(place->kind);
     if (kept.at(kind)++ < kMostPlaces) add(kPlaces + kind, time, 1, place->name);
   }
-  for (const auto& [detail, same] : {std::pair(kKernels, &work.common.kernels), std::pair(kCopies, &work.common.copies)}) {
+  for (const auto& [detail, same] :
+       {std::pair(kKernels, &work.common.kernels), std::pair(kCopies, &work.common.copies)}) {
     for (const auto& [kind, runs] : longest_first(*same)) add(detail, runs.total, runs.runs, kind, runs.median);
   }
 }

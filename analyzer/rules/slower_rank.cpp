@@ -31,7 +31,7 @@ std::optional<Finding> slower_rank(const RuleInput& input, RankCause cause, std:
   finding.evidence = fmt::format(
       "{} that all ranks run equally often; most in {}, {:.2f} times; in sum {} longer than the median of the others, "
       "which waited {} each for the rank",
-      count_of(slower.kinds, cause == RankCause::slow_device ? "kind of launch" : "kind of copy"), slower.most,
+      count_of(slower.kinds, cause == RankCause::slow_device ? "kernel shape" : "copy size"), slower.most,
       slower.most_times, format_duration(slower.longer_ns), format_duration(each));
   return finding;
 }

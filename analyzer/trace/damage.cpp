@@ -96,6 +96,7 @@ class RowFilter {
              static_cast<double>(std::abs(row.sampled)) <= static_cast<double>(row.sampled_squares);
     });
     keep("energy", model_.energy, [&](const auto& row) { return p.time(row.at); });
+    keep("device_state", model_.device_states, [&](const auto& row) { return p.time(row.at); });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     // A length counts as often as its row stands for others.

@@ -280,10 +280,10 @@ void add_recording_options(CLI::App& verb, RunOptions& options) {
                 "patch the loops in the program's kernels that wait for another thread's store, as the program loads "
                 "them: their waits are recorded, and toggle and --mode park act on them. For kernels of which the "
                 "program has PTX; `rewrite APP` says which those are");
-  verb.add_flag(
-      "--energy", capture.energy,
-      "read what GPUs and processors use (NVML, RAPL); with --ab, each phase then lasts 3 s or more, which shows what "
-      "polling takes in watts. Example: wic-prof run --ab --energy --for 2m -- ./app");
+  verb.add_flag("--energy", capture.energy,
+                "read what GPUs and processors use (NVML, RAPL), and clocks and temperatures of GPUs; with --ab, each "
+                "phase then lasts 3 s or more, which shows what polling takes in watts. Example: wic-prof run --ab "
+                "--energy --for 2m -- ./app");
   verb.add_option("--delay", capture.delay,
                   "start to record this long after the program's start, such as 2s or 500ms (ms, s, m)")
       ->type_name("TIME");

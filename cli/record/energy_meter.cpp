@@ -28,16 +28,19 @@ constexpr TimeNs kStepPatience = 150 * kMillisecond;
 
 class EnergyMeter::Readings {
  public:
-  Readings(std::vector<EnergySource> sources, EventSink& sink) : sink_(sink) {
-    for (EnergySource& source : sources) counters_.push_back({std::move(source)});
+  Readings(EnergySources sources, EventSink& sink) : sink_(sink), states_(std::move(sources.states)) {
+    for (EnergySource& source : sources.found) counters_.push_back({std::move(source)});
   }
 
-  bool any() const { return !counters_.empty(); }
+  bool any() const { return !counters_.empty() || !states_.empty(); }
 
   void work() {
     pthread_setname_np(pthread_self(), "wicprof-energy");
-    do guarded("reading energy", [this] { round(); });
-    while (!stopped_within(kEnergyInterval));
+    for (bool states = true;; states = !states) {
+      if (states) guarded("reading clocks and temperatures of GPUs", [this] { read_states(); });
+      guarded("reading energy", [this] { round(); });
+      if (stopped_within(kEnergyInterval)) break;
+    }
     const std::lock_guard lock(mutex_);
     ended_ = true;
     changed_.notify_all();
@@ -91,29 +94,41 @@ class EnergyMeter::Readings {
     for (const TimeNs until = now_ns() + kStepPatience; !still.empty() && now_ns() < until;) {
       std::erase_if(still, [this](Counter* counter) {
         bool done = false;
-        if (const std::optional<EnergyEvent> event = look(*counter, done)) write(*event, counter->source.name);
+        if (const std::optional<EnergyEvent> event = look(*counter, done))
+          write(*event, &EnergyEvent::meter, counter->source.name);
         return done;
       });
       if (!still.empty() && stopped_within(kBetweenReadings)) return;
     }
   }
 
+  void read_states() {
+    for (const DeviceStateSource& source : states_) {
+      const TimeNs begin = now_ns();
+      DeviceStateEvent event = source.read();
+      event.at_ns = (begin + now_ns()) / 2;
+      write(event, &DeviceStateEvent::uuid, source.uuid);
+    }
+  }
+
   /// Nothing once the meter ends: the sink may be gone.
-  void write(EnergyEvent event, const std::string& meter) {
+  template <class Event>
+  void write(Event event, TextId Event::*of, const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (stop_) return;
-    event.meter = sink_.text(meter);
+    event.*of = sink_.text(text);
     sink_.write(event);
   }
 
   EventSink& sink_;
   std::vector<Counter> counters_;
+  const std::vector<DeviceStateSource> states_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false, ended_ = false;
 };
 
-EnergyMeter::EnergyMeter(std::vector<EnergySource> sources, EventSink& sink)
+EnergyMeter::EnergyMeter(EnergySources sources, EventSink& sink)
     : readings_(std::make_shared<Readings>(std::move(sources), sink)) {
   if (readings_->any()) {
     std::thread thread = start_thread([readings = readings_] { readings->work(); });

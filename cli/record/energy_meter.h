@@ -1,4 +1,5 @@
-// Records what the counters of energy show while a program runs (EnergyEvent).
+// Records what the counters of energy show while a program runs (EnergyEvent), and what NVML says of its GPUs
+// (DeviceStateEvent).
 #pragma once
 
 #include <chrono>
@@ -16,10 +17,10 @@ namespace wicprof::cli {
 inline constexpr TimeNs kShortestEnergyPhase = 3 * kSecond;
 
 /// On a thread of its own, every half second: reads each counter until it changes, since a counter that moves in steps
-/// says when its step was, and nothing in between. `sink` must outlive the meter.
+/// says when its step was, and nothing in between. Half as often, the state of each GPU. `sink` must outlive the meter.
 class EnergyMeter {
  public:
-  EnergyMeter(std::vector<EnergySource> sources, EventSink& sink);
+  EnergyMeter(EnergySources sources, EventSink& sink);
   /// Waits for a source that does not answer, such as a driver that hangs, no longer than this. The thread stays behind
   /// then, and writes nothing any more.
   static constexpr std::chrono::milliseconds kLongestEnd{2000};

@@ -1,5 +1,5 @@
 // The counters of energy that the machine has: of GPUs by NVML, of processors by RAPL. Both count for the whole
-// machine, whoever uses it.
+// machine, whoever uses it. And what NVML says of the GPUs' clocks and temperatures.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "protocol/events/device_state.h"
 
 namespace wicprof::cli {
 
@@ -16,8 +18,14 @@ struct EnergySource {
   std::uint64_t wraps_at = 0;                             ///< the count begins anew there; 0: it does not
 };
 
+struct DeviceStateSource {
+  std::string uuid;                        ///< as in `device` of the trace
+  std::function<DeviceStateEvent()> read;  ///< without text and time
+};
+
 struct EnergySources {
   std::vector<EnergySource> found;
+  std::vector<DeviceStateSource> states;
   std::vector<std::string> lacking;  ///< sentences: what cannot be read, and why
 };
 

@@ -336,7 +336,7 @@ void RecordingRun::read_energy() {
     warn(lacking);
     write_notice(own_.sink(), NoticeSeverity::warning, lacking);
   }
-  energy_.emplace(std::move(sources.found), own_.sink());
+  energy_.emplace(std::move(sources), own_.sink());
 }
 
 Result<> RecordingRun::start_program() {

@@ -278,13 +278,14 @@ Json beside_nccl_value(const MpiWaits& mpi, store::ProcessId process) {
   return nullptr;
 }
 
-Json slower_value(const std::optional<analyzer::SlowerWork>& slower) {
-  if (!slower) return nullptr;
-  return {{"times", slower->times},
-          {"longer_ns", slower->longer_ns},
-          {"kinds", slower->kinds},
-          {"most", slower->most},
-          {"most_times", slower->most_times}};
+Json slower_value(const analyzer::LateRankCause& why) {
+  if (!why.slower) return nullptr;
+  return {{"times", why.slower->times},
+          {"longer_ns", why.slower->longer_ns},
+          {"kinds", why.slower->kinds},
+          {"most", why.slower->most},
+          {"most_times", why.slower->most_times},
+          {"sm_clock_share", why.devices ? Json(why.devices->clock_share()) : Json(nullptr)}};
 }
 
 Json late_place_value(const analyzer::LateRankCause& why) {
@@ -334,10 +335,10 @@ Json mpi_value(const TraceModel& model, const MpiWaits& mpi) {
   value["late_cause"] =
       mpi.why.cause == analyzer::RankCause::unknown
           ? Json(nullptr)
-          : Json{{"rank", mpi.ranks.front().rank},        {"cause", analyzer::words_of(mpi.why.cause).name},
-                 {"confidence", mpi.why.confidence},      {"longer_ns", mpi.why.longer_ns},
-                 {"of_cause_ns", mpi.why.of_cause_ns},    {"place", late_place_value(mpi.why)},
-                 {"slower", slower_value(mpi.why.slower)}};
+          : Json{{"rank", mpi.ranks.front().rank},     {"cause", analyzer::words_of(mpi.why.cause).name},
+                 {"confidence", mpi.why.confidence},   {"longer_ns", mpi.why.longer_ns},
+                 {"of_cause_ns", mpi.why.of_cause_ns}, {"place", late_place_value(mpi.why)},
+                 {"slower", slower_value(mpi.why)}};
   value["efficiency"] = efficiency_value(mpi.efficiency);
   value["rank_times"] = rank_times_value(analyzer::rank_times(model, mpi));
   value["missing_ranks"] = analyzer::missing_ranks(model);

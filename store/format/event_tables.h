@@ -21,6 +21,7 @@
 #include "store/format/tables/cuda_event.h"
 #include "store/format/tables/decision.h"
 #include "store/format/tables/device.h"
+#include "store/format/tables/device_state.h"
 #include "store/format/tables/energy.h"
 #include "store/format/tables/graph.h"
 #include "store/format/tables/host_wait.h"
@@ -67,6 +68,7 @@ using EventTables = std::tuple<  //
     PcIntervalTable,             //
     WaitCountTable,              //
     EnergyTable,                 //
+    DeviceStateTable,            //
     GraphTable,                  //
     ClockTable,                  //
     InterventionTable,           //

@@ -121,6 +121,7 @@ inline void all_reduce(Job& job, std::uint32_t sequence, const std::vector<TimeN
 inline void device_kernel(Job& job, std::int32_t rank, TimeNs begin, TimeNs end, const char* name = "work",
                           std::uint32_t grid = 1) {
   store::KernelRow kernel{};
+  kernel.device = rank;
   kernel.name = name;
   kernel.grid[0] = grid;
   kernel.start = begin * kMicrosecond;

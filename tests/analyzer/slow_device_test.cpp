@@ -6,6 +6,7 @@
 #include <random>
 
 #include "analyzer/ranks/digest.h"
+#include "analyzer/ranks/join.h"
 #include "rank_job.h"
 
 namespace wicprof::analyzer {
@@ -26,6 +27,14 @@ enum class Injected {
   more_collected,  // the same launches take longer, and it sends more
 };
 
+/// The SMs' clock of the last rank's GPU.
+enum class Clocks {
+  not_read,
+  lower,           // as its kernels are slower
+  slightly_lower,  // by 3 %
+  equal,
+};
+
 struct MadeKernel {
   std::uint32_t grid;
   double us;
@@ -35,7 +44,8 @@ struct MadeKernel {
 /// A job of NCCL whose ranks copy, run the same kernels and meet in each step.
 class SlowedJob {
  public:
-  SlowedJob(unsigned seed, Injected injected) : random_(seed), injected_(injected), job_(ranks_ = pick(2, 9)) {
+  SlowedJob(unsigned seed, Injected injected, Clocks clocks = Clocks::not_read)
+      : random_(seed), injected_(injected), clocks_(clocks), job_(ranks_ = pick(2, 9)) {
     times_ = std::uniform_real_distribution<>(1.12, 1.8)(random_);
     const int kinds = injected == Injected::few_kernels ? 2 : pick(5, 14);
     for (int i = 0; i < kinds; ++i)
@@ -49,6 +59,31 @@ class SlowedJob {
   double gain() const { return 1 - static_cast<double>(usual_) / static_cast<double>(now_); }
   const Analysis& analysis() const { return analysis_; }
   const MpiWaits& of_digest() const { return of_digest_; }
+  /// A trace per rank, in each of which the rank's GPU has the number 0.
+  std::vector<TraceModel> traces() const {
+    const TraceModel& all = job_.model;
+    std::vector<TraceModel> traces;
+    for (std::int32_t rank = 0; rank < ranks_; ++rank) {
+      TraceModel& of = traces.emplace_back();
+      of.meta = all.meta;
+      const auto take = [&](const auto& from, auto& to) {
+        for (auto row : from) {
+          if (row.process != process(rank)) continue;
+          if constexpr (requires { row.device; }) row.device = 0;
+          to.push_back(row);
+        }
+      };
+      take(all.mpi_communicators, of.mpi_communicators);
+      take(all.mpi_calls, of.mpi_calls);
+      take(all.mpi_requests, of.mpi_requests);
+      take(all.kernels, of.kernels);
+      take(all.copies, of.copies);
+      of.device_states = all.device_states;  // of all GPUs of the machine
+      of.devices = {device(0, rank)};
+      settle(of);
+    }
+    return traces;
+  }
   std::int32_t late() const { return ranks_ - 1; }
   const Finding* finding(std::string_view rule) const {
     for (const Finding& each : analysis_.findings) {
@@ -121,6 +156,36 @@ class SlowedJob {
     device_kernel(job_, rank, begin, end, kNames[kind % std::size(kNames)], kernels_[kind].grid * (larger ? 2 : 1));
   }
 
+  static store::DeviceRow device(DeviceId id, std::int32_t rank) {
+    store::DeviceRow device{};
+    device.id = id;
+    device.kind = DeviceKind::cuda;
+    device.uuid = "GPU-" + std::to_string(rank);
+    return device;
+  }
+
+  void add_states(TimeNs begin, TimeNs end) {
+    constexpr int kReadings = 30;
+    for (std::int32_t rank = 0; rank < ranks_; ++rank) {
+      job_.model.devices.push_back(device(rank, rank));
+      if (clocks_ == Clocks::not_read) continue;
+      const bool late = rank == this->late();
+      double clock = 1755;
+      if (late && clocks_ == Clocks::lower) clock /= times_;
+      if (late && clocks_ == Clocks::slightly_lower) clock *= 0.97;
+      for (int i = -kReadings; i < 2 * kReadings; ++i) {
+        store::DeviceStateRow row;
+        row.uuid = "GPU-" + std::to_string(rank);
+        row.at = (begin + (end - begin) * i / kReadings) * kMicrosecond;
+        const bool runs = i > 0 && i < kReadings, idle = i % 5 == 0;
+        row.sm_clock_mhz = runs && !idle ? static_cast<std::uint32_t>(clock) : 345;
+        row.temperature_c = runs ? (late ? 88 : 61) - i % 2 : 30;
+        row.slowdown_reasons = idle ? 1 : late && i % 2 == 0 ? 0x20 : 0;
+        job_.model.device_states.push_back(row);
+      }
+    }
+  }
+
   void make() {
     all_reduce(job_, 1, std::vector<TimeNs>(static_cast<std::size_t>(ranks_), 1000), 1050);
     now_ = 1050;
@@ -144,6 +209,7 @@ class SlowedJob {
     job_.model.meta = {{"state", "complete"},
                        {"started_ns", std::to_string(begun * kMicrosecond)},
                        {"ended_ns", std::to_string(now_ * kMicrosecond)}};
+    add_states(begun, now_);
     settle(job_.model);
     analysis_ = analyze(job_.model);
     of_digest_ = mpi_waits(digest(job_.model, 100'000));
@@ -153,6 +219,7 @@ class SlowedJob {
 
   std::mt19937 random_;
   Injected injected_;
+  Clocks clocks_;
   std::int32_t ranks_;
   Job job_;
   double times_ = 1, copied_us_ = 0;
@@ -214,6 +281,67 @@ TEST(SlowDevice, SaysByHowMuchAndWhatToCompare) {
       << finding->text;
   EXPECT_TRUE(finding->command.starts_with("nvidia-smi -q -d CLOCK")) << finding->command;
   EXPECT_NE(finding->evidence.find("<<<"), std::string::npos) << finding->evidence;
+  EXPECT_EQ(finding->evidence.find("MHz"), std::string::npos) << finding->evidence;
+  EXPECT_NE(finding->remedy.find("wic-prof run --energy"), std::string::npos) << finding->remedy;
+}
+
+void expect_in(const std::string& text, std::string_view part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(SlowDevice, ALowerClockConfirms) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const SlowedJob job(seed, Injected::lower_clock, Clocks::lower);
+    const LateRankCause& why = job.analysis().mpi.why;
+    ASSERT_TRUE(why.devices) << seed;
+    const LateRankCause without = SlowedJob(seed, Injected::lower_clock).analysis().mpi.why;
+    EXPECT_NEAR(why.confidence, without.confidence / 0.75, 1e-9) << seed;
+    const Finding* const finding = job.finding("slow_device");
+    ASSERT_NE(finding, nullptr) << seed;
+    expect_in(
+        finding->evidence,
+        "the others' 1755 MHz; its highest temperature was 88 C, the others' 61 C; what limits its clock: thermal "
+        "slowdown in ");
+    expect_in(finding->remedy, "cooling");
+    EXPECT_EQ(finding->evidence.find("equal within"), std::string::npos) << finding->evidence;
+  }
+}
+
+TEST(SlowDevice, EqualClocksSayThatTheClockIsNotTheCause) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const SlowedJob job(seed, Injected::neighbour, Clocks::equal);
+    EXPECT_LE(job.analysis().mpi.why.confidence, 0.75) << seed;
+    EXPECT_NEAR(job.analysis().mpi.why.devices->clock_share(), 1, 1e-9) << seed;
+    const Finding* const finding = job.finding("slow_device");
+    ASSERT_NE(finding, nullptr) << seed;
+    expect_in(finding->evidence, "was 1755 MHz in the mean, the others' 1755 MHz");
+    expect_in(finding->evidence, "equal within 1 %");
+    expect_in(finding->remedy, "other programs on the device");
+  }
+}
+
+TEST(SlowDevice, AClockThatIsTooLittleLowerConfirmsNothing) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const SlowedJob job(seed, Injected::neighbour, Clocks::slightly_lower);
+    EXPECT_LE(job.analysis().mpi.why.confidence, 0.75) << seed;
+    const Finding* const finding = job.finding("slow_device");
+    ASSERT_NE(finding, nullptr) << seed;
+    expect_in(finding->evidence, "was 1702 MHz in the mean, the others' 1755 MHz");
+    EXPECT_EQ(finding->evidence.find("equal within"), std::string::npos) << finding->evidence;
+    expect_in(finding->remedy, "clocks, temperature, reasons for throttling");
+    EXPECT_EQ(finding->remedy.find("--energy"), std::string::npos) << finding->remedy;
+  }
+}
+
+TEST(SlowDevice, ATracePerRankSaysTheSame) {
+  const SlowedJob job(2, Injected::lower_clock, Clocks::lower);
+  const Result<TraceModel> joined = join(job.traces());
+  ASSERT_TRUE(joined);
+  const LateRankCause why = mpi_waits(*joined).why;
+  ASSERT_TRUE(why.devices);
+  EXPECT_EQ(why.devices->late.uuid, job.analysis().mpi.why.devices->late.uuid);
+  EXPECT_NEAR(why.devices->clock_share(), job.analysis().mpi.why.devices->clock_share(), 1e-9);
+  EXPECT_NEAR(why.confidence, job.analysis().mpi.why.confidence, 1e-9);
 }
 
 }  // namespace

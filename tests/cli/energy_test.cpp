@@ -1,14 +1,19 @@
 // Reading counters of energy.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cli/record/energy_meter.h"
@@ -24,6 +29,13 @@ void warn(std::string_view text) noexcept { ADD_FAILURE() << text; }
 namespace {
 
 namespace fs = std::filesystem;
+
+// Loaded before the driver's own library, which has the same name.
+void* const nvml = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
+
+bool says(const EnergySources& sources, const std::string& what) {
+  return std::ranges::any_of(sources.lacking, [&](const std::string& each) { return each.find(what) != each.npos; });
+}
 
 struct Powercap {
   explicit Powercap(const char* name) : folder(fs::path(::testing::TempDir()) / name) { fs::remove_all(folder); }
@@ -55,14 +67,30 @@ TEST(EnergySources, PackagesOfProcessors) {
 TEST(EnergySources, WhatCannotBeReadIsNamed) {
   const Powercap powercap("powercap_refused");
   powercap.zone("intel-rapl:0", "package-0", "");
-  const auto says = [](const EnergySources& sources, const std::string& what) {
-    for (const std::string& lacking : sources.lacking) {
-      if (lacking.find(what) != std::string::npos) return true;
-    }
-    return false;
-  };
   EXPECT_TRUE(says(find_energy_sources(powercap.folder.string()), "energy_uj: No such file"));
   EXPECT_TRUE(says(find_energy_sources("/nowhere"), "/nowhere names no package"));
+}
+
+TEST(EnergySources, StatesOfGpus) {
+  ASSERT_NE(nvml, nullptr) << dlerror();
+  const EnergySources sources = find_energy_sources("/nowhere");
+  ASSERT_EQ(sources.found.size(), 1u);
+  EXPECT_EQ(sources.found[0].name, "GPU 0 (made)");
+  EXPECT_EQ(sources.found[0].read_uj(), 7000u);
+  EXPECT_TRUE(says(sources, "no energy of GPU 1: NVML says \"Not Supported\""));
+  ASSERT_EQ(sources.states.size(), 2u);
+  EXPECT_EQ(sources.states[0].uuid, "GPU-00000000-0000-0000-0000-000000000001");
+  EXPECT_EQ(sources.states[1].uuid, "GPU-00000000-0000-0000-0000-000000000002");
+  const DeviceStateEvent state = sources.states[0].read();
+  EXPECT_EQ(state.sm_clock_mhz, 1410u);
+  EXPECT_EQ(state.max_sm_clock_mhz, 1980u);
+  EXPECT_EQ(state.memory_clock_mhz, 3201u);
+  EXPECT_EQ(state.temperature_c, 88);
+  EXPECT_EQ(state.slowdown_reasons, 0x24u);
+  EXPECT_EQ(sources.states[1].read().sm_clock_mhz, 1410u);
+  EXPECT_EQ(sources.states[1].read().temperature_c, DeviceStateEvent::kUnknownTemperature);
+  EXPECT_TRUE(says(sources, "of GPU 1, its driver does not tell: temperature"));
+  EXPECT_FALSE(says(sources, "of GPU 0"));
 }
 
 // A counter that moves every 20 ms, and begins anew at 1000.
@@ -77,9 +105,10 @@ TEST(EnergyMeter, EventsAreAtStepsAndNeverCountBack) {
   EventSink sink(ring.ring());
   const TimeNs begin = now_ns();
   {
-    EnergyMeter meter({{"steps", [] { return std::optional(*steps() % 1000); }, 1000},
-                       {"gone", [] { return std::optional<std::uint64_t>(); }, 0}},
-                      sink);
+    EnergySources sources;
+    sources.found = {{"steps", [] { return std::optional(*steps() % 1000); }, 1000},
+                     {"gone", [] { return std::optional<std::uint64_t>(); }, 0}};
+    EnergyMeter meter(std::move(sources), sink);
     std::this_thread::sleep_for(std::chrono::milliseconds(1300));
   }
   const Delivered delivered = ring.read();
@@ -98,26 +127,72 @@ TEST(EnergyMeter, EventsAreAtStepsAndNeverCountBack) {
   }
 }
 
-std::atomic<bool> source_answers{false};
-
-TEST(EnergyMeter, ASourceThatDoesNotAnswerDelaysNoEnd) {
+TEST(EnergyMeter, StatesAreReadWithoutCountersOfEnergy) {
   PlainRing ring;
   EventSink sink(ring.ring());
-  static std::atomic<bool> asked{false}, over{false};
-  const auto hang = []() -> std::optional<std::uint64_t> {
-    asked = true;
-    while (!source_answers) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    over = true;
-    return 1;
-  };
+  const TimeNs begin = now_ns();
   {
-    EnergyMeter meter({{"hangs", hang, 0}}, sink);
-    while (!asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    static std::atomic<unsigned> readings{0};
+    EnergySources sources;
+    sources.states = {{"GPU-1", [] {
+                         auto event = make_event<DeviceStateEvent>();
+                         event.sm_clock_mhz = ++readings;
+                         return event;
+                       }}};
+    EnergyMeter meter(std::move(sources), sink);
+    while (readings < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // then two are written
   }
-  EXPECT_FALSE(over);
-  source_answers = true;
-  while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_TRUE(ring.read().all<EnergyEvent>().empty());
+  const Delivered delivered = ring.read();
+  const std::vector<DeviceStateEvent> events = delivered.all<DeviceStateEvent>();
+  ASSERT_GE(events.size(), 2u);
+  EXPECT_EQ(delivered.text(events[0].uuid), "GPU-1");
+  EXPECT_EQ(events[0].sm_clock_mhz, 1u);
+  EXPECT_GE(events[0].at_ns, begin);
+  EXPECT_GE(events[1].at_ns - events[0].at_ns, kSecond);
+}
+
+struct Hang {
+  std::atomic<bool> asked{false}, answers{false}, over{false};
+  void operator()() {
+    asked = true;
+    while (!answers) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    over = true;
+  }
+};
+
+void expect_no_delay(const std::shared_ptr<Hang>& hang, EnergySources sources) {
+  PlainRing ring;
+  EventSink sink(ring.ring());
+  {
+    EnergyMeter meter(std::move(sources), sink);
+    while (!hang->asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_FALSE(hang->over);
+  hang->answers = true;
+  while (!hang->over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(ring.read().records.empty());
+}
+
+TEST(EnergyMeter, ASourceThatDoesNotAnswerDelaysNoEnd) {
+  const auto hang = std::make_shared<Hang>();
+  EnergySources sources;
+  sources.found = {{"hangs",
+                    [hang]() -> std::optional<std::uint64_t> {
+                      (*hang)();
+                      return 1;
+                    },
+                    0}};
+  expect_no_delay(hang, std::move(sources));
+}
+
+TEST(EnergyMeter, AGpuThatDoesNotAnswerDelaysNoEnd) {
+  const auto hang = std::make_shared<Hang>();
+  EnergySources sources;
+  sources.states = {{"GPU-1", [hang] {
+                       (*hang)();
+                       return make_event<DeviceStateEvent>();
+                     }}};
+  expect_no_delay(hang, std::move(sources));
 }
 
 }  // namespace

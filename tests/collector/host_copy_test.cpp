@@ -21,7 +21,7 @@ namespace {
 void* const kPinned = reinterpret_cast<void*>(0x1000);
 void* const kOnDevice = reinterpret_cast<void*>(0x2000);
 void* const kPageable = reinterpret_cast<void*>(0x3000);
-const auto kStream = reinterpret_cast<CUstream>(0x40);
+const auto kCopyStream = reinterpret_cast<CUstream>(0x40);
 
 CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
@@ -62,7 +62,7 @@ class HostCopyTest : public testing::Test {
     return found == true;
   }
   bool async(void* to, const void* from, cudaMemcpyKind kind, std::size_t bytes = 4) {
-    const cudaMemcpyAsync_v3020_params params{to, from, bytes, kind, kStream};
+    const cudaMemcpyAsync_v3020_params params{to, from, bytes, kind, kCopyStream};
     return waits_in(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, params);
   }
   bool sync(void* to, const void* from, cudaMemcpyKind kind) {
@@ -118,30 +118,30 @@ TEST_F(HostCopyTest, ASynchronousCopyWaitsUnlessItIsWithinDevices) {
 }
 
 TEST_F(HostCopyTest, ACopyThatAStreamRecordsDoesNotWait) {
-  driver_.capturing = kStream;
+  driver_.capturing = kCopyStream;
   EXPECT_FALSE(async(kPageable, kOnDevice, cudaMemcpyDeviceToHost));
-  EXPECT_EQ(driver_.of_streams, std::vector<CUstream>{kStream});
+  EXPECT_EQ(driver_.of_streams, std::vector<CUstream>{kCopyStream});
 }
 
 TEST_F(HostCopyTest, TheDriversCallsSayTheSame) {
-  const cuMemcpyDtoHAsync_v2_params to_host{kPageable, address_of(kOnDevice), 4, kStream};
+  const cuMemcpyDtoHAsync_v2_params to_host{kPageable, address_of(kOnDevice), 4, kCopyStream};
   EXPECT_TRUE(waits_in(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, to_host));
-  const cuMemcpyHtoDAsync_v2_params to_device{address_of(kOnDevice), kPageable, kTooLongForBuffers, kStream};
+  const cuMemcpyHtoDAsync_v2_params to_device{address_of(kOnDevice), kPageable, kTooLongForBuffers, kCopyStream};
   EXPECT_TRUE(waits_in(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, to_device));
-  const cuMemcpyAsync_params any{address_of(kPageable), address_of(kOnDevice), 4, kStream};
+  const cuMemcpyAsync_params any{address_of(kPageable), address_of(kOnDevice), 4, kCopyStream};
   EXPECT_TRUE(waits_in(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, any));
   const cuMemcpy_params synchronous{address_of(kOnDevice), address_of(kOnDevice), 4};
   EXPECT_FALSE(waits_in(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy, synchronous));
 }
 
 TEST_F(HostCopyTest, CopiesOfTwoAndThreeDimensionsHaveTheirAddressesInAStructure) {
-  const cudaMemcpy2DAsync_v3020_params plane{kPageable, 64, kOnDevice, 64, 4, 4, cudaMemcpyDeviceToHost, kStream};
+  const cudaMemcpy2DAsync_v3020_params plane{kPageable, 64, kOnDevice, 64, 4, 4, cudaMemcpyDeviceToHost, kCopyStream};
   EXPECT_TRUE(waits_in(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_v3020, plane));
   cudaMemcpy3DParms volume{};
   volume.srcPtr.ptr = kOnDevice;
   volume.dstPtr.ptr = kPageable;
   volume.kind = cudaMemcpyDefault;
-  const cudaMemcpy3DAsync_v3020_params of_volume{&volume, kStream};
+  const cudaMemcpy3DAsync_v3020_params of_volume{&volume, kCopyStream};
   EXPECT_TRUE(waits_in(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_v3020, of_volume));
   volume.dstPtr.ptr = kPinned;
   EXPECT_FALSE(waits_in(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_v3020, of_volume));
@@ -150,7 +150,7 @@ TEST_F(HostCopyTest, CopiesOfTwoAndThreeDimensionsHaveTheirAddressesInAStructure
   shape.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   shape.dstMemoryType = CU_MEMORYTYPE_HOST;
   shape.dstHost = kPageable;
-  const cuMemcpy2DAsync_v2_params in_driver{&shape, kStream};
+  const cuMemcpy2DAsync_v2_params in_driver{&shape, kCopyStream};
   const auto waits = [&] { return waits_in(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, in_driver); };
   EXPECT_TRUE(waits());
   shape.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
@@ -172,8 +172,8 @@ TEST_F(HostCopyTest, TheDefaultStreamIsTheCallsOwn) {
   const cuMemcpyHtoD_v2_params sync{address_of(kOnDevice), kPageable, 4};
   EXPECT_EQ(stream_of(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, sync), CU_STREAM_LEGACY);
   EXPECT_EQ(stream_of(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds, sync), CU_STREAM_PER_THREAD);
-  const cuMemcpyAsync_params named{address_of(kPageable), address_of(kOnDevice), 4, kStream};
-  EXPECT_EQ(stream_of(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, named), kStream);
+  const cuMemcpyAsync_params named{address_of(kPageable), address_of(kOnDevice), 4, kCopyStream};
+  EXPECT_EQ(stream_of(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, named), kCopyStream);
 }
 
 TEST(WaitingCalls, CopiesAloneAreCopies) {
@@ -198,7 +198,7 @@ TEST_F(HostCopyTest, AnAddressIsAskedForAgainOnceMemoryHasBeenPinned) {
 
 TEST_F(HostCopyTest, WhatTheDriverDoesNotAnswerIsAskedForAgain) {
   const auto found = [&](cudaMemcpyKind kind) {
-    const cudaMemcpyAsync_v3020_params params{kPageable, kOnDevice, 4, kind, kStream};
+    const cudaMemcpyAsync_v3020_params params{kPageable, kOnDevice, 4, kind, kCopyStream};
     return found_in(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, params);
   };
   driver_.answers_nothing = true;

@@ -8,13 +8,11 @@
 #include <thread>
 
 #include "protocol/control.h"
+#include "tests/collector/handles.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof::collector {
 namespace {
-
-const auto kContext = reinterpret_cast<CUcontext>(32);
-const auto kStream = reinterpret_cast<CUstream>(16);
 
 /// Its GPU is busy until a test says otherwise.
 struct Driver {

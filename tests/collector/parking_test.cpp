@@ -11,6 +11,7 @@
 
 #include "collector/waits/driver_scopes.h"
 #include "collector/waits/plain_events.h"
+#include "tests/collector/handles.h"
 
 namespace wicprof::collector {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 const auto kOwn = reinterpret_cast<CUcontext>(7), kOther = reinterpret_cast<CUcontext>(77);
 const auto kStreamOfOther = reinterpret_cast<CUstream>(78);
 
-const auto kStream = reinterpret_cast<CUstream>(16);
 const auto kPlain = reinterpret_cast<CUevent>(17);  // the program's
 
 // A driver with streams whose work ends at times on a clock that moves when somebody asks or sleeps. Who asks may be
@@ -342,15 +342,15 @@ TEST_F(Parking, ADeviceIsAskedByItsDefaultStreamAndItsCallWaitsForTheRest) {
 }
 
 TEST_F(Parking, NothingIsAskedWhileACaptureIsOpen) {
-  constexpr auto kBegin = CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2;
+  constexpr auto kBeginCapture = CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2;
   constexpr auto kEnd = CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
-  captures_.called(kBegin);
+  captures_.called(kBeginCapture);
   EXPECT_FALSE(may_park(tools_, what_));
   EXPECT_FALSE(Snapshot(tools_, what_));
-  captures_.returned(kBegin, CUDA_ERROR_ILLEGAL_STATE);
+  captures_.returned(kBeginCapture, CUDA_ERROR_ILLEGAL_STATE);
   EXPECT_TRUE(may_park(tools_, what_));
-  captures_.called(kBegin);
-  captures_.returned(kBegin, CUDA_SUCCESS);
+  captures_.called(kBeginCapture);
+  captures_.returned(kBeginCapture, CUDA_SUCCESS);
   EXPECT_TRUE(captures_.any());
   EXPECT_TRUE(gpu.recorded_in.empty());
   captures_.called(kEnd);
@@ -362,7 +362,7 @@ TEST_F(Parking, NothingIsAskedWhileACaptureIsOpen) {
   here_.emplace(StrategyId::block);
   std::size_t asked = 0;
   here_->while_asleep([&] {
-    captures_.called(kBegin);
+    captures_.called(kBeginCapture);
     asked = gpu.asked.size();
     here_->give_way();
   });

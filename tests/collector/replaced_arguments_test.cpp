@@ -8,10 +8,10 @@
 namespace wicprof::collector {
 namespace {
 
-const auto kContext = reinterpret_cast<CUcontext>(7);
+const auto kCallContext = reinterpret_cast<CUcontext>(7);
 const auto kIdle = reinterpret_cast<CUstream>(8);
 const auto kReady = reinterpret_cast<CUevent>(9);
-constexpr auto kStreamCall = CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize;
+constexpr auto kSynchronize = CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize;
 constexpr auto kEventCall = CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize;
 constexpr auto kDeviceCall = CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2;
 
@@ -27,10 +27,10 @@ CUresult call(CUpti_CallbackId id, Argument argument) {
   return (takes ? params : argument) == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
 }
 
-DriverApi fake_driver() {
+DriverApi driver_of_arguments() {
   DriverApi api;
   api.current_context = [](CUcontext* context) {
-    *context = kContext;
+    *context = kCallContext;
     return CUDA_SUCCESS;
   };
   api.set_context = [](CUcontext) { return CUDA_SUCCESS; };
@@ -42,7 +42,7 @@ DriverApi fake_driver() {
     *event = kReady;
     return CUDA_SUCCESS;
   };
-  api.stream_synchronize = [](CUstream stream) { return call(kStreamCall, stream); };
+  api.stream_synchronize = [](CUstream stream) { return call(kSynchronize, stream); };
   api.event_synchronize = [](CUevent event) { return call(kEventCall, event); };
   return api;
 }
@@ -53,38 +53,38 @@ class Replacing : public testing::Test {
     takes = true;
     calls = 0;
   }
-  DriverApi api_ = fake_driver();
+  DriverApi api_ = driver_of_arguments();
   OwnHandles handles_{api_};
   ReplacedArguments replaced_{api_, handles_, of_process().threads};
 };
 
 TEST_F(Replacing, ACallGetsSomethingIdleInPlaceOfItsArgument) {
-  ASSERT_TRUE(replaced_.taken(kStreamCall, kContext));
+  ASSERT_TRUE(replaced_.taken(kSynchronize, kCallContext));
   cuStreamSynchronize_params of_stream{reinterpret_cast<CUstream>(70)};
-  EXPECT_TRUE(replaced_.replace(kStreamCall, &of_stream, kContext));
+  EXPECT_TRUE(replaced_.replace(kSynchronize, &of_stream, kCallContext));
   EXPECT_EQ(of_stream.hStream, kIdle);
-  ASSERT_TRUE(replaced_.taken(kEventCall, kContext));
+  ASSERT_TRUE(replaced_.taken(kEventCall, kCallContext));
   cuEventSynchronize_params of_event{reinterpret_cast<CUevent>(71)};
-  EXPECT_TRUE(replaced_.replace(kEventCall, &of_event, kContext));
+  EXPECT_TRUE(replaced_.replace(kEventCall, &of_event, kCallContext));
   EXPECT_EQ(of_event.hEvent, kReady);
   EXPECT_EQ(calls, 4);  // each tried once, with and without
-  EXPECT_TRUE(replaced_.taken(kStreamCall, kContext));
+  EXPECT_TRUE(replaced_.taken(kSynchronize, kCallContext));
   EXPECT_EQ(calls, 4);
 }
 
 TEST_F(Replacing, ADriverThatReadsItsArgumentsBeforeTheCallbackIsLeftAlone) {
   takes = false;
-  EXPECT_FALSE(replaced_.taken(kStreamCall, kContext));
-  EXPECT_FALSE(replaced_.taken(kEventCall, kContext));
+  EXPECT_FALSE(replaced_.taken(kSynchronize, kCallContext));
+  EXPECT_FALSE(replaced_.taken(kEventCall, kCallContext));
 }
 
 TEST_F(Replacing, ACallWithoutSuchAnArgumentIsLeftAlone) {
-  EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kContext));
-  EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kContext));
-  EXPECT_FALSE(replaced_.taken(kDeviceCall, kContext));
-  cuCtxSynchronize_v2_params params{kContext};
-  EXPECT_FALSE(replaced_.replace(kDeviceCall, &params, kContext));
-  EXPECT_EQ(params.ctx, kContext);
+  EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kCallContext));
+  EXPECT_FALSE(replaced_.taken(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kCallContext));
+  EXPECT_FALSE(replaced_.taken(kDeviceCall, kCallContext));
+  cuCtxSynchronize_v2_params params{kCallContext};
+  EXPECT_FALSE(replaced_.replace(kDeviceCall, &params, kCallContext));
+  EXPECT_EQ(params.ctx, kCallContext);
 }
 
 }  // namespace

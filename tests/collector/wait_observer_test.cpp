@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/waits/parker.h"
+#include "tests/collector/handles.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof::collector {
@@ -20,10 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::uint8_t kStreamCall = number_of(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize);
+const std::uint8_t kStreamWait = number_of(kDriverCall, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize);
 const std::uint8_t kRuntimeStreamCall = number_of(kRuntimeCall, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020);
-const auto kStream = reinterpret_cast<CUstream>(16);
-const auto kContext = reinterpret_cast<CUcontext>(32);
 
 class Observing : public testing::Test {
  protected:
@@ -61,9 +60,9 @@ class Observing : public testing::Test {
 };
 
 TEST_F(Observing, AWaitHasItsCallItsTimesAndWhatItTookOfTheCpu) {
-  begin(call(kStreamCall, 7));
+  begin(call(kStreamWait, 7));
   std::this_thread::sleep_for(5ms);
-  end(call(kStreamCall, 7));
+  end(call(kStreamWait, 7));
   const auto events = waits();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].correlation, 7u);
@@ -76,8 +75,8 @@ TEST_F(Observing, AWaitHasItsCallItsTimesAndWhatItTookOfTheCpu) {
 
 TEST_F(Observing, ACallWithinACallIsPartOfItsWait) {
   begin(call(kRuntimeStreamCall, 7));
-  begin(call(kStreamCall, 8));
-  end(call(kStreamCall, 8));
+  begin(call(kStreamWait, 8));
+  end(call(kStreamWait, 8));
   EXPECT_TRUE(waits().empty());
   end(call(kRuntimeStreamCall, 7));
   const auto events = waits();
@@ -86,12 +85,12 @@ TEST_F(Observing, ACallWithinACallIsPartOfItsWait) {
 }
 
 TEST_F(Observing, AWaitOfAnEarlierRecordingIsForgotten) {
-  begin(call(kStreamCall, 7));
+  begin(call(kStreamWait, 7));
   observer_.recording_begins();  // its end came without a callback
   observer_.look(thread_.wait);
   EXPECT_EQ(thread_.wait.depth, 0);
-  begin(call(kStreamCall, 9));
-  end(call(kStreamCall, 9));
+  begin(call(kStreamWait, 9));
+  end(call(kStreamWait, 9));
   const auto events = waits();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].correlation, 9u);
@@ -106,9 +105,9 @@ TEST_F(Observing, TheSessionSeesTheCallAsLongAsItLasts) {
     }
     return streams;
   };
-  begin(call(kStreamCall, 7));
+  begin(call(kStreamWait, 7));
   EXPECT_EQ(in_calls(), std::vector<std::uint64_t>{reinterpret_cast<std::uint64_t>(kStream)});
-  end(call(kStreamCall, 7));
+  end(call(kStreamWait, 7));
   EXPECT_TRUE(in_calls().empty());
 }
 
@@ -126,8 +125,8 @@ TEST_F(Observing, KernelsBeforeAWaitHaveEndedWithItUnlessItFailed) {
   process_.open_kernels.launched(kernel);
   for (const int result : {700, 0}) {
     EXPECT_EQ(open_kernels(), 1);
-    begin(call(kStreamCall, 7));
-    end(call(kStreamCall, 7, &result));
+    begin(call(kStreamWait, 7));
+    end(call(kStreamWait, 7, &result));
   }
   EXPECT_EQ(open_kernels(), 0);
 }
@@ -139,7 +138,7 @@ TEST_F(Observing, ShortWaitsAreKeptUntilTheNextTickAndNoneIsLost) {
     observer_.tick(batch);
   }
   for (std::uint32_t i = 1; i <= kWaits; ++i) {
-    const SeenCall one = call(kStreamCall, i);
+    const SeenCall one = call(kStreamWait, i);
     const bool known = observer_.begin_known(thread_, one, sink_);
     if (!known) begin(one);
     if (!known || !observer_.end_known(thread_, one)) end(one);
@@ -153,17 +152,17 @@ TEST_F(Observing, ShortWaitsAreKeptUntilTheNextTickAndNoneIsLost) {
 TEST_F(Observing, HybridLearnsFromAWaitOnceAndKeepsWhatComesBetween) {
   Experience& known = thread_.experienced();
   known.work.launches = 3;
-  begin(call(kStreamCall, 7));
+  begin(call(kStreamWait, 7));
   thread_.wait.strategy = StrategyId::hybrid;
-  end(call(kStreamCall, 7));
+  end(call(kStreamWait, 7));
   ASSERT_TRUE(known.past);
   EXPECT_EQ(known.past->wait.correlation, 7u);
   EXPECT_EQ(known.past->work.launches, 3u);
   EXPECT_EQ(known.work.launches, 0u);
   EXPECT_EQ(known.launches, 3u);
   known.past.reset();
-  begin(call(kStreamCall, 8));  // the program's own way
-  end(call(kStreamCall, 8));
+  begin(call(kStreamWait, 8));  // the program's own way
+  end(call(kStreamWait, 8));
   EXPECT_FALSE(known.past);
 }
 

@@ -11,7 +11,7 @@
 namespace wicprof::collector {
 namespace {
 
-std::uint64_t address_of(const void* word) { return reinterpret_cast<std::uint64_t>(word); }
+std::uint64_t address(const void* word) { return reinterpret_cast<std::uint64_t>(word); }
 
 class WordWritersTest : public testing::Test {
  protected:
@@ -25,7 +25,7 @@ class WordWritersTest : public testing::Test {
   }
   void copy(std::uint32_t correlation, void* to, const void* from, std::uint64_t bytes, TimeNs called = now_ns()) {
     cuMemcpyHtoD_v2_params params{};
-    params.dstDevice = address_of(to);
+    params.dstDevice = address(to);
     params.srcHost = from;
     params.ByteCount = bytes;
     writers_.made(correlation, called, writes_of(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &params));
@@ -38,7 +38,7 @@ class WordWritersTest : public testing::Test {
 };
 
 TEST_F(WordWritersTest, ACopyOverTheWordIsASignalWithItsTimeAndValue) {
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
   std::uint32_t source[64] = {};
   source[5] = 42;
   copy(9, words_, source, sizeof source, 1'000);
@@ -57,8 +57,8 @@ TEST_F(WordWritersTest, ACopyOverTheWordIsASignalWithItsTimeAndValue) {
 }
 
 TEST_F(WordWritersTest, CopiesBesideTheWordAreNone) {
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
-  writers_.polled({address_of(&words_[8]), 4096, 78, true});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[8]), 4096, 78, true});
   copy(1, words_, words_ + 32, 5 * sizeof words_[0]);
   copy(2, &words_[6], words_ + 32, sizeof words_[0]);
   copy(3, &words_[8], words_ + 32, sizeof words_[0]);  // half of a word of 64 bits
@@ -66,7 +66,7 @@ TEST_F(WordWritersTest, CopiesBesideTheWordAreNone) {
 }
 
 TEST_F(WordWritersTest, WithoutTheDevicesTimeTheCallsIsTaken) {
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
   copy(1, &words_[5], &words_[40], 4, 1'000);
   EXPECT_TRUE(signals(1'000 + WordWriters::kPatience - 1).empty());
   const auto late = signals(1'000 + WordWriters::kPatience);
@@ -85,7 +85,7 @@ TEST_F(WordWritersTest, AWordThatIsKnownLaterGetsTheWritesBefore) {
   source = 4;
   copy(3, &words_[5], &source, 4);
   source = 99;
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
   const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 1u);  // of long ago only the last one counts
   EXPECT_EQ(found[0].value, 4u);
@@ -95,33 +95,33 @@ TEST_F(WordWritersTest, AWordThatIsKnownLaterGetsTheWritesBefore) {
 TEST_F(WordWritersTest, TheContentOfALargeCopyIsUnknownAfterwards) {
   std::uint32_t source[64] = {};
   copy(1, words_, source, sizeof source);
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
   const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].writer, SignalWriter::unknown_copy);
 }
 
 TEST_F(WordWritersTest, FillsAndStreamsKnowTheirValues) {
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
   cuMemsetD8Async_params bytes{};
-  bytes.dstDevice = address_of(words_);
+  bytes.dstDevice = address(words_);
   bytes.uc = 0xab;
   bytes.N = sizeof words_;
   writers_.made(1, 1, writes_of(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, &bytes));
   cuMemsetD16_v2_params halves{};
-  halves.dstDevice = address_of(words_);
+  halves.dstDevice = address(words_);
   halves.us = 0x1234;
   halves.N = sizeof words_ / 2;
   writers_.made(2, 2, writes_of(CUPTI_DRIVER_TRACE_CBID_cuMemsetD16_v2, &halves));
   cuStreamWriteValue64_v2_params wide{};
-  wide.addr = address_of(&words_[4]);
+  wide.addr = address(&words_[4]);
   wide.value = std::uint64_t{7} << 32;
   writers_.made(3, 3, writes_of(CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue64_v2, &wide));
   CUstreamBatchMemOpParams operations[2] = {};
   operations[0].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
-  operations[0].waitValue.address = address_of(&words_[5]);
+  operations[0].waitValue.address = address(&words_[5]);
   operations[1].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-  operations[1].writeValue.address = address_of(&words_[5]);
+  operations[1].writeValue.address = address(&words_[5]);
   operations[1].writeValue.value = 8;
   cuStreamBatchMemOp_v2_params batch{};
   batch.count = 2;
@@ -137,7 +137,7 @@ TEST_F(WordWritersTest, FillsAndStreamsKnowTheirValues) {
 }
 
 TEST_F(WordWritersTest, ASourceThatCannotBeReadIsNoCrash) {
-  writers_.polled({address_of(&words_[5]), 4096, 77, false});
+  writers_.polled({address(&words_[5]), 4096, 77, false});
   copy(1, &words_[5], reinterpret_cast<const void*>(16), 4);
   const auto found = signals(now_ns(), 0);
   ASSERT_EQ(found.size(), 1u);

@@ -175,7 +175,7 @@ class Reading {
 
 Read read_export(const TraceModel& model) { return Reading(render({model, Analysis{}}, "pftrace")).read; }
 
-TraceModel program() {
+TraceModel traced_program() {
   TraceModel model = synthetic::phased_program({2, 8, [](Mode, std::size_t) { return TimeNs{1'000'000}; }});
   const TimeNs at = model.waits.front().arrived;
   for (const auto& [name, begin, end] : {std::tuple<const char*, TimeNs, TimeNs>{"outer", 0, 100},
@@ -203,7 +203,7 @@ TraceModel program() {
 }
 
 TEST(PerfettoTrace, EveryRowIsASliceWithItsTimes) {
-  const TraceModel model = program();
+  const TraceModel model = traced_program();
   const Read read = read_export(model);
   std::map<std::string, std::multiset<std::pair<std::uint64_t, std::uint64_t>>> times;
   for (const ReadSlice& slice : read.slices) times[slice.category].emplace(slice.begin, slice.end);
@@ -226,7 +226,7 @@ TEST(PerfettoTrace, EveryRowIsASliceWithItsTimes) {
 }
 
 TEST(PerfettoTrace, EachFlowLeavesASignalAndReachesItsWaitLater) {
-  const TraceModel model = program();
+  const TraceModel model = traced_program();
   const Read read = read_export(model);
   std::map<std::uint64_t, const ReadSlice*> from, to;
   for (const ReadSlice& slice : read.slices) {
@@ -245,7 +245,7 @@ TEST(PerfettoTrace, EachFlowLeavesASignalAndReachesItsWaitLater) {
 }
 
 TEST(PerfettoTrace, ChangesOfModeAreInstantsAndTheUseOfCpusIsCounted) {
-  const TraceModel model = program();
+  const TraceModel model = traced_program();
   const Read read = read_export(model);
   ASSERT_EQ(read.instants.size(), model.interventions.size());
   EXPECT_EQ(read.instants.front(), "poll to park");
@@ -258,10 +258,10 @@ TEST(PerfettoTrace, ChangesOfModeAreInstantsAndTheUseOfCpusIsCounted) {
 }
 
 TEST(PerfettoTrace, AnyNameIsUtf8) {
-  TraceModel model = program();
+  TraceModel model = traced_program();
   model.sites.front().name = "\xff\x1b[31m\xc2\x9b";
   model.thread_samples.front().name = "\xff";
-  EXPECT_EQ(read_export(model).slices.size(), read_export(program()).slices.size());
+  EXPECT_EQ(read_export(model).slices.size(), read_export(traced_program()).slices.size());
 }
 
 TEST(PerfettoTrace, AnEmptyTraceHasNoSlices) {

@@ -7,6 +7,7 @@
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"
 #include "protocol/events/decision.h"
+#include "protocol/events/device_state.h"
 #include "protocol/events/energy.h"
 #include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
@@ -663,6 +664,42 @@ TEST_F(RoundTrip, Energy) {
   EXPECT_EQ(rows->front().meter, "GPU 0 (a GPU)");
   EXPECT_EQ(rows->front().at, 10);
   EXPECT_EQ(rows->front().energy_uj, std::uint64_t{1} << 50);
+}
+
+TEST_F(RoundTrip, DeviceState) {
+  text(1, "GPU-00000000-0000-0000-0000-000000000001");
+  auto e = make_event<DeviceStateEvent>();
+  e.uuid = 1;
+  e.at_ns = 10;
+  e.sm_clock_mhz = 1410;
+  e.max_sm_clock_mhz = 1980;
+  e.memory_clock_mhz = 3201;
+  e.temperature_c = -3;
+  e.slowdown_reasons = static_cast<std::uint64_t>(SlowdownReason::power_cap);
+  add(e);
+  e.at_ns = 20;
+  e.sm_clock_mhz = e.max_sm_clock_mhz = e.memory_clock_mhz = 0;
+  e.temperature_c = DeviceStateEvent::kUnknownTemperature;
+  e.slowdown_reasons = DeviceStateEvent::kUnknownReasons;
+  add(e);
+  const Reader reader = finish();
+  const auto rows = reader.rows<DeviceStateTable>();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->front().uuid, "GPU-00000000-0000-0000-0000-000000000001");
+  EXPECT_EQ(rows->front().at, 10);
+  EXPECT_EQ(rows->front().sm_clock_mhz, 1410u);
+  EXPECT_EQ(rows->front().max_sm_clock_mhz, 1980u);
+  EXPECT_EQ(rows->front().memory_clock_mhz, 3201u);
+  EXPECT_EQ(rows->front().temperature_c, -3);
+  EXPECT_EQ(rows->front().slowdown_reasons, 4u);
+  EXPECT_EQ(rows->back().sm_clock_mhz, 0u);
+  EXPECT_FALSE(rows->back().temperature_c);
+  EXPECT_FALSE(rows->back().slowdown_reasons);
+  EXPECT_EQ(row("SELECT count(*) FROM device_state WHERE sm_clock_mhz IS NULL AND max_sm_clock_mhz IS NULL AND "
+                "memory_clock_mhz IS NULL AND temperature_c IS NULL AND slowdown_reasons IS NULL",
+                1),
+            std::vector<std::int64_t>{1});
 }
 
 TEST_F(RoundTrip, Intervention) {
