@@ -82,6 +82,8 @@ class LoopValues {
  private:
   /// An atomic that certainly leaves the word as it is.
   bool keeps_the_word(const Instruction& atomic) const;
+  /// An atomic that writes the same in each round, if it writes.
+  bool repeats_itself(const Instruction& atomic) const;
   bool may_write(const Instruction& writer, const Instruction& load) const;
   bool loop_may_write(const Instruction& load) const;
   void evaluate();

@@ -167,6 +167,15 @@ TEST(RewriterRecognize, LocksAndVotesSleepBriefly) {
   expect("$L: ld.volatile.shared.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait brief"});
 }
 
+TEST(RewriterRecognize, AnAtomicThatRepeatsItselfTakesALock) {
+  const std::string test = "and.b32 %r3, %r2, 4; setp.ne.s32 %p1, %r3, 0; @%p1 bra $L;";
+  expect("$L: atom.acquire.gpu.global.or.b32 %r2, [%rd1], 4; " + test, {"wait brief"});
+  expect("$L: atom.global.and.b32 %r2, [%rd1], -5; " + test, {"wait brief"});
+  expect("$L: ld.global.u64 %rd3, [%rd1+8]; atom.or.b32 %r2, [%rd3], 4; " + test, {"wait brief"});
+  expect("mov.u32 %r4, 1; $L: atom.global.or.b32 %r2, [%rd1], %r4; shl.b32 %r4, %r4, 1; " + test, {"not_a_wait"});
+  expect("$L: atom.global.xor.b32 %r2, [%rd1], 4; " + test, {"not_a_wait"});
+}
+
 TEST(RewriterRecognize, APauseByTheClockIsCountedOnly) {
   expect(
       "mov.u64 %rd3, %globaltimer; $L: mov.u64 %rd4, %globaltimer; sub.s64 %rd5, %rd4, %rd3;"
