@@ -239,6 +239,7 @@ Value LoopValues::node_value(int node) const {
       if (reading == Reading::weak) value.sources |= loop_may_write(instruction) ? kWeak | kRewritten : kWeak;
       if (reading == Reading::changes) value.sources |= kCarried;
       if (address.sources & kChanging) value.sources |= kVaries;
+      if (address.sources & kTable) value.sources |= kInTable;
       if (address.sources & (kTurn | kInTurn)) value.sources |= address.polls.empty() ? kInTurn : kVaries;
       if (reading != Reading::weak) value.polls = {index};
       return value;

@@ -29,6 +29,7 @@ enum Source : std::uint32_t {
   kRewritten = 1u << 10,   ///< an ordinary load of memory that the loop itself may write
   kTurn = 1u << 11,        ///< a number that goes round: an index of several words, and what is computed from it alone
   kInTurn = 1u << 12,      ///< a load whose address depends on such a number
+  kInTable = 1u << 13,     ///< a load whose address depends on a counter that goes round in a few words
 };
 
 struct Value {

@@ -116,6 +116,16 @@ TEST(RewriterRecognize, WordsInTurnAreWaitsAndSearchesAreNot) {
              "add.s32 %r4, %r4, 1; setp.gt.s32 %p2, %r4, 9; @%p2 bra $D; xor.b32 %r2, %r2, 1; bra.uni $L; $D:",
          {"not_a_wait"});
   expect("mov.u32 %r2, 0; $L:" + next + "xor.b32 %r2, %r2, %r3; bra.uni $L; $D:", {"not_a_wait"});
+  // Of a few words, each of which the loop asks once for a key and for an end.
+  const auto of_two = [&](const std::string& also) {
+    return "mov.u32 %r2, 0; mov.u32 %r4, 0; $L:" + next + also +
+           "add.s32 %r2, %r2, 1; and.b32 %r2, %r2, 1; bra.uni $L; $D:";
+  };
+  const std::string end = "setp.eq.s32 %p2, %r3, %r1; @%p2 bra $D;",
+                    count = "add.s32 %r4, %r4, 1; setp.gt.s32 %p3, %r4, 1; @%p3 bra $D;";
+  expect(of_two(end), {"wait any"});
+  expect(of_two(count), {"wait any"});
+  expect(of_two(end + count), {"not_a_wait"});
 }
 
 TEST(RewriterRecognize, MemoryOfSeveralDevicesAtOnceIsFoundAndOwnMemoryMayBeWritten) {
@@ -222,6 +232,11 @@ TEST(RewriterRecognize, AWaitThatCollectsAValueIsUnknown) {
       "mov.u32 %r3, 0; $L: ld.volatile.global.u32 %r2, [%rd1]; add.s32 %r3, %r3, %r2; setp.eq.s32 %p1, %r2, 0;"
       "@%p1 bra $L; st.global.u32 [%rd1], %r3;",
       {"unknown"});
+  // What the last round read collects nothing.
+  expect(
+      "$L: ld.global.u32 %r3, [%rd1+8]; ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0;"
+      "@%p1 bra $L; st.global.u32 [%rd1], %r3;",
+      {"wait any"});
 }
 
 // A wait through a handle: an asm statement that clobbers memory makes the compiler load the handle's pointers again.
