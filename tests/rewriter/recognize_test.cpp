@@ -304,6 +304,11 @@ TEST(RewriterRecognize, WhatIsNeverReachedDoesNotCount) {
   expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, 6; " + rest, {"wait_not_patchable"});
   expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, %r1; " + rest, {"wait_not_patchable"});
   expect("$L: isspacep.local %p3, %rd1; not.pred %p2, %p3; " + rest, {"wait any"});
+  // As nvcc asks whether a number is one of two.
+  const std::string one_of = "add.s32 %r4, %r3, -1; setp.lt.u32 %p2, %r4, 2; ";
+  expect("mov.u32 %r3, 2; $L: " + one_of + rest, {"wait any"});
+  expect("mov.u32 %r3, 3; $L: " + one_of + rest, {"wait_not_patchable"});
+  expect("mov.u32 %r3, 0; $L: " + one_of + rest, {"wait_not_patchable"});
 }
 
 // A wrapper that keeps the value in its own local memory, as nvcc writes it without optimization, is called twice.
