@@ -77,6 +77,11 @@ class Folder {
       return known(from.sources[*condition != 0 ? 0 : 1], depth + 1);
     }
     if (from.sources.size() != 2 || !first) return std::nullopt;
+    if (mnemonic == "add" && !is_floating(from.opcode) && from.sources[1].kind == OperandKind::constant) {
+      const std::int64_t step = from.sources[1].constant;
+      if (step < -kLargest || step > kLargest - *first || *first + step < 0) return std::nullopt;
+      return *first + step;
+    }
     const std::optional<std::int64_t> second = known(from.sources[1], depth + 1);
     if (!second) return std::nullopt;
     if (mnemonic == "and") return *first & *second;

@@ -24,6 +24,7 @@ class Decider {
  private:
   void ways_out() {
     bool any = false, bounded = false;
+    int of_table = 0;
     for (const Comparison& comparison : comparisons_of(values_)) {
       any = true;
       const std::uint32_t sources = comparison.value.sources;
@@ -35,6 +36,8 @@ class Decider {
         found_.hardware = true;
         continue;
       }
+      // A count that only chooses how long to pause.
+      if (!comparison.chooses && comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0) continue;
       if (sources & (kSequence | kCarried | kVaries)) {
         if (found_.doubtful.empty()) {
           found_.doubtful = text_of(sources & kVaries ? reasons::address_changes : reasons::value_changes,
@@ -54,6 +57,8 @@ class Decider {
         found_.doubtful = text_of(reasons::polls_twice, at_line(program_.code[comparison.instruction]));
         continue;
       }
+      if (!comparison.chooses) continue;  // what an inner loop waits for
+      of_table += (sources & kInTable) != 0;
       if (sources & kInTurn) {
         // One question to each word: a search of a table asks whether an entry is the one, and whether it is the last.
         if (!found_.in_turn.empty())
@@ -63,11 +68,15 @@ class Decider {
       found_.polls.insert(comparison.value.polls.begin(), comparison.value.polls.end());
     }
     found_.without_polls = !any ? reasons::no_way_out : bounded ? reasons::limit_decides : reasons::no_deciding_load;
-    // Words in turn up to a number of them, or until a value is found: a search.
-    if (!found_.in_turn.empty() && (found_.counts || !found_.doubtful.empty())) {
-      if (found_.doubtful.empty())
-        found_.doubtful = text_of(reasons::counted_turns, at_line(program_.code[*found_.in_turn.begin()]));
-      found_.polls.clear();
+    // Words in turn up to a number of them, or until a value is found: a search. A few words may be asked one question
+    // up to a number of times.
+    const bool in_turn = !found_.in_turn.empty();
+    if ((in_turn && (found_.counts || !found_.doubtful.empty())) || (of_table > 1 && found_.counts)) {
+      if (found_.doubtful.empty()) {
+        found_.doubtful =
+            text_of(reasons::counted_turns, in_turn ? at_line(program_.code[*found_.in_turn.begin()]) : std::string());
+      }
+      found_.searched = std::exchange(found_.polls, {});
     }
   }
 

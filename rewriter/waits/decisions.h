@@ -17,6 +17,7 @@ struct Decisions {
   std::set<std::size_t> in_turn;     ///< comparisons of words that are polled in turn
   std::set<std::size_t> broadcasts;  ///< loads of shared memory that return what a poll of the loop has read
   std::set<std::size_t> passing_on;  ///< the stores of those
+  std::set<std::size_t> searched;    ///< loads of words in turn, up to a number of them or until a value is found
   std::string doubtful;              ///< why a way out is not understood; empty: all are
   bool hardware = false;             ///< an instruction that waits in hardware decides, too
   bool counts = false;               ///< a count alone is compared

@@ -36,6 +36,9 @@ class LoopJudge {
     if (length_ > kLongestLoop) return answer(Verdict::unknown, reasons::too_long);
     values_.emplace(program_, graph_, loop_, flow_.writers);
     found_ = decisions_of(*values_);
+    // What an inner loop searches is nothing that the outer one waits for.
+    flow_.searched.merge(found_.searched);
+    std::erase_if(found_.polls, [&](std::size_t poll) { return flow_.searched.contains(poll); });
     if (found_.polls.empty() && found_.hardware) return judge_tries();
     if (found_.polls.empty()) {
       return answer(Verdict::not_a_wait, found_.doubtful.empty() ? text_of(found_.without_polls) : found_.doubtful);
@@ -236,7 +239,7 @@ class LoopJudge {
 
   /// What the program goes on with that the loop collected from round to round: such a loop does work.
   std::optional<LoopReason> collected() const {
-    constexpr std::uint32_t kCollected = kSequence | kCarried | kVaries | kWeak;
+    constexpr std::uint32_t kCollected = kSequence | kCarried | kVaries | kRewritten;
     std::set<int> written;
     bool stored = false;  // in memory of the thread's own
     each_instruction([&](std::size_t i, const Instruction& instruction) {

@@ -41,6 +41,7 @@ struct FunctionFlow {
   std::vector<std::vector<const Loop*>> loops_with;  ///< per block, those that contain it
   std::map<const Loop*, bool> sleeps_by_the_clock;   ///< as far as it is known
   std::vector<const Loop*> waits;                    ///< judged so far
+  std::set<std::size_t> searched;                    ///< loads by which loops that were judged so far search words
 };
 
 /// `loop`: one of `flow`, of which the loops inside it have been judged. The place of the back edge stays open.

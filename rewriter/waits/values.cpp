@@ -1,6 +1,7 @@
 #include "rewriter/waits/values.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "rewriter/flow/live_values.h"
@@ -23,6 +24,15 @@ bool is_linear(std::string_view opcode) {
   static const std::set<std::string_view> kLinear = {"mov", "add",  "sub",  "cvt", "cvta",
                                                      "neg", "selp", "setp", "min", "max"};
   return kLinear.contains(mnemonic_of(opcode));
+}
+
+/// Whether the atomic changes nothing when it is done again with the same operands: sets a bit, or puts a value.
+bool may_repeat_itself(const Instruction& atomic) {
+  static constexpr std::array kOperations = {"exch", "or", "and", "min", "max"};
+  if (has_modifier(atomic.opcode, "cas")) return atomic.sources.size() == 2;
+  return atomic.sources.size() == 1 && std::ranges::any_of(kOperations, [&](const char* operation) {
+           return has_modifier(atomic.opcode, operation);
+         });
 }
 
 std::string_view space_of(std::string_view opcode) {
@@ -51,7 +61,7 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
     meets_ |= always && instruction.effect == Effect::barrier;
     switch (instruction.effect) {
       case Effect::atomic:
-        if (!keeps_the_word(instruction)) writers_.push_back(i);
+        if (!keeps_the_word(instruction) && !repeats_itself(instruction)) writers_.push_back(i);
         break;
       case Effect::store:
       case Effect::reduction:
@@ -149,6 +159,14 @@ bool LoopValues::keeps_the_word(const Instruction& atomic) const {
   return has_modifier(opcode, "min") && is_unsigned && all_ones;
 }
 
+bool LoopValues::repeats_itself(const Instruction& atomic) const {
+  std::int64_t value = 0;
+  return may_repeat_itself(atomic) && std::ranges::all_of(atomic.sources, [&](const Operand& operand) {
+           return constant_of(operand, value) ||
+                  (operand.kind == OperandKind::variable && !flow_.written_in_loop(operand.variable));
+         });
+}
+
 /// Whether the writer may write what the load reads, as far as their addresses tell.
 bool LoopValues::may_write(const Instruction& writer, const Instruction& load) const {
   if (!writer.has_address || !load.has_address) return true;
@@ -175,10 +193,7 @@ Reading LoopValues::reading_of(std::size_t index) const {
   }
   if (instruction.effect != Effect::atomic) return Reading::none;
   if (keeps_the_word(instruction)) return Reading::strong;
-  const std::string_view opcode = instruction.opcode;
-  const bool cas = has_modifier(opcode, "cas") && instruction.sources.size() == 2;
-  const bool exchange = has_modifier(opcode, "exch") && instruction.sources.size() == 1;
-  if (!cas && !exchange) return Reading::changes;
+  if (!may_repeat_itself(instruction)) return Reading::changes;
   const bool fixed = std::ranges::all_of(instruction.sources, [&](const Operand& operand) {
     const Value value = value_of(index, operand);
     return value.sources == 0 && value.polls.empty();
@@ -224,6 +239,7 @@ Value LoopValues::node_value(int node) const {
       if (reading == Reading::weak) value.sources |= loop_may_write(instruction) ? kWeak | kRewritten : kWeak;
       if (reading == Reading::changes) value.sources |= kCarried;
       if (address.sources & kChanging) value.sources |= kVaries;
+      if (address.sources & kTable) value.sources |= kInTable;
       if (address.sources & (kTurn | kInTurn)) value.sources |= address.polls.empty() ? kInTurn : kVaries;
       if (reading != Reading::weak) value.polls = {index};
       return value;

@@ -29,6 +29,7 @@ enum Source : std::uint32_t {
   kRewritten = 1u << 10,   ///< an ordinary load of memory that the loop itself may write
   kTurn = 1u << 11,        ///< a number that goes round: an index of several words, and what is computed from it alone
   kInTurn = 1u << 12,      ///< a load whose address depends on such a number
+  kInTable = 1u << 13,     ///< a load whose address depends on a counter that goes round in a few words
 };
 
 struct Value {
@@ -82,6 +83,8 @@ class LoopValues {
  private:
   /// An atomic that certainly leaves the word as it is.
   bool keeps_the_word(const Instruction& atomic) const;
+  /// An atomic that writes the same in each round, if it writes.
+  bool repeats_itself(const Instruction& atomic) const;
   bool may_write(const Instruction& writer, const Instruction& load) const;
   bool loop_may_write(const Instruction& load) const;
   void evaluate();

@@ -1,6 +1,7 @@
 #include "rewriter/waits/ways_out.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -19,20 +20,15 @@ bool joins_conditions(std::string_view opcode) {
 
 class Search {
  public:
-  explicit Search(const LoopValues& values) : program_(values.program()), graph_(values.graph()), values_(values) {
-    each_instruction(graph_, values.loop(),
-                     [&](std::size_t i) { tries_ |= program_.code[i].effect == Effect::hardware_wait; });
-  }
+  explicit Search(const LoopValues& values) : program_(values.program()), graph_(values.graph()), values_(values) {}
 
   std::vector<Comparison> run() {
     for (const int block : exits_of(graph_, values_.loop())) branch_of(block);
     // Where a condition has several writers, the branches inside the loop decide which of them counts.
-    if (several_writers_) {
+    if (!conditions_.empty()) {
       const std::set<std::set<std::size_t>> conditions = conditions_;
       for (const int block : values_.loop().blocks) {
-        // Asked for tries of an mbarrier alone, since it takes time.
-        chooses_ =
-            !tries_ || std::ranges::any_of(conditions, [&](const auto& writers) { return chooses(block, writers); });
+        chooses_ = std::ranges::any_of(conditions, [&](const auto& writers) { return chooses(block, writers); });
         branch_of(block);
       }
     }
@@ -50,8 +46,10 @@ class Search {
   }
 
   /// The blocks of the loop that come behind `first`, itself included, in the same round.
-  std::set<int> behind(int first) const {
-    std::set<int> seen;
+  const std::set<int>& behind(int first) {
+    const auto [known, is_new] = behind_.try_emplace(first);
+    std::set<int>& seen = known->second;
+    if (!is_new) return seen;
     std::vector<int> open{first};
     while (!open.empty()) {
       const int at = open.back();
@@ -66,10 +64,11 @@ class Search {
 
   /// Whether the sides of the block's branch lead to different writers of a condition: those behind it, else those that
   /// have written it before.
-  bool chooses(int block, const std::set<std::size_t>& writers) const {
+  bool chooses(int block, const std::set<std::size_t>& writers) {
     std::set<std::set<std::size_t>> chosen;
     for (const int after : graph_.block(block).after) {
-      const std::set<int> reached = after == values_.loop().header ? std::set<int>() : behind(after);
+      static const std::set<int> kNothing;
+      const std::set<int>& reached = after == values_.loop().header ? kNothing : behind(after);
       std::set<std::size_t> found;
       for (const std::size_t writer : writers) {
         if (reached.contains(graph_.block_of[writer])) found.insert(writer);
@@ -117,27 +116,25 @@ class Search {
     return true;
   }
 
-  /// Whether the operand's value is moved there on several ways.
-  bool has_several_origins(std::size_t reader, Operand operand) const {
+  /// Where the operand's value is moved there on several ways: who wrote it; else nobody.
+  std::set<std::size_t> several_origins(std::size_t reader, Operand operand) const {
     std::set<std::size_t> seen;
     while (operand.kind == OperandKind::variable) {
-      const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
-      if (all.size() != 1) return all.size() > 1;
+      std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
+      if (all.size() > 1) return all;
+      if (all.empty()) return {};
       reader = *all.begin();
-      if (!program_.code[reader].moves || !seen.insert(reader).second) return false;
+      if (!program_.code[reader].moves || !seen.insert(reader).second) return {};
       operand = program_.code[reader].sources.front();
     }
-    return false;
+    return {};
   }
 
   void condition(std::size_t reader, const Operand& operand, int depth) {
     if (operand.kind != OperandKind::variable || !values_.flow().written_in_loop(operand.variable)) return;
     if (!visited_.insert({reader, operand.variable}).second) return;
     const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
-    if (all.size() > 1) {
-      several_writers_ = true;
-      conditions_.insert(all);
-    }
+    if (all.size() > 1) conditions_.insert(all);
     for (const std::size_t writer : all) {
       const Instruction& instruction = program_.code[writer];
       if (instruction.guard >= 0) condition(writer, variable(instruction.guard), depth + 1);
@@ -176,9 +173,10 @@ class Search {
       } else {
         const Value own = values_.value_of(index, operand);
         // A value of several origins: the branches between them decide too, unless the value is a count.
-        if (operand.kind == OperandKind::variable && (own.sources & (kCounter | kSequence | kCarried | kTurn)) == 0 &&
-            has_several_origins(index, operand)) {
-          several_writers_ = true;
+        if (operand.kind == OperandKind::variable && (own.sources & (kCounter | kSequence | kCarried | kTurn)) == 0) {
+          if (std::set<std::size_t> all = several_origins(index, operand); !all.empty()) {
+            conditions_.insert(std::move(all));
+          }
         }
         value.add(own);
       }
@@ -192,10 +190,9 @@ class Search {
   std::vector<Comparison> found_;
   std::set<std::size_t> added_;
   std::set<std::pair<std::size_t, int>> visited_;
-  bool several_writers_ = false;
-  bool tries_ = false;
   std::set<std::set<std::size_t>> conditions_;  // the writers of each that has several
-  bool chooses_ = true;                         // of the branch that is looked at
+  std::map<int, std::set<int>> behind_;
+  bool chooses_ = true;  // of the branch that is looked at
 };
 
 }  // namespace

@@ -12,8 +12,7 @@ namespace wicprof::rewriter {
 struct Comparison {
   std::size_t instruction = 0;  ///< which compares
   Value value;                  ///< what its operands depend on
-  bool chooses = true;          ///< false: of a branch inside the loop that does not choose what a condition is; this
-                                ///< is known of loops that try an mbarrier
+  bool chooses = true;          ///< false: of a branch inside the loop that does not choose what a condition is
 };
 
 /// The comparisons that decide whether the loop is left. Conditions joined by "and", "or", "not" or a vote are taken

@@ -116,6 +116,16 @@ TEST(RewriterRecognize, WordsInTurnAreWaitsAndSearchesAreNot) {
              "add.s32 %r4, %r4, 1; setp.gt.s32 %p2, %r4, 9; @%p2 bra $D; xor.b32 %r2, %r2, 1; bra.uni $L; $D:",
          {"not_a_wait"});
   expect("mov.u32 %r2, 0; $L:" + next + "xor.b32 %r2, %r2, %r3; bra.uni $L; $D:", {"not_a_wait"});
+  // Of a few words, each of which the loop asks once for a key and for an end.
+  const auto of_two = [&](const std::string& also) {
+    return "mov.u32 %r2, 0; mov.u32 %r4, 0; $L:" + next + also +
+           "add.s32 %r2, %r2, 1; and.b32 %r2, %r2, 1; bra.uni $L; $D:";
+  };
+  const std::string end = "setp.eq.s32 %p2, %r3, %r1; @%p2 bra $D;",
+                    count = "add.s32 %r4, %r4, 1; setp.gt.s32 %p3, %r4, 1; @%p3 bra $D;";
+  expect(of_two(end), {"wait any"});
+  expect(of_two(count), {"wait any"});
+  expect(of_two(end + count), {"not_a_wait"});
 }
 
 TEST(RewriterRecognize, MemoryOfSeveralDevicesAtOnceIsFoundAndOwnMemoryMayBeWritten) {
@@ -167,6 +177,15 @@ TEST(RewriterRecognize, LocksAndVotesSleepBriefly) {
   expect("$L: ld.volatile.shared.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;", {"wait brief"});
 }
 
+TEST(RewriterRecognize, AnAtomicThatRepeatsItselfTakesALock) {
+  const std::string test = "and.b32 %r3, %r2, 4; setp.ne.s32 %p1, %r3, 0; @%p1 bra $L;";
+  expect("$L: atom.acquire.gpu.global.or.b32 %r2, [%rd1], 4; " + test, {"wait brief"});
+  expect("$L: atom.global.and.b32 %r2, [%rd1], -5; " + test, {"wait brief"});
+  expect("$L: ld.global.u64 %rd3, [%rd1+8]; atom.or.b32 %r2, [%rd3], 4; " + test, {"wait brief"});
+  expect("mov.u32 %r4, 1; $L: atom.global.or.b32 %r2, [%rd1], %r4; shl.b32 %r4, %r4, 1; " + test, {"not_a_wait"});
+  expect("$L: atom.global.xor.b32 %r2, [%rd1], 4; " + test, {"not_a_wait"});
+}
+
 TEST(RewriterRecognize, APauseByTheClockIsCountedOnly) {
   expect(
       "mov.u64 %rd3, %globaltimer; $L: mov.u64 %rd4, %globaltimer; sub.s64 %rd5, %rd4, %rd3;"
@@ -213,6 +232,11 @@ TEST(RewriterRecognize, AWaitThatCollectsAValueIsUnknown) {
       "mov.u32 %r3, 0; $L: ld.volatile.global.u32 %r2, [%rd1]; add.s32 %r3, %r3, %r2; setp.eq.s32 %p1, %r2, 0;"
       "@%p1 bra $L; st.global.u32 [%rd1], %r3;",
       {"unknown"});
+  // What the last round read collects nothing.
+  expect(
+      "$L: ld.global.u32 %r3, [%rd1+8]; ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 0;"
+      "@%p1 bra $L; st.global.u32 [%rd1], %r3;",
+      {"wait any"});
 }
 
 // A wait through a handle: an asm statement that clobbers memory makes the compiler load the handle's pointers again.
@@ -280,6 +304,11 @@ TEST(RewriterRecognize, WhatIsNeverReachedDoesNotCount) {
   expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, 6; " + rest, {"wait_not_patchable"});
   expect("mov.u32 %r3, 5; $L: setp.eq.s32 %p2, %r3, %r1; " + rest, {"wait_not_patchable"});
   expect("$L: isspacep.local %p3, %rd1; not.pred %p2, %p3; " + rest, {"wait any"});
+  // As nvcc asks whether a number is one of two.
+  const std::string one_of = "add.s32 %r4, %r3, -1; setp.lt.u32 %p2, %r4, 2; ";
+  expect("mov.u32 %r3, 2; $L: " + one_of + rest, {"wait any"});
+  expect("mov.u32 %r3, 3; $L: " + one_of + rest, {"wait_not_patchable"});
+  expect("mov.u32 %r3, 0; $L: " + one_of + rest, {"wait_not_patchable"});
 }
 
 // A wrapper that keeps the value in its own local memory, as nvcc writes it without optimization, is called twice.

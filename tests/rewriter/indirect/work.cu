@@ -87,11 +87,86 @@ KERNEL patched_counts_in_its_own_memory(const unsigned* f, unsigned* out, int at
   while (load_acquire(f) == 0) own[at & 3] = ++n;
   out[threadIdx.x] = 1;
 }
+KERNEL patched_lock_in_a_bit(unsigned* state, unsigned* count) {
+  if (threadIdx.x == 0) {
+    while (atomicOr(state, 0x10u) & 0x10u) {
+    }
+    *count += 1;
+    __threadfence();
+    atomicAnd(state, ~0x10u);
+  }
+}
+// A lane takes the lock, and tells the others.
+KERNEL patched_lock_of_a_lane(unsigned* locks, unsigned* count) {
+  const unsigned lane = threadIdx.x % 32, owner = blockIdx.x % 32;
+  for (unsigned before = 1; before & 1u;) {
+    unsigned mine = 0;
+    if (lane == owner) mine = atomicOr(locks + owner, 1u);
+    before = __shfl_sync(~0u, mine, owner);
+  }
+  count[lane] += 1;
+  __threadfence();
+  if (lane == owner) atomicAnd(locks + owner, ~1u);
+}
+// The pause grows; its count ends nothing.
+KERNEL patched_range_with_longer_pauses(const unsigned* head, unsigned first, unsigned mine, unsigned* out) {
+  unsigned pause = 16, now = load_relaxed(head);
+  do {
+    if (now > first) {
+      if (mine >= first && mine < now) break;
+    } else if (now < first && mine < now) {
+      break;
+    }
+    now = load_relaxed(head);
+    __nanosleep(pause);
+    if (pause < 512) pause *= 2;
+  } while (true);
+  out[threadIdx.x] = now;
+}
+// The compiler reads the head again, too, which the program goes on with.
+KERNEL patched_room_in_a_ring(const u64* head, const u64* tail, u64* out) {
+  u64 place;
+  while (true) {
+    place = *head;
+    if (place - load_relaxed_system(tail) < 64) break;
+  }
+  out[threadIdx.x] = place;
+}
 // Searches of what stands there, sums, and votes about computed values.
 KERNEL work_probe_table(const unsigned* keys, unsigned key, int mask, int* where) {
   int i = key & mask;
   while (volatile_load(keys + i) != key && volatile_load(keys + i) != 0) i = (i + 1) & mask;
   *where = i;
+}
+// Sets of two lines, of which each lane reads a word.
+KERNEL work_search_in_sets(const unsigned* keys, const unsigned* wanted, int* where, unsigned tasks) {
+  const unsigned lane = threadIdx.x % 32;
+  bool active = lane < tasks;
+  for (unsigned left; (left = __ballot_sync(~0u, active)) != 0;) {
+    const unsigned turn = __ffs(left) - 1;
+    const unsigned key = __shfl_sync(~0u, wanted[lane], turn);
+    unsigned line = key & 1;
+    for (unsigned searched = 0; __ballot_sync(~0u, active) == left; ++searched) {
+      if (searched >= 2) {
+        if (lane == turn) active = false;
+        break;
+      }
+      const unsigned seen = volatile_load(keys + (key % 64 * 2 + line) * 32 + lane);
+      const int found = __ffs(__ballot_sync(~0u, seen == key)) - 1;
+      if (found >= 0) {
+        if (lane == turn) {
+          where[turn] = found;
+          active = false;
+        }
+        break;
+      }
+      if (__ballot_sync(~0u, seen == ~0u) != 0) {
+        if (lane == turn) active = false;
+        break;
+      }
+      line = (line + 1) % 2;
+    }
+  }
 }
 KERNEL work_vote_on_counts(float* data, int n) {
   int i = threadIdx.x;
