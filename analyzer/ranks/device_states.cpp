@@ -91,6 +91,8 @@ Number middle_of(std::vector<Number>& values) {
 bool ComparedDevices::same_clock() const { return std::abs(clock_share() - 1) <= kSameClock; }
 
 bool ComparedDevices::explains(double times) const {
+  const auto capped = late.slowed_times.find(SlowdownReason::power_cap);
+  if (capped != late.slowed_times.end() && 2 * capped->second >= late.readings) return false;
   return !same_clock() && 1 / clock_share() - 1 >= kClockExplains * (times - 1);
 }
 

@@ -31,7 +31,8 @@ struct ComparedDevices {
 
   double clock_share() const { return late.sm_clock_mhz / usual_clock_mhz; }
   bool same_clock() const;
-  /// Whether the clock explains half of the time by which work takes longer that takes so many times as long.
+  /// Whether the clock explains half of the time by which work takes longer that takes so many times as long. Not under
+  /// a power cap, which may lower the clock of a GPU since that one has more work.
   bool explains(double times) const;
 };
 

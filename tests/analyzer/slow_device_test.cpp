@@ -31,6 +31,7 @@ enum class Injected {
 enum class Clocks {
   not_read,
   lower,           // as its kernels are slower
+  capped,          // the same, by a power cap
   slightly_lower,  // by 3 %
   equal,
 };
@@ -171,7 +172,7 @@ class SlowedJob {
       if (clocks_ == Clocks::not_read) continue;
       const bool late = rank == this->late();
       double clock = 1755;
-      if (late && clocks_ == Clocks::lower) clock /= times_;
+      if (late && (clocks_ == Clocks::lower || clocks_ == Clocks::capped)) clock /= times_;
       if (late && clocks_ == Clocks::slightly_lower) clock *= 0.97;
       for (int i = -kReadings; i < 2 * kReadings; ++i) {
         store::DeviceStateRow row;
@@ -181,6 +182,7 @@ class SlowedJob {
         row.sm_clock_mhz = runs && !idle ? static_cast<std::uint32_t>(clock) : 345;
         row.temperature_c = runs ? (late ? 88 : 61) - i % 2 : 30;
         row.slowdown_reasons = idle ? 1 : late && i % 2 == 0 ? 0x20 : 0;
+        if (late && !idle && clocks_ == Clocks::capped) row.slowdown_reasons = 0x4;
         job_.model.device_states.push_back(row);
       }
     }
@@ -330,6 +332,16 @@ TEST(SlowDevice, AClockThatIsTooLittleLowerConfirmsNothing) {
     EXPECT_EQ(finding->evidence.find("equal within"), std::string::npos) << finding->evidence;
     expect_in(finding->remedy, "clocks, temperature, reasons for throttling");
     EXPECT_EQ(finding->remedy.find("--energy"), std::string::npos) << finding->remedy;
+  }
+}
+
+TEST(SlowDevice, AClockUnderAPowerCapMayComeOfMoreWork) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const SlowedJob job(seed, Injected::lower_clock, Clocks::capped);
+    EXPECT_LE(job.analysis().mpi.why.confidence, 0.75) << seed;
+    const Finding* const finding = job.finding("slow_device");
+    ASSERT_NE(finding, nullptr) << seed;
+    expect_in(finding->evidence, "what limits its clock: power cap in 100.0 % of the readings");
   }
 }
 

@@ -277,7 +277,7 @@ class Otlp(harness.Case):
             client.close()
         process = self.start("run", "-o", "t.wicprof", "--otlp", self.hanging(silent), "--", "sleep", "60")
         self.assertTrue(accepted.wait(harness.TIMEOUT))
-        self.until(lambda: self.sessions() and self.sessions()[0]["pid"], "the program")
+        self.until(lambda: self.sessions() and self.sessions()[0].get("pid"), "the program")
         program = pathlib.Path(f"/proc/{self.sessions()[0]['pid']}")
         self.until(lambda: (program / "comm").read_text() == "sleep\n", "the program in place of wic-prof's child")
         links = [os.readlink(link) for link in (program / "fd").iterdir()]
