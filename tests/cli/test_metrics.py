@@ -373,7 +373,7 @@ class Metrics(harness.Case):
         """wic-prof on loopback where it was asked to, and neither the program nor anybody else."""
         process = self.serve("sleep", "60")
         self.assertEqual(listening_sockets(process.pid), [f"0100007F:{self.port:04X}"])
-        self.until(lambda: self.sessions() and self.sessions()[0]["pid"], "the session")
+        self.until(lambda: self.sessions() and self.sessions()[0].get("pid"), "the session")
         self.assertEqual(listening_sockets(self.sessions()[0]["pid"]), [])
         self.stop(process)
         quiet = self.start_app()
