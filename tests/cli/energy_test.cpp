@@ -30,6 +30,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether the condition comes to hold within a minute.
+template <class Condition>
+bool until(Condition condition) {
+  for (const TimeNs end = now_ns() + 60 * kSecond; !condition();
+       std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    if (now_ns() > end) return false;
+  return true;
+}
+
 // Loaded before the driver's own library, which has the same name.
 void* const nvml = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
 
@@ -140,7 +149,7 @@ TEST(EnergyMeter, StatesAreReadWithoutCountersOfEnergy) {
                          return event;
                        }}};
     EnergyMeter meter(std::move(sources), sink);
-    while (readings < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // then two are written
+    EXPECT_TRUE(until([] { return readings >= 3; }));  // then two are written
   }
   const Delivered delivered = ring.read();
   const std::vector<DeviceStateEvent> events = delivered.all<DeviceStateEvent>();
@@ -155,7 +164,7 @@ struct Hang {
   std::atomic<bool> asked{false}, answers{false}, over{false};
   void operator()() {
     asked = true;
-    while (!answers) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    until([this] { return answers.load(); });
     over = true;
   }
 };
@@ -165,11 +174,11 @@ void expect_no_delay(const std::shared_ptr<Hang>& hang, EnergySources sources) {
   EventSink sink(ring.ring());
   {
     EnergyMeter meter(std::move(sources), sink);
-    while (!hang->asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(until([&] { return hang->asked.load(); }));
   }
   EXPECT_FALSE(hang->over);
   hang->answers = true;
-  while (!hang->over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(until([&] { return hang->over.load(); }));
   EXPECT_TRUE(ring.read().records.empty());
 }
 
