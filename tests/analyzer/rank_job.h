@@ -101,20 +101,27 @@ class Job {
   std::uint32_t sequence_ = 0;
 };
 
-/// An all-reduce of NCCL, in which the kernels of the ranks begin and end then. Times in us.
+/// One rank's part of an all-reduce of NCCL: its call, and its kernel. Times in ns.
+inline void all_reduce_of(Job& job, std::int32_t rank, std::uint32_t sequence, Interval called, Interval kernel) {
+  store::MpiCallRow& call = job.call(MpiOperation::nccl_all_reduce, rank, 0, 0);
+  call.sequence = sequence;
+  call.begin = called.begin;
+  call.end = called.end;
+  store::MpiRequestRow row;
+  row.operation = row.completed_by = call.operation;
+  row.communicator = kWorld;
+  row.sequence = sequence;
+  row.process = row.thread = process(rank);
+  row.posted = called.begin;
+  row.begin = kernel.begin;
+  row.end = kernel.end;
+  job.model.mpi_requests.push_back(row);
+}
+/// An all-reduce in which the kernels of the ranks begin and end then. Times in us.
 inline void all_reduce(Job& job, std::uint32_t sequence, const std::vector<TimeNs>& begins, TimeNs end) {
   for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(begins.size()); ++rank) {
-    store::MpiCallRow& call = job.call(MpiOperation::nccl_all_reduce, rank, 0, 1);
-    call.sequence = sequence;
-    store::MpiRequestRow row;
-    row.operation = row.completed_by = call.operation;
-    row.communicator = kWorld;
-    row.sequence = sequence;
-    row.process = row.thread = process(rank);
-    row.posted = call.begin;
-    row.begin = begins[static_cast<std::size_t>(rank)] * kMicrosecond;
-    row.end = end * kMicrosecond;
-    job.model.mpi_requests.push_back(row);
+    const TimeNs begin = begins[static_cast<std::size_t>(rank)] * kMicrosecond;
+    all_reduce_of(job, rank, sequence, {0, kMicrosecond}, {begin, end * kMicrosecond});
   }
 }
 

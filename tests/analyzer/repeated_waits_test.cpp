@@ -88,19 +88,9 @@ class MadeJob {
       Rank& rank = ranks_[static_cast<std::size_t>(number)];
       rank.device = end;
       rank.done.push_back(end);
-      store::MpiCallRow& call = job.call(MpiOperation::nccl_all_reduce, number, 0, 0);
-      call.sequence = sequence_;
-      call.begin = ns(rank.host);
-      call.end = call.begin + 5 * kMicrosecond;
-      store::MpiRequestRow row;
-      row.operation = row.completed_by = call.operation;
-      row.communicator = kWorld;
-      row.sequence = sequence_;
-      row.process = row.thread = process(number);
-      row.posted = call.begin;
-      row.begin = ns(begins[static_cast<std::size_t>(number)]);
-      row.end = ns(end);
-      job.model.mpi_requests.push_back(row);
+      const TimeNs called = ns(rank.host);
+      all_reduce_of(job, number, sequence_, {called, called + 5 * kMicrosecond},
+                    {ns(begins[static_cast<std::size_t>(number)]), ns(end)});
     }
   }
 
