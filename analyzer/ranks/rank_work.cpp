@@ -31,8 +31,10 @@ constexpr RankCauseWords kCauseWords[] = {
     {"no CPU", "it had no CPU {}", "look for what else runs on its CPUs (mpirun --report-bindings, top)"},
     {"kernels", "its kernels took longer", ""},
     {"copies", "its copies took longer", ""},
-    {"slow device", "its device took longer for the same kernels", ""},
-    {"slow link", "the same copies from and to its device took longer", ""},
+    {"slow device", "its device took longer for the same kernels",
+     "compare its GPU's clocks, temperature and other programs with those of the other GPUs"},
+    {"slow link", "the same copies from and to its device took longer",
+     "compare its GPU's link and NUMA node with those of the other GPUs"},
     {"host", "its host enqueued later", "record what its host does (--trace with host and nvtx, or without --trace)"},
 };
 static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host) + 1);

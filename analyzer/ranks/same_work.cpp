@@ -27,7 +27,7 @@ constexpr double kInCommon = 0.8;
 constexpr double kHeldBySlower = 0.5;
 /// ... and no kernel may have more than this share of the further time: then it is that kernel's own.
 constexpr double kByOneKernel = 0.7;
-/// Devices of one kind differ by less: by 1 to 2 % in their kernels, more in their copies, which share links.
+/// What is as many times as long counts as slower: more of copies, which share links with others.
 constexpr double kSlowerKernel = 1.05, kSlowerCopy = 1.2;
 // None of these is calibrated.
 

@@ -54,6 +54,17 @@ std::string devices_text(const ComparedDevices& devices) {
   return reasons.empty() ? text : fmt::format("{}; what limits its clock: {}", text, reasons);
 }
 
+/// The UUID of the late rank's GPU; empty: not in the trace.
+std::string gpu_of(const RuleInput& input) {
+  if (input.mpi.why.devices) return input.mpi.why.devices->late.uuid;
+  for (const auto& kernel : input.model.kernels) {
+    if (kernel.process != input.mpi.ranks.front().process) continue;
+    const store::DeviceRow* const device = input.model.device(kernel.device);
+    return device == nullptr ? std::string() : device->uuid;
+  }
+  return {};
+}
+
 std::string device_remedy(const RuleInput& input) {
   constexpr std::string_view kExchange =
       "then give two ranks each other's device: what stays with the rank is its data's, not the device's";
@@ -78,10 +89,10 @@ std::string device_remedy(const RuleInput& input) {
 template <>
 RuleOutcome apply<struct SlowDevice>(const RuleInput& input) {
   RuleOutcome outcome;
-  std::optional<Finding> found = slower_rank(input, RankCause::slow_device, "the device of", "kernels");
+  std::optional<Finding> found = slower_rank(input, RankCause::slow_device);
   if (!found) return outcome;
   if (input.mpi.why.devices) found->evidence += devices_text(*input.mpi.why.devices);
-  const std::string uuid = late_device_uuid(input);
+  const std::string uuid = gpu_of(input);
   found->command =
       fmt::format("nvidia-smi -q -d CLOCK,TEMPERATURE,PERFORMANCE,PIDS{}", uuid.empty() ? "" : " -i " + uuid);
   found->remedy = device_remedy(input);

@@ -1,6 +1,4 @@
 // A rank of a job that the others wait for since the same copies from and to its device take longer.
-#include <fmt/format.h>
-
 #include "analyzer/rules/slower_rank.h"
 
 namespace wicprof::analyzer {
@@ -8,7 +6,7 @@ namespace wicprof::analyzer {
 template <>
 RuleOutcome apply<struct SlowLink>(const RuleInput& input) {
   RuleOutcome outcome;
-  std::optional<Finding> found = slower_rank(input, RankCause::slow_link, "copies from and to the device of", "copies");
+  std::optional<Finding> found = slower_rank(input, RankCause::slow_link);
   if (!found) return outcome;
   found->command =
       "nvidia-smi --query-gpu=index,uuid,pcie.link.gen.current,pcie.link.width.current --format=csv; nvidia-smi topo "

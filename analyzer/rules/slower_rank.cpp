@@ -11,8 +11,7 @@
 
 namespace wicprof::analyzer {
 
-std::optional<Finding> slower_rank(const RuleInput& input, RankCause cause, std::string_view what,
-                                   std::string_view same) {
+std::optional<Finding> slower_rank(const RuleInput& input, RankCause cause) {
   const MpiWaits& mpi = input.mpi;
   if (mpi.why.cause != cause || !mpi.why.slower || mpi.ranks.size() < 2 || input.ground_ns() <= 0) return std::nullopt;
   const RankCost& late = mpi.ranks.front();
@@ -23,26 +22,23 @@ std::optional<Finding> slower_rank(const RuleInput& input, RankCause cause, std:
   if (share < kWorthNaming || worst_arrivals(mpi, late.process).chance > kByChance) return std::nullopt;
   Finding finding;
   finding.severity = share < kWarning ? Severity::info : Severity::warning;
+  const bool of_kernels = cause == RankCause::slow_device;
   finding.text = fmt::format(
-      "{} rank {} take{} {:.2f} times as long as the others' for the same {} (confidence {:.2f}); at the others' speed "
-      "the job would take at most {:.1f} % less time",
-      what, late.rank, cause == RankCause::slow_device ? "s" : "", slower.times, same, mpi.why.confidence, 100 * share);
+      fmt::runtime(of_kernels
+                       ? "the device of rank {} takes {:.2f} times as long as the others' for the same kernels"
+                       : "copies of rank {} from and to its device take {:.2f} times as long as the same ones of "
+                         "the others"),
+      late.rank, slower.times);
+  finding.text +=
+      fmt::format(" (confidence {:.2f}); at the others' speed the job would take at most {:.1f} % less time",
+                  mpi.why.confidence, 100 * share);
   finding.cost = Cost{Cost::Unit::time, share};
   finding.evidence = fmt::format(
-      "{} that all ranks run equally often; most in {}, {:.2f} times; in sum {} longer than the median of the others, "
-      "which waited {} each for the rank",
-      count_of(slower.kinds, cause == RankCause::slow_device ? "kernel shape" : "copy size"), slower.most,
-      slower.most_times, format_duration(slower.longer_ns), format_duration(each));
+      "{}, equally often in all ranks; most in {}, {:.2f} times; in sum {} longer than the median of the others, which "
+      "waited {} each for the rank",
+      count_of(slower.kinds, of_kernels ? "kernel shape" : "copy size"), slower.most, slower.most_times,
+      format_duration(slower.longer_ns), format_duration(each));
   return finding;
-}
-
-std::string late_device_uuid(const RuleInput& input) {
-  for (const auto& kernel : input.model.kernels) {
-    if (kernel.process != input.mpi.ranks.front().process) continue;
-    const store::DeviceRow* const device = input.model.device(kernel.device);
-    return device == nullptr ? std::string() : device->uuid;
-  }
-  return {};
 }
 
 }  // namespace wicprof::analyzer
