@@ -38,8 +38,8 @@ import result_file  # noqa: E402
 
 JOB = pathlib.Path(__file__).resolve().parent / "nccl_ranks" / "job.py"
 # What analyze may call each cause.
-CAUSES = {"none": None, "graph": None, "sleep": {"slept"}, "compute": {"computed"}, "kernel": {"kernels"},
-          "data": {"kernels", "more data"}, "copy": {"copies"}}
+CAUSES = {"none": None, "graph": None, "sleep": {"slept"}, "compute": {"computed"}, "gil": {"other thread"},
+          "loader": {"child process"}, "kernel": {"kernels"}, "data": {"kernels", "more data"}, "copy": {"copies"}}
 LATE_RANK = 1
 RANK_RIGHT, CAUSE_RIGHT, COST_OFF = 0.98, 0.9, 0.1
 MOST = 1 / 0.99  # of a bare step

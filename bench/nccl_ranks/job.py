@@ -3,10 +3,10 @@
 
     job.py CAUSE STEPS LATE_MS FILE
 
-CAUSE: none; sleep and compute (on the host); kernel (a kernel that spins); data (a batch of three times the size); copy
-(from pinned memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. Or
-graph: no rank is late, and a step replays one captured graph of products and all-reduces, whose result is checked. The
-NVTX range `steps` marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's
+CAUSE: none; sleep and compute (on the host); gil (another thread has Python's lock); loader (the data loader's worker
+takes longer for this batch); kernel (a kernel that spins); data (a batch of three times the size); copy (from pinned
+memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. Or graph: no rank is
+late, and a step replays one captured graph of products and all-reduces, whose result is checked. The NVTX range `steps` marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's
 value; `late`, the numbers of the late ones; `small`, ns per all-reduce of 1 KiB, which one stream does one after the
 other; `nccl`, its version. PyTorch is imported once; the ranks are forks.
 """
@@ -19,6 +19,7 @@ import signal
 import socket
 import statistics
 import sys
+import threading
 import time
 
 import torch
@@ -30,6 +31,27 @@ WIDTH, LAYERS, BATCH, MORE = 4096, 8, 8192, 3
 SMALL, SMALL_TIMES = 500, 7
 GRAPH_SIZE, GRAPH_REDUCES = 2048, 8
 LIMIT = 40  # seconds
+
+
+def compute(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+class Batches(torch.utils.data.Dataset):
+    """Batches that a worker makes, one ahead; the late ones take it `late` seconds longer than the step before."""
+
+    def __init__(self, late):
+        self.late = late
+
+    def __len__(self):
+        return 1 << 20
+
+    def __getitem__(self, number):
+        if number % EVERY == EVERY - 1:
+            compute(self.late)
+        return number
 
 
 class Lateness:
@@ -55,14 +77,24 @@ class Lateness:
                 end.record()
                 torch.cuda.synchronize()
             self.times = max(1, round(late_ms / begin.elapsed_time(end)))
+        if cause == "gil":
+            sys.setswitchinterval(late_ms / 1e3)
+            self.goes = threading.Event()
+            threading.Thread(target=self.hold, daemon=True).start()
+
+    def hold(self):
+        while self.goes.wait():
+            self.goes.clear()
+            compute(self.late_ms / 1e3)
 
     def inject(self):
         if self.cause == "sleep":
             time.sleep(self.late_ms / 1e3)
         elif self.cause == "compute":
-            end = time.perf_counter_ns() + self.late_ms * 1e6
-            while time.perf_counter_ns() < end:
-                pass
+            compute(self.late_ms / 1e3)
+        elif self.cause == "gil":
+            self.goes.set()
+            time.sleep(1e-4)  # gives the lock away
         elif self.cause == "kernel":
             torch.cuda._sleep(self.cycles)
         elif self.cause == "copy":
@@ -148,8 +180,15 @@ def be_rank(rank, port, cause, steps, late_ms, file):
 
     if cause == "graph":
         step = graph_step(device)
+    base = []
     for batch in (usual, large, usual, large) + (usual,) * 12:  # both ranks alike
+        begin = time.perf_counter_ns()
         step(batch)
+        base.append((time.perf_counter_ns() - begin) / 1e6)
+    loader = None
+    if cause == "loader":
+        slow = (late_ms + statistics.median(base)) / 1e3 if rank == LATE_RANK else 0
+        loader = iter(torch.utils.data.DataLoader(Batches(slow), num_workers=1, prefetch_factor=1))
     torch.cuda.synchronize()
     meet("begin")
     late, times = [], []
@@ -159,6 +198,8 @@ def be_rank(rank, port, cause, steps, late_ms, file):
         begin = time.perf_counter_ns()
         if is_late and rank == LATE_RANK:
             lateness.inject()
+        if loader is not None:
+            next(loader)
         step(large if is_late and rank == LATE_RANK and cause == "data" else usual)
         times.append(time.perf_counter_ns() - begin)
         if is_late:
