@@ -163,6 +163,19 @@ class JobCauses {
       cause.evidence.push_back(fmt::format("host thread {} of that process has waited in {} for {}", waiting.thread,
                                            waiting.name, age(view_.now, waiting.begin)));
     }
+    add_children_as_evidence(found->process);
+  }
+
+  /// The rank may wait for a process that it has started, such as a data loader's.
+  void add_children_as_evidence(std::uint32_t rank) {
+    std::size_t lines = 0;
+    for (const SeenThread& thread : view_.threads) {
+      const SeenProcess* const process = thread.process == thread.thread ? view_.process(thread.process) : nullptr;
+      if (process == nullptr || process->parent != rank || !is_at_work(thread)) continue;
+      if (++lines > RankWords::kMostLines) return;
+      causes_.back().evidence.push_back(
+          fmt::format("its child process {} ({}) {}", process->shown_pid(), one_line(thread.name), doing(thread)));
+    }
   }
 
   /// A rank that is elsewhere may yet send what is waited for.

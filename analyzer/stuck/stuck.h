@@ -56,6 +56,7 @@ struct SeenProcess {
   // Of traces:
   std::string host = {};      ///< empty: there is one machine only
   std::uint32_t own_pid = 0;  ///< there; 0: `pid`. Traces of several machines may have a pid twice
+  std::uint32_t parent = 0;   ///< 0: not known
   bool seen = true;           ///< false: the trace does not say what the process was in when the recording ended
   TimeNs until = 0;           ///< when the process was seen last; 0: StuckView::now
 

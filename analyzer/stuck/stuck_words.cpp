@@ -54,6 +54,16 @@ std::string doing(const SeenThread& thread) {
   return text;
 }
 
+bool is_at_work(const SeenThread& thread) {
+  for (const PythonLine& line : thread.python) {
+    if (line.file.ends_with("multiprocessing/process.py")) return false;
+    const bool of_package =
+        line.file.find("-packages/") != std::string::npos && line.file.find("torch/") == std::string::npos;
+    if (of_package || is_programs({line.file, "", line.function})) return true;
+  }
+  return false;
+}
+
 std::string place_text(const PythonLine& line) {
   return fmt::format("{}:{} in {}", one_line(line.file.substr(line.file.rfind('/') + 1)), line.line,
                      one_line(line.function));

@@ -33,6 +33,9 @@ std::string doing(const SeenThread& thread);
 
 /// "train.py:60 in step"
 std::string place_text(const PythonLine& line);
+/// Whether a thread of a process that Python's multiprocessing has started is in a function of the program or of a
+/// package, rather than waiting for what to do next.
+bool is_at_work(const SeenThread& thread);
 
 /// The places of times in their order; times that differ by `error` at most, or are joined by such, have one place.
 std::vector<std::size_t> places_of(const std::vector<TimeNs>& times, TimeNs error);

@@ -21,6 +21,7 @@ void add_processes(const TraceModel& model, StuckView& view) {
     SeenProcess& process = known == view.processes.end() ? view.processes.emplace_back() : *known;
     process.pid = row.id;
     process.name = row.name;
+    process.parent = row.parent;
     process.rank = row.rank;
     process.ranks = row.ranks;
     if (row.id == app && row.rank && row.ranks.value_or(2) > 1) view.has_all_ranks = false;

@@ -112,7 +112,7 @@ template <class Do>
 void fields(Do&& f, auto& v, const SeenProcess&) {
   f("pid", process(v.pid)), f("name", v.name), f("rank", v.rank), f("ranks", v.ranks), f("alive", v.alive);
   f("shares_memory", v.shares_memory), f("host", v.host), f("own_pid", v.own_pid), f("seen", v.seen);
-  f("until", time(v.until));
+  f("until", time(v.until)), f("parent", process(v.parent));
 }
 template <class Do>
 void fields(Do&& f, auto& v, const SeenMessages&) {

@@ -25,6 +25,7 @@ constexpr TimeNs kKeptAfter = 3 * kSecond;
 /// For the stacks of all processes: the recorder has other things to do.
 constexpr TimeNs kStackPatience = 300 * kMillisecond;
 
+/// And the children of the processes, which only a view with stacks has.
 void take_stacks(analyzer::StuckView& from, analyzer::StuckView& to) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, analyzer::SeenThread*> known;
   for (analyzer::SeenThread& thread : from.threads) known[{thread.process, thread.thread}] = &thread;
@@ -33,6 +34,13 @@ void take_stacks(analyzer::StuckView& from, analyzer::StuckView& to) {
     if (found == known.end()) continue;
     thread.python = std::move(found->second->python);
     thread.native = std::move(found->second->native);
+  }
+  for (analyzer::SeenProcess& process : from.processes) {
+    if (to.process(process.pid) != nullptr) continue;
+    for (analyzer::SeenThread& thread : from.threads) {
+      if (thread.process == process.pid) to.threads.push_back(std::move(thread));
+    }
+    to.processes.push_back(std::move(process));
   }
 }
 
@@ -44,6 +52,7 @@ std::optional<analyzer::StuckView> with_stacks(analyzer::StuckView view) {
   try {
     std::thread([done, view = std::move(view)]() mutable {
       guarded("looking at stacks", [&] {
+        add_children(view);
         add_stacks(view, kStackPatience);
         done->set_value(std::move(view));
       });

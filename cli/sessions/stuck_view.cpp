@@ -70,6 +70,18 @@ void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
   closedir(folder);
 }
 
+/// The processes that a process has started and that have not ended.
+std::vector<std::uint32_t> children_of(std::uint32_t pid) {
+  std::vector<std::uint32_t> children;
+  std::vector<analyzer::SeenThread> threads;
+  add_threads(pid, threads);
+  for (const analyzer::SeenThread& thread : threads) {
+    std::ifstream of_thread(fmt::format("/proc/{}/task/{}/children", pid, thread.thread));
+    children.insert(children.end(), std::istream_iterator<std::uint32_t>(of_thread), {});
+  }
+  return children;
+}
+
 /// The thread's number in its own PID namespace.
 std::uint32_t own_number(const analyzer::SeenThread& thread) {
   const std::string status = file_text(fmt::format("/proc/{}/task/{}/status", thread.process, thread.thread));
@@ -141,6 +153,22 @@ analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app) {
   }
   view.now = now_ns();
   return view;
+}
+
+void add_children(analyzer::StuckView& view) {
+  std::set<std::uint32_t> known;
+  for (const analyzer::SeenProcess& process : view.processes) known.insert(process.pid);
+  const std::size_t parents = view.processes.size();
+  for (std::size_t i = 0; i < parents; ++i) {
+    const std::uint32_t parent = view.processes[i].pid;
+    for (const std::uint32_t pid : children_of(parent)) {
+      if (!known.insert(pid).second) continue;
+      analyzer::SeenProcess& child = view.processes.emplace_back();
+      child.pid = pid;
+      child.parent = parent;
+      add_threads(pid, view.threads);
+    }
+  }
 }
 
 std::vector<std::uint32_t> add_stacks(analyzer::StuckView& view, TimeNs patience) {

@@ -23,6 +23,9 @@ struct SeenSession {
 /// the words of patched loops, as the collectors saw them last.
 analyzer::StuckView look_at_work(const OpenWork& work, std::uint32_t app);
 
+/// Adds the processes that those of the view have started themselves, where they are alive.
+void add_children(analyzer::StuckView& view);
+
 /// Adds where the threads of the view are in Python, and where the first thread of other processes is in machine code.
 /// Takes some milliseconds per process; once `patience` has passed, the other processes are left out. Returns the
 /// processes in Python that the system does not let this one look into.

@@ -69,9 +69,13 @@ class Traces(Files):
         if not (3, 11) <= sys.version_info[:2] <= (3, 13):
             self.skipTest("no CPython 3.11 to 3.13")
         traces = self.record(implementation, "hang.py", "absent_rank", python=True)
-        self.assert_first(self.of_files(*traces), "absent_rank",
+        answer = self.of_files(*traces)
+        self.assert_first(answer, "absent_rank",
                           r"^rank 1 of 3 .* its thread \d+ .* at threading.py:\d+ in Condition.wait, from "
-                          "hang.py:14 in load_batch; it has not come to MPI_Barrier number 2 ")
+                          r"hang.py:\d+ in load_batch; it has not come to MPI_Barrier number 2 ")
+        children = [line for line in answer["causes"][0]["evidence"] if line.startswith("its child process")]
+        self.assertEqual(len(children), 1, answer["causes"][0])
+        self.assertRegex(children[0], r"^its child process \d+ \(python[^)]*\) .* at hang.py:\d+ in decode$")
 
     @mpi_case.of_each_implementation
     def test_a_rank_that_sleeps(self, implementation):
