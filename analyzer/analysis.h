@@ -41,6 +41,7 @@
 #include "analyzer/work/device_busy.h"
 #include "analyzer/work/graph_stats.h"
 #include "analyzer/work/interference.h"
+#include "analyzer/work/interrupted_kernels.h"
 #include "analyzer/work/kernels.h"
 #include "analyzer/work/overlap.h"
 #include "analyzer/work/own_cost.h"
@@ -71,12 +72,13 @@ struct Analysis {
   std::vector<HostWaitStats> host_waits;
   std::vector<GraphStats> graphs;  ///< what is inside graphs that were recorded as a whole
   std::vector<HostPolling> host_polling;
-  std::optional<Gain> host_park_gain;          ///< of `wic-prof toggle park --side host`
-  std::vector<HostWaitParts> host_wait_parts;  ///< of calls whose awaited work is known
-  Lateness lateness;                           ///< why host threads, launches and kernels were late
-  DependentKernels dependent_kernels;          ///< which kernels could start before their predecessor's end
-  std::vector<CrowdedKernel> crowded_kernels;  ///< beside kernels that hold SMs
-  MpiWaits mpi;                                ///< which ranks waited for which
+  std::optional<Gain> host_park_gain;                   ///< of `wic-prof toggle park --side host`
+  std::vector<HostWaitParts> host_wait_parts;           ///< of calls whose awaited work is known
+  Lateness lateness;                                    ///< why host threads, launches and kernels were late
+  DependentKernels dependent_kernels;                   ///< which kernels could start before their predecessor's end
+  std::vector<InterruptedKernels> interrupted_kernels;  ///< by turns of others on the device
+  std::vector<CrowdedKernel> crowded_kernels;           ///< beside kernels that hold SMs
+  MpiWaits mpi;                                         ///< which ranks waited for which
   StreamWaitTable stream_waits;
   std::vector<ClockBounds> clocks;
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number

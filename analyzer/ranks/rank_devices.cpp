@@ -1,4 +1,5 @@
 #include "analyzer/ranks/rank_devices.h"
+#include "analyzer/words/runtime_names.h"
 
 #include <algorithm>
 #include <iterator>
@@ -73,10 +74,6 @@ std::vector<std::pair<Interval, TimeNs>> longer_than_usual(const std::vector<Run
 }
 
 }  // namespace
-
-bool is_kernel_of_nccl(std::string_view name) {
-  return name.find("nccl") != std::string_view::npos && name.find("Kernel") != std::string_view::npos;
-}
 
 CoveredTime::CoveredTime(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });

@@ -58,9 +58,6 @@ struct RankDevices {
   std::vector<std::pair<Interval, TimeNs>> longer;  ///< other kernels in order, and how much longer each took
 };
 
-/// By a kernel's name: whether it is one of NCCL's, also where no call of NCCL is known for it.
-bool is_kernel_of_nccl(std::string_view name);
-
 /// By process; empty where the trace has no kernels that carry out calls of NCCL.
 std::map<store::ProcessId, RankDevices> rank_devices(const TraceModel& model);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/measure/numbered_names.h"
+#include "analyzer/words/runtime_names.h"
 #include "protocol/library_domains.h"
 #include "protocol/mpi_operation.h"
 #include "protocol/python_frame.h"

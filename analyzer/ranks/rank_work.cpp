@@ -35,6 +35,8 @@ constexpr RankCauseWords kCauseWords[] = {
      "compare its GPU's clocks, temperature and other programs with those of the other GPUs"},
     {"slow link", "the same copies from and to its device took longer",
      "compare its GPU's link and NUMA node with those of the other GPUs"},
+    {"shared device", "another program had its device by turns",
+     "end the other program, such as one that is left of an earlier run, or give the rank a device of its own"},
     {"host", "its host enqueued later", "record what its host does (--trace with host and nvtx, or without --trace)"},
 };
 static_assert(std::size(kCauseWords) == static_cast<std::size_t>(RankCause::host) + 1);
@@ -267,6 +269,8 @@ Explained explain_host(const TraceModel& model, const std::vector<RankWork>& ran
 
 /// Longer kernels or copies: of the same ones, or others.
 Explained explain_device_work(const std::vector<RankWork>& ranks, const RankWork& late, bool of_kernels, double part) {
+  const double interrupted = more(ranks, late, [](const RankWork& of) { return of.common.interrupted; });
+  if (of_kernels && interrupted >= kExplains * part) return {RankCause::shared_device, std::min(part, interrupted)};
   std::vector<const SameWork*> others;
   for (const RankWork& each : ranks) {
     if (each.process != late.process) others.push_back(of_kernels ? &each.common.kernels : &each.common.copies);

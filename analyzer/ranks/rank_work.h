@@ -30,6 +30,7 @@ enum class RankCause : std::uint8_t {
   copies,         ///< the same, of copies
   slow_device,    ///< its device took longer for the kernels that the others ran, too
   slow_link,      ///< the same, of copies from and to its device
+  shared_device,  ///< its kernels took longer since another program had its device by turns
   host,           ///< its host enqueued NCCL's kernels later, and the trace does not show why
 };
 struct RankCauseWords {

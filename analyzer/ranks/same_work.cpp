@@ -10,6 +10,8 @@
 #include "analyzer/measure/statistics.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/wait_kernels.h"
+#include "analyzer/words/runtime_names.h"
+#include "analyzer/work/interrupted_kernels.h"
 
 namespace wicprof::analyzer {
 
@@ -21,7 +23,8 @@ using store::ProcessId;
 constexpr std::uint64_t kLeastRuns = 5;
 /// Ranks run the same work equally often, but for the first and last step of a recording.
 constexpr double kAsOften = 0.1;
-/// That share of the rank's time must be in work that all ranks do.
+/// That share of the rank's time, and of its runs, must be in work that all ranks do. Long kernels may have grids that
+/// do not depend on their data; the short ones between them tell more data then.
 constexpr double kInCommon = 0.8;
 /// That share of the time in common must be in work that is slower, ...
 constexpr double kHeldBySlower = 0.5;
@@ -82,6 +85,9 @@ class Collected {
       if (!name->second.empty()) lengths[{kernel.process, kind}].push_back(kernel.end - kernel.start);
     }
     for (auto& [key, of] : lengths) all[key.first].kernels[names[key.second]] = runs_of(of);
+    for (const InterruptedKernels& each : interrupted_kernels(model_, kinds)) {
+      if (counted_.contains(each.process)) all[each.process].interrupted += each.lost_ns;
+    }
   }
 
   void take_copies(std::map<ProcessId, CommonWork>& all) {
@@ -119,13 +125,15 @@ double usual(const std::string& kind, const SameRuns& late, const std::vector<co
 std::optional<SlowerWork> slower(const SameWork& late, const std::vector<const SameWork*>& others, double least_times,
                                  std::size_t least_kinds, double most_by_one) {
   SlowerWork found;
-  double all = 0, in_common = 0, held = 0, at_usual = 0, longer = 0, most = 0;
+  double all = 0, all_runs = 0, in_common = 0, runs_in_common = 0, held = 0, at_usual = 0, longer = 0, most = 0;
   for (const auto& [kind, runs] : late) {
     all += static_cast<double>(runs.total);
+    all_runs += static_cast<double>(runs.runs);
     if (runs.runs < kLeastRuns) continue;
     const double usual_ns = usual(kind, runs, others);
     if (usual_ns <= 0) continue;
     in_common += static_cast<double>(runs.total);
+    runs_in_common += static_cast<double>(runs.runs);
     const double times = static_cast<double>(runs.median) / usual_ns;
     if (times < least_times) continue;
     const double expected = static_cast<double>(runs.runs) * usual_ns;
@@ -140,8 +148,8 @@ std::optional<SlowerWork> slower(const SameWork& late, const std::vector<const S
     found.most_times = times;
   }
   if (others.empty() || found.kinds < least_kinds) return std::nullopt;
-  if (in_common < kInCommon * all || held < kHeldBySlower * in_common || most > most_by_one * longer)
-    return std::nullopt;
+  if (in_common < kInCommon * all || runs_in_common < kInCommon * all_runs) return std::nullopt;
+  if (held < kHeldBySlower * in_common || most > most_by_one * longer) return std::nullopt;
   found.times = 1 + longer / at_usual;
   found.longer_ns = static_cast<TimeNs>(longer);
   return found;

@@ -123,9 +123,14 @@ RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
     finding.remedy = remedy(pair);
     outcome.findings.push_back(std::move(finding));
   }
-  for (const CrowdedKernel& crowded : input.crowded_kernels)
+  for (const CrowdedKernel& crowded : input.crowded_kernels) {
+    // Turns make kernels longer that run alone, and those beside others: their lengths cannot be compared.
+    const bool interrupted = std::ranges::any_of(input.interrupted_kernels,
+                                                 [&](const auto& of) { return of.device == crowded.device; });
+    if (interrupted) continue;
     if (std::optional<Finding> finding = crowded_finding(crowded, whole))
       outcome.findings.push_back(std::move(*finding));
+  }
   if (!any_waves && any_lacks && outcome.findings.empty())
     outcome.refused = std::string(no_waves_reason(NoWaves::no_limits));
   return outcome;

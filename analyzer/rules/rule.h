@@ -17,6 +17,7 @@
 #include "analyzer/waits/sites.h"
 #include "analyzer/work/crowded_kernels.h"
 #include "analyzer/work/dependent_kernels.h"
+#include "analyzer/work/interrupted_kernels.h"
 #include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {
@@ -69,6 +70,7 @@ struct RuleInput {
   const Lateness& lateness;
   const DependentKernels& dependent_kernels;
   const std::vector<CrowdedKernel>& crowded_kernels;
+  const std::vector<InterruptedKernels>& interrupted_kernels;
   const MpiWaits& mpi;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;

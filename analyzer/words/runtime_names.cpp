@@ -26,6 +26,10 @@ std::string without_wrapper(std::string function) {
 
 bool is_runtime_kernel(std::string_view name) { return function_name(name).starts_with("wic::"); }
 
+bool is_kernel_of_nccl(std::string_view name) {
+  return name.find("nccl") != std::string_view::npos && name.find("Kernel") != std::string_view::npos;
+}
+
 bool is_runtime_thread(std::string_view name) {
   // By whole names: a program may be called wic-something, and its threads after it.
   static constexpr std::array<std::string_view, 5> kNames{"wic-prof", "wic-control", "wic-drain", "wic-monitor",

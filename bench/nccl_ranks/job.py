@@ -212,6 +212,9 @@ def be_rank(rank, port, cause, steps, late_ms, file):
             json.dump({"steps": times, "late": late, "small": small,
                        "nccl": ".".join(map(str, torch.cuda.nccl.version()))}, out)
     meet("written")
+    store.add("leaves", 1)
+    while rank == 0 and int(store.add("leaves", 0)) < RANKS:  # the store is its
+        time.sleep(0.001)
     if cause != "graph":  # which waits for the captured graph to be gone
         dist.destroy_process_group()
 

@@ -114,6 +114,19 @@ Json polling_value(const HostPolling& polling) {
           {"cpu_ns", or_null(polling.cpu_ns)}};
 }
 
+Json interrupted_kernels_value(const InterruptedKernels& found) {
+  return {{"process", process_or_null(found.process)},
+          {"context", found.context},
+          {"device", found.device},
+          {"launches", found.kernels},
+          {"turn_ns", found.turn_ns},
+          {"lost_ns", found.lost_ns},
+          {"shapes", found.kinds},
+          {"shortest_ns", found.shortest_ns},
+          {"longest_ns", found.longest_ns},
+          {"others", found.others}};
+}
+
 Json stream_value(const StreamKey& stream) {
   return {{"process", process_or_null(stream.process)}, {"context", stream.context}, {"stream", stream.stream}};
 }
@@ -458,7 +471,7 @@ void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) 
       "graphs",          "host_waits",    "lateness",     "dependent_kernels",
       "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
       "clocks",          "parties",       "decisions",    "counted_waits",
-      "energy",          "mbarrier_waits"};
+      "energy",          "mbarrier_waits",    "interrupted_kernels"};
   const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
   for (const std::string_view key : missing) value[std::string(key)] = nullptr;
   value["digest"] = digest_value(model, analysis.mpi, missing);
@@ -473,6 +486,7 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
   value["dependent_kernels"] = dependent_kernels_value(model, analysis.dependent_kernels);
   value["crowded_kernels"] = array_of(
       analysis.crowded_kernels, [&](const CrowdedKernel& crowded) { return crowded_kernel_value(model, crowded); });
+  value["interrupted_kernels"] = array_of(analysis.interrupted_kernels, interrupted_kernels_value);
   value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
     return host_wait_value(stats, analysis.host_wait_parts);
   });

@@ -17,9 +17,11 @@ enum class Injected {
   nothing,
   lower_clock,     // the kernels that compute take longer
   neighbour,       // all kernels and copies do
+  turns,           // a neighbour has the device by turns
   one_kernel,      // one of many kernels does
   few_kernels,     // the job has two kinds of kernels
   larger_grids,    // has more data
+  fixed_grids,     // the same, and long kernels have grids that do not depend on it
   more_launches,   // launches some kernels more often
   own_kernels,     // launches kernels that others do not
   larger_copies,   // has more to copy
@@ -51,7 +53,10 @@ class SlowedJob {
     const int kinds = injected == Injected::few_kernels ? 2 : pick(5, 14);
     for (int i = 0; i < kinds; ++i)
       kernels_.push_back({static_cast<std::uint32_t>(pick(1, 4000)),
-                          std::uniform_real_distribution<>(300, 2000)(random_), i < 4 || pick(0, 2) > 0});
+                          injected == Injected::fixed_grids && i % 2 == 0
+                              ? 30.0
+                              : std::uniform_real_distribution<>(300, 2000)(random_),
+                          i < 4 || pick(0, 2) > 0});
     copied_us_ = injected == Injected::slower_copies || injected == Injected::larger_copies ? 5000 : pick(100, 600);
     make();
   }
@@ -106,6 +111,7 @@ class SlowedJob {
       case Injected::neighbour:
       case Injected::few_kernels:
       case Injected::larger_grids:
+      case Injected::fixed_grids:
       case Injected::more_collected:
         return times_;
       case Injected::one_kernel:
@@ -113,6 +119,17 @@ class SlowedJob {
       default:
         return 1;
     }
+  }
+
+  /// What the turns take that begin while a kernel runs.
+  TimeNs turns_within(TimeNs length) {
+    const TimeNs before = ran_us_ / kTurnUs;
+    ran_us_ += length;
+    return kTurnUs * (ran_us_ / kTurnUs - before);
+  }
+
+  bool has_larger_grid(std::size_t kernel) const {
+    return injected_ == Injected::larger_grids || (injected_ == Injected::fixed_grids && kernel % 2 == 0);
   }
 
   /// Adds what a rank does in a step from `at` on; returns its end, and at the usual speed.
@@ -139,8 +156,9 @@ class SlowedJob {
       const bool more = late && injected_ == Injected::more_launches && i % 2 == 0;
       for (int launch = 0; launch < (more ? 2 : 1); ++launch) {
         const TimeNs length = noisy(kernel.us);
-        const TimeNs own = late ? std::lround(static_cast<double>(length) * times_of(i)) : length;
-        launch_kernel(rank, at, at + own, i, late && injected_ == Injected::larger_grids);
+        TimeNs own = late ? std::lround(static_cast<double>(length) * times_of(i)) : length;
+        if (late && injected_ == Injected::turns) own += turns_within(length);
+        launch_kernel(rank, at, at + own, i, late && has_larger_grid(i));
         at += own;
         if (launch == 0) usual += length;
       }
@@ -219,7 +237,10 @@ class SlowedJob {
     usual_ -= begun;
   }
 
+  static constexpr TimeNs kTurnUs = 2500;
+
   std::mt19937 random_;
+  TimeNs ran_us_ = 0;  // kernels of the late rank
   Injected injected_;
   Clocks clocks_;
   std::int32_t ranks_;
@@ -258,17 +279,31 @@ TEST(SlowDevice, LinksAreNamedByTheSameCopies) {
   expect_slower(Injected::slower_copies, RankCause::slow_link, "slow_link");
 }
 
+TEST(SlowDevice, IsOneThatAnotherProgramHasByTurns) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const SlowedJob job(seed, Injected::turns);
+    const LateRankCause& why = job.analysis().mpi.why;
+    EXPECT_EQ(job.analysis().mpi.ranks.front().rank, job.late()) << seed;
+    EXPECT_EQ(why.cause, RankCause::shared_device) << seed;
+    const Finding* const finding = job.finding("shared_device");
+    ASSERT_NE(finding, nullptr) << seed;
+    EXPECT_NEAR(finding->cost->amount, job.gain(), 0.1 * job.gain()) << seed << ' ' << finding->text;
+    EXPECT_EQ(job.finding("slow_device"), nullptr) << seed;
+  }
+}
+
 TEST(SlowDevice, IsNotNamedWhereTheWorkDiffers) {
   for (const auto& [injected, cause] :
        {std::pair(Injected::nothing, RankCause::unknown), std::pair(Injected::one_kernel, RankCause::kernels),
         std::pair(Injected::few_kernels, RankCause::kernels), std::pair(Injected::larger_grids, RankCause::kernels),
-        std::pair(Injected::more_launches, RankCause::kernels), std::pair(Injected::own_kernels, RankCause::kernels),
-        std::pair(Injected::more_collected, RankCause::kernels),
+        std::pair(Injected::fixed_grids, RankCause::kernels), std::pair(Injected::more_launches, RankCause::kernels),
+        std::pair(Injected::own_kernels, RankCause::kernels), std::pair(Injected::more_collected, RankCause::kernels),
         std::pair(Injected::larger_copies, RankCause::copies)}) {
     for (unsigned seed = 0; seed < kSeeds; ++seed) {
       const SlowedJob job(seed, injected);
       EXPECT_EQ(job.finding("slow_device"), nullptr) << static_cast<int>(injected) << ' ' << seed;
       EXPECT_EQ(job.finding("slow_link"), nullptr) << static_cast<int>(injected) << ' ' << seed;
+      EXPECT_EQ(job.finding("shared_device"), nullptr) << static_cast<int>(injected) << ' ' << seed;
       if (injected == Injected::nothing) continue;
       EXPECT_EQ(job.analysis().mpi.why.cause, cause) << static_cast<int>(injected) << ' ' << seed;
     }

@@ -1,0 +1,194 @@
+// Kernels of a program whose device others have by turns, or that take longer for other reasons. A seed makes each.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+constexpr store::ProcessId kOwn = 100, kOther = 200;
+constexpr unsigned kProgramSeeds = 8;
+
+struct MadeLaunch {
+  std::size_t kind, step;
+  TimeNs usual, length;  // without turns
+};
+
+/// A program that launches the same kernels in each step, one after the other.
+class Interrupted {
+ public:
+  explicit Interrupted(unsigned seed) : random_(seed) {
+    const int kinds = std::uniform_int_distribution<>(6, 12)(random_);
+    std::uniform_real_distribution<> logarithm(std::log(15e3), std::log(900e3));
+    for (int i = 0; i < kinds; ++i) usual_.push_back(static_cast<TimeNs>(std::exp(logarithm(random_))));
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      for (std::size_t kind = 0; kind < usual_.size(); ++kind) {
+        const double noise = std::normal_distribution<>(1, 0.015)(random_);
+        launches_.push_back({kind, step, usual_[kind], std::lround(static_cast<double>(usual_[kind]) * noise)});
+      }
+    }
+  }
+
+  double random(double least, double most) { return std::uniform_real_distribution<>(least, most)(random_); }
+  std::mt19937& generator() { return random_; }
+  std::vector<MadeLaunch>& launches() { return launches_; }
+
+  /// Another program has the device for `turn` whenever this one has had it for `own`; it has work for that share of
+  /// the time, in phases of 50 ms.
+  void share(TimeNs turn, TimeNs own, double busy = 1) {
+    turn_ = turn;
+    slice_ = own;
+    busy_ = busy;
+  }
+
+  /// Kernels that begin within others, and so run beside them.
+  void beside(const std::function<TimeNs(const MadeLaunch&)>& length) { beside_ = length; }
+
+  TraceModel model(bool records_other = false) {
+    TraceModel made;
+    TimeNs at = 10 * kMillisecond, had = 0;
+    lost_ = 0;
+    std::uint64_t other = 0;
+    for (const MadeLaunch& launch : launches_) {
+      at += static_cast<TimeNs>(random(1e3, 15e3));
+      TimeNs length = launch.length, left = launch.length;
+      while (turn_ > 0 && had + left >= slice_) {
+        left -= slice_ - had;
+        had = 0;
+        if (static_cast<double>(at / (50 * kMillisecond) % 10) >= 10 * busy_) continue;
+        length += turn_;
+        lost_ += turn_;
+        if (records_other) add(made, kOther, "neighbour" + std::to_string(++other % 3), at + 1, at + length);
+      }
+      had += left;
+      add(made, kOwn, "kernel" + std::to_string(launch.kind), at, at + length);
+      if (const TimeNs extra = beside_ ? beside_(launch) : 0; extra > 0)
+        add(made, kOwn, "copies", at + 1000, at + 1000 + extra);
+      at += length;
+    }
+    made.meta = {{"state", "complete"}, {"started_ns", "0"}, {"ended_ns", std::to_string(at)}};
+    settle(made);
+    return made;
+  }
+  TimeNs lost() const { return lost_; }
+
+ private:
+  static constexpr std::size_t kSteps = 600;
+
+  static void add(TraceModel& model, store::ProcessId process, const std::string& name, TimeNs start, TimeNs end) {
+    store::KernelRow kernel{};
+    kernel.process = process;
+    kernel.context = 1;
+    kernel.name = name;
+    kernel.start = start;
+    kernel.end = end;
+    kernel.grid[0] = kernel.block[0] = 128;
+    kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
+    model.kernels.push_back(kernel);
+  }
+
+  std::mt19937 random_;
+  std::vector<TimeNs> usual_;
+  std::vector<MadeLaunch> launches_;
+  std::function<TimeNs(const MadeLaunch&)> beside_;
+  TimeNs turn_ = 0, slice_ = 0, lost_ = 0;
+  double busy_ = 1;
+};
+
+std::vector<InterruptedKernels> of_own(const TraceModel& model) {
+  std::vector<InterruptedKernels> found = analyze(model).interrupted_kernels;
+  std::erase_if(found, [](const InterruptedKernels& each) { return each.process != kOwn; });
+  return found;
+}
+
+void expect_found(TimeNs turn, TimeNs own, double busy, bool records_other = false) {
+  for (unsigned seed = 0; seed < kProgramSeeds; ++seed) {
+    Interrupted program(seed);
+    program.share(turn, own, busy);
+    const TraceModel model = program.model(records_other);
+    const std::vector<InterruptedKernels> found = of_own(model);
+    ASSERT_EQ(found.size(), 1u) << seed << ' ' << program.lost() / turn << " turns";
+    EXPECT_NEAR(static_cast<double>(found[0].turn_ns), static_cast<double>(turn), 0.05 * static_cast<double>(turn));
+    EXPECT_NEAR(static_cast<double>(found[0].lost_ns), static_cast<double>(program.lost()),
+                0.1 * static_cast<double>(program.lost()))
+        << seed;
+    EXPECT_EQ(found[0].others, records_other ? std::set{kOther} : std::set<store::ProcessId>()) << seed;
+  }
+}
+
+void expect_none(const std::function<void(Interrupted&)>& change) {
+  for (unsigned seed = 0; seed < kProgramSeeds; ++seed) {
+    Interrupted program(seed);
+    change(program);
+    const auto found = of_own(program.model());
+    EXPECT_TRUE(found.empty()) << seed << " " << found[0].turn_ns << " " << found[0].kernels << " " << found[0].kinds;
+  }
+}
+
+TEST(InterruptedKernels, AreThoseThatTurnsMakeLongerByTheSameTime) {
+  expect_found(2'500'000, 2'500'000, 1);
+  expect_found(2'000'000, 6'000'000, 1);
+  expect_found(2'000'000, 2'000'000, 0.4);
+  expect_found(5'000'000, 2'500'000, 1);
+}
+
+TEST(InterruptedKernels, NameWhoHadTheDeviceIfTheTraceHasThat) { expect_found(2'000'000, 2'000'000, 1, true); }
+
+TEST(InterruptedKernels, AreNotThoseWithoutTurns) {
+  expect_none([](Interrupted&) {});
+}
+
+TEST(InterruptedKernels, AreNotThoseWithMoreData) {
+  for (const double times : {3.0, 12.0}) {
+    expect_none([&](Interrupted& program) {
+      for (MadeLaunch& launch : program.launches()) {
+        if (launch.step % 3 == 2) launch.length = std::lround(times * static_cast<double>(launch.length));
+      }
+    });
+  }
+}
+
+TEST(InterruptedKernels, AreNotThoseOfALowerClock) {
+  expect_none([](Interrupted& program) {
+    for (MadeLaunch& launch : program.launches()) {
+      if (launch.step / 40 % 2 == 1) launch.length = std::lround(2.6 * static_cast<double>(launch.length));
+    }
+  });
+}
+
+TEST(InterruptedKernels, AreNotThoseOfFewKinds) {
+  expect_none([](Interrupted& program) {
+    for (MadeLaunch& launch : program.launches()) {
+      if (launch.kind < 2 && launch.step % 5 == 0) launch.length += 2 * kMillisecond;
+    }
+  });
+}
+
+TEST(InterruptedKernels, AreNotThoseThatWaitForPages) {
+  expect_none([](Interrupted& program) {
+    std::exponential_distribution<> faults(1e-6);
+    for (MadeLaunch& launch : program.launches()) {
+      if (launch.step % 7 == 0) launch.length += static_cast<TimeNs>(faults(program.generator()));
+    }
+  });
+}
+
+TEST(InterruptedKernels, AreNotThoseThatOwnKernelsSlowDown) {
+  expect_none([](Interrupted& program) {
+    for (MadeLaunch& launch : program.launches()) {
+      if ((launch.step + launch.kind) % 9 == 0) launch.length += 2 * kMillisecond;
+    }
+    program.beside(
+        [](const MadeLaunch& launch) { return (launch.step + launch.kind) % 9 == 0 ? 2 * kMillisecond : TimeNs{0}; });
+  });
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer
