@@ -149,7 +149,7 @@ class Chapters {
       all_.crowded_kernels = crowded_kernels(model_, *followed_, held);
       followed_.reset();
     });
-    tasks_.add([&] { all_.interrupted_kernels = interrupted_kernels(model_, *kernels_); });
+    tasks_.add([&] { all_.interrupted_kernels = interrupted_kernels(model_, *kernels_, late_starts(all_.lateness)); });
     tasks_.add([&] { all_.overlaps = overlap(model_, *waiters_, *kernels_, modes_); });
     tasks_.add([&] { all_.interference = interference(model_, *waiters_, *kernels_, modes_); });
     tasks_.run();
@@ -162,9 +162,10 @@ class Chapters {
     tasks_.add([&] { all_.prediction = predict(model_, all_.path, modes_, all_.sites, at_sites_); });
     tasks_.add([&] {
       const Comparison change = compare_iterations(model_, all_.iterations ? &*all_.iterations : nullptr);
-      RuleVerdicts verdicts = apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels,
-                                           all_.host_polling, all_.host_wait_parts, all_.lateness,
-                                           all_.dependent_kernels, all_.crowded_kernels, all_.interrupted_kernels, all_.mpi, ground_, change});
+      RuleVerdicts verdicts =
+          apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels, all_.host_polling,
+                       all_.host_wait_parts, all_.lateness, all_.dependent_kernels, all_.crowded_kernels,
+                       all_.interrupted_kernels, all_.mpi, ground_, change});
       all_.findings = std::move(verdicts.findings);
       all_.refusals = std::move(verdicts.refusals);
     });

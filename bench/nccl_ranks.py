@@ -14,7 +14,8 @@ have no finding.
 Then the job of equal ranks in four ways in turn, each a process of its own: bare; recorded without NCCL's plugin;
 recorded with the plugin; and with CUPTI's records of kernels and calls alone, without wic-prof. Rows compare the
 medians over the rounds of the median steps, and of an all-reduce of 1 KiB, which takes the host longer than the GPU.
-Last, equal ranks that replay a captured graph of all-reduces, which are not recorded: bare, and recorded with the plugin.
+Last, equal ranks that replay a captured graph of all-reduces, which are not recorded: bare, and recorded with the
+plugin.
 
 Prints each answer, and where one is wrong all that analyze says. Ends within --limit seconds: rounds that do not fit
 are left out. --job and --range: another job of the same arguments, and the NVTX range of its steps ('': all of it).

@@ -5,10 +5,10 @@
 
 On a GPU with PyTorch; needs BUILD/bin/wic-prof and BUILD/lib/libwicprof_inject.so. Nine programs
 (shared_device/programs.py) run alone, and beside each of three neighbours that are not recorded; two run beside each
-other, both recorded. None of them has served to choose the constants of analyzer/work/interrupted_kernels.cpp. Rows: the
-programs alone of which the analysis says that others have the GPU (none may be); per neighbour, the programs of which it
-says so, of those that take a tenth longer beside it; and what it says is lost, by what they take longer. Prints PASS or
-FAIL.
+other, both recorded. None of them has served to choose the constants of analyzer/waits/interrupted_kernels.cpp. Rows:
+the programs alone of which the analysis says that others have the GPU (none may be); per neighbour, the programs of
+which it says so, of those that take a tenth longer beside it; and what it says is lost, by what they take longer.
+Prints PASS or FAIL.
 """
 
 import argparse
@@ -64,6 +64,7 @@ def rows_of(jobs, found):
             times = job["seconds"] / alone[job["program"]]["seconds"]
             of = found.get(job["pid"], [])
             all_[job["program"]] = {"times": round(times, 3), "turn_us": [each["turn_ns"] / 1e3 for each in of],
+                                    "sure": [each["sure"] for each in of],
                                     "lost_of_further": round(sum(each["lost_ns"] for each in of) / 1e9 / further, 3)
                                     if further > 0 else None, "others": [len(each["others"]) for each in of]}
             if times < LONGER:

@@ -9,9 +9,9 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/trace/device_work.h"
+#include "analyzer/waits/interrupted_kernels.h"
 #include "analyzer/waits/wait_kernels.h"
 #include "analyzer/words/runtime_names.h"
-#include "analyzer/work/interrupted_kernels.h"
 
 namespace wicprof::analyzer {
 
@@ -85,7 +85,7 @@ class Collected {
       if (!name->second.empty()) lengths[{kernel.process, kind}].push_back(kernel.end - kernel.start);
     }
     for (auto& [key, of] : lengths) all[key.first].kernels[names[key.second]] = runs_of(of);
-    for (const InterruptedKernels& each : interrupted_kernels(model_, kinds)) {
+    for (const InterruptedKernels& each : interrupted_kernels(model_, kinds, {})) {
       if (counted_.contains(each.process)) all[each.process].interrupted += each.lost_ns;
     }
   }

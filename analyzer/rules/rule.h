@@ -13,11 +13,11 @@
 #include "analyzer/ranks/mpi_waits.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/host_polling.h"
+#include "analyzer/waits/interrupted_kernels.h"
 #include "analyzer/waits/matching.h"
 #include "analyzer/waits/sites.h"
 #include "analyzer/work/crowded_kernels.h"
 #include "analyzer/work/dependent_kernels.h"
-#include "analyzer/work/interrupted_kernels.h"
 #include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {

@@ -6,9 +6,10 @@
 CAUSE: none; sleep and compute (on the host); gil (another thread has Python's lock); loader (the data loader's worker
 takes longer for this batch); kernel (a kernel that spins); data (a batch of three times the size); copy (from pinned
 memory, before the step). By about LATE_MS each, but `data`, which is late by what the batch takes. Or graph: no rank is
-late, and a step replays one captured graph of products and all-reduces, whose result is checked. The NVTX range `steps` marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's
-value; `late`, the numbers of the late ones; `small`, ns per all-reduce of 1 KiB, which one stream does one after the
-other; `nccl`, its version. PyTorch is imported once; the ranks are forks.
+late, and a step replays one captured graph of products and all-reduces, whose result is checked. The NVTX range `steps`
+marks the loop. FILE gets JSON: `steps`, the times of rank 0's steps in ns, each up to the loss's value; `late`, the
+numbers of the late ones; `small`, ns per all-reduce of 1 KiB, which one stream does one after the other; `nccl`, its
+version. PyTorch is imported once; the ranks are forks.
 """
 
 import datetime

@@ -5,8 +5,8 @@
 
 A line of JSON per job: `program`, `neighbour` (none: alone), `pid`, `steps`, and `seconds` that these took. Each job is
 a process; it runs as many steps as the program runs in SECONDS alone. The last job has two programs at once, of which
-each is the other's neighbour. Neighbours, but of that job, run without wic-prof. PyTorch is imported once; the processes
-are forks.
+each is the other's neighbour. Neighbours, but of that job, run without wic-prof. PyTorch is imported once; the
+processes are forks.
 """
 
 import json

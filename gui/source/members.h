@@ -18,7 +18,7 @@ consteval bool takes(std::index_sequence<kIndex...>) {
   return requires { Struct{(static_cast<void>(kIndex), AnyMember{})...}; };
 }
 
-inline constexpr std::size_t kMostMembers = 36;
+inline constexpr std::size_t kMostMembers = 37;
 
 /// How many members an aggregate has, found by trying initialisers: a struct takes as many as it has members, or fewer.
 /// Over-counts structs with C arrays or a base class; visit_members() then does not compile.
@@ -88,6 +88,8 @@ void visit_members(Struct& value, Visit&& visit) {
               ag, ah, ai)
   WICPROF_ALL(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
               ag, ah, ai, aj)
+  WICPROF_ALL(37, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af,
+              ag, ah, ai, aj, ak)
   // clang-format on
   {
     static_assert(kCount <= kMostMembers, "add a line above");

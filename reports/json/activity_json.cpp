@@ -114,17 +114,19 @@ Json polling_value(const HostPolling& polling) {
           {"cpu_ns", or_null(polling.cpu_ns)}};
 }
 
-Json interrupted_kernels_value(const InterruptedKernels& found) {
+Json interrupted_kernels_value(const TraceModel& model, const InterruptedKernels& found) {
   return {{"process", process_or_null(found.process)},
           {"context", found.context},
-          {"device", found.device},
+          {"device", model.device_key(found.device)},
           {"launches", found.kernels},
+          {"late_starts", found.late_starts},
           {"turn_ns", found.turn_ns},
           {"lost_ns", found.lost_ns},
           {"shapes", found.kinds},
           {"shortest_ns", found.shortest_ns},
           {"longest_ns", found.longest_ns},
-          {"others", found.others}};
+          {"others", found.others},
+          {"sure", found.sure}};
 }
 
 Json stream_value(const StreamKey& stream) {
@@ -486,7 +488,9 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
   value["dependent_kernels"] = dependent_kernels_value(model, analysis.dependent_kernels);
   value["crowded_kernels"] = array_of(
       analysis.crowded_kernels, [&](const CrowdedKernel& crowded) { return crowded_kernel_value(model, crowded); });
-  value["interrupted_kernels"] = array_of(analysis.interrupted_kernels, interrupted_kernels_value);
+  value["interrupted_kernels"] = array_of(analysis.interrupted_kernels, [&](const InterruptedKernels& found) {
+    return interrupted_kernels_value(model, found);
+  });
   value["host_waits"] = array_of(analysis.host_waits, [&](const HostWaitStats& stats) {
     return host_wait_value(stats, analysis.host_wait_parts);
   });

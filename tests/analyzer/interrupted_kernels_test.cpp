@@ -119,7 +119,7 @@ void expect_found(TimeNs turn, TimeNs own, double busy, bool records_other = fal
     EXPECT_NEAR(static_cast<double>(found[0].lost_ns), static_cast<double>(program.lost()),
                 0.1 * static_cast<double>(program.lost()))
         << seed;
-    EXPECT_EQ(found[0].others, records_other ? std::set{kOther} : std::set<store::ProcessId>()) << seed;
+    EXPECT_EQ(found[0].others, records_other ? std::vector{kOther} : std::vector<store::ProcessId>()) << seed;
   }
 }
 
@@ -188,6 +188,84 @@ TEST(InterruptedKernels, AreNotThoseThatOwnKernelsSlowDown) {
     program.beside(
         [](const MadeLaunch& launch) { return (launch.step + launch.kind) % 9 == 0 ? 2 * kMillisecond : TimeNs{0}; });
   });
+}
+
+/// As many launches of a program with few kernels are late as `late` says, each by that time.
+std::vector<InterruptedKernels> with_late_starts(const TraceModel& model, const std::vector<TimeNs>& late) {
+  std::vector<LateStart> starts;
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    const store::KernelRow kernel = model.kernels[3 * i];
+    starts.push_back({kOwn, kernel.start - late[i], kernel.start, late[i]});
+  }
+  std::vector<InterruptedKernels> found = interrupted_kernels(model, WaitKernels(model, Waiters(model)), starts);
+  std::erase_if(found, [](const InterruptedKernels& each) { return each.process != kOwn; });
+  return found;
+}
+
+TEST(InterruptedKernels, AreNotSureByEquallyLateStartsAlone) {
+  Interrupted program(1);
+  const TraceModel model = program.model();
+  std::vector<TimeNs> late;
+  for (int i = 0; i < 60; ++i) late.push_back(i % 4 == 0 ? static_cast<TimeNs>(program.random(3e5, 2.3e6)) : 2'390'000);
+  const std::vector<InterruptedKernels> found = with_late_starts(model, late);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(found[0].sure);
+  EXPECT_EQ(found[0].kernels, 0u);
+  EXPECT_NEAR(static_cast<double>(found[0].turn_ns), 2.39e6, 5e4);
+  EXPECT_GE(found[0].late_starts, 45u);
+  late.resize(12);
+  EXPECT_TRUE(with_late_starts(model, late).empty()) << "too few";
+}
+
+TEST(InterruptedKernels, AreSureWhereLateStartsAndKernelsAgree) {
+  Interrupted program(2);
+  for (MadeLaunch& launch : program.launches()) {
+    if (launch.kind < 2 && launch.step == 100) launch.length += 2'480'000;
+  }
+  const TraceModel model = program.model();
+  EXPECT_TRUE(with_late_starts(model, {}).empty());
+  const std::vector<InterruptedKernels> found = with_late_starts(model, std::vector<TimeNs>(15, 2'400'000));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].sure);
+  EXPECT_EQ(found[0].kinds, 2u);
+}
+
+TEST(InterruptedKernels, NameTheRecordedProcessForWhichLaunchesAreLate) {
+  Interrupted program(3);
+  TraceModel model = program.model();
+  const std::vector<TimeNs> late(30, 2'400'000);
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    store::KernelRow kernel = model.kernels[3 * i];
+    kernel.process = kOther;
+    kernel.end = kernel.start;
+    kernel.start -= late[i] - 1000;
+    model.kernels.push_back(kernel);
+  }
+  settle(model);
+  // The neighbour's kernels lie between the program's own: take the late ones by their times.
+  std::vector<LateStart> starts;
+  for (const auto& kernel : model.kernels) {
+    if (kernel.process == kOther) starts.push_back({kOwn, kernel.start - 1000, kernel.end, late[0]});
+  }
+  const auto found = interrupted_kernels(model, WaitKernels(model, Waiters(model)), starts);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].sure);
+  EXPECT_EQ(found[0].others, std::vector{kOther});
+}
+
+TEST(InterruptedKernels, AreNotLateStartsThatDiffer) {
+  for (unsigned seed = 0; seed < kProgramSeeds; ++seed) {
+    Interrupted program(seed);
+    const TraceModel model = program.model();
+    std::vector<TimeNs> evenly, seldom;
+    std::exponential_distribution<> waits(1e-6);
+    for (int i = 0; i < 80; ++i) {
+      evenly.push_back(static_cast<TimeNs>(program.random(2e5, 2.5e6)));
+      seldom.push_back(static_cast<TimeNs>(2e5 + waits(program.generator())));
+    }
+    EXPECT_TRUE(with_late_starts(model, evenly).empty()) << seed;
+    EXPECT_TRUE(with_late_starts(model, seldom).empty()) << seed;
+  }
 }
 
 }  // namespace

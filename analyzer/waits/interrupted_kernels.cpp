@@ -1,0 +1,262 @@
+#include "analyzer/waits/interrupted_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/measure/statistics.h"
+#include "analyzer/words/runtime_names.h"
+
+namespace wicprof::analyzer {
+
+namespace {
+
+constexpr TimeNs kNoTime = std::numeric_limits<TimeNs>::max();
+
+/// What makes a kernel longer by less is not looked at.
+constexpr TimeNs kLeastTurn = 200 * kMicrosecond;
+/// A launch is longer than usual from that many times its usual length on.
+constexpr double kLonger = 2;
+/// The usual length: at least that percentage of the launches run without a turn.
+constexpr double kUsual = 10;
+constexpr std::size_t kLeastLaunches = 5;
+/// Turns are equally long within that share.
+constexpr double kAlike = 0.1;
+/// That share of what makes kernels longer that run alone, and launches late, must be turns, ...
+constexpr double kMostly = 0.6;
+/// ... of at least so many launches and kinds, ...
+constexpr std::size_t kLeastHits = 10, kLeastKinds = 3;
+/// ... whose own lengths differ by that factor: then what makes them longer is not in proportion to them. Launches that
+/// are as late as kernels of so many kinds are longer say the same.
+constexpr double kUnlike = 1.5;
+constexpr std::size_t kLeastKindsIfLate = 2;
+/// Of late starts alone.
+constexpr std::size_t kLeastLateAlone = 20;
+// None of these is calibrated.
+
+using DeviceContext = std::tuple<store::ProcessId, std::uint32_t, DeviceId>;
+using KindOfContext = std::pair<std::uint32_t, std::uint32_t>;  // number of the context, number of the kind
+
+struct KindOfContextHash {
+  std::size_t operator()(const KindOfContext& kind) const { return (std::size_t{kind.first} << 32) ^ kind.second; }
+};
+
+constexpr std::uint32_t kLateStart = std::numeric_limits<std::uint32_t>::max();
+
+/// A launch that is longer than usual, or late.
+struct Lengthened {
+  std::uint32_t kind;  // kLateStart: nothing ran
+  TimeNs begin, end;
+  TimeNs usual, by;
+  bool alone;  // no other kernel of its context ran meanwhile
+};
+
+DeviceContext context_of(const store::KernelRow& kernel) { return {kernel.process, kernel.context, kernel.device}; }
+
+/// Whether so many whole turns make it longer.
+bool by_turns(const Lengthened& launch, TimeNs turn) {
+  const double turns = static_cast<double>(launch.by) / static_cast<double>(turn);
+  return std::round(turns) >= 1 && std::abs(turns - std::round(turns)) <= kAlike;
+}
+
+/// What most of the launches that are longer while they run alone, or late, are longer by; empty: they differ.
+std::optional<TimeNs> usual_turn(const std::vector<Lengthened>& all) {
+  std::vector<TimeNs> alone;
+  for (const Lengthened& each : all) {
+    if (each.alone) alone.push_back(each.by);
+  }
+  std::ranges::sort(alone);
+  std::size_t first = 0, most = 0;
+  for (std::size_t begin = 0, end = 0; begin < alone.size(); ++begin) {
+    const double limit = static_cast<double>(alone[begin]) * (1 + kAlike);
+    while (end < alone.size() && static_cast<double>(alone[end]) <= limit) ++end;
+    if (end - begin > most) first = begin, most = end - begin;
+  }
+  if (most < kLeastHits || static_cast<double>(most) < kMostly * static_cast<double>(alone.size())) return std::nullopt;
+  return alone[first + most / 2];
+}
+
+class TurnSearch {
+ public:
+  TurnSearch(const TraceModel& model, const WaitKernels& kinds) : model_(model), kinds_(kinds) {}
+
+  std::vector<InterruptedKernels> run(const std::vector<LateStart>& late) {
+    if (find_suspects()) {
+      take_usual();
+      take_longer();
+    }
+    take_late(late);
+    std::vector<InterruptedKernels> all;
+    for (auto& [context, launches] : lengthened_) {
+      std::ranges::stable_sort(launches, {}, &Lengthened::begin);
+      if (std::optional<InterruptedKernels> found = judge(context, launches)) all.push_back(*std::move(found));
+    }
+    std::ranges::stable_sort(all, std::ranges::greater{}, &InterruptedKernels::lost_ns);
+    return all;
+  }
+
+ private:
+  /// Kinds of which some launch is much longer than another. False: none.
+  bool find_suspects() {
+    struct Range {
+      TimeNs least = kNoTime, most = 0;
+    };
+    std::vector<Range> ranges;
+    for (std::size_t i = 0; i < model_.kernels.size(); ++i) {
+      const store::KernelRow& kernel = model_.kernels[i];
+      const std::uint32_t kind = kinds_.kind_of(i);
+      if (kind >= ranges.size()) ranges.resize(kind + 1);
+      const TimeNs length = kernel.end - kernel.start;
+      ranges[kind] = {std::min(ranges[kind].least, length), std::max(ranges[kind].most, length)};
+    }
+    suspect_.assign(ranges.size(), false);
+    for (std::uint32_t kind = 0; kind < ranges.size(); ++kind) {
+      const auto [least, most] = ranges[kind];
+      suspect_[kind] = least > 0 && most - least >= kLeastTurn &&
+                       static_cast<double>(most) >= kLonger * static_cast<double>(least) && kinds_.waitless(kind) &&
+                       !is_kernel_of_nccl(kinds_.kind_name(kind));
+    }
+    return std::ranges::count(suspect_, true) > 0;
+  }
+
+  std::uint32_t number_of(const DeviceContext& context) {
+    return numbers_.try_emplace(context, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+  void take_usual() {
+    std::unordered_map<KindOfContext, std::vector<TimeNs>, KindOfContextHash> lengths;
+    for (std::size_t i = 0; i < model_.kernels.size(); ++i) {
+      const std::uint32_t kind = kinds_.kind_of(i);
+      if (!suspect_[kind]) continue;
+      const store::KernelRow& kernel = model_.kernels[i];
+      lengths[{number_of(context_of(kernel)), kind}].push_back(kernel.end - kernel.start);
+    }
+    for (auto& [kind, of] : lengths) {
+      if (of.size() >= kLeastLaunches) usual_[kind] = percentile_in_place(of, kUsual);
+    }
+  }
+
+  void take_longer() {
+    std::map<DeviceContext, TimeNs> ends;
+    for (std::size_t i = 0; i < model_.kernels.size(); ++i) {
+      const store::KernelRow& kernel = model_.kernels[i];
+      const DeviceContext context = context_of(kernel);
+      TimeNs& end = ends[context];
+      const bool beside = end > kernel.start;
+      end = std::max(end, kernel.end);
+      const std::uint32_t kind = kinds_.kind_of(i);
+      if (!suspect_[kind]) continue;
+      const auto usual = usual_.find({number_of(context), kind});
+      if (usual == usual_.end()) continue;
+      const TimeNs length = kernel.end - kernel.start, by = length - usual->second;
+      if (by < kLeastTurn || static_cast<double>(length) < kLonger * static_cast<double>(usual->second)) continue;
+      lengthened_[context].push_back({kind, kernel.start, kernel.end, usual->second, by, !beside && !meets_own(i)});
+    }
+  }
+
+  /// Whether another kernel of its context begins while it runs.
+  bool meets_own(std::size_t at) const {
+    const store::KernelRow& own = model_.kernels[at];
+    for (std::size_t i = at + 1; i < model_.kernels.size() && model_.kernels[i].start < own.end; ++i) {
+      if (context_of(model_.kernels[i]) == context_of(own)) return true;
+    }
+    return false;
+  }
+
+  void take_late(const std::vector<LateStart>& late) {
+    const auto counts = [](const LateStart& start) { return start.late_ns >= kLeastTurn; };
+    if (static_cast<std::size_t>(std::ranges::count_if(late, counts)) < kLeastHits) return;
+    std::map<store::ProcessId, std::set<DeviceContext>> contexts;
+    for (const auto& kernel : model_.kernels) contexts[kernel.process].insert(context_of(kernel));
+    for (const LateStart& start : late) {
+      const auto of = contexts.find(start.process);
+      if (!counts(start) || of == contexts.end() || of->second.size() != 1) continue;
+      lengthened_[*of->second.begin()].push_back({kLateStart, start.begin, start.end, 0, start.late_ns, true});
+    }
+  }
+
+  std::optional<InterruptedKernels> judge(const DeviceContext& context, const std::vector<Lengthened>& all) const {
+    const std::optional<TimeNs> turn = usual_turn(all);
+    if (!turn) return std::nullopt;
+    InterruptedKernels found;
+    std::tie(found.process, found.context, found.device) = context;
+    found.turn_ns = *turn;
+    std::map<std::uint32_t, std::pair<std::size_t, TimeNs>> kinds;  // launches, and the usual length
+    for (const Lengthened& each : all) {
+      if (!by_turns(each, found.turn_ns)) continue;
+      if (each.kind == kLateStart) {
+        ++found.late_starts;
+        continue;
+      }
+      auto& [launches, usual] = kinds[each.kind];
+      ++launches;
+      usual = each.usual;
+    }
+    const bool also_late = found.late_starts >= kLeastHits && kinds.size() >= kLeastKindsIfLate;
+    if (!also_late) std::erase_if(kinds, [](const auto& kind) { return kind.second.first < 2; });
+    found.kinds = kinds.size();
+    if (!kinds.empty()) found.shortest_ns = kNoTime;
+    for (const auto& [kind, of] : kinds) {
+      found.shortest_ns = std::min(found.shortest_ns, of.second);
+      found.longest_ns = std::max(found.longest_ns, of.second);
+    }
+    const bool by_kernels = found.kinds >= kLeastKinds &&
+                            static_cast<double>(found.longest_ns) >= kUnlike * static_cast<double>(found.shortest_ns);
+    sum_up(all, found);
+    found.sure = by_kernels || also_late || !found.others.empty();
+    if (!found.sure && found.late_starts < kLeastLateAlone) return std::nullopt;
+    return found;
+  }
+
+  /// A launch that runs beside others is longer for these, too.
+  void sum_up(const std::vector<Lengthened>& all, InterruptedKernels& found) const {
+    TimeNs until = 0;
+    std::uint64_t counted = 0;
+    std::map<store::ProcessId, std::uint64_t> others;
+    for (const Lengthened& each : all) {
+      if (each.begin < until || !by_turns(each, found.turn_ns)) continue;
+      until = each.end;
+      ++counted;
+      if (each.kind != kLateStart) ++found.kernels;
+      found.lost_ns += each.by;
+      for (const store::ProcessId other : others_within(found, each.begin, each.end)) ++others[other];
+    }
+    for (const auto& [process, turns] : others) {
+      if (2 * turns >= counted) found.others.push_back(process);
+    }
+  }
+
+  std::set<store::ProcessId> others_within(const InterruptedKernels& found, TimeNs begin, TimeNs end) const {
+    std::set<store::ProcessId> others;
+    const auto first = std::partition_point(model_.kernels.begin(), model_.kernels.end(),
+                                            [&](const auto& kernel) { return kernel.start < begin; });
+    for (auto at = first; at != model_.kernels.end() && (*at).start < end; ++at) {
+      if ((*at).device == found.device && (*at).process != found.process) others.insert((*at).process);
+    }
+    return others;
+  }
+
+  const TraceModel& model_;
+  const WaitKernels& kinds_;
+  std::vector<bool> suspect_;  // by kind
+  std::map<DeviceContext, std::uint32_t> numbers_;
+  std::unordered_map<KindOfContext, TimeNs, KindOfContextHash> usual_;
+  std::map<DeviceContext, std::vector<Lengthened>> lengthened_;
+};
+
+}  // namespace
+
+std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
+                                                    const std::vector<LateStart>& late) {
+  return TurnSearch(model, kinds).run(late);
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,44 @@
+// Kernels that did not run all the time between their begin and their end, since another program, or another context,
+// had the device by turns. Without MPS, contexts share a device so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/trace/trace_model.h"
+#include "analyzer/waits/wait_kernels.h"
+
+namespace wicprof::analyzer {
+
+/// Of one context of a process on one device.
+struct InterruptedKernels {
+  store::ProcessId process = 0;
+  std::uint32_t context = 0;
+  DeviceId device = 0;
+  std::uint64_t kernels = 0;      ///< launches that turns of others made longer; those at the same time count once
+  std::uint64_t late_starts = 0;  ///< launches with nothing in front of them that began late by about a turn
+  TimeNs turn_ns = 0;             ///< the median of what one turn makes a kernel longer or late by
+  TimeNs lost_ns = 0;             ///< by these, in sum; at least
+  std::size_t kinds = 0;          ///< of kernels with launches that were interrupted
+  TimeNs shortest_ns = 0, longest_ns = 0;  ///< what kernels of these kinds take without a turn; 0: no kinds
+  std::vector<store::ProcessId> others;    ///< processes of this trace that had kernels on the device meanwhile
+  /// Kernels show the turns, or a process of this trace has them. False: late starts alone, which something else may
+  /// make equally late that the trace does not show, such as a flag that the stream waits for.
+  bool sure = false;
+};
+
+/// A launch of a process with nothing in front of it that began late.
+struct LateStart {
+  store::ProcessId process = 0;
+  TimeNs begin = 0, end = 0;  ///< the launch, and the start
+  TimeNs late_ns = 0;         ///< beyond the usual time between these
+};
+
+/// A turn makes each kernel that it meets longer by the same time, whether that kernel is short or long, and what is
+/// launched meanwhile late by at most that; whatever else makes kernels longer does so in proportion, or by times that
+/// differ, or to few kinds of them. Empty where the trace does not show that. `late`: those of
+/// processes with several contexts do not count. Most time lost first. Linear in the number of kernels.
+std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
+                                                    const std::vector<LateStart>& late);
+
+}  // namespace wicprof::analyzer
