@@ -141,9 +141,9 @@ Table site_energy_differences_table(const Differences& differences, std::size_t 
                         {"takes before", 'r', watts(&Row::before)},
                         {"takes after", 'r', watts(&Row::after)},
                         {"difference", 'r', watts(&Row::more)},
-                        {"per iteration, before", 'r', joules(&Row::before)},
-                        {"per iteration, after", 'r', joules(&Row::after)},
-                        {"per iteration, difference", 'r', joules(&Row::more)}});
+                        {"per iteration before", 'r', joules(&Row::before)},
+                        {"per iteration after", 'r', joules(&Row::after)},
+                        {"per iteration difference", 'r', joules(&Row::more)}});
 }
 
 Cell watts_cell(const Estimate& watts) { return {watts_text(watts), watts.value}; }
