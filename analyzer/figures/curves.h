@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "analyzer/figures/figure.h"
 
@@ -39,6 +40,26 @@ class Curve {
 };
 
 using Curves = std::map<std::pair<SiteId, Mode>, Curve>;
+
+/// A curve per site and mode: the waits of which `time`, of the arrival or the resumption, is still to come. Of
+/// iterations of kernels with at least two waiters.
+inline Curves curves_of(const FigureTrace& trace, TimeNs store::WaitRow::*time) {
+  Curves curves;
+  const auto& slots = trace.waiters->slots();
+  std::vector<Curve*> curve_of(slots.size());  // by slot; nullptr: its waits do not count
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].waits < 2 || slots[i].device == kHostDevice) continue;
+    curve_of[i] = &curves[{slots[i].site, mode_of(trace, slots[i])}];
+    curve_of[i]->add_iteration();
+  }
+  for (std::size_t i = 0; i < trace.model.waits.size(); ++i) {
+    const std::uint32_t number = trace.waiters->slot_of_wait(i);
+    const IterationSlot& slot = slots[number];
+    if (curve_of[number] != nullptr)
+      curve_of[number]->add(progress_at(slot, trace.model.waits[i].*time), 1.0 / slot.waits);
+  }
+  return curves;
+}
 
 /// One row per point: trace, mode, site, progress, value.
 inline void add_curves(Figure& figure, const FigureTrace& trace, const Curves& curves, const auto& value) {
