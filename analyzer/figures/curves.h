@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -22,20 +23,27 @@ inline double progress_at(const IterationSlot& slot, TimeNs time) {
   return progress < 0 ? 0 : progress > 1 ? 1 : progress;
 }
 
-/// The number of events still to come, as a mean over iterations with equal weights.
+/// The number of events still to come, as a mean over iterations with equal weights. Progress is from 0 to 1.
 class Curve {
  public:
   /// An event at `progress`. `weight` is 1 over the number of events in its iteration.
   void add(double progress, double weight) {
-    for (std::size_t i = 0; i < kCurvePoints && point(i) < progress; ++i) to_come_[i] += weight;
+    auto points = static_cast<std::size_t>(progress * (kCurvePoints - 1));  // before the event
+    while (points < kCurvePoints && point(points) < progress) ++points;
+    while (points > 0 && point(points - 1) >= progress) --points;
+    events_[points] += weight;
   }
   void add_iteration() { ++iterations_; }
-  double at(std::size_t i) const { return iterations_ > 0 ? to_come_[i] / iterations_ : 0; }
+  double at(std::size_t i) const {
+    return iterations_ > 0
+               ? std::accumulate(events_.begin() + static_cast<std::ptrdiff_t>(i) + 1, events_.end(), 0.0) / iterations_
+               : 0;
+  }
   double iterations() const { return iterations_; }
   static double point(std::size_t i) { return static_cast<double>(i) / (kCurvePoints - 1); }
 
  private:
-  std::array<double, kCurvePoints> to_come_{};
+  std::array<double, kCurvePoints + 1> events_{};  // by the number of points before them
   double iterations_ = 0;
 };
 
