@@ -1,7 +1,5 @@
 #include "analyzer/waits/wait_state_table.h"
 
-#include <limits>
-
 namespace wicprof::analyzer {
 
 WaitStateTable::WaitStateTable(const TraceModel& model) : model_(model) {
@@ -9,14 +7,14 @@ WaitStateTable::WaitStateTable(const TraceModel& model) : model_(model) {
   if (model.kernels.empty()) return;
   for (const store::WaitRow& wait : model.waits) states_.add_wait(wait);
   others_.reserve(model.waits.size());
-  const auto start_of = [&](std::size_t kernel) {
-    return kernel < model.kernels.size() ? model.kernels[kernel].start : std::numeric_limits<TimeNs>::max();
-  };
+  // The start of the next kernel, whose row is made once.
   std::size_t kernel = 0;
-  TimeNs next = start_of(0);
+  TimeNs next = model.kernels[0].start;
   for (const store::WaitRow& wait : model.waits) {
-    for (; next <= wait.arrived; next = start_of(kernel))
+    while (kernel < model.kernels.size() && next <= wait.arrived) {
       states_.begin_kernel(store::shape_of(model.kernels[kernel++]));
+      if (kernel < model.kernels.size()) next = model.kernels[kernel].start;
+    }
     others_.push_back(static_cast<std::uint8_t>(states_.others(wait)));
   }
 }
