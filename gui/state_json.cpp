@@ -41,6 +41,7 @@ Json timeline_json(const App& app) {
                       {"rows", track.rows.size()},
                       {"events", events},
                       {"strip", track.has_strip()},
+                      {"most", track.has_readings() ? Json(track.readings.most()) : Json(nullptr)},
                       {"folded", track.folded},
                       {"opened", app.opened.count(track.key) != 0},
                       {"pinned", app.annotations.pinned.count(track.key) != 0}});

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace wicprof::analyzer {
 namespace {
@@ -51,39 +53,61 @@ std::uint64_t WaitHistogram::most_of(std::optional<WaitWay> way) const {
   return highest;
 }
 
-WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& filter) {
-  const BinEdges edges;
-  std::array<WaitHistogram::Bin, kBins> bins;
-  WaitDistribution result;
-  WaitHistogram& histogram = result.histogram;
+namespace {
+
+/// The waits that one filter admits.
+struct Distributed {
+  std::array<WaitHistogram::Bin, kBins> bins{};
   FigureSums sums[std::size(kWaitWays)];
+  std::uint64_t instant = 0;
+
+  WaitDistribution finish(const BinEdges& edges) const {
+    WaitDistribution result;
+    WaitHistogram& histogram = result.histogram;
+    histogram.instant = instant;
+    for (const WaitWay way : kWaitWays) {
+      const FigureSums& of_way = sums[static_cast<std::size_t>(way)];
+      if (of_way.waits() > 0) result.ways.push_back({way, of_way.figures()});
+    }
+    std::size_t upto = kBins;
+    while (upto > 0 && bins[upto - 1].count() == 0) --upto;
+    for (std::size_t i = 0; i < upto; ++i) {
+      if (histogram.bins.empty() && bins[i].count() == 0) continue;
+      WaitHistogram::Bin& one = histogram.bins.emplace_back(bins[i]);
+      one.begin = edges[i];
+      one.end = edges[i + 1];
+      histogram.most = std::max(histogram.most, one.count());
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+std::vector<WaitDistribution> wait_distributions(const TraceModel& model, const std::vector<WaitFilter>& filters) {
+  const BinEdges edges;
+  std::vector<Distributed> all(filters.size());
   for_each_wait(model, [&](const WaitView& wait) {
     const WaitWay way = way_of(wait);
-    if (!filter(wait.site, way, wait.begin, wait.end)) return;
-    sums[static_cast<std::size_t>(way)].add(WorstWait::of(wait), filter.part(wait.begin, wait.end), wait.polls);
     const TimeNs duration = wait.end - wait.begin;
-    if (duration < edges[0]) {
-      ++histogram.instant;
-      return;
+    const bool instant = duration < edges[0];
+    const std::size_t bin = instant ? 0 : edges.bin_of(duration);
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      if (!filters[i](wait.site, way, wait.begin, wait.end)) continue;
+      Distributed& of = all[i];
+      of.sums[static_cast<std::size_t>(way)].add(WorstWait::of(wait), filters[i].part(wait.begin, wait.end),
+                                                 wait.polls);
+      WaitHistogram::Bin& one = of.bins[bin];
+      ++(instant ? of.instant : way == WaitWay::polling ? one.polling : way == WaitWay::parked ? one.parked : one.host);
     }
-    WaitHistogram::Bin& one = bins[edges.bin_of(duration)];
-    ++(way == WaitWay::polling ? one.polling : way == WaitWay::parked ? one.parked : one.host);
   });
-  for (const WaitWay way : kWaitWays) {
-    FigureSums& of_way = sums[static_cast<std::size_t>(way)];
-    if (of_way.waits() > 0) result.ways.push_back({way, of_way.figures()});
-  }
-  std::size_t upto = kBins;
-  while (upto > 0 && bins[upto - 1].count() == 0) --upto;
-  for (std::size_t i = 0; i < upto; ++i) {
-    WaitHistogram::Bin& one = bins[i];
-    if (histogram.bins.empty() && one.count() == 0) continue;
-    one.begin = edges[i];
-    one.end = edges[i + 1];
-    histogram.most = std::max(histogram.most, one.count());
-    histogram.bins.push_back(one);
-  }
-  return result;
+  std::vector<WaitDistribution> results;
+  for (const Distributed& of : all) results.push_back(of.finish(edges));
+  return results;
+}
+
+WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& filter) {
+  return std::move(wait_distributions(model, {filter}).front());
 }
 
 }  // namespace wicprof::analyzer

@@ -40,5 +40,7 @@ struct WaitDistribution {
 
 /// The waits that the filter admits; the filter's site 0 stands for the waits in calls.
 WaitDistribution wait_distribution(const TraceModel& model, const WaitFilter& filter);
+/// The same for each of some filters, in one pass over the waits.
+std::vector<WaitDistribution> wait_distributions(const TraceModel& model, const std::vector<WaitFilter>& filters);
 
 }  // namespace wicprof::analyzer

@@ -10,6 +10,7 @@
 
 #include "analyzer/compare/compare_words.h"
 #include "analyzer/compare/differences.h"
+#include "analyzer/compare/energy.h"
 #include "analyzer/compare/run_series.h"
 #include "analyzer/compare/segments.h"
 #include "analyzer/compare/spread.h"
@@ -89,6 +90,17 @@ std::vector<Window> windows_of(const TraceModel& model, const std::vector<Segmen
     if (segment.after == after) windows.push_back({&model, segment.begin_ns, segment.end_ns, segment.block});
   }
   return windows;
+}
+
+/// Of a comparison of two traces: one of them, by its own phases of both modes.
+std::vector<EnergyUse> energy_of_run(const TraceModel& model, const Comparison& comparison, bool after) {
+  std::vector<std::string> noted;  // of no use: the comparison is of all of the trace
+  std::vector<Segment> segments = find_segments(model, noted);
+  for (const Segment& whole : comparison.segments) {
+    if (whole.after != after) continue;
+    for (Segment& segment : segments) fill(segment, whole.iterations);
+  }
+  return energy_use(model, segments);
 }
 
 DifferenceOptions difference_options(const Comparison& comparison) {
@@ -267,6 +279,8 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
   if (comparison.segments.empty()) return comparison;
   comparison.differences = differences(windows_of(model, comparison.segments, false),
                                        windows_of(model, comparison.segments, true), difference_options(comparison));
+  if (comparison.both_modes && !model.energy.empty())
+    comparison.differences.site_energy = site_energy_differences(energy_use(model, comparison.segments), nullptr);
   if (units != nullptr) predict_speedup(model, comparison.both_modes, comparison);
   return comparison;
 }
@@ -278,6 +292,10 @@ Comparison compare(const TraceModel& before, const TraceModel& after, const Comp
                                        same_name ? after.name + " (second)" : after.name, options);
   comparison.differences = differences({{&before, before.begin, before.end, {}}},
                                        {{&after, after.begin, after.end, {}}}, difference_options(comparison));
+  if (!before.energy.empty() && !after.energy.empty()) {
+    const std::vector<EnergyUse> used_after = energy_of_run(after, comparison, true);
+    comparison.differences.site_energy = site_energy_differences(energy_of_run(before, comparison, false), &used_after);
+  }
   if (comparison.segments.size() == 2) {
     const bool poll_to_park = !Modes(before).both() && !Modes(after).both() &&
                               comparison.segments[0].mode == Mode::poll && comparison.segments[1].mode == Mode::park;

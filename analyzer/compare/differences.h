@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/compare/site_energy.h"
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/measure/unit_ratio.h"
 #include "analyzer/trace/trace_model.h"
@@ -58,6 +59,7 @@ struct Differences {
   std::vector<SiteDifference> sites;    ///< most waits before first
   std::vector<EdgeDifference> edges;    ///< most waits before first
   std::vector<MeterDifference> meters;  ///< those that both sides have
+  std::vector<SiteEnergyDifference> site_energy;
 };
 
 struct DifferenceOptions {
@@ -67,7 +69,7 @@ struct DifferenceOptions {
   double spread_of_waits = 1, spread_of_latencies = 1;
 };
 
-/// All sites and edges of either side, and the meters of both. Keeps no reference to the models.
+/// All sites and edges of either side, and the meters of both, without site_energy. Keeps no reference to the models.
 Differences differences(const std::vector<Window>& before, const std::vector<Window>& after,
                         const DifferenceOptions& options);
 

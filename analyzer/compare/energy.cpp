@@ -84,4 +84,48 @@ std::vector<EnergyUse> energy_use(const TraceModel& model, const std::vector<Seg
   return uses;
 }
 
+namespace {
+
+Estimate less(const Estimate& after, const Estimate& before) {
+  const double more = after.value - before.value;
+  return {more, more - std::hypot(after.value - after.low, before.high - before.value),
+          more + std::hypot(after.high - after.value, before.value - before.low)};
+}
+
+PollingEnergy less(const PollingEnergy& after, const PollingEnergy& before) {
+  PollingEnergy more{less(after.watts, before.watts), std::nullopt};
+  if (after.joules_per_iteration && before.joules_per_iteration)
+    more.joules_per_iteration = less(*after.joules_per_iteration, *before.joules_per_iteration);
+  return more;
+}
+
+}  // namespace
+
+std::vector<SiteEnergyDifference> site_energy_differences(const std::vector<EnergyUse>& before,
+                                                          const std::vector<EnergyUse>* after) {
+  std::vector<SiteEnergyDifference> all;
+  const auto row_of = [&](const std::string& meter, const std::string& site) -> SiteEnergyDifference& {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& row) { return row.meter == meter && row.site == site; });
+    return found != all.end() ? *found : all.emplace_back(SiteEnergyDifference{meter, site, {}, {}, {}});
+  };
+  for (const EnergyUse& use : before) {
+    for (const SiteEnergy& site : use.sites) row_of(use.meter, site.site).before = site.polling;
+  }
+  for (SiteEnergyDifference& row : all) {
+    if (after == nullptr)
+      row.after = {Estimate{}, row.before->joules_per_iteration ? std::optional(Estimate{}) : std::nullopt};
+  }
+  if (after != nullptr) {
+    for (const EnergyUse& use : *after) {
+      for (const SiteEnergy& site : use.sites) row_of(use.meter, site.site).after = site.polling;
+    }
+  }
+  for (SiteEnergyDifference& row : all) {
+    const bool same_sites = after == nullptr || !row.site.empty();
+    if (row.before && row.after && same_sites) row.more = less(*row.after, *row.before);
+  }
+  return all;
+}
+
 }  // namespace wicprof::analyzer

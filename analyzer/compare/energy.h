@@ -74,4 +74,10 @@ struct EnergyUse {
 /// if no site waited apart from the rest.
 std::vector<EnergyUse> energy_use(const TraceModel& model, const std::vector<Segment>& segments);
 
+/// Of two traces, or of one: `after` is nullptr, and the sites park after, which is what polling is measured against.
+/// In order of the meters and sites before, those after alone last. The interval of a difference is that of two
+/// independent estimates (MOVER; Zou, Donner: Construction of confidence limits about effect measures, 2008).
+std::vector<SiteEnergyDifference> site_energy_differences(const std::vector<EnergyUse>& before,
+                                                          const std::vector<EnergyUse>* after);
+
 }  // namespace wicprof::analyzer

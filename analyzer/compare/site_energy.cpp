@@ -28,27 +28,36 @@ struct Phase {
   std::size_t block = 0;
 };
 
+/// What the polling phase of each block takes more than the parked one.
+using PerBlock = std::vector<std::optional<double>>;
+
 struct Blocks {
-  std::vector<Phase> phases;       // in order: two of each block
-  std::vector<double> more_watts;  // per block: of the polling phase than of the parked one
+  std::vector<Phase> phases;  // in order: two of each block
+  PerBlock more_watts;        // all are known
+  PerBlock more_joules;       // of an iteration
 };
 
 Blocks find_blocks(const std::vector<Segment>& segments, const MeterReadings& meter) {
-  struct Watts {
+  struct Modes {
     std::optional<double> poll, park;
+    std::optional<double> more() const { return poll && park ? std::optional(*poll - *park) : std::nullopt; }
   };
-  std::map<std::uint32_t, Watts> watts;
+  std::map<std::uint32_t, std::pair<Modes, Modes>> all;  // watts, and joules of an iteration
   for (const Segment& segment : segments) {
-    if (!segment.block || !segment.apart.empty()) continue;
-    Watts& of = watts[*segment.block];
-    (segment.mode == Mode::park ? of.park : of.poll) = meter.watts(segment.begin_ns, segment.end_ns);
+    const std::optional<double> power = meter.watts(segment.begin_ns, segment.end_ns);
+    if (!segment.block || !segment.apart.empty() || !power) continue;
+    auto& [watts, joules] = all[*segment.block];
+    const auto of_mode = segment.mode == Mode::park ? &Modes::park : &Modes::poll;
+    watts.*of_mode = power;
+    if (segment.iteration_ns_p50) joules.*of_mode = *power * static_cast<double>(*segment.iteration_ns_p50) / kSecond;
   }
   Blocks blocks;
   std::map<std::uint32_t, std::size_t> numbers;
-  for (const auto& [block, of] : watts) {
-    if (!of.poll || !of.park) continue;
+  for (const auto& [block, of] : all) {
+    if (!of.first.more()) continue;
     numbers[block] = blocks.more_watts.size();
-    blocks.more_watts.push_back(*of.poll - *of.park);
+    blocks.more_watts.push_back(of.first.more());
+    blocks.more_joules.push_back(of.second.more());
   }
   for (const Segment& segment : segments) {
     const auto number = segment.block ? numbers.find(*segment.block) : numbers.end();
@@ -112,6 +121,27 @@ std::vector<Site> main_sites(const TraceModel& model, std::map<SiteId, Site> sit
   return main;
 }
 
+/// The part of `more` of each site; empty where the blocks do not tell the sites apart, or are too few.
+std::vector<Estimate> share_out(const PerBlock& more, const std::vector<Site>& sites) {
+  std::vector<std::vector<double>> waiters;
+  std::vector<double> results;
+  for (std::size_t block = 0; block < more.size(); ++block) {
+    if (!more[block]) continue;
+    results.push_back(*more[block]);
+    std::vector<double>& of_block = waiters.emplace_back();
+    for (const Site& site : sites) of_block.push_back(site.waiters[block]);
+  }
+  std::vector<Estimate> parts;
+  const std::optional<LeastSquares> found = least_squares(waiters, results, kMiss);
+  for (std::size_t i = 0; found && i < sites.size(); ++i) {
+    double mean = 0;  // waiters that poll, more than in the other phases
+    for (const std::vector<double>& of_block : waiters) mean += of_block[i] / static_cast<double>(waiters.size());
+    const double value = found->value[i] * mean, half = found->half_width[i] * std::abs(mean);
+    parts.push_back({value, value - half, value + half});
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::vector<SiteEnergy> site_energy(const TraceModel& model, const std::vector<Segment>& segments,
@@ -119,22 +149,19 @@ std::vector<SiteEnergy> site_energy(const TraceModel& model, const std::vector<S
   const Blocks blocks = find_blocks(segments, meter);
   if (blocks.phases.empty()) return {};
   const std::vector<Site> sites = main_sites(model, polling_sites(model, blocks));
-  std::vector<std::vector<double>> waiters(blocks.more_watts.size());
-  for (const Site& site : sites) {
-    for (std::size_t i = 0; i < waiters.size(); ++i) waiters[i].push_back(site.waiters[i]);
-  }
-  const std::optional<LeastSquares> found = least_squares(waiters, blocks.more_watts, kMiss);
-  if (!found) return {};
+  const std::vector<Estimate> watts = share_out(blocks.more_watts, sites);
+  const std::vector<Estimate> joules = share_out(blocks.more_joules, sites);
+  if (watts.empty()) return {};
   double time = 0;
   for (const Phase& phase : blocks.phases) {
     if (!phase.parks) time += static_cast<double>(phase.time.end - phase.time.begin) / kSecond;
   }
   std::vector<SiteEnergy> all;
   for (std::size_t i = 0; i < sites.size(); ++i) {
-    double more = 0;  // waiters that poll, than in the other phases
-    for (const double each : sites[i].waiters) more += each / static_cast<double>(sites[i].waiters.size());
-    const double watts = found->value[i] * more, half = found->half_width[i] * std::abs(more);
-    all.push_back({sites[i].name, sites[i].seconds / time, watts, watts - half, watts + half, watts * time});
+    all.push_back({sites[i].name,
+                   sites[i].seconds / time,
+                   {watts[i], joules.empty() ? std::nullopt : std::optional(joules[i])},
+                   watts[i].value * time});
   }
   return all;
 }

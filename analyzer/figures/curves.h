@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "analyzer/figures/figure.h"
 
@@ -21,24 +23,51 @@ inline double progress_at(const IterationSlot& slot, TimeNs time) {
   return progress < 0 ? 0 : progress > 1 ? 1 : progress;
 }
 
-/// The number of events still to come, as a mean over iterations with equal weights.
+/// The number of events still to come, as a mean over iterations with equal weights. Progress is from 0 to 1.
 class Curve {
  public:
   /// An event at `progress`. `weight` is 1 over the number of events in its iteration.
   void add(double progress, double weight) {
-    for (std::size_t i = 0; i < kCurvePoints && point(i) < progress; ++i) to_come_[i] += weight;
+    auto points = static_cast<std::size_t>(progress * (kCurvePoints - 1));  // before the event
+    while (points < kCurvePoints && point(points) < progress) ++points;
+    while (points > 0 && point(points - 1) >= progress) --points;
+    events_[points] += weight;
   }
   void add_iteration() { ++iterations_; }
-  double at(std::size_t i) const { return iterations_ > 0 ? to_come_[i] / iterations_ : 0; }
+  double at(std::size_t i) const {
+    return iterations_ > 0
+               ? std::accumulate(events_.begin() + static_cast<std::ptrdiff_t>(i) + 1, events_.end(), 0.0) / iterations_
+               : 0;
+  }
   double iterations() const { return iterations_; }
   static double point(std::size_t i) { return static_cast<double>(i) / (kCurvePoints - 1); }
 
  private:
-  std::array<double, kCurvePoints> to_come_{};
+  std::array<double, kCurvePoints + 1> events_{};  // by the number of points before them
   double iterations_ = 0;
 };
 
 using Curves = std::map<std::pair<SiteId, Mode>, Curve>;
+
+/// A curve per site and mode: the waits of which `time`, of the arrival or the resumption, is still to come. Of
+/// iterations of kernels with at least two waiters.
+inline Curves curves_of(const FigureTrace& trace, TimeNs store::WaitRow::*time) {
+  Curves curves;
+  const auto& slots = trace.waiters->slots();
+  std::vector<Curve*> curve_of(slots.size());  // by slot; nullptr: its waits do not count
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].waits < 2 || slots[i].device == kHostDevice) continue;
+    curve_of[i] = &curves[{slots[i].site, mode_of(trace, slots[i])}];
+    curve_of[i]->add_iteration();
+  }
+  for (std::size_t i = 0; i < trace.model.waits.size(); ++i) {
+    const std::uint32_t number = trace.waiters->slot_of_wait(i);
+    const IterationSlot& slot = slots[number];
+    if (curve_of[number] != nullptr)
+      curve_of[number]->add(progress_at(slot, trace.model.waits[i].*time), 1.0 / slot.waits);
+  }
+  return curves;
+}
 
 /// One row per point: trace, mode, site, progress, value.
 inline void add_curves(Figure& figure, const FigureTrace& trace, const Curves& curves, const auto& value) {

@@ -75,6 +75,7 @@ struct Gathered {
   std::uint64_t waits_with_polls = 0;
   std::uint64_t deadline_missed = 0;
   std::uint64_t host_count = 0;
+  Interval longest;
 
   /// Waits come in order of begin. Where each thread of a group has a wait of its own, the group waits while any of
   /// them does.
@@ -110,6 +111,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     if (!waiters.counts(wait)) return;
     Gathered& site = all[wait.site];
     const Interval waiting{wait.begin, wait.begin + wait.took()};
+    if (waiting.end - waiting.begin > site.longest.end - site.longest.begin) site.longest = waiting;
     site.add_waiter(waiters.of(wait), clipped(waiting, ground));
     site.add_word(wait.word);
     if (wait.polls) {
@@ -192,6 +194,7 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Inter
   stats.p50_ns = typical.p50;
   stats.p99_ns = typical.p99;
   stats.max_ns = typical.max;
+  stats.longest = gathered.longest;
   std::vector<Interval> waiting = std::move(gathered.waiting).with(gathered.host_waiting);
   stats.any_waiting_ns = covered(waiting);
   if (ground.end > ground.begin) {

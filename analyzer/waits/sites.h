@@ -35,6 +35,7 @@ struct SiteStats {
   std::uint32_t sms = 0;         ///< distinct SMs that waiters ran on
   TimeNs total_ns = 0;
   TimeNs p50_ns = 0, p99_ns = 0, max_ns = 0;
+  Interval longest;  ///< the first of the longest waits
   /// Time in which each waiter waited, summed / (groups x ground): the share of its time that a waiter waits here.
   double share = 0;
   TimeNs any_waiting_ns = 0;  ///< time in which at least one waiter waited

@@ -37,8 +37,8 @@ TimelineFrame::TimelineFrame(App& app, const Ui& ui, Rect where, TimelineState& 
 
 void TimelineFrame::draw() {
   const TrackSizes base;
-  TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip), ui_.px(base.row), ui_.px(base.opened_row),
-                   ui_.px(base.gap)};
+  TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip),      ui_.px(base.readings),
+                   ui_.px(base.row),     ui_.px(base.opened_row), ui_.px(base.gap)};
   app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
   // Taller strips show more detail, so spare height goes to them.
   const auto strips = std::count_if(app_.layout.list.begin(), app_.layout.list.end(), [&](const PlacedTrack& place) {

@@ -40,10 +40,11 @@ class TimelineFrame {
   void tracks(bool pinned, float top, float height);
   void group(const PlacedTrack& place, float y);
   std::ptrdiff_t tracks_in(const std::string& group) const;
-  /// The scale of a strip: how many warps its full height is.
-  void scale(const Track& track, float y);
+  /// The scale of a strip or of readings: what its full height is.
+  void scale(float y, float height, const std::string& most);
   void track(const PlacedTrack& place, float y, float top, float height);
   void strip(const PlacedTrack& place, const Track& track, float y);
+  void readings(const PlacedTrack& place, const Track& track, float y);
   /// How many marks of signals fit beside each other.
   std::uint32_t mark_columns() const;
   /// The columns of a row; signals that would cover each other are summed in columns as wide as their marks.

@@ -125,6 +125,11 @@ void TimelineFrame::tooltip() {
   } else if (place != nullptr && place->heading.empty() && at.x < left_) {
     ImGui::SetTooltip("%s: %s", timeline_.tracks[place->track].name.c_str(),
                       timeline_.tracks[place->track].note.c_str());
+  } else if (place != nullptr && place->heading.empty() && timeline_.tracks[place->track].has_readings()) {
+    const Track& track = timeline_.tracks[place->track];
+    const TimeNs begin = time_of_x(at.x), end = std::max(time_of_x(at.x + 1), begin + 1);
+    const double mean = track.readings.time_in(State::computing, begin, end) / static_cast<double>(end - begin);
+    ImGui::SetTooltip("%s: %.4g %s", track.name.c_str(), mean, std::string(track.unit).c_str());
   } else if (place != nullptr && place->heading.empty() && timeline_.tracks[place->track].has_strip()) {
     const TimeNs begin = time_of_x(at.x), end = std::max(time_of_x(at.x + 1), begin + 1);
     ImGui::BeginTooltip();

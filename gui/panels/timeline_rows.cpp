@@ -51,32 +51,37 @@ std::ptrdiff_t TimelineFrame::tracks_in(const std::string& group) const {
                        [&](const Track& track) { return track.group == group; });
 }
 
-void TimelineFrame::scale(const Track& track, float y) {
+void TimelineFrame::scale(float y, float height, const std::string& most) {
   const ImU32 colour = ink(ui_.theme().faint, 0.8f);
   const float line = size_of(ui_.small), x = left_ - ui_.px(6);
-  for (const float at : {y, y + strip_ - 1}) list_->AddLine(ImVec2(x, at), ImVec2(left_, at), colour, 1);
+  for (const float at : {y, y + height - 1}) list_->AddLine(ImVec2(x, at), ImVec2(left_, at), colour, 1);
   const auto number = [&](float at, const std::string& text) {
     draw_text(list_, ui_.small, {left_ - ui_.px(64), at, ui_.px(56), line}, colour, text, Align::right);
   };
-  number(y - ui_.px(1), analyzer::count_of(track.density.most(), "warp"));
-  if (strip_ > 2 * line + ui_.px(2)) number(y + strip_ - line, "0");
+  number(y - ui_.px(1), most);
+  if (height > 2 * line + ui_.px(2)) number(y + height - line, "0");
 }
 
 void TimelineFrame::track(const PlacedTrack& place, float y, float top, float height) {
   const Theme& theme = ui_.theme();
   const Track& track = timeline_.tracks[place.track];
   const bool chosen = app_.selected_track == track.key;
-  const float label_height = track.has_strip() ? strip_ : std::min(place.height, ui_.px(18));
+  const float label_height = track.has_strip()      ? strip_
+                             : track.has_readings() ? place.height
+                                                    : std::min(place.height, ui_.px(18));
   if (chosen) rect(all_.x, y, ui_.px(4), place.height, ink(theme.accent));
   const std::string fold = track.has_strip() ? (place.opened ? "\u25be " : "\u25b8 ") : "";
-  const float beside = track.has_strip() ? ui_.px(94) : ui_.px(34);  // keeps room for the scale
+  const bool has_scale = track.has_strip() || track.has_readings();
+  const float beside = has_scale ? ui_.px(94) : ui_.px(34);  // keeps room for the scale
   draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - beside, label_height},
             ink(chosen ? theme.text : theme.faint), fold + track.name);
-  if (track.has_strip()) scale(track, y);
+  if (track.has_strip()) scale(y, strip_, analyzer::count_of(track.density.most(), "warp"));
+  if (track.has_readings()) scale(y, place.height, fmt::format("{} {}", track.readings.most(), track.unit));
   note_rect(ui_, "track." + track.key, {all_.x, y, labels_, label_height});
   list_->PushClipRect(ImVec2(left_, std::max(y, top)), ImVec2(left_ + width_, std::min(y + place.height, top + height)),
                       true);
   if (track.has_strip()) strip(place, track, y);
+  if (track.has_readings()) readings(place, track, y);
   for (std::size_t r = 0; r < place.rows; ++r) {
     const float row_y = y + (place.rows_top - place.top) + static_cast<float>(r) * place.row_height;
     if (row_y + place.row_height < top || row_y > top + height) continue;
@@ -121,6 +126,27 @@ void TimelineFrame::strip(const PlacedTrack& place, const Track& track, float y)
       base = now_base;
       tall = now_tall;
     }
+  }
+}
+
+void TimelineFrame::readings(const PlacedTrack& place, const Track& track, float y) {
+  const float h = place.height;
+  rect(left_, y, width_, h, ink(ui_.theme().lane));
+  auto [found, fresh] = state_.cache.strips.try_emplace(place.track);
+  if (fresh) found->second = track.readings.draw(app_.window.begin(), app_.window.end(), state_.cache.columns);
+  const float most = static_cast<float>(std::max(1u, track.readings.most()));
+  const float step = width_ / static_cast<float>(state_.cache.columns);
+  const auto tall = [&](std::uint32_t i) { return std::round(std::min(1.0f, found->second[i].total() / most) * h); };
+  // Neighbours of the same height become one rectangle.
+  for (std::uint32_t i = 0, start = 0; i < state_.cache.columns; ++i) {
+    if (i + 1 < state_.cache.columns && tall(i + 1) == tall(start)) continue;
+    const float x = left_ + static_cast<float>(start) * step, w = static_cast<float>(i + 1 - start) * step;
+    const float top = y + h - tall(start);
+    if (tall(start) > 0) {
+      rect(x, top, w, tall(start), ink(ui_.theme().text, 0.15f));  // not a state's colour
+      rect(x, top, w, ui_.px(2), ink(ui_.theme().text, 0.7f));
+    }
+    start = i + 1;
   }
 }
 

@@ -43,6 +43,9 @@ Result<LargeTrace> LargeTrace::open(store::Reader reader, std::string name, cons
   store::for_each_table<store::DeclarationTables>([&]<class Table>(store::Type<Table>) {
     loaded = loaded && assign(from.rows<Table>(), small.*Table::kRows, error);
   });
+  // Some rows per second, of which the summaries have nothing.
+  loaded = loaded && assign(from.rows<store::EnergyTable>(), small.energy, error) &&
+           assign(from.rows<store::DeviceStateTable>(), small.device_states, error);
   if (!loaded) return *error;
   small.name = std::move(name);
   analyzer::settle(small);

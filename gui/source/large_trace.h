@@ -49,7 +49,7 @@ class LargeTrace {
 
   store::Reader reader_;
   store::Overview overview_;
-  analyzer::TraceModel small_;  // the tables that do not grow with the trace
+  analyzer::TraceModel small_;  // the tables that do not grow with the trace's events
   std::vector<CoarseLane> lanes_;
 };
 

@@ -28,6 +28,8 @@ Layout lay_out(const Timeline& timeline, const std::set<std::string>& opened, co
       place.rows = place.opened ? track.rows.size() : 0;
       place.row_height = sizes.opened_row;
       place.height = sizes.strip + (place.opened ? 2 + static_cast<float>(place.rows) * sizes.opened_row : 0);
+    } else if (track.has_readings()) {
+      place.height = sizes.readings;
     } else {
       place.rows = track.rows.size();
       place.row_height = sizes.row;

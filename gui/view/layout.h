@@ -11,7 +11,7 @@ namespace wicprof::gui {
 
 /// In pixels at 100 %.
 struct TrackSizes {
-  float heading = 24, strip = 26, row = 18, opened_row = 13, gap = 5;
+  float heading = 24, strip = 26, readings = 32, row = 18, opened_row = 13, gap = 5;
 };
 
 struct PlacedTrack {

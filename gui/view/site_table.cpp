@@ -111,6 +111,15 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
     fact("parked, predicted",
          prediction->gain ? reports::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);
   }
+  for (const analyzer::EnergyUse& meter : analysis.energy) {
+    const auto of =
+        std::find_if(meter.sites.begin(), meter.sites.end(), [&](const auto& s) { return s.site == site.name; });
+    if (of == meter.sites.end()) continue;
+    const auto& joules = of->polling.joules_per_iteration;
+    fact("polling takes",
+         fmt::format("{} of {}{}", reports::watts_text(of->polling.watts), analyzer::one_line(meter.meter),
+                     joules ? fmt::format("; per iteration {}", reports::joules_text(*joules)) : std::string()));
+  }
   for (const analyzer::StrategyStats& s : site.strategies) {
     fact(std::string(strategy_name(s.strategy)).c_str(),
          fmt::format("{} waits, p50 {}, p99 {}, {} polls per wait", format_count(s.count), format_duration(s.p50_ns),

@@ -105,6 +105,7 @@ void add_lower_rows(Track& track, const TrackKind::LowerRows& lower, std::vector
 /// The tracks of one kind, from the summaries' lanes and the rows that the model has.
 std::vector<Track> tracks_from_lanes(const TrackKind& kind, const analyzer::TraceModel& model,
                                      const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end) {
+  if (!kind.lane) return kind.build(model);
   std::map<std::string, Track> fine;
   for (Track& track : kind.build(model)) fine.emplace(track.key, std::move(track));
   std::vector<store::TrackKey> keys;
@@ -126,7 +127,7 @@ std::vector<Track> tracks_from_lanes(const TrackKind& kind, const analyzer::Trac
       for (SpanRow& row : known->second.rows)
         (kind.lower && holds(row, kind.lower->events) ? lower_rows : track.rows).push_back(std::move(row));
     }
-    add_lanes(track, kind.lane, kind.main_events, lanes, at, fine_begin, fine_end);
+    add_lanes(track, *kind.lane, kind.main_events, lanes, at, fine_begin, fine_end);
     if (kind.lower) add_lower_rows(track, *kind.lower, std::move(lower_rows), lane.track, lanes, fine_begin, fine_end);
     tracks.push_back(std::move(track));
   }

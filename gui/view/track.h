@@ -1,7 +1,8 @@
-// A track of the timeline: a name with rows of spans, a density strip, or both.
+// A track of the timeline: a name with rows of spans, a density strip, or both; or readings over time.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gui/view/density.h"
@@ -21,8 +22,11 @@ struct Track {
   std::string note;           ///< one line of detail
   Density density;            ///< empty = no strip
   std::vector<SpanRow> rows;  ///< always visible, or below an opened strip
+  Density readings;           ///< of a number in one state, such as watts, in place of a strip and rows
+  std::string_view unit;      ///< of these
   bool folded = false;        ///< shown in kFoldedGroup, at the end
   bool has_strip() const { return !density.empty(); }
+  bool has_readings() const { return !readings.empty(); }
 };
 
 }  // namespace wicprof::gui

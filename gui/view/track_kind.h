@@ -80,9 +80,9 @@ struct TrackKind {
   std::string_view group;  ///< the heading above its tracks
   std::vector<Track> (*build)(const analyzer::TraceModel& model);
   Track (*make_empty)(const analyzer::TraceModel& model, const store::TrackKey& key, const TrackScope& scope,
-                      std::string_view lane_name);
-  store::LaneKind lane;   ///< the summaries' lanes that fill it
-  EventKind main_events;  ///< the kind of most of its events
+                      std::string_view lane_name) = nullptr;  ///< not without lanes
+  std::optional<store::LaneKind> lane{};  ///< the summaries' lanes that fill it; nothing: the model has all of it
+  EventKind main_events{};                ///< the kind of most of its events
   /// A second kind of lane, with events of its own kind, in rows below the main ones.
   struct LowerRows {
     store::LaneKind lane;

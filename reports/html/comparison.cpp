@@ -68,7 +68,10 @@ std::string differences_part(const Comparison& comparison) {
          titled("What a waiting host thread takes of a CPU", table_html(cpu_table(differences, kMaxListedRows))) +
          titled("Edge by edge: the median wake latency",
                 table_html(edge_differences_table(differences, kMaxListedRows))) +
-         titled("Meter by meter: the power", table_html(meter_differences_table(comparison, kMaxListedRows)));
+         titled("Meter by meter: the power", table_html(meter_differences_table(comparison, kMaxListedRows))) +
+         titled("Site by site: what polling takes",
+                table_html(site_energy_differences_table(differences, kMaxListedRows))) +
+         (differences.meters.empty() ? std::string() : remark(energy_legend(comparison) + "."));
 }
 
 /// The command that gives the same answer.

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
-#include "analyzer/trace/wait_view.h"
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
@@ -15,28 +13,14 @@ namespace {
 
 constexpr std::size_t kMaxFindings = 100;
 
-/// The longest wait at each site, which the timeline jumps to.
-using LongestWaits = std::unordered_map<SiteId, Interval>;
-
-LongestWaits longest_waits(const TraceModel& model) {
-  LongestWaits longest;
-  for_each_wait(model, [&](const WaitView& wait) {
-    Interval& most = longest[wait.site];
-    if (wait.end - wait.begin > most.end - most.begin) most = {wait.begin, wait.end};
-  });
-  return longest;
-}
-
 /// Links to the numbers behind a finding on this page.
-std::string links_of(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits,
-                     const Finding& finding) {
+std::string links_of(const TraceModel& model, const Analysis& analysis, const Finding& finding) {
   std::string links;
-  const bool listed =
-      std::any_of(analysis.sites.begin(), analysis.sites.begin() + std::min(kMaxListedSites, analysis.sites.size()),
-                  [&](const SiteStats& site) { return site.site == finding.site; });
-  if (finding.site != 0 && listed) {
-    const auto found = waits.find(finding.site);
-    const Interval longest = found != waits.end() ? found->second : Interval{model.begin, model.end};
+  const auto end_listed = analysis.sites.begin() + std::min(kMaxListedSites, analysis.sites.size());
+  const auto listed = std::find_if(analysis.sites.begin(), end_listed,
+                                   [&](const SiteStats& site) { return site.site == finding.site; });
+  if (finding.site != 0 && listed != end_listed) {
+    const Interval longest = listed->longest;
     links += fmt::format("<a href=\"#site-{}\">its numbers</a>", finding.site);
     links += fmt::format(
         " <button hidden type=\"button\" class=\"jump\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\">longest wait "
@@ -51,8 +35,7 @@ std::string links_of(const TraceModel& model, const Analysis& analysis, const Lo
   return links;
 }
 
-std::string one_finding(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits,
-                        const Finding& finding, std::size_t number) {
+std::string one_finding(const TraceModel& model, const Analysis& analysis, const Finding& finding, std::size_t number) {
   std::string_view css;
   if (finding.severity == Severity::critical) css = " bad";
   if (finding.severity == Severity::warning) css = " warn";
@@ -65,7 +48,7 @@ std::string one_finding(const TraceModel& model, const Analysis& analysis, const
                      remedy);
   if (!command && !finding.command.empty())
     out += fmt::format("<dt>run</dt><dd>{}</dd>", command_line(finding.command));
-  if (const std::string links = links_of(model, analysis, waits, finding); !links.empty())
+  if (const std::string links = links_of(model, analysis, finding); !links.empty())
     out += fmt::format("<dt>see</dt><dd>{}</dd>", links);
   return out + "</dl></div>\n";
 }
@@ -73,10 +56,9 @@ std::string one_finding(const TraceModel& model, const Analysis& analysis, const
 }  // namespace
 
 std::string findings_part(const TraceModel& model, const Analysis& analysis) {
-  const LongestWaits waits = longest_waits(model);
   std::string body;
   const std::size_t shown = std::min(kMaxFindings, analysis.findings.size());
-  for (std::size_t i = 0; i < shown; ++i) body += one_finding(model, analysis, waits, analysis.findings[i], i + 1);
+  for (std::size_t i = 0; i < shown; ++i) body += one_finding(model, analysis, analysis.findings[i], i + 1);
   if (body.empty()) body = "<p>None.</p>\n";
   body += and_more(analysis.findings.size(), shown, "finding");
   if (!analysis.refusals.empty()) {

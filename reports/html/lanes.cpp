@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/machine_code/kernel_polling.h"
+#include "analyzer/measure/flat_index.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
 #include "analyzer/waits/wait_state_table.h"
@@ -169,34 +170,43 @@ class Gatherer {
   }
 
   void add_waits_on_sms(const SiteStats& site) {
-    std::set<Place> places;
+    const auto key_of = [](const store::WaitRow& wait) {
+      return (std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.sm;
+    };
+    analyzer::FlatIndex numbers;  // of the places
+    std::vector<Place> places;
     std::set<DeviceId> devices;
     for (const store::WaitRow& wait : model_.waits) {
-      if (wait.site != site.site) continue;
-      places.insert({wait.device, wait.sm});
+      if (wait.site != site.site || numbers.number(key_of(wait)) < places.size()) continue;
+      places.emplace_back(wait.device, wait.sm);
       devices.insert(wait.device);
     }
     std::map<Place, CountedRow> chosen;
-    for (const Place& place : evenly_chosen(places)) chosen[place];
+    for (const Place& place : evenly_chosen(std::set(places.begin(), places.end()))) chosen[place];
+    std::vector<CountedRow*> rows;  // by place; nullptr: not chosen
+    for (const Place& place : places) {
+      const auto at = chosen.find(place);
+      rows.push_back(at == chosen.end() ? nullptr : &at->second);
+    }
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.site != site.site) continue;
-      const auto at = chosen.find({wait.device, wait.sm});
-      if (at == chosen.end()) continue;
+      CountedRow* const row = rows[numbers.find(key_of(wait))];
+      if (row == nullptr) continue;
       // As in the window, warps at a barrier have the colour of the warp that waits for the word.
       const std::uint32_t warps = 1 + states_.others(i);
       const auto add_stretch = [&](State state, TimeNs begin, TimeNs end, std::uint32_t) {
         const State way = state == State::at_barrier ? store::state_under(wait.strategy) : state;
-        at->second.row.add({{begin, end}, way, 0, warps}, grains_);
+        row->row.add({{begin, end}, way, 0, warps}, grains_);
       };
       store::each_stretch(wait, states_.own(i), 0, add_stretch);
-      at->second.at_once.add(wait.arrived, wait.resumed, warps);
+      row->at_once.add(wait.arrived, wait.resumed, warps);
     }
-    for (auto& [place, row] : chosen) {
+    for (auto& [place, counted] : chosen) {
       const auto [device, sm] = place;
       const std::string name =
           devices.size() > 1 ? fmt::format("{}, SM {}", model_.device_key(device), sm) : fmt::format("SM {}", sm);
-      if (add({.group = site.name, .name = name, .site = site.site}, row))
+      if (add({.group = site.name, .name = name, .site = site.site}, counted))
         wait_lanes_[{site.site, device, sm}] = lanes_.list.size() - 1;
     }
   }

@@ -211,13 +211,14 @@ std::string parties_part(const TraceModel& model, const Analysis& analysis) {
   for (const FigureColumn& column : kFigureColumns)
     meanings += fmt::format("<li>{}: {}</li>\n", text_of(column.title), text_of(column.meaning));
   body += "<details><summary>What the columns mean</summary>\n<ul class=\"small\">\n" + meanings + "</ul></details>\n";
-  body += "<h3>How long the waits take</h3>\n" + lengths("lengths", wait_distribution(model, {}));
   const std::size_t shown = std::min(kMaxHistograms, analysis.sites.size());
+  std::vector<WaitFilter> filters(1 + shown);  // all waits, and those of each site
+  for (std::size_t i = 0; i < shown; ++i) filters[1 + i].site = analysis.sites[i].site;
+  const std::vector<WaitDistribution> distributions = analyzer::wait_distributions(model, filters);
+  body += "<h3>How long the waits take</h3>\n" + lengths("lengths", distributions[0]);
   for (std::size_t i = 0; i < shown; ++i) {
-    WaitFilter filter;
-    filter.site = analysis.sites[i].site;
     body += fmt::format("<details><summary>{}</summary>\n{}</details>\n", name_of(analysis.sites[i].name),
-                        lengths(fmt::format("lengths-{}", analysis.sites[i].site), wait_distribution(model, filter)));
+                        lengths(fmt::format("lengths-{}", analysis.sites[i].site), distributions[1 + i]));
   }
   body += and_more(analysis.sites.size(), shown, "wait site");
   return section("parties", "Who waited for whom", body, analyze_command(model, "--format json"));

@@ -434,9 +434,10 @@ Json counted_waits_value(const CountedWaits& counted) {
 Json site_energy_value(const SiteEnergy& site) {
   return {{"site", site.site.empty() ? Json(nullptr) : Json(site.site)},
           {"waiters", site.waiters},
-          {"watts", site.watts},
-          {"watts_low", site.low},
-          {"watts_high", site.high},
+          {"watts", site.polling.watts.value},
+          {"watts_low", site.polling.watts.low},
+          {"watts_high", site.polling.watts.high},
+          {"joules_per_iteration", estimate_value(site.polling.joules_per_iteration)},
           {"below_resolution", !site.is_resolved()},
           {"joules", site.is_resolved() ? Json(site.joules) : Json(nullptr)}};
 }

@@ -86,6 +86,22 @@ Json meters_value(const Comparison& comparison) {
   return list;
 }
 
+Json energy_difference_value(const SiteEnergyDifference& row) {
+  Json value = {{"meter", row.meter}, {"site", row.site.empty() ? Json(nullptr) : Json(row.site)}};
+  const auto add = [&](const char* name, const std::optional<PollingEnergy>& energy) {
+    value[name] = nullptr;
+    if (energy) {
+      value[name] = {{"watts", estimate_value(energy->watts)},
+                     {"joules_per_iteration", estimate_value(energy->joules_per_iteration)}};
+    }
+  };
+  add("before", row.before);
+  add("after", row.after);
+  add("difference", row.more);
+  value["below_resolution"] = row.more ? Json(!row.more->watts.is_resolved()) : Json(nullptr);
+  return value;
+}
+
 }  // namespace
 
 Json comparison_value(const Comparison& comparison) {
@@ -122,7 +138,15 @@ Json comparison_value(const Comparison& comparison) {
   value["sites"] = sites_value(comparison.differences.sites);
   value["edges"] = edges_value(comparison.differences.edges);
   value["meters"] = meters_value(comparison);
+  value["site_energy"] = Json::array();
+  for (const SiteEnergyDifference& row : comparison.differences.site_energy)
+    value["site_energy"].push_back(energy_difference_value(row));
   return value;
+}
+
+Json estimate_value(const std::optional<Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  return {{"value", estimate->value}, {"low", estimate->low}, {"high", estimate->high}};
 }
 
 std::string comparison_json(const Comparison& comparison) { return json_document(comparison_value(comparison)); }

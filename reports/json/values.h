@@ -10,5 +10,7 @@ namespace wicprof::reports {
 Json analysis_value(const TraceModel& model, const Analysis& analysis, const Comparison* comparison);
 Json finding_value(const Finding& finding);
 Json comparison_value(const Comparison& comparison);
+/// {"value", "low", "high"}, or null.
+Json estimate_value(const std::optional<Estimate>& estimate);
 
 }  // namespace wicprof::reports

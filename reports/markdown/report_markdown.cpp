@@ -82,7 +82,9 @@ std::string comparison_part(const Comparison& comparison) {
   return text + "\n" + titled("### Site by site: the median wait", table_part(site_differences_table(all, kMaxSites))) +
          titled("### What a waiting host thread takes of a CPU", table_part(cpu_table(all, kMaxSites))) +
          titled("### Edge by edge: the median wake latency", table_part(edge_differences_table(all, kMaxSites))) +
-         titled("### Meter by meter: the power", table_part(meter_differences_table(comparison, kMaxSites)));
+         titled("### Meter by meter: the power", table_part(meter_differences_table(comparison, kMaxSites))) +
+         titled("### Site by site: what polling takes", table_part(site_energy_differences_table(all, kMaxSites))) +
+         (all.meters.empty() ? std::string() : escape_markdown(energy_legend(comparison)) + ".\n\n");
 }
 
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {

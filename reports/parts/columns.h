@@ -69,6 +69,8 @@ inline constexpr Column kColumns[] = {
      "the power that their polling takes, with the 95 % interval: by how the power of the phases follows the number of "
      "waiters; below resolution if the interval has 0"},
     {"per waiter", "that power over the number of waiters"},
+    {"polling there takes, per iteration",
+     "how much more energy an iteration takes for it, also since it may take longer, with the 95 % interval"},
     {"energy for it", "that power times the time in which the program polls"},
     {"host wait", "a call of the CUDA runtime or driver in which host threads waited"},
     {"late because", "what made a step of a host thread longer than usual"},
@@ -109,6 +111,14 @@ inline constexpr Column kColumns[] = {
     {"power", "what a meter of energy read: the power of a GPU or a processor's package, also what other programs use"},
     {"before, per iteration", "the energy of an iteration: that power times the iteration's time"},
     {"after, per iteration", "the same after the change"},
+    {"takes before",
+     "the power that polling there takes more than parking, before the change, with the 95 % interval; below "
+     "resolution if the interval has 0"},
+    {"takes after", "the same after the change; 0 where the change is to parking"},
+    {"difference", "what it takes after the change less what it took before, with the 95 % interval"},
+    {"per iteration before", "the energy that polling there takes more per iteration than parking, before the change"},
+    {"per iteration after", "the same after the change"},
+    {"per iteration difference", "the energy per iteration after the change less that before"},
     {"wake latency (p50)", "the median wake latency of the waiters of one device after the signals of another"},
     {"waits", "how many waits there were"},
     {"waiters", "how many different waiters there were"},

@@ -122,4 +122,31 @@ Table meter_differences_table(const Comparison& comparison, std::size_t most) {
        {"after, per iteration", 'r', [&](const Row& m) { return joules(m.after_watts, comparison.after); }}});
 }
 
+Table site_energy_differences_table(const Differences& differences, std::size_t most) {
+  using Row = SiteEnergyDifference;
+  const auto watts = [](const std::optional<PollingEnergy> Row::*which) {
+    return [=](const Row& row) {
+      return cell::known(row.*which, [](const PollingEnergy& energy) { return watts_cell(energy.watts); });
+    };
+  };
+  const auto joules = [](const std::optional<PollingEnergy> Row::*which) {
+    return [=](const Row& row) {
+      return row.*which ? cell::known((row.*which)->joules_per_iteration, joules_cell) : Cell("-");
+    };
+  };
+  return table_of<Row>("wait site", differences.site_energy, most,
+                       {{"energy of polling at", 'l',
+                         [](const Row& row) { return row.site.empty() ? Cell("other sites") : cell::name(row.site); }},
+                        {"meter", 'l', [](const Row& row) { return Cell(row.meter); }},
+                        {"takes before", 'r', watts(&Row::before)},
+                        {"takes after", 'r', watts(&Row::after)},
+                        {"difference", 'r', watts(&Row::more)},
+                        {"per iteration before", 'r', joules(&Row::before)},
+                        {"per iteration after", 'r', joules(&Row::after)},
+                        {"per iteration difference", 'r', joules(&Row::more)}});
+}
+
+Cell watts_cell(const Estimate& watts) { return {watts_text(watts), watts.value}; }
+Cell joules_cell(const Estimate& joules) { return {joules_text(joules), joules.value}; }
+
 }  // namespace wicprof::reports

@@ -272,19 +272,43 @@ std::string share_legend() {
          "the first iteration to the last wait); any: the part of that time during which at least one waiter waits";
 }
 
-std::string watts_text(double watts, double low, double high) {
-  if (low <= 0 && high >= 0) return fmt::format("below resolution ({:.1f} to {:.1f} W)", low, high);
-  return fmt::format("{:.1f} W ({:.1f} to {:.1f})", watts, low, high);
+namespace {
+
+constexpr std::string_view kWhoseEnergy = "a meter counts all that its GPU or processor does, also for other programs";
+constexpr std::string_view kOfPolling =
+    "; what polling takes is the difference of the modes, so that idle power is not in it";
+
+std::string with_interval(const Estimate& of, std::string_view unit, std::string (*number)(double)) {
+  if (of.low == of.high) return fmt::format("{} {}", number(of.value), unit);
+  if (!of.is_resolved()) return fmt::format("below resolution ({} to {} {})", number(of.low), number(of.high), unit);
+  return fmt::format("{} {} ({} to {})", number(of.value), unit, number(of.low), number(of.high));
+}
+
+}  // namespace
+
+std::string watts_text(const Estimate& watts) {
+  return with_interval(watts, "W", [](double number) { return fmt::format("{:.1f}", number); });
+}
+
+std::string joules_text(const Estimate& joules) {
+  return with_interval(joules, "J", [](double number) { return fmt::format("{:.3g}", number); });
 }
 
 std::string energy_legend(const Analysis& analysis) {
   if (analysis.energy.empty()) return {};
   const auto has_ratio = [](const EnergyUse& use) { return use.ratio.has_value(); };
-  const std::string whose = "a meter counts all that its GPU or processor does, also for other programs";
-  if (std::any_of(analysis.energy.begin(), analysis.energy.end(), has_ratio)) {
-    return whose + "; what polling takes is the difference of the modes, so that idle power is not in it";
-  }
-  return whose + "; `wic-prof run --ab --energy` shows what polling takes of it";
+  const bool has_modes = std::any_of(analysis.energy.begin(), analysis.energy.end(), has_ratio);
+  return fmt::format("{}{}", kWhoseEnergy,
+                     has_modes ? kOfPolling : "; `wic-prof run --ab --energy` shows what polling takes of it");
+}
+
+std::string energy_legend(const Comparison& comparison) {
+  if (comparison.differences.meters.empty()) return {};
+  return fmt::format("{}{}", kWhoseEnergy,
+                     comparison.differences.site_energy.empty()
+                         ? "; what polling at each wait site takes of it shows in traces of `wic-prof run --ab "
+                           "--energy` with three blocks more than sites"
+                         : kOfPolling);
 }
 
 std::string counted_legend(const Analysis& analysis) {

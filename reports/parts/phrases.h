@@ -82,10 +82,13 @@ std::string share_legend();
 
 /// Explains the table of counted waits; empty without such waits.
 std::string counted_legend(const Analysis& analysis);
-/// With its interval: "12.3 W (10.1 to 14.2)", "below resolution (-0.8 to 1.1 W)".
-std::string watts_text(double watts, double low, double high);
+/// With its interval: "12.3 W (10.1 to 14.2)", "below resolution (-0.8 to 1.1 W)". Without, where that has no width.
+std::string watts_text(const Estimate& watts);
+/// The same with three digits: energies of iterations are from nanojoules to kilojoules.
+std::string joules_text(const Estimate& joules);
 /// What the table of energy says, and what it does not; empty without meters.
 std::string energy_legend(const Analysis& analysis);
+std::string energy_legend(const Comparison& comparison);
 
 /// Why the trace has no waits at sites; empty if it has some.
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis);

@@ -11,6 +11,10 @@ namespace wicprof::reports {
 
 inline constexpr std::size_t kAllRows = static_cast<std::size_t>(-1);
 
+/// An estimate with its interval.
+Cell watts_cell(const Estimate& watts);
+Cell joules_cell(const Estimate& joules);
+
 // Waits (wait_tables.cpp).
 /// A row per site, with the most waiting time first, and a part per strategy if a site had several.
 Table sites_table(const Analysis& analysis, std::size_t most);
@@ -70,5 +74,7 @@ Table cpu_table(const Differences& differences, std::size_t most);
 Table edge_differences_table(const Differences& differences, std::size_t most);
 /// The power that meters of energy read; without rows if no meter was read on both sides.
 Table meter_differences_table(const Comparison& comparison, std::size_t most);
+/// What polling takes at each wait site; without rows where the phases of `run --ab` do not show it of any.
+Table site_energy_differences_table(const Differences& differences, std::size_t most);
 
 }  // namespace wicprof::reports

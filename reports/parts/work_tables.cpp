@@ -174,7 +174,7 @@ Table prediction_table(const Analysis& analysis, std::size_t most) {
 
 Table energy_table(const Analysis& analysis, std::size_t most) {
   const auto more_power = [](const EnergyUse& use) {
-    return use.ratio ? Cell(watts_text(use.more_watts(), use.least_watts(), use.most_watts())) : Cell("-");
+    return use.ratio ? Cell(watts_text({use.more_watts(), use.least_watts(), use.most_watts()})) : Cell("-");
   };
   return table_of<EnergyUse>(
       "meter", analysis.energy, most,
@@ -208,9 +208,11 @@ Table site_energy_table(const Analysis& analysis, std::size_t most) {
         [](const Row& row) { return row.of.site.empty() ? Cell("other sites") : cell::name(row.of.site); }},
        {"meter", 'l', [](const Row& row) { return Cell(row.meter); }},
        {"waiters that poll", 'r', [](const Row& row) { return cell::number(row.of.waiters); }},
-       {"polling there takes", 'r',
-        [](const Row& row) { return Cell(watts_text(row.of.watts, row.of.low, row.of.high), row.of.watts); }},
-       {"per waiter", 'r', [=](const Row& row) { return resolved(row, cell::watts(row.of.watts / row.of.waiters)); }},
+       {"polling there takes", 'r', [](const Row& row) { return watts_cell(row.of.polling.watts); }},
+       {"per waiter", 'r',
+        [=](const Row& row) { return resolved(row, cell::watts(row.of.polling.watts.value / row.of.waiters)); }},
+       {"polling there takes, per iteration", 'r',
+        [](const Row& row) { return cell::known(row.of.polling.joules_per_iteration, joules_cell); }},
        {"energy for it", 'r', [=](const Row& row) { return resolved(row, cell::joules(row.of.joules)); }}});
 }
 

@@ -63,6 +63,8 @@ std::string comparison_text(const Comparison& comparison, const Screen& screen) 
   text += section(table_text(segments_table(comparison, kMaxSegments), screen));
   text += differences_text(comparison.differences, screen);
   text += section(table_text(meter_differences_table(comparison, kAllRows), screen));
+  text += section(table_text(site_energy_differences_table(comparison.differences, kAllRows), screen));
+  if (const std::string legend = energy_legend(comparison); !legend.empty()) text += paragraph(screen, legend);
   text += "\n";
   if (!comparison.measured_at.empty()) text += paragraph(screen, timed_text(comparison) + ".");
   if (!comparison.timed.empty()) text += paragraph(screen, "Unit: " + one_line(comparison.timed) + ".");

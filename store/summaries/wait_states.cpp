@@ -12,7 +12,7 @@ constexpr std::uint32_t kMaxWarps = 32;  // per block
 
 std::uint64_t product(const std::uint32_t (&shape)[3]) { return std::uint64_t{shape[0]} * shape[1] * shape[2]; }
 
-std::uint64_t block_key(const WaitRow& wait) {
+std::uint64_t block_key(const WaitPlace& wait) {
   return (std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.block;
 }
 
@@ -49,17 +49,17 @@ KernelShape shape_of(const KernelRow& kernel) {
           static_cast<std::uint32_t>((product(kernel.block) + kWarp - 1) / kWarp)};
 }
 
-bool WaitStates::polls_as(const WaitRow& wait, Pollers pollers) const {
-  const auto found = pollers_.find(wait.site);
+bool WaitStates::polls_as(SiteId site, Pollers pollers) const {
+  const auto found = pollers_.find(site);
   return found != pollers_.end() && found->second == pollers;
 }
 
-void WaitStates::add_wait(const WaitRow& wait) {
-  if (wait.warp < kMaxWarps && polls_as(wait, Pollers::leader)) leaders_[block_key(wait)] |= 1u << wait.warp;
+void WaitStates::add_wait(const WaitPlace& wait) {
+  if (wait.warp < kMaxWarps && polls_as(wait.site, Pollers::leader)) leaders_[block_key(wait)] |= 1u << wait.warp;
 }
 
 /// The first leader after this wait's warp, or `limit` if there is none.
-std::uint32_t WaitStates::next_leader(const WaitRow& wait, std::uint32_t limit) const {
+std::uint32_t WaitStates::next_leader(const WaitPlace& wait, std::uint32_t limit) const {
   const auto found = leaders_.find(block_key(wait));
   for (std::uint32_t warp = wait.warp + 1; found != leaders_.end() && warp < limit; ++warp) {
     if ((found->second >> warp) & 1u) return warp;
@@ -67,9 +67,9 @@ std::uint32_t WaitStates::next_leader(const WaitRow& wait, std::uint32_t limit) 
   return limit;
 }
 
-std::uint32_t WaitStates::others(const WaitRow& wait) {
+std::uint32_t WaitStates::others(const WaitPlace& wait) {
   const auto device = running_.find(wait.device);
-  if (device == running_.end() || wait.warp >= kMaxWarps || !polls_as(wait, Pollers::leader)) return 0;
+  if (device == running_.end() || wait.warp >= kMaxWarps || !polls_as(wait.site, Pollers::leader)) return 0;
   std::erase_if(device->second, [&](const KernelShape& kernel) { return kernel.end < wait.arrived; });
   const auto warps = warps_of_block(device->second, wait.block);
   if (!warps || *warps <= wait.warp) return 0;
@@ -80,7 +80,7 @@ WaitStates::Own WaitStates::own(const WaitRow& wait) const {
   const State last = state_under(wait.strategy);
   if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed)
     return {other_way(last), last, *wait.switched};
-  const bool behind = wait.polls == 0 && has_leader(wait.strategy) && polls_as(wait, Pollers::each_thread);
+  const bool behind = wait.polls == 0 && has_leader(wait.strategy) && polls_as(wait.site, Pollers::each_thread);
   return {behind ? State::at_barrier : last, behind ? State::at_barrier : last, wait.arrived};
 }
 

@@ -32,17 +32,28 @@ struct KernelShape {
 };
 KernelShape shape_of(const KernelRow& kernel);
 
+/// What the states of the warps beside a wait follow from: of a row of a RowList, no more is made than that.
+struct WaitPlace {
+  SiteId site;
+  DeviceId device;
+  std::uint32_t block, warp;
+  TimeNs arrived;
+
+  WaitPlace(const WaitRow& wait)
+      : site(wait.site), device(wait.device), block(wait.block), warp(wait.warp), arrived(wait.arrived) {}
+};
+
 /// Add every site and every wait first, in any order; then add kernels and query waits, both in order of time. One
 /// thread.
 class WaitStates {
  public:
   void add_site(SiteId site, Pollers pollers) { pollers_[site] = pollers; }
-  void add_wait(const WaitRow& wait);
+  void add_wait(const WaitPlace& wait);
 
   /// Kernels that began up to the next wait's arrival.
   void begin_kernel(const KernelShape& kernel) { running_[kernel.device].push_back(kernel); }
   /// How many warps besides the row's own wait at the barrier for the whole wait.
-  std::uint32_t others(const WaitRow& wait);
+  std::uint32_t others(const WaitPlace& wait);
 
   /// What the row's own warp does: `first` until `change`, `last` from then on; only `last` without a change of
   /// strategy.
@@ -53,8 +64,8 @@ class WaitStates {
   Own own(const WaitRow& wait) const;
 
  private:
-  bool polls_as(const WaitRow& wait, Pollers pollers) const;
-  std::uint32_t next_leader(const WaitRow& wait, std::uint32_t limit) const;
+  bool polls_as(SiteId site, Pollers pollers) const;
+  std::uint32_t next_leader(const WaitPlace& wait, std::uint32_t limit) const;
 
   std::unordered_map<SiteId, Pollers> pollers_;
   std::unordered_map<std::uint64_t, std::uint32_t> leaders_;  // by device and block: their warps, one bit each

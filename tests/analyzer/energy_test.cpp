@@ -190,10 +190,10 @@ TEST(SiteEnergy, TellsApartWhatTheSitesTake) {
   const SiteEnergy &heavy = uses[0].sites[0], &light = uses[0].sites[1];
   EXPECT_EQ(heavy.site, "site1");
   EXPECT_NEAR(heavy.waiters, 8, 2);
-  EXPECT_NEAR(heavy.watts / heavy.waiters, 5, 0.3);
+  EXPECT_NEAR(heavy.polling.watts.value / heavy.waiters, 5, 0.3);
   EXPECT_TRUE(heavy.is_resolved());
-  EXPECT_NEAR(heavy.joules, heavy.watts * 60, 1);
-  EXPECT_NEAR(light.watts / light.waiters, 0.5, 0.3);
+  EXPECT_NEAR(heavy.joules, heavy.polling.watts.value * 60, 1);
+  EXPECT_NEAR(light.polling.watts.value / light.waiters, 0.5, 0.3);
 }
 
 TEST(SiteEnergy, IntervalsHoldTheTruth) {
@@ -202,7 +202,7 @@ TEST(SiteEnergy, IntervalsHoldTheTruth) {
     const std::vector<SiteEnergy> sites = use_of(run_with_sites(12, {{8, 3, 5}, {6, 3, 0}}, 6, seed)).at(0).sites;
     for (const SiteEnergy& site : sites) {
       const double truth = site.waiters * (site.site == "site1" ? 5 : 0);
-      held += site.low <= truth && truth <= site.high ? 1 : 0;
+      held += site.polling.watts.low <= truth && truth <= site.polling.watts.high ? 1 : 0;
       told_apart += site.site == "site2" && site.is_resolved() ? 1 : 0;
     }
   }
@@ -219,7 +219,7 @@ TEST(SiteEnergy, SitesThatWereNotSwitchedHaveNone) {
   const std::vector<SiteEnergy> sites = use_of(run_with_sites(20, {{8, 3, 5}, {6, 0.2, 5, false}}, 1, 5)).at(0).sites;
   ASSERT_EQ(sites.size(), 1u);
   EXPECT_EQ(sites[0].site, "site1");
-  EXPECT_NEAR(sites[0].watts, 5 * sites[0].waiters, 3);
+  EXPECT_NEAR(sites[0].polling.watts.value, 5 * sites[0].waiters, 3);
 }
 
 TEST(SiteEnergy, NeedsBlocksOfBothModes) {
@@ -235,7 +235,77 @@ TEST(SiteEnergy, SmallSitesShareARow) {
   const std::vector<SiteEnergy> found = use_of(run_with_sites(40, sites, 1, 5)).at(0).sites;
   ASSERT_EQ(found.size(), 7u);
   EXPECT_EQ(found.back().site, "");
-  EXPECT_NEAR(found.back().watts, 4.05, 2);
+  EXPECT_NEAR(found.back().polling.watts.value, 4.05, 2);
+}
+
+/// energy_use() with iterations that take `poll` and `park` in the phases of these modes.
+std::vector<EnergyUse> use_with_iterations(const TraceModel& model, TimeNs poll, TimeNs park) {
+  std::vector<std::string> notes;
+  std::vector<Segment> segments = find_segments(model, notes);
+  for (Segment& segment : segments) segment.iteration_ns_p50 = segment.mode == Mode::park ? park : poll;
+  return energy_use(model, segments);
+}
+
+TEST(SiteEnergy, CountsWhatLongerIterationsTake) {
+  // 400 W; polling takes 10 W, and makes an iteration of 10 ms one of 20 ms.
+  const TraceModel model = run_with_sites(20, {{2, 0.2, 5}}, 1, 5);
+  const std::vector<EnergyUse> uses = use_with_iterations(model, 20'000'000, 10'000'000);
+  const std::optional<Estimate> joules = uses.at(0).sites.at(0).polling.joules_per_iteration;
+  ASSERT_TRUE(joules && joules->is_resolved());
+  EXPECT_NEAR(joules->value, 410 * 0.02 - 400 * 0.01, 0.1);
+  EXPECT_FALSE(use_of(model).at(0).sites.at(0).polling.joules_per_iteration);
+}
+
+TEST(SiteEnergy, ComparisonsOfTheModesSayWhatParkingSaves) {
+  const TraceModel model = run_with_sites(20, {{8, 3, 5}, {4, 2, 0}}, 1, 3);
+  const std::vector<SiteEnergyDifference> rows = compare(model).differences.site_energy;
+  ASSERT_EQ(rows.size(), 2u);
+  const SiteEnergyDifference& row = rows[0];
+  const Estimate watts = use_of(model).at(0).sites.at(0).polling.watts;
+  EXPECT_EQ(row.site, "site1");
+  EXPECT_EQ(row.meter, "GPU 0");
+  EXPECT_EQ(row.before->watts.value, watts.value);
+  EXPECT_EQ(row.after->watts.value, 0);
+  EXPECT_DOUBLE_EQ(row.more->watts.value, -watts.value);
+  EXPECT_DOUBLE_EQ(row.more->watts.low, -watts.high);
+  EXPECT_DOUBLE_EQ(row.more->watts.high, -watts.low);
+  EXPECT_FALSE(rows[1].more->watts.is_resolved());
+}
+
+TEST(SiteEnergy, ComparisonsOfTracesHaveWhatEachSiteTakesInBoth) {
+  TraceModel before = run_with_sites(20, {{8, 3, 5}, {4, 2, 2}}, 1, 3);
+  TraceModel after = run_with_sites(20, {{8, 3, 1}, {4, 2, 2}, {4, 2, 1}}, 1, 4);
+  const std::vector<SiteEnergyDifference> rows = compare(before, after).differences.site_energy;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_NEAR(rows[0].before->watts.value, 40, 10);
+  EXPECT_NEAR(rows[0].after->watts.value, 8, 4);
+  EXPECT_TRUE(rows[0].more->watts.is_resolved());
+  EXPECT_LT(rows[0].more->watts.low, -32);
+  EXPECT_GT(rows[0].more->watts.high, -32);
+  EXPECT_EQ(rows[2].site, "site3");
+  EXPECT_FALSE(rows[2].before || rows[2].more);
+  after.meta.clear();  // one way of waiting
+  const std::vector<SiteEnergyDifference> one_side = compare(before, after).differences.site_energy;
+  ASSERT_EQ(one_side.size(), 2u);
+  EXPECT_TRUE(one_side[0].before && !one_side[0].after && !one_side[0].more);
+}
+
+TEST(SiteEnergy, IntervalsOfDifferencesHoldTheTruth) {
+  int held = 0, told_apart = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<EnergyUse> before = use_of(run_with_sites(12, {{8, 3, 5}, {6, 3, 2}}, 6, seed));
+    const std::vector<EnergyUse> after = use_of(run_with_sites(12, {{8, 3, 2}, {6, 3, 2}}, 6, seed + 1'000));
+    for (const SiteEnergyDifference& row : site_energy_differences(before, &after)) {
+      const double was = row.site == "site1" ? 5 : 2;
+      const SiteEnergy& site = before[0].sites[row.site == before[0].sites[0].site ? 0 : 1];
+      const SiteEnergy& same = after[0].sites[row.site == after[0].sites[0].site ? 0 : 1];
+      const double truth = same.waiters * 2 - site.waiters * was;
+      held += row.more->watts.low <= truth && truth <= row.more->watts.high ? 1 : 0;
+      told_apart += row.site == "site1" && row.more->watts.is_resolved() ? 1 : 0;
+    }
+  }
+  EXPECT_GE(held, 180);  // 190 of 200 on average
+  EXPECT_GE(told_apart, 50);
 }
 
 }  // namespace

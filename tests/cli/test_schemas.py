@@ -95,6 +95,28 @@ class Schemas(harness.Case):
         pairs = analysis["dependent_kernels"]["pairs"]
         self.assertTrue(any(pair["tiles_ns"] for pair in pairs) and any(pair["unknown"] for pair in pairs))
 
+    def test_energy(self):
+        for name, iterations in (("a.wicprof", 128), ("b.wicprof", 160)):
+            subprocess.run([os.environ["WICPROF_MAKE_TRACE"], self.work / name, str(iterations), "energy"], check=True)
+        report = self.check("a.wicprof")
+        site = report["analysis"]["energy"][0]["sites"][0]
+        row = report["comparison"]["site_energy"][0]
+        self.assertEqual(row["site"], site["site"])
+        self.assertAlmostEqual(row["before"]["watts"]["value"], 50, delta=2)
+        self.assertEqual(row["before"]["joules_per_iteration"], site["joules_per_iteration"])
+        self.assertEqual(row["difference"]["watts"]["value"], -site["watts"])
+        self.assertIs(row["below_resolution"], False)
+        # Iterations, too, are longer: 180 W for 510 ms, and 130 W for 310 ms.
+        self.assertAlmostEqual(site["joules_per_iteration"]["value"], 180 * 0.51 - 130 * 0.31, delta=3)
+        answer = self.answer("compare", "a.wicprof", "b.wicprof", "--format=json")
+        self.assertEqual(faults("comparison", answer), [])
+        row = answer["site_energy"][0]
+        self.assertTrue(row["before"] and row["after"])
+        self.assertIs(row["below_resolution"], True)
+        for suffix in ("md", "html"):
+            self.assertEqual(self.wic_prof("report", "a.wicprof", "b.wicprof", "-o", f"r.{suffix}").returncode, 0)
+            self.assertIn("Site by site: what polling takes", (self.work / f"r.{suffix}").read_text())
+
     def test_a_program_that_does_not_wait(self):
         self.assertEqual(self.wic_prof("run", "-o", "t.wicprof", "--", "true").returncode, 0)
         self.assertEqual(self.check("t.wicprof")["analysis"]["sites"], [])

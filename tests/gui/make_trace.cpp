@@ -3,7 +3,8 @@
 //
 //   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll, park, pairs: polls, and runs kernels on a
 //                                             GPU that follow each other directly, or ab: four blocks of a comparison
-//                                             of both modes, of which the last one parks first
+//                                             of both modes, of which the last one parks first; or energy: eight such
+//                                             blocks of longer iterations, with a GPU's power, clock and temperature
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,8 @@
 
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
+#include "protocol/events/device_state.h"
+#include "protocol/events/energy.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
 #include "protocol/events/kernel.h"
@@ -46,7 +49,9 @@ enum TextNumber : TextId {
   kPersistent,
   kEarly,
   kHolder,
-  kCrowded
+  kCrowded,
+  kMeterName,
+  kUuid
 };
 
 class Program {
@@ -198,6 +203,29 @@ class Program {
     kernel(kGpu, kCrowded, at + 850'000, at + 950'000, 9, number * 10 + 9, 132, 2'048 / 2);
   }
 
+  void declare_meter() {
+    recorder_.add(0, store::Text(kMeterName, "GPU 0 (a GPU of the test)").header());
+    recorder_.add(0, store::Text(kUuid, "GPU-00000000-0000-0000-0000-000000000001").header());
+  }
+
+  /// Polling takes 50 W more than parking, which takes 130 W; that varies by up to 5 W.
+  void meter(TimeNs at, TimeNs since, bool parks) {
+    used_uj_ += static_cast<std::uint64_t>(at - since) * (parks ? 130 + readings_ % 6 : 180 + readings_ % 5) / 1'000;
+    EnergyEvent energy = make_event<EnergyEvent>();
+    energy.meter = kMeterName;
+    energy.at_ns = at;
+    energy.energy_uj = used_uj_;
+    add(energy);
+    DeviceStateEvent state = make_event<DeviceStateEvent>();
+    state.uuid = kUuid;
+    state.at_ns = at;
+    state.sm_clock_mhz = parks ? 1'200 : 1'800;
+    state.max_sm_clock_mhz = 1'980;
+    state.temperature_c = 40 + static_cast<std::int32_t>(readings_++ / 20);
+    state.slowdown_reasons = 0;
+    add(state);
+  }
+
   void change(TimeNs at, bool parked, bool parks) {
     const auto number = [](bool park) {
       return static_cast<std::uint32_t>(park ? StrategyId::shared_watch : StrategyId::poll);
@@ -246,7 +274,8 @@ class Program {
   }
 
   store::Recorder& recorder_;
-  std::uint32_t changes_ = 0;
+  std::uint32_t changes_ = 0, readings_ = 0;
+  std::uint64_t used_uj_ = 0;
 };
 
 }  // namespace
@@ -269,23 +298,27 @@ int main(int argc, char** argv) {
   Program program(*recorder);
   program.declare();
   if (mode == "pairs") program.declare_gpu();
-  const std::uint32_t phases = mode == "both" ? 2 : mode == "ab" ? 8 : 1, each = iterations / phases;
+  const bool energy = mode == "energy", compares = mode == "ab" || energy;
+  if (energy) program.declare_meter();
+  const std::uint32_t phases = mode == "both" ? 2 : mode == "ab" ? 8 : energy ? 16 : 1, each = iterations / phases;
   std::string ab_phases;
   TimeNs at = kStart, begun = kStart;
   for (std::uint32_t i = 0; i < iterations; ++i) {
     // Of comparisons: poll first, park first, and so on.
     const auto parks_in = [&](std::uint32_t phase) {
-      return mode == "park" || (mode == "both" && phase > 0) || (mode == "ab" && (phase % 4 == 1 || phase % 4 == 2));
+      return mode == "park" || (mode == "both" && phase > 0) || (compares && (phase % 4 == 1 || phase % 4 == 2));
     };
     const std::uint32_t phase = std::min(i / each, phases - 1);
     const bool parks = parks_in(phase);
     if (phase > 0 && i == phase * each) program.change(at, parks_in(phase - 1), parks);
     // Iterations differ in length by up to 5 %, as in a real program.
-    const TimeNs period = (parks ? 600'000 : 1'000'000) + (i * 7919 % 50) * (parks ? 600 : 1'000);
+    const TimeNs period =
+        ((parks ? 600'000 : 1'000'000) + (i * 7919 % 50) * (parks ? 600 : 1'000)) * (energy ? 500 : 1);
     program.iteration(i, at, period, parks ? StrategyId::shared_watch : StrategyId::poll);
     if (mode == "pairs") program.pairs(i, at + 10'000);
     at += period;
-    if (mode != "ab" || (i + 1) % each != 0) continue;
+    if (energy) program.meter(at, at - period, parks);
+    if (!compares || (i + 1) % each != 0) continue;
     ab_phases += (ab_phases.empty() ? "" : ",") + std::string(mode_name(parks ? Mode::park : Mode::poll)) + ":" +
                  std::to_string(begun) + ":" + std::to_string(at);
     begun = at;

@@ -214,6 +214,22 @@ class Timeline(gui_harness.Case):
         self.assertEqual(state["timeline"]["edges"], 120 * 32)
         self.assertEqual(state["status"]["losses"], [])
 
+    def test_power_clock_and_temperature(self):
+        trace = self.make_trace("e.wicprof", 128, "energy")
+        state = self.drive([trace], "wait facts", "frames 4", "dump s")
+        tracks = [track for track in state["timeline"]["tracks"] if track["group"] == "Power and clocks"]
+        self.assertEqual([(track["key"].split("/")[0], track["most"]) for track in tracks],
+                         [("power", 184), ("clock", 1800), ("temperature", 46)])
+        # The picture has the power of each phase as a height: parked phases take about three quarters of it.
+        self.gui(trace, "--light", "--screenshot", "e.png")
+        left, top, width, height = (int(value) for value in state["items"][f"track.{tracks[0]['key']}"])
+        rows = [pixels_of(row) for row in read_png(self.work / "e.png")[2][top:top + height]]
+        lane = rows[0][left + width + 2]
+        filled = [sum(row[x] != lane for row in rows) for x in range(left + width + 20, 1180)]
+        for share in (1, 131 / 184):
+            at = height * share
+            self.assertGreater(sum(abs(one - at) < 1.5 for one in filled), len(filled) / 4, share)
+
     def test_draws_few_rectangles_at_any_zoom(self):
         long = self.make_trace("long.wicprof", iterations=4000)
         steps = [step for i in range(8) for step in ("key w", "key w", "frames 2", f"dump s{i}")]

@@ -105,6 +105,41 @@ TEST(Timelines, TheOverviewWithoutStripsHasTheBusyStreams) {
   EXPECT_NEAR(busy(0.7), 1, 1e-3);
 }
 
+TEST(Timelines, ReadingsOfPowerClockAndTemperatureAreTracks) {
+  TraceModel model = handoffs();
+  const TimeNs at = model.begin;
+  model.energy = {{1, "GPU 0", at, 0}, {2, "GPU 0", at + 100, 2}, {3, "GPU 0", at + 200, 3}};  // 20 and 10 W
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    store::DeviceStateRow state{};
+    state.uuid = std::string("GPU-1");
+    state.at = at + static_cast<TimeNs>(i) * 100;
+    state.sm_clock_mhz = i == 0 ? 1'980 : 1'200;
+    model.device_states.push_back(state);  // without a temperature
+  }
+  const Timeline timeline = build_timeline(model, kTrackKinds);
+  std::vector<const Track*> tracks;
+  for (const Track& track : timeline.tracks) {
+    if (track.has_readings()) tracks.push_back(&track);
+  }
+  ASSERT_EQ(tracks.size(), 2u);
+  EXPECT_EQ(tracks[0]->key, "power/GPU 0");
+  EXPECT_EQ(tracks[0]->readings.most(), 20u);
+  EXPECT_NEAR(tracks[0]->readings.time_in(State::computing, at, at + 200) / 200, 15, 1e-6);
+  EXPECT_EQ(tracks[1]->key, "clock/GPU-1");
+  EXPECT_EQ(tracks[1]->unit, "MHz");
+  EXPECT_NEAR(tracks[1]->readings.time_in(State::computing, at, at + 200) / 200, 1'590, 1e-6);
+  const Layout layout = lay_out(timeline, {}, {}, {}, {});
+  for (const PlacedTrack& place : layout.list) {
+    if (place.heading.empty() && timeline.tracks[place.track].has_readings()) {
+      EXPECT_EQ(place.height, TrackSizes().readings);
+    }
+  }
+  // They are no waiting warps.
+  model.energy.clear();
+  model.device_states.clear();
+  EXPECT_EQ(build_timeline(model, kTrackKinds).overview.front().total(), timeline.overview.front().total());
+}
+
 TEST(Timelines, ArrowsThatShareAPixelAreOneBundle) {
   const TraceModel model = handoffs();
   const Timeline timeline = with_edges(model);

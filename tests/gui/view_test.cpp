@@ -145,6 +145,25 @@ TEST(Sites, SortsByAnyColumnInBothDirections) {
   EXPECT_EQ(first(SiteColumn::name, true), 1u + (model.site_name(1) < model.site_name(2)));
 }
 
+TEST(Sites, SayWhatPollingTakesThere) {
+  const TraceModel model = handoffs();
+  analyzer::Analysis analysis = analyzer::analyze(model);
+  analyzer::EnergyUse& meter = analysis.energy.emplace_back();
+  meter.meter = "GPU 0";
+  meter.sites.push_back({"another site", 1, {{9, 8, 10}, {}}, 1});
+  const auto told = [&] {
+    std::vector<std::string> facts;
+    const std::optional<SiteDetail> detail = site_detail(model, analysis, analysis.sites[0].site);
+    for (const auto& [name, value] : detail->facts)
+      if (name == "polling takes") facts.push_back(value);
+    return facts;
+  };
+  EXPECT_TRUE(told().empty());
+  meter.sites.push_back({model.sites[0].name, 8, {{40, 30, 50}, analyzer::Estimate{-0.5, -1.5, 0.5}}, 1});
+  EXPECT_EQ(told(),
+            std::vector<std::string>{"40.0 W (30.0 to 50.0) of GPU 0; per iteration below resolution (-1.5 to 0.5 J)"});
+}
+
 TEST(Sites, EveryWaitIsInTheHistogramOnce) {
   const TraceModel model = handoffs();
   analyzer::WaitFilter filter;

@@ -33,6 +33,32 @@ TEST(Reports, TextFitsTheScreen) {
   EXPECT_LE(lines, 45u);
 }
 
+TEST(Reports, ComparisonsSayWhatPollingTakesAtEachSite) {
+  Comparison comparison;
+  comparison.differences.meters.push_back({{}, "GPU 0", 3, 3, 182, 132});
+  const std::string without = comparison_text(comparison, {.width = 1'000});
+  EXPECT_NE(without.find("traces of `wic-prof run --ab --energy`"), std::string::npos) << without;
+  const auto energy = [](Estimate watts) {
+    return PollingEnergy{watts, Estimate{watts.value, watts.value, watts.value}};
+  };
+  comparison.differences.site_energy = {
+      {"GPU 0", "halo.ready", energy({50, 45, 55}), energy({}), energy({-50, -55, -45})},
+      {"GPU 0", "edge", energy({1, -1, 3}), {}, {}},
+      {"GPU 0", "", {}, energy({2, 1, 3}), {}}};
+  const std::string text = comparison_text(comparison, {.width = 1'000});
+  const auto line = [&](const std::string& with) {
+    const std::size_t at = text.find(with);
+    return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+  };
+  for (const char* part : {"50.0 W (45.0 to 55.0)", "  0.0 W", "-50.0 W (-55.0 to -45.0)", "50 J", "-50 J"})
+    EXPECT_NE(line("halo.ready").find(part), std::string::npos) << line("halo.ready");
+  EXPECT_NE(line("edge").find("below resolution (-1.0 to 3.0 W)"), std::string::npos) << line("edge");
+  EXPECT_NE(line("other sites").find("2.0 W (1.0 to 3.0)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("traces of `wic-prof run --ab --energy`"), std::string::npos);
+  for (const std::size_t width : {80u, 120u})
+    EXPECT_LE(widest_line(comparison_text(comparison, {.width = width})), width);
+}
+
 TEST(Reports, TheAnalysisBeginsWithTheVerdictAndTheWorstFindings) {
   TraceModel model = rich_program();
   for (int i = 0; i < 5; ++i) {
