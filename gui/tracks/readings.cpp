@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -26,6 +27,7 @@ Track reading_track(std::string key, std::string name, std::string_view unit, st
 }
 
 void add_reading(Track& track, TimeNs begin, TimeNs end, double value) {
+  if (!std::isfinite(value)) return;
   track.readings.add(State::computing, begin, end,
                      static_cast<std::uint32_t>(std::clamp(value, 0.0, kMostReading) + 0.5));
 }
