@@ -158,28 +158,39 @@ class TurnSearch {
       if (usual == usual_.end()) continue;
       const TimeNs length = kernel.end - kernel.start, by = length - usual->second;
       if (by < kLeastTurn || static_cast<double>(length) < kLonger * static_cast<double>(usual->second)) continue;
-      lengthened_[context].push_back({kind, kernel.start, kernel.end, usual->second, by, !beside && !meets_own(i)});
+      lengthened_[context].push_back(
+          {kind, kernel.start, kernel.end, usual->second, by, !beside && !begins_within(i + 1, context, kernel.end)});
     }
   }
 
-  /// Whether another kernel of its context begins while it runs.
-  bool meets_own(std::size_t at) const {
-    const store::KernelRow& own = model_.kernels[at];
-    for (std::size_t i = at + 1; i < model_.kernels.size() && model_.kernels[i].start < own.end; ++i) {
-      if (context_of(model_.kernels[i]) == context_of(own)) return true;
+  /// Whether a kernel of the context begins before that time, of those from `first` on.
+  bool begins_within(std::size_t first, const DeviceContext& context, TimeNs end) const {
+    for (std::size_t i = first; i < model_.kernels.size() && model_.kernels[i].start < end; ++i) {
+      if (context_of(model_.kernels[i]) == context) return true;
     }
     return false;
   }
 
-  void take_late(const std::vector<LateStart>& late) {
-    const auto counts = [](const LateStart& start) { return start.late_ns >= kLeastTurn; };
-    if (static_cast<std::size_t>(std::ranges::count_if(late, counts)) < kLeastHits) return;
+  void take_late(std::vector<LateStart> late) {
+    std::erase_if(late, [](const LateStart& start) { return start.late_ns < kLeastTurn; });
+    if (late.size() < kLeastHits) return;
+    std::ranges::sort(late, {}, &LateStart::begin);
     std::map<store::ProcessId, std::set<DeviceContext>> contexts;
     for (const auto& kernel : model_.kernels) contexts[kernel.process].insert(context_of(kernel));
+    std::map<DeviceContext, TimeNs> ends;
+    std::size_t next = 0;
     for (const LateStart& start : late) {
+      for (; next < model_.kernels.size() && model_.kernels[next].start <= start.begin; ++next) {
+        const store::KernelRow& kernel = model_.kernels[next];
+        TimeNs& end = ends[context_of(kernel)];
+        end = std::max(end, kernel.end);
+      }
       const auto of = contexts.find(start.process);
-      if (!counts(start) || of == contexts.end() || of->second.size() != 1) continue;
-      lengthened_[*of->second.begin()].push_back({kLateStart, start.begin, start.end, 0, start.late_ns, true});
+      if (of == contexts.end() || of->second.size() != 1) continue;
+      const DeviceContext& context = *of->second.begin();
+      // What waits for its own context's kernels waits for no other's turn. Several kernels may begin after a turn.
+      if (ends[context] > start.begin || begins_within(next, context, start.end - start.late_ns / 10)) continue;
+      lengthened_[context].push_back({kLateStart, start.begin, start.end, 0, start.late_ns, true});
     }
   }
 

@@ -51,13 +51,27 @@ class Interrupted {
   /// Kernels that begin within others, and so run beside them.
   void beside(const std::function<TimeNs(const MadeLaunch&)>& length) { beside_ = length; }
 
+  /// Every third launch begins late by that.
+  void delay(std::vector<TimeNs> late, store::ProcessId by = 0) {
+    late_ = std::move(late);
+    late_by_ = by;
+  }
+
   TraceModel model(bool records_other = false) {
     TraceModel made;
     TimeNs at = 10 * kMillisecond, had = 0;
     lost_ = 0;
-    std::uint64_t other = 0;
+    starts_.clear();
+    std::uint64_t other = 0, number = 0;
     for (const MadeLaunch& launch : launches_) {
       at += static_cast<TimeNs>(random(1e3, 15e3));
+      if (number % 3 == 0 && number / 3 < late_.size()) {
+        const TimeNs late = late_[number / 3];
+        starts_.push_back({kOwn, at, at + late, late});
+        if (late_by_ != 0) add(made, late_by_, "meanwhile", at + 500, at + late - 500);
+        at += late;
+      }
+      ++number;
       TimeNs length = launch.length, left = launch.length;
       while (turn_ > 0 && had + left >= slice_) {
         left -= slice_ - had;
@@ -78,6 +92,7 @@ class Interrupted {
     return made;
   }
   TimeNs lost() const { return lost_; }
+  const std::vector<LateStart>& starts() const { return starts_; }
 
  private:
   static constexpr std::size_t kSteps = 600;
@@ -98,6 +113,9 @@ class Interrupted {
   std::vector<TimeNs> usual_;
   std::vector<MadeLaunch> launches_;
   std::function<TimeNs(const MadeLaunch&)> beside_;
+  std::vector<TimeNs> late_;
+  store::ProcessId late_by_ = 0;
+  std::vector<LateStart> starts_;
   TimeNs turn_ = 0, slice_ = 0, lost_ = 0;
   double busy_ = 1;
 };
@@ -190,31 +208,28 @@ TEST(InterruptedKernels, AreNotThoseThatOwnKernelsSlowDown) {
   });
 }
 
-/// As many launches of a program with few kernels are late as `late` says, each by that time.
-std::vector<InterruptedKernels> with_late_starts(const TraceModel& model, const std::vector<TimeNs>& late) {
-  std::vector<LateStart> starts;
-  for (std::size_t i = 0; i < late.size(); ++i) {
-    const store::KernelRow kernel = model.kernels[3 * i];
-    starts.push_back({kOwn, kernel.start - late[i], kernel.start, late[i]});
-  }
-  std::vector<InterruptedKernels> found = interrupted_kernels(model, WaitKernels(model, Waiters(model)), starts);
+std::vector<InterruptedKernels> with_late_starts(Interrupted& program, const std::vector<TimeNs>& late,
+                                                 store::ProcessId by = 0) {
+  program.delay(late, by);
+  const TraceModel model = program.model();
+  std::vector<InterruptedKernels> found =
+      interrupted_kernels(model, WaitKernels(model, Waiters(model)), program.starts());
   std::erase_if(found, [](const InterruptedKernels& each) { return each.process != kOwn; });
   return found;
 }
 
 TEST(InterruptedKernels, AreNotSureByEquallyLateStartsAlone) {
   Interrupted program(1);
-  const TraceModel model = program.model();
   std::vector<TimeNs> late;
   for (int i = 0; i < 60; ++i) late.push_back(i % 4 == 0 ? static_cast<TimeNs>(program.random(3e5, 2.3e6)) : 2'390'000);
-  const std::vector<InterruptedKernels> found = with_late_starts(model, late);
+  const std::vector<InterruptedKernels> found = with_late_starts(program, late);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_FALSE(found[0].sure);
   EXPECT_EQ(found[0].kernels, 0u);
   EXPECT_NEAR(static_cast<double>(found[0].turn_ns), 2.39e6, 5e4);
   EXPECT_GE(found[0].late_starts, 45u);
   late.resize(12);
-  EXPECT_TRUE(with_late_starts(model, late).empty()) << "too few";
+  EXPECT_TRUE(with_late_starts(program, late).empty()) << "too few";
 }
 
 TEST(InterruptedKernels, AreSureWhereLateStartsAndKernelsAgree) {
@@ -222,9 +237,8 @@ TEST(InterruptedKernels, AreSureWhereLateStartsAndKernelsAgree) {
   for (MadeLaunch& launch : program.launches()) {
     if (launch.kind < 2 && launch.step == 100) launch.length += 2'480'000;
   }
-  const TraceModel model = program.model();
-  EXPECT_TRUE(with_late_starts(model, {}).empty());
-  const std::vector<InterruptedKernels> found = with_late_starts(model, std::vector<TimeNs>(15, 2'400'000));
+  EXPECT_TRUE(with_late_starts(program, {}).empty());
+  const std::vector<InterruptedKernels> found = with_late_starts(program, std::vector<TimeNs>(15, 2'400'000));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].sure);
   EXPECT_EQ(found[0].kinds, 2u);
@@ -232,39 +246,25 @@ TEST(InterruptedKernels, AreSureWhereLateStartsAndKernelsAgree) {
 
 TEST(InterruptedKernels, NameTheRecordedProcessForWhichLaunchesAreLate) {
   Interrupted program(3);
-  TraceModel model = program.model();
   const std::vector<TimeNs> late(30, 2'400'000);
-  for (std::size_t i = 0; i < late.size(); ++i) {
-    store::KernelRow kernel = model.kernels[3 * i];
-    kernel.process = kOther;
-    kernel.end = kernel.start;
-    kernel.start -= late[i] - 1000;
-    model.kernels.push_back(kernel);
-  }
-  settle(model);
-  // The neighbour's kernels lie between the program's own: take the late ones by their times.
-  std::vector<LateStart> starts;
-  for (const auto& kernel : model.kernels) {
-    if (kernel.process == kOther) starts.push_back({kOwn, kernel.start - 1000, kernel.end, late[0]});
-  }
-  const auto found = interrupted_kernels(model, WaitKernels(model, Waiters(model)), starts);
+  const std::vector<InterruptedKernels> found = with_late_starts(program, late, kOther);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].sure);
   EXPECT_EQ(found[0].others, std::vector{kOther});
+  EXPECT_TRUE(with_late_starts(program, late, kOwn).empty()) << "they wait for their own context";
 }
 
 TEST(InterruptedKernels, AreNotLateStartsThatDiffer) {
   for (unsigned seed = 0; seed < kProgramSeeds; ++seed) {
     Interrupted program(seed);
-    const TraceModel model = program.model();
     std::vector<TimeNs> evenly, seldom;
     std::exponential_distribution<> waits(1e-6);
     for (int i = 0; i < 80; ++i) {
       evenly.push_back(static_cast<TimeNs>(program.random(2e5, 2.5e6)));
       seldom.push_back(static_cast<TimeNs>(2e5 + waits(program.generator())));
     }
-    EXPECT_TRUE(with_late_starts(model, evenly).empty()) << seed;
-    EXPECT_TRUE(with_late_starts(model, seldom).empty()) << seed;
+    EXPECT_TRUE(with_late_starts(program, evenly).empty()) << seed;
+    EXPECT_TRUE(with_late_starts(program, seldom).empty()) << seed;
   }
 }
 
