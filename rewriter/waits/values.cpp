@@ -61,7 +61,7 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
     meets_ |= always && instruction.effect == Effect::barrier;
     switch (instruction.effect) {
       case Effect::atomic:
-        if (!keeps_the_word(instruction) && !repeats_itself(instruction)) writers_.push_back(i);
+        if (!keeps_the_word(instruction)) writers_.push_back(i);
         break;
       case Effect::store:
       case Effect::reduction:
@@ -75,7 +75,16 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
         break;
     }
   });
-  evaluate();
+  inputs_ = flow_.inputs([&](const LoopFlow::Node& node, const auto& use) {
+    each_read(program_.code[node.instruction], use);
+    if (program_.code[node.instruction].partial) use(node.variable);
+  });
+  values_.resize(inputs_.size());
+  const std::vector<Component> order = components_of(inputs_);
+  evaluate(order);
+  // An atomic that writes the same in each round, if it writes, changes nothing that the round before has read.
+  const auto repeats = [&](std::size_t writer) { return reading_of(writer) == Reading::attempt; };
+  if (std::erase_if(writers_, repeats) != 0) evaluate(order);
 }
 
 WaitedFor LoopValues::memory_of(const Instruction& load) const {
@@ -157,14 +166,6 @@ bool LoopValues::keeps_the_word(const Instruction& atomic) const {
   if (has_modifier(opcode, "and")) return all_ones;
   if (has_modifier(opcode, "max")) return is_unsigned && value == 0;
   return has_modifier(opcode, "min") && is_unsigned && all_ones;
-}
-
-bool LoopValues::repeats_itself(const Instruction& atomic) const {
-  std::int64_t value = 0;
-  return may_repeat_itself(atomic) && std::ranges::all_of(atomic.sources, [&](const Operand& operand) {
-           return constant_of(operand, value) ||
-                  (operand.kind == OperandKind::variable && !flow_.written_in_loop(operand.variable));
-         });
 }
 
 /// Whether the writer may write what the load reads, as far as their addresses tell.
@@ -274,6 +275,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
   const std::set<int> members(cycle.begin(), cycle.end());
   bool carried = false, steps = true, integers = true, moves = true, round = false, in_turn = true, table = false;
   Value outside;
+  // A mask or a divisor: what the round before made of the number itself limits nothing.
   for (const int node : cycle) {
     const std::size_t index = flow_.nodes()[index_of(node)].instruction;
     for (const int input : inputs_[index_of(node)]) {
@@ -286,11 +288,12 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
       continue;
     }
     const Instruction& instruction = program_.code[index];
+    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
     if (instruction.effect != Effect::compute || is_floating(instruction.opcode)) {
-      integers = steps = moves = false;
+      integers = steps = false;
+      moves &= mnemonic == "shfl";  // from lane to lane
       continue;
     }
-    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
     for (const Operand& source : instruction.sources) {
       if (source.kind == OperandKind::clock) outside.sources |= kClock;
     }
@@ -304,7 +307,13 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     const bool by_constant = instruction.sources.size() == 2 && (constant_of(instruction.sources[0], constant) ||
                                                                  constant_of(instruction.sources[1], constant));
     if (mnemonic == "setp") continue;
-    if (mnemonic == "and" || mnemonic == "rem" || (mnemonic == "xor" && by_constant)) {
+    // A mask or a divisor: what the loop makes of the number itself is none.
+    const auto limits = [&](const Operand& source) {
+      return source.kind != OperandKind::variable ||
+             std::ranges::none_of(flow_.reaching(index, source.variable), [&](int n) { return members.contains(n); });
+    };
+    if (((mnemonic == "and" || mnemonic == "rem") && std::ranges::any_of(instruction.sources, limits)) ||
+        (mnemonic == "xor" && by_constant)) {
       round = true;
     } else if (mnemonic != "not" && ((mnemonic != "add" && mnemonic != "sub") || !by_constant)) {
       in_turn = false;
@@ -322,7 +331,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     if (!integers && outside.polls.empty() && (outside.sources & ~(kWeak)) == 0) value.sources |= kWithinRound;
     return value;
   }
-  if (moves) {
+  if (moves && (integers || !outside.polls.empty())) {
     value = outside;
     if (!value.polls.empty()) value.sources |= kEarlier;
     return value;
@@ -337,13 +346,8 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
   return value;
 }
 
-void LoopValues::evaluate() {
-  inputs_ = flow_.inputs([&](const LoopFlow::Node& node, const auto& use) {
-    each_read(program_.code[node.instruction], use);
-    if (program_.code[node.instruction].partial) use(node.variable);
-  });
-  values_.resize(inputs_.size());
-  for (const Component& component : components_of(inputs_)) {
+void LoopValues::evaluate(const std::vector<Component>& order) {
+  for (const Component& component : order) {
     const Value value = component.cyclic ? cycle_value(component.nodes) : node_value(component.nodes.front());
     for (const int node : component.nodes) values_[index_of(node)] = value;
   }
