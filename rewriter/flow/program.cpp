@@ -1,7 +1,6 @@
 #include "rewriter/flow/program.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -485,111 +484,63 @@ class Builder {
     std::size_t instruction;
     LocalPlace place;
     std::int64_t bytes;
+    bool loads;
   };
 
-  std::vector<LocalAccess> local_accesses() const {
+  /// Adds those that are none of the known ones, which have no address any more. Of vectors, none.
+  void find_local_accesses(std::vector<LocalAccess>& accesses) const {
     const std::vector<const Instruction*> makers = makers_in(program_);
-    std::vector<LocalAccess> accesses;
     for (std::size_t i = 0; i < program_.code.size(); ++i) {
       const Instruction& instruction = program_.code[i];
-      if (!instruction.has_address || (instruction.effect != Effect::load && instruction.effect != Effect::store)) {
-        continue;
-      }
+      const bool loads = instruction.effect == Effect::load;
+      if (!instruction.has_address || (!loads && instruction.effect != Effect::store)) continue;
+      if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) continue;
       const std::optional<LocalPlace> place = local_place_of(makers, instruction.address);
       if (!place) continue;
-      const auto elements = static_cast<std::int64_t>(std::max<std::size_t>(
-          1, instruction.effect == Effect::load ? instruction.defines.size() : instruction.sources.size()));
       accesses.push_back({i,
                           {place->object, place->offset + instruction.offset},
-                          elements * std::max(1, bytes_of_type(instruction.opcode))});
+                          std::max(1, bytes_of_type(instruction.opcode)),
+                          loads});
     }
-    return accesses;
   }
 
-  /// Whether the access has become a move.
-  bool make_move(const LocalAccess& access) {
-    Instruction& instruction = program_.code[access.instruction];
-    const bool loads = instruction.effect == Effect::load;
-    if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) return false;
-    bool whole = true;
-    const Operand slot{OperandKind::variable, local_variable(access.place, access.bytes, whole)};
-    instruction.effect = Effect::compute;
-    instruction.has_address = false;
-    instruction.moves = whole;
-    instruction.partial = !whole && !loads;
-    if (loads) {
-      instruction.sources = {slot};
-    } else {
-      instruction.defines = {slot.variable};
-    }
-    return true;
-  }
-
-  /// Accesses to local memory at a known place become moves.
+  /// Accesses to local memory at a known place become moves. Each piece of the memory that no access divides is a
+  /// variable, so memory that is written by bytes and read as a word is written as a whole.
   void find_local_memory() {
+    std::vector<LocalAccess> accesses;
     // Pointers may themselves be kept in local memory, so each round can find more.
     for (int round = 0; round < 8; ++round) {
-      bool changed = false;
-      for (const LocalAccess& access : local_accesses()) changed = make_move(access) || changed;
-      if (!changed) break;
-      share_variables();
-    }
-  }
-
-  /// The variable of a place in local memory. Places that overlap without being the same share one variable, of which
-  /// each access is a part: `whole` becomes false.
-  int local_variable(const LocalPlace& place, std::int64_t bytes, bool& whole) {
-    std::map<std::int64_t, Slot>& slots = slots_[place.object];
-    Slot wanted{place.offset + bytes, -1, true};
-    std::int64_t begin = place.offset;
-    auto slot = slots.upper_bound(begin);
-    if (slot != slots.begin() && std::prev(slot)->second.end > begin) --slot;
-    if (slot != slots.end() && slot->first <= begin && slot->second.end >= wanted.end &&
-        (!slot->second.whole || (slot->first == begin && slot->second.end == wanted.end))) {
-      whole = slot->second.whole;
-      return slot->second.variable;
-    }
-    // No two slots overlap, so those that overlap with this place stand behind each other.
-    while (slot != slots.end() && slot->first < wanted.end) {
-      begin = std::min(begin, slot->first);
-      wanted.end = std::max(wanted.end, slot->second.end);
-      wanted.whole = false;
-      if (wanted.variable < 0) wanted.variable = slot->second.variable;
-      shared_[slot->second.variable] = wanted.variable;
-      slot = slots.erase(slot);
-    }
-    if (wanted.variable < 0) wanted.variable = new_variable();
-    slots[begin] = wanted;
-    whole = wanted.whole;
-    return wanted.variable;
-  }
-
-  /// Earlier accesses took their places for whole; now each is a part of one variable.
-  void share_variables() {
-    const auto one_of = [&](int& variable) {
-      auto found = shared_.find(variable);
-      if (found == shared_.end()) return false;
-      for (; found != shared_.end() && found->second != variable; found = shared_.find(variable))
-        variable = found->second;
-      return true;
-    };
-    for (Instruction& instruction : program_.code) {
-      for (Operand& source : instruction.sources) {
-        if (source.kind == OperandKind::variable && one_of(source.variable)) instruction.moves = false;
+      const std::size_t known = accesses.size();
+      find_local_accesses(accesses);
+      if (accesses.size() == known) break;
+      for (std::size_t i = known; i < accesses.size(); ++i) {
+        std::map<std::int64_t, int>& pieces = pieces_[accesses[i].place.object];
+        for (const std::int64_t bytes : {std::int64_t{0}, accesses[i].bytes}) {
+          pieces.try_emplace(accesses[i].place.offset + bytes, -1);
+        }
       }
-      for (int& variable : instruction.defines) {
-        if (!one_of(variable)) continue;
-        instruction.moves = false;
-        instruction.partial = true;
-      }
+      for (const LocalAccess& access : accesses) make_move(access);
     }
   }
 
-  struct Slot {
-    std::int64_t end;
-    int variable;
-    bool whole;
-  };
+  void make_move(const LocalAccess& access) {
+    std::map<std::int64_t, int>& pieces = pieces_[access.place.object];
+    std::vector<int> variables;
+    for (auto piece = pieces.find(access.place.offset); piece->first < access.place.offset + access.bytes; ++piece) {
+      if (piece->second < 0) piece->second = new_variable();
+      variables.push_back(piece->second);
+    }
+    Instruction& instruction = program_.code[access.instruction];
+    instruction.effect = Effect::compute;
+    instruction.has_address = false;
+    instruction.moves = variables.size() == 1;
+    if (!access.loads) {
+      instruction.defines = std::move(variables);
+      return;
+    }
+    instruction.sources.clear();
+    for (const int variable : variables) instruction.sources.push_back({OperandKind::variable, variable});
+  }
 
   const Module& module_;
   const Function& outer_;
@@ -601,9 +552,8 @@ class Builder {
   std::map<std::pair<Base, std::int64_t>, int> parameters_;
   std::map<Label, Base> bases_;
   std::set<std::string_view> stack_;
-  // Of local memory, by object and by offset; and the variables that became parts of another one, or of themselves.
-  std::map<std::pair<std::string_view, std::int64_t>, std::map<std::int64_t, Slot>> slots_;
-  std::map<int, int> shared_;
+  // Of local memory, by object: where pieces begin, and their variables; -1: nothing has read or written it.
+  std::map<std::pair<std::string_view, std::int64_t>, std::map<std::int64_t, int>> pieces_;
   std::size_t current_statement_ = 0;
   int next_instance_ = 0;
   Base next_base_ = 0;
