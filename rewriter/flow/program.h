@@ -69,7 +69,9 @@ std::vector<std::vector<std::size_t>> writers_in(const Program& program);
 std::vector<const Instruction*> makers_in(const Program& program);
 
 /// Whether its result is its source, in a register or in memory.
-inline bool passes_on(const Instruction& instruction) { return instruction.moves || instruction.behind >= 0; }
+inline bool passes_on(const Instruction& instruction) {
+  return instruction.moves || (instruction.behind >= 0 && !instruction.sources.empty());
+}
 
 /// Whether nothing stays of what the variables had that the instruction writes.
 inline bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }

@@ -314,7 +314,6 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
   const std::set<int> members(cycle.begin(), cycle.end());
   bool carried = false, steps = true, integers = true, moves = true, round = false, in_turn = true, table = false;
   Value outside;
-  // A mask or a divisor: what the round before made of the number itself limits nothing.
   for (const int node : cycle) {
     const std::size_t index = flow_.nodes()[index_of(node)].instruction;
     for (const int input : inputs_[index_of(node)]) {

@@ -158,7 +158,7 @@ class Search {
         comparison(writer, depth);
       } else if (makes_integer(instruction)) {
         condition(writer, instruction.sources[2], depth + 1);
-      } else if (joins_conditions(instruction.opcode) || (passes_on(instruction) && !instruction.sources.empty())) {
+      } else if (joins_conditions(instruction.opcode) || passes_on(instruction)) {
         const std::size_t count = mnemonic == "vote" ? 1 : instruction.sources.size();
         for (std::size_t i = 0; i < count && i < instruction.sources.size(); ++i) {
           condition(writer, instruction.sources[i], depth + 1);
