@@ -44,6 +44,7 @@ class Folder {
     instruction.sources.clear();
     instruction.targets.clear();
     instruction.has_address = instruction.moves = instruction.partial = false;
+    instruction.behind = -1;
   }
 
   std::optional<std::int64_t> known(const Operand& operand, int depth) {

@@ -134,7 +134,9 @@ RegisterCount::RegisterCount(const Program& program)
   const std::vector<std::vector<std::size_t>> writers = writers_in(program);
   for (const Instruction& instruction : program.code) {
     for (const int variable : instruction.defines) {
-      if (writers[index_of(variable)].size() == 1 && is_shared(instruction, shared_))
+      // What is in memory takes no register.
+      if (instruction.effect == Effect::store ||
+          (writers[index_of(variable)].size() == 1 && is_shared(instruction, shared_)))
         shared_[index_of(variable)] = true;
       const Width width = width_of(instruction);
       if (width == Width::predicate) predicate_[index_of(variable)] = true;

@@ -1,7 +1,6 @@
 #include "rewriter/flow/program.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,7 +59,7 @@ class Builder {
     }
     if (program_.problem.empty()) {
       fold_branches(program_);
-      find_local_memory();
+      find_memory();
       fold_branches(program_);
     }
     return std::move(program_);
@@ -454,142 +453,131 @@ class Builder {
     program_.code.push_back(std::move(instruction));
   }
 
-  /// Where a pointer into a function's own local memory points: the base and the offset.
-  struct LocalPlace {
-    std::pair<std::string_view, std::int64_t> object;  ///< its name, and which call of its function it belongs to
+  /// Where an address surely points.
+  struct Place {
+    /// A function's own local memory: its name, and which call of its function it belongs to. Or what is behind a
+    /// pointer that stays as it is: no name, and the variable that has the pointer.
+    std::pair<std::string_view, std::int64_t> object;
     std::int64_t offset = 0;
+    bool is_local() const { return !object.first.empty(); }
   };
 
-  static std::optional<LocalPlace> local_place_of(const std::vector<const Instruction*>& makers, const Operand& operand,
-                                                  int depth = 0) {
+  std::optional<Place> place_of(const std::vector<const Instruction*>& makers, const std::vector<bool>& written,
+                                const Operand& operand, int depth = 0) const {
     if (depth > 64) return std::nullopt;
     if (operand.kind == OperandKind::symbol) {
       // nvcc names each function's local memory so.
       if (operand.name.find("__local_depot") == std::string_view::npos) return std::nullopt;
-      return LocalPlace{{operand.name, operand.constant}, 0};
+      return Place{{operand.name, operand.constant}, 0};
     }
     if (operand.kind != OperandKind::variable) return std::nullopt;
-    const Instruction* const from = makers[static_cast<std::size_t>(operand.variable)];
+    const auto variable = static_cast<std::size_t>(operand.variable);
+    if (!written[variable]) return Place{{{}, operand.variable}, 0};
+    const Instruction* const from = makers[variable];
     if (from == nullptr || from->sources.empty()) return std::nullopt;
     const std::string_view mnemonic = mnemonic_of(from->opcode);
-    if (from->moves || mnemonic == "cvta") return local_place_of(makers, from->sources[0], depth + 1);
+    if (from->moves || mnemonic == "cvta" || (from->behind >= 0 && from->sources.size() == 1 && mnemonic == "ld")) {
+      return place_of(makers, written, from->sources[0], depth + 1);
+    }
     if (mnemonic != "add" || from->sources.size() != 2 || from->sources[1].kind != OperandKind::constant) {
       return std::nullopt;
     }
-    std::optional<LocalPlace> place = local_place_of(makers, from->sources[0], depth + 1);
+    std::optional<Place> place = place_of(makers, written, from->sources[0], depth + 1);
     if (place) place->offset += from->sources[1].constant;
     return place;
   }
 
-  struct LocalAccess {
+  struct Access {
     std::size_t instruction;
-    LocalPlace place;
+    Place place;
     std::int64_t bytes;
+    std::size_t elements;
+    bool loads;
   };
 
-  std::vector<LocalAccess> local_accesses() const {
+  /// Adds those that are none of the known ones; no loads that must see what others store.
+  void find_accesses(std::vector<Access>& accesses) const {
     const std::vector<const Instruction*> makers = makers_in(program_);
-    std::vector<LocalAccess> accesses;
+    std::vector<bool> written(makers.size());
+    for (const Instruction& instruction : program_.code) {
+      for (const int variable : instruction.defines) written[static_cast<std::size_t>(variable)] = true;
+    }
     for (std::size_t i = 0; i < program_.code.size(); ++i) {
       const Instruction& instruction = program_.code[i];
-      if (!instruction.has_address || (instruction.effect != Effect::load && instruction.effect != Effect::store)) {
+      const bool loads = instruction.effect == Effect::load;
+      if (!instruction.has_address || (!loads && instruction.effect != Effect::store) || instruction.behind >= 0)
         continue;
-      }
-      const std::optional<LocalPlace> place = local_place_of(makers, instruction.address);
-      if (!place) continue;
-      const auto elements = static_cast<std::int64_t>(std::max<std::size_t>(
-          1, instruction.effect == Effect::load ? instruction.defines.size() : instruction.sources.size()));
-      accesses.push_back({i,
-                          {place->object, place->offset + instruction.offset},
-                          elements * std::max(1, bytes_of_type(instruction.opcode))});
+      const std::optional<Place> place = place_of(makers, written, instruction.address);
+      if (!place || (loads && !place->is_local() && is_strong(instruction.opcode))) continue;
+      const std::size_t elements = loads ? instruction.defines.size() : instruction.sources.size();
+      const auto bytes = static_cast<std::int64_t>(elements) * std::max(1, bytes_of_type(instruction.opcode));
+      accesses.push_back({i, {place->object, place->offset + instruction.offset}, bytes, elements, loads});
     }
-    return accesses;
   }
 
-  /// Whether the access has become a move.
-  bool make_move(const LocalAccess& access) {
-    Instruction& instruction = program_.code[access.instruction];
-    const bool loads = instruction.effect == Effect::load;
-    if ((loads ? instruction.defines.size() : instruction.sources.size()) != 1) return false;
-    bool whole = true;
-    const Operand slot{OperandKind::variable, local_variable(access.place, access.bytes, whole)};
-    instruction.effect = Effect::compute;
-    instruction.has_address = false;
-    instruction.moves = whole;
-    instruction.partial = !whole && !loads;
-    if (loads) {
-      instruction.sources = {slot};
-    } else {
-      instruction.defines = {slot.variable};
-    }
-    return true;
-  }
-
-  /// Accesses to local memory at a known place become moves.
-  void find_local_memory() {
-    // Pointers may themselves be kept in local memory, so each round can find more.
+  /// Accesses to memory at a known place become moves if it is local, and get the place's variables else. Each piece of
+  /// the memory that no access divides is a variable, so memory that is written by bytes and read as a word is written
+  /// as a whole.
+  void find_memory() {
+    std::vector<Access> accesses;
+    // Pointers may themselves be kept in such memory, so each round can find more.
     for (int round = 0; round < 8; ++round) {
-      bool changed = false;
-      for (const LocalAccess& access : local_accesses()) changed = make_move(access) || changed;
-      if (!changed) break;
-      share_variables();
-    }
-  }
-
-  /// The variable of a place in local memory. Places that overlap without being the same share one variable, of which
-  /// each access is a part: `whole` becomes false.
-  int local_variable(const LocalPlace& place, std::int64_t bytes, bool& whole) {
-    std::map<std::int64_t, Slot>& slots = slots_[place.object];
-    Slot wanted{place.offset + bytes, -1, true};
-    std::int64_t begin = place.offset;
-    auto slot = slots.upper_bound(begin);
-    if (slot != slots.begin() && std::prev(slot)->second.end > begin) --slot;
-    if (slot != slots.end() && slot->first <= begin && slot->second.end >= wanted.end &&
-        (!slot->second.whole || (slot->first == begin && slot->second.end == wanted.end))) {
-      whole = slot->second.whole;
-      return slot->second.variable;
-    }
-    // No two slots overlap, so those that overlap with this place stand behind each other.
-    while (slot != slots.end() && slot->first < wanted.end) {
-      begin = std::min(begin, slot->first);
-      wanted.end = std::max(wanted.end, slot->second.end);
-      wanted.whole = false;
-      if (wanted.variable < 0) wanted.variable = slot->second.variable;
-      shared_[slot->second.variable] = wanted.variable;
-      slot = slots.erase(slot);
-    }
-    if (wanted.variable < 0) wanted.variable = new_variable();
-    slots[begin] = wanted;
-    whole = wanted.whole;
-    return wanted.variable;
-  }
-
-  /// Earlier accesses took their places for whole; now each is a part of one variable.
-  void share_variables() {
-    const auto one_of = [&](int& variable) {
-      auto found = shared_.find(variable);
-      if (found == shared_.end()) return false;
-      for (; found != shared_.end() && found->second != variable; found = shared_.find(variable))
-        variable = found->second;
-      return true;
-    };
-    for (Instruction& instruction : program_.code) {
-      for (Operand& source : instruction.sources) {
-        if (source.kind == OperandKind::variable && one_of(source.variable)) instruction.moves = false;
+      const std::size_t known = accesses.size();
+      find_accesses(accesses);
+      if (accesses.size() == known) break;
+      for (std::size_t i = known; i < accesses.size(); ++i) {
+        std::map<std::int64_t, int>& pieces = pieces_[accesses[i].place.object];
+        for (const std::int64_t bytes : {std::int64_t{0}, accesses[i].bytes}) {
+          pieces.try_emplace(accesses[i].place.offset + bytes, -1);
+        }
       }
-      for (int& variable : instruction.defines) {
-        if (!one_of(variable)) continue;
-        instruction.moves = false;
-        instruction.partial = true;
+      for (const Access& access : accesses) give_variables(access);
+    }
+    forget_unshared(accesses);
+  }
+
+  void give_variables(const Access& access) {
+    std::map<std::int64_t, int>& pieces = pieces_[access.place.object];
+    std::vector<int> variables;
+    for (auto piece = pieces.find(access.place.offset); piece->first < access.place.offset + access.bytes; ++piece) {
+      if (piece->second < 0) piece->second = new_variable();
+      variables.push_back(piece->second);
+    }
+    Instruction& instruction = program_.code[access.instruction];
+    if (access.place.is_local()) {
+      instruction.effect = Effect::compute;
+      instruction.has_address = false;
+      instruction.moves = access.elements == 1 && variables.size() == 1;
+    } else {
+      instruction.behind = static_cast<int>(access.place.object.second);
+    }
+    if (!access.loads) {
+      instruction.defines = std::move(variables);
+      return;
+    }
+    instruction.sources.clear();
+    for (const int variable : variables) instruction.sources.push_back({OperandKind::variable, variable});
+  }
+
+  /// Of what is behind pointers, only the variables stay that the function both writes and reads.
+  void forget_unshared(const std::vector<Access>& accesses) {
+    std::set<int> written, read;
+    for (const Access& access : accesses) {
+      const Instruction& instruction = program_.code[access.instruction];
+      if (!access.loads) written.insert(instruction.defines.begin(), instruction.defines.end());
+      if (!access.loads) continue;
+      for (const Operand& source : instruction.sources) read.insert(source.variable);
+    }
+    for (const Access& access : accesses) {
+      Instruction& instruction = program_.code[access.instruction];
+      if (instruction.behind < 0) continue;
+      if (access.loads) {
+        std::erase_if(instruction.sources, [&](const Operand& each) { return !written.contains(each.variable); });
+      } else {
+        std::erase_if(instruction.defines, [&](int variable) { return !read.contains(variable); });
       }
     }
   }
-
-  struct Slot {
-    std::int64_t end;
-    int variable;
-    bool whole;
-  };
 
   const Module& module_;
   const Function& outer_;
@@ -601,9 +589,8 @@ class Builder {
   std::map<std::pair<Base, std::int64_t>, int> parameters_;
   std::map<Label, Base> bases_;
   std::set<std::string_view> stack_;
-  // Of local memory, by object and by offset; and the variables that became parts of another one, or of themselves.
-  std::map<std::pair<std::string_view, std::int64_t>, std::map<std::int64_t, Slot>> slots_;
-  std::map<int, int> shared_;
+  // Of memory, by object: where pieces begin, and their variables; -1: nothing has read or written it.
+  std::map<std::pair<std::string_view, std::int64_t>, std::map<std::int64_t, int>> pieces_;
   std::size_t current_statement_ = 0;
   int next_instance_ = 0;
   Base next_base_ = 0;

@@ -1,4 +1,4 @@
-// A function as instructions over numbered variables: registers, parameters and the places in local memory whose
+// A function as instructions over numbered variables: registers, parameters and the places in memory whose
 // address is known. Calls inside loops are replaced by the bodies of the functions that they call, as far as those are
 // known.
 #pragma once
@@ -41,6 +41,9 @@ struct Instruction {
   std::int64_t offset = 0;
   bool moves =
       false;  ///< its one result is its one source: mov, and accesses to variables in parameters and local memory
+  /// Of a load or store behind a pointer that stays as it is: the variable that has the pointer. If the function both
+  /// writes and reads the place, variables stand for what is there: among the load's sources, as the store's results.
+  int behind = -1;
   bool partial = false;       ///< writes a part of its variable
   std::vector<int> targets;   ///< of branches: indices of instructions
   std::size_t statement = 0;  ///< in Function::statements; of an inlined instruction, the call
@@ -64,6 +67,11 @@ std::vector<std::vector<std::size_t>> writers_in(const Program& program);
 /// Per variable, the only instruction that writes it, if it always does, as a whole, and writes nothing else; else
 /// nullptr.
 std::vector<const Instruction*> makers_in(const Program& program);
+
+/// Whether its result is its source, in a register or in memory.
+inline bool passes_on(const Instruction& instruction) {
+  return instruction.moves || (instruction.behind >= 0 && !instruction.sources.empty());
+}
 
 /// Whether nothing stays of what the variables had that the instruction writes.
 inline bool replaces_all(const Instruction& instruction) { return instruction.guard < 0 && !instruction.partial; }

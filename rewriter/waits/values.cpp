@@ -19,6 +19,9 @@ bool reads_constant_memory(std::string_view opcode) {
          mnemonic_of(opcode) == "ldu";
 }
 
+/// Calls of the system that write nothing that the program reads.
+bool leaves_memory(std::string_view callee) { return callee == "vprintf" || callee == "__assertfail"; }
+
 /// Keeps equal steps equal.
 bool is_linear(std::string_view opcode) {
   static const std::set<std::string_view> kLinear = {"mov", "add",  "sub",  "cvt", "cvta",
@@ -54,6 +57,7 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
               return LoopFlow::Writes{&program.code[i].defines, replaces_all(program.code[i])};
             }),
       program_writers_(writers) {
+  std::vector<std::size_t> repeating;
   each_instruction(graph, loop, [&](std::size_t i) {
     const Instruction& instruction = program.code[i];
     const bool always = instruction.guard < 0 && graph.dominates(graph.block_of[i], loop.tail);
@@ -61,11 +65,13 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
     meets_ |= always && instruction.effect == Effect::barrier;
     switch (instruction.effect) {
       case Effect::atomic:
-        if (!keeps_the_word(instruction) && !repeats_itself(instruction)) writers_.push_back(i);
+        if (!keeps_the_word(instruction)) (may_repeat_itself(instruction) ? repeating : writers_).push_back(i);
+        break;
+      case Effect::call:
+        if (!leaves_memory(instruction.callee)) writers_.push_back(i);
         break;
       case Effect::store:
       case Effect::reduction:
-      case Effect::call:
       case Effect::asynchronous:
       case Effect::other_memory:
       case Effect::unknown:
@@ -75,7 +81,24 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
         break;
     }
   });
-  evaluate();
+  inputs_ = flow_.inputs([&](const LoopFlow::Node& node, const auto& use) {
+    each_read(program_.code[node.instruction], use);
+    if (program_.code[node.instruction].partial) use(node.variable);
+  });
+  values_.resize(inputs_.size());
+  const std::vector<Component> order = components_of(inputs_);
+  evaluate(order);
+  // An atomic that writes the same in each round, if it writes, changes nothing that the round before has read. All are
+  // taken for such; those that prove to be none may change what others write, so after some proofs none is.
+  constexpr int kProofs = 3;
+  for (int proof = 1; !repeating.empty(); ++proof) {
+    const auto repeats = [&](std::size_t atomic) { return proof < kProofs && reading_of(atomic) == Reading::attempt; };
+    const auto others = std::stable_partition(repeating.begin(), repeating.end(), repeats);
+    if (others == repeating.end()) break;
+    writers_.insert(writers_.end(), others, repeating.end());
+    repeating.erase(others, repeating.end());
+    evaluate(order);
+  }
 }
 
 WaitedFor LoopValues::memory_of(const Instruction& load) const {
@@ -159,19 +182,19 @@ bool LoopValues::keeps_the_word(const Instruction& atomic) const {
   return has_modifier(opcode, "min") && is_unsigned && all_ones;
 }
 
-bool LoopValues::repeats_itself(const Instruction& atomic) const {
-  std::int64_t value = 0;
-  return may_repeat_itself(atomic) && std::ranges::all_of(atomic.sources, [&](const Operand& operand) {
-           return constant_of(operand, value) ||
-                  (operand.kind == OperandKind::variable && !flow_.written_in_loop(operand.variable));
-         });
-}
-
 /// Whether the writer may write what the load reads, as far as their addresses tell.
 bool LoopValues::may_write(const Instruction& writer, const Instruction& load) const {
   if (!writer.has_address || !load.has_address) return true;
   const std::string_view to = space_of(writer.opcode), from = space_of(load.opcode);
   if (!to.empty() && !from.empty() && to != from) return false;
+  if (from == "local" && (writer.effect == Effect::atomic || writer.effect == Effect::reduction)) return false;
+  // What a pointer leads to is no element of an array, which has a computed address. Another pointer may lead there, to
+  // a value of this size; stores behind the same pointer have variables.
+  if (load.behind >= 0 && writer.effect == Effect::store && to != "local" &&
+      (writer.behind < 0 || writer.behind == load.behind ||
+       bytes_of_type(writer.opcode) != bytes_of_type(load.opcode))) {
+    return false;
+  }
   if (writer.address.kind != OperandKind::symbol || load.address.kind != OperandKind::symbol) return true;
   if (writer.address.name != load.address.name) return false;
   // Accesses of several elements, by vector instructions, are at most this long.
@@ -194,9 +217,12 @@ Reading LoopValues::reading_of(std::size_t index) const {
   if (instruction.effect != Effect::atomic) return Reading::none;
   if (keeps_the_word(instruction)) return Reading::strong;
   if (!may_repeat_itself(instruction)) return Reading::changes;
+  // What stays as it is, or an ordinary load finds at a place that the loop does not write.
   const bool fixed = std::ranges::all_of(instruction.sources, [&](const Operand& operand) {
     const Value value = value_of(index, operand);
-    return value.sources == 0 && value.polls.empty();
+    return value.sources == 0 && std::ranges::all_of(value.polls, [&](std::size_t poll) {
+             return program_.code[poll].behind >= 0 && !loop_may_write(program_.code[poll]);
+           });
   });
   return fixed ? Reading::attempt : Reading::changes;
 }
@@ -236,12 +262,26 @@ Value LoopValues::node_value(int node) const {
       constexpr std::uint32_t kChanging = kCounter | kSequence | kClock | kVaries | kCarried | kRewritten | kEarlier;
       Value value;
       if (reading == Reading::constant) return address;
-      if (reading == Reading::weak) value.sources |= loop_may_write(instruction) ? kWeak | kRewritten : kWeak;
+      if (reading == Reading::weak && loop_may_write(instruction)) value.sources |= kWeak | kRewritten;
+      if (reading == Reading::weak && instruction.behind < 0) value.sources |= kWeak;
       if (reading == Reading::changes) value.sources |= kCarried;
       if (address.sources & kChanging) value.sources |= kVaries;
       if (address.sources & kTable) value.sources |= kInTable;
       if (address.sources & (kTurn | kInTurn)) value.sources |= address.polls.empty() ? kInTurn : kVaries;
-      if (reading != Reading::weak) value.polls = {index};
+      if (reading != Reading::weak) {
+        value.polls = {index};
+      } else {
+        for (const Operand& source : instruction.sources) {
+          value.add(value_of(index, source));
+          const std::vector<std::size_t> writers = flow_.writers_of(index, source.variable);
+          if (std::ranges::count(writers, LoopFlow::npos) != 0) value.sources |= kEarlier;
+        }
+      }
+      return value;
+    }
+    case Effect::store: {
+      Value value;
+      for (const Operand& source : instruction.sources) value.add(value_of(index, source));
       return value;
     }
     case Effect::hardware_wait: {
@@ -286,11 +326,17 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
       continue;
     }
     const Instruction& instruction = program_.code[index];
+    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+    const auto is_outside = [&](const Operand& source) {
+      return source.kind != OperandKind::variable ||
+             std::ranges::none_of(flow_.reaching(index, source.variable), [&](int n) { return members.contains(n); });
+    };
+    if (instruction.behind >= 0 && is_outside(instruction.address)) continue;  // as a move
     if (instruction.effect != Effect::compute || is_floating(instruction.opcode)) {
-      integers = steps = moves = false;
+      integers = steps = false;
+      moves &= mnemonic == "shfl";  // from lane to lane
       continue;
     }
-    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
     for (const Operand& source : instruction.sources) {
       if (source.kind == OperandKind::clock) outside.sources |= kClock;
     }
@@ -304,7 +350,9 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     const bool by_constant = instruction.sources.size() == 2 && (constant_of(instruction.sources[0], constant) ||
                                                                  constant_of(instruction.sources[1], constant));
     if (mnemonic == "setp") continue;
-    if (mnemonic == "and" || mnemonic == "rem" || (mnemonic == "xor" && by_constant)) {
+    // A mask or a divisor that the loop makes of the number itself limits nothing.
+    if (((mnemonic == "and" || mnemonic == "rem") && std::ranges::any_of(instruction.sources, is_outside)) ||
+        (mnemonic == "xor" && by_constant)) {
       round = true;
     } else if (mnemonic != "not" && ((mnemonic != "add" && mnemonic != "sub") || !by_constant)) {
       in_turn = false;
@@ -322,7 +370,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     if (!integers && outside.polls.empty() && (outside.sources & ~(kWeak)) == 0) value.sources |= kWithinRound;
     return value;
   }
-  if (moves) {
+  if (moves && (integers || !outside.polls.empty())) {
     value = outside;
     if (!value.polls.empty()) value.sources |= kEarlier;
     return value;
@@ -337,13 +385,8 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
   return value;
 }
 
-void LoopValues::evaluate() {
-  inputs_ = flow_.inputs([&](const LoopFlow::Node& node, const auto& use) {
-    each_read(program_.code[node.instruction], use);
-    if (program_.code[node.instruction].partial) use(node.variable);
-  });
-  values_.resize(inputs_.size());
-  for (const Component& component : components_of(inputs_)) {
+void LoopValues::evaluate(const std::vector<Component>& order) {
+  for (const Component& component : order) {
     const Value value = component.cyclic ? cycle_value(component.nodes) : node_value(component.nodes.front());
     for (const int node : component.nodes) values_[index_of(node)] = value;
   }

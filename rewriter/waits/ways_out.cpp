@@ -71,11 +71,11 @@ class Search {
       const std::set<int>& reached = after == values_.loop().header ? kNothing : behind(after);
       std::set<std::size_t> found;
       for (const std::size_t writer : writers) {
-        if (reached.contains(graph_.block_of[writer])) found.insert(writer);
+        if (writer != LoopFlow::npos && reached.contains(graph_.block_of[writer])) found.insert(writer);
       }
       for (const std::size_t writer : writers) {
         if (reached.empty() || !found.empty()) break;
-        if (behind(graph_.block_of[writer]).contains(block)) found.insert(writer);
+        if (writer == LoopFlow::npos || behind(graph_.block_of[writer]).contains(block)) found.insert(writer);
       }
       if (!found.empty()) chosen.insert(std::move(found));
     }
@@ -83,6 +83,17 @@ class Search {
   }
 
   static Operand variable(int number) { return {OperandKind::variable, number}; }
+
+  /// Who may have written what the instruction reads; npos: for memory, the code before the loop as well.
+  std::set<std::size_t> origins_of(std::size_t reader, int variable) const {
+    std::set<std::size_t> all = values_.flow().origins_of(reader, variable);
+    const Instruction& instruction = program_.code[reader];
+    if (!all.empty() && instruction.behind >= 0 && instruction.effect == Effect::load) {
+      const std::vector<std::size_t> now = values_.flow().writers_of(reader, variable);
+      if (std::ranges::count(now, LoopFlow::npos) != 0) all.insert(LoopFlow::npos);
+    }
+    return all;
+  }
 
   /// Whether it makes an integer of a condition, which is its last source.
   static bool makes_integer(const Instruction& instruction) {
@@ -107,7 +118,7 @@ class Search {
       const Instruction& instruction = program_.code[writer];
       const std::string_view mnemonic = mnemonic_of(instruction.opcode);
       if (mnemonic == "setp" || mnemonic == "set" || makes_integer(instruction)) continue;
-      if (!joins_conditions(instruction.opcode) && !instruction.moves) return false;
+      if (!joins_conditions(instruction.opcode) && !passes_on(instruction)) return false;
       for (const Operand& source : instruction.sources) {
         if (mnemonic == "vote" && &source != &instruction.sources.front()) break;  // the mask
         if (!is_condition(writer, source, seen)) return false;
@@ -120,12 +131,13 @@ class Search {
   std::set<std::size_t> several_origins(std::size_t reader, Operand operand) const {
     std::set<std::size_t> seen;
     while (operand.kind == OperandKind::variable) {
-      std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
+      std::set<std::size_t> all = origins_of(reader, operand.variable);
       if (all.size() > 1) return all;
       if (all.empty()) return {};
       reader = *all.begin();
-      if (!program_.code[reader].moves || !seen.insert(reader).second) return {};
-      operand = program_.code[reader].sources.front();
+      const Instruction& writer = program_.code[reader];
+      if (!passes_on(writer) || writer.sources.size() != 1 || !seen.insert(reader).second) return {};
+      operand = writer.sources.front();
     }
     return {};
   }
@@ -133,9 +145,10 @@ class Search {
   void condition(std::size_t reader, const Operand& operand, int depth) {
     if (operand.kind != OperandKind::variable || !values_.flow().written_in_loop(operand.variable)) return;
     if (!visited_.insert({reader, operand.variable}).second) return;
-    const std::set<std::size_t> all = values_.flow().origins_of(reader, operand.variable);
+    const std::set<std::size_t> all = origins_of(reader, operand.variable);
     if (all.size() > 1) conditions_.insert(all);
     for (const std::size_t writer : all) {
+      if (writer == LoopFlow::npos) continue;
       const Instruction& instruction = program_.code[writer];
       if (instruction.guard >= 0) condition(writer, variable(instruction.guard), depth + 1);
       const std::string_view mnemonic = mnemonic_of(instruction.opcode);
@@ -145,7 +158,7 @@ class Search {
         comparison(writer, depth);
       } else if (makes_integer(instruction)) {
         condition(writer, instruction.sources[2], depth + 1);
-      } else if (joins_conditions(instruction.opcode) || instruction.moves) {
+      } else if (joins_conditions(instruction.opcode) || passes_on(instruction)) {
         const std::size_t count = mnemonic == "vote" ? 1 : instruction.sources.size();
         for (std::size_t i = 0; i < count && i < instruction.sources.size(); ++i) {
           condition(writer, instruction.sources[i], depth + 1);

@@ -259,6 +259,12 @@ TEST(RewriterRecognize, AnAddressThatTheLoopMayWriteVaries) {
   expect("$L: ld.global.u64 %rd3, [%rd1]; st.global.u64 [%rd1], %rd2; " + poll, {"not_a_wait"});
   expect("$L: ld.global.u64 %rd3, [%rd1]; st.u64 [%rd5], %rd2; " + poll, {"not_a_wait"});
   expect("$L: ld.global.u64 %rd3, [%rd1]; atom.global.add.u64 %rd6, [%rd5], 8; " + poll, {"not_a_wait"});
+  expect("$L: ld.global.u64 %rd3, [%rd1]; add.s64 %rd6, %rd3, 4; st.global.u64 [%rd1], %rd6; " + poll, {"not_a_wait"});
+  // What is written has another size, or is an element of an array.
+  expect("$L: ld.global.u64 %rd3, [%rd1]; st.u32 [%rd5], %r1; " + poll, {"wait_not_patchable"});
+  expect("mul.wide.u32 %rd7, %r1, 8; add.s64 %rd6, %rd5, %rd7; $L: ld.global.u64 %rd3, [%rd1]; st.u64 [%rd6], %rd2; " +
+             poll,
+         {"wait_not_patchable"});
   // What is written is certainly elsewhere: the loop waits, and does more.
   expect("$L: ld.shared.u64 %rd3, [state+96]; st.shared.u32 [state+32], %r1; " + poll, {"wait_not_patchable"});
   expect("$L: ld.shared.u64 %rd3, [state+96]; st.global.u64 [%rd1], %rd2; " + poll, {"wait_not_patchable"});
