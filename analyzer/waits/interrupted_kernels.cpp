@@ -67,11 +67,12 @@ bool by_turns(const Lengthened& launch, TimeNs turn) {
   return std::round(turns) >= 1 && std::abs(turns - std::round(turns)) <= kAlike;
 }
 
-/// What most of the launches that are longer while they run alone, or late, are longer by; empty: they differ.
-std::optional<TimeNs> usual_turn(const std::vector<Lengthened>& all) {
+/// What most of the launches that are longer while they run alone are longer by, and `with_late` those that are late;
+/// empty: they differ.
+std::optional<TimeNs> usual_turn(const std::vector<Lengthened>& all, bool with_late) {
   std::vector<TimeNs> alone;
   for (const Lengthened& each : all) {
-    if (each.alone) alone.push_back(each.by);
+    if (each.alone && (with_late || each.kind != kLateStart)) alone.push_back(each.by);
   }
   std::ranges::sort(alone);
   std::size_t first = 0, most = 0;
@@ -194,8 +195,14 @@ class TurnSearch {
     }
   }
 
+  /// A launch may be late by any part of a turn, so late starts may differ where what is longer does not.
   std::optional<InterruptedKernels> judge(const DeviceContext& context, const std::vector<Lengthened>& all) const {
-    const std::optional<TimeNs> turn = usual_turn(all);
+    std::optional<InterruptedKernels> found = judge(context, all, usual_turn(all, false));
+    return found && found->sure ? found : judge(context, all, usual_turn(all, true));
+  }
+
+  std::optional<InterruptedKernels> judge(const DeviceContext& context, const std::vector<Lengthened>& all,
+                                          std::optional<TimeNs> turn) const {
     if (!turn) return std::nullopt;
     InterruptedKernels found;
     std::tie(found.process, found.context, found.device) = context;

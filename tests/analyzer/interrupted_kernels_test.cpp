@@ -244,6 +244,19 @@ TEST(InterruptedKernels, AreSureWhereLateStartsAndKernelsAgree) {
   EXPECT_EQ(found[0].kinds, 2u);
 }
 
+TEST(InterruptedKernels, ShowATurnOfWhichLaunchesMeetAnyPart) {
+  for (unsigned seed = 0; seed < kProgramSeeds; ++seed) {
+    Interrupted program(seed);
+    program.share(2'500'000, 2'500'000);
+    std::vector<TimeNs> late;
+    for (int i = 0; i < 500; ++i) late.push_back(static_cast<TimeNs>(program.random(2e5, 2.5e6)));
+    const std::vector<InterruptedKernels> found = with_late_starts(program, late);
+    ASSERT_EQ(found.size(), 1u) << seed;
+    EXPECT_TRUE(found[0].sure) << seed;
+    EXPECT_NEAR(static_cast<double>(found[0].turn_ns), 2.5e6, 1e5) << seed;
+  }
+}
+
 TEST(InterruptedKernels, NameTheRecordedProcessForWhichLaunchesAreLate) {
   Interrupted program(3);
   const std::vector<TimeNs> late(30, 2'400'000);
