@@ -1,5 +1,4 @@
 #include "analyzer/ranks/rank_devices.h"
-#include "analyzer/words/runtime_names.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/words/runtime_names.h"
 #include "protocol/mpi_operation.h"
 
 namespace wicprof::analyzer {

@@ -321,7 +321,7 @@ std::optional<ComparedDevices> devices_of(const TraceModel& model, const std::ve
 /// A range explains the rank's time on the host, a kernel that of its device.
 bool can_explain(PlaceKind kind, RankCause cause) {
   if (cause == RankCause::kernels) return kind == PlaceKind::kernel;
-  return cause != RankCause::copies && kind != PlaceKind::kernel;
+  return cause != RankCause::copies && cause != RankCause::shared_device && kind != PlaceKind::kernel;
 }
 
 /// Of the places that explain about as much as the best one, the most specific: that in which the rank is shortest.

@@ -24,8 +24,7 @@ std::string text_of(const InterruptedKernels& found) {
   const std::string turn = format_duration(found.turn_ns);
   if (!found.sure)
     return fmt::format(
-        "GPU {} may be another program's by turns: work of process {} begins late by the same {} again and "
-        "again",
+        "GPU {} may be another program's by turns: work of process {} begins late by the same {} again and again",
         found.device, found.process, turn);
   const std::string has =
       fmt::format("{} ha{} GPU {} by turns", others_text(found), found.others.size() > 1 ? "ve" : "s", found.device);
@@ -36,7 +35,7 @@ std::string text_of(const InterruptedKernels& found) {
 
 std::string evidence_of(const InterruptedKernels& found) {
   std::string text;
-  if (found.kernels > 0)
+  if (found.kinds > 0)
     text = fmt::format("{} of {} that take {} to {} without a turn; ", count_of(found.kernels, "run"),
                        count_of(found.kinds, "kernel shape"), format_duration(found.shortest_ns),
                        format_duration(found.longest_ns));
@@ -73,9 +72,8 @@ RuleOutcome apply<struct SharedDevice>(const RuleInput& input) {
               "left), give each program a GPU or a MIG instance of its own, or let them share by MPS, which needs no "
               "turns"
             : "look for other programs on the GPU (outside of containers, nvidia-smi names them); if there are none, "
-              "look "
-              "for what the streams wait for that takes equally long each time: a host function, a flag, an event of "
-              "another process";
+              "look for what the streams wait for that takes equally long each time: a host function, a flag, an event "
+              "of another process";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

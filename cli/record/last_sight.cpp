@@ -25,7 +25,7 @@ constexpr TimeNs kKeptAfter = 3 * kSecond;
 /// For the stacks of all processes: the recorder has other things to do.
 constexpr TimeNs kStackPatience = 300 * kMillisecond;
 
-/// And the children of the processes, which only a view with stacks has.
+/// Also takes the children of the processes, which only a view with stacks has.
 void take_stacks(analyzer::StuckView& from, analyzer::StuckView& to) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, analyzer::SeenThread*> known;
   for (analyzer::SeenThread& thread : from.threads) known[{thread.process, thread.thread}] = &thread;
