@@ -125,8 +125,8 @@ RuleOutcome apply<struct DependentKernelPairs>(const RuleInput& input) {
   }
   for (const CrowdedKernel& crowded : input.crowded_kernels) {
     // Turns make kernels longer that run alone, and those beside others: their lengths cannot be compared.
-    const bool interrupted = std::ranges::any_of(input.interrupted_kernels,
-                                                 [&](const auto& of) { return of.device == crowded.device; });
+    const bool interrupted =
+        std::ranges::any_of(input.interrupted_kernels, [&](const auto& of) { return of.device == crowded.device; });
     if (interrupted) continue;
     if (std::optional<Finding> finding = crowded_finding(crowded, whole))
       outcome.findings.push_back(std::move(*finding));

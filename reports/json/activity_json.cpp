@@ -467,14 +467,33 @@ Json energy_value(const EnergyUse& use) {
 void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["digest"] = nullptr;
   if (!model.is_digest()) return;
-  static constexpr std::string_view kMissing[] = {
-      "classification",  "sites",         "choices",      "pc_sampling",
-      "stalls",          "polling_loops", "wait_model",   "interference",
-      "overlap",         "critical_path", "prediction",   "kernels",
-      "graphs",          "host_waits",    "lateness",     "dependent_kernels",
-      "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
-      "clocks",          "parties",       "decisions",    "counted_waits",
-      "energy",          "mbarrier_waits",    "interrupted_kernels"};
+  static constexpr std::string_view kMissing[] = {"classification",
+                                                  "sites",
+                                                  "choices",
+                                                  "pc_sampling",
+                                                  "stalls",
+                                                  "polling_loops",
+                                                  "wait_model",
+                                                  "interference",
+                                                  "overlap",
+                                                  "critical_path",
+                                                  "prediction",
+                                                  "kernels",
+                                                  "graphs",
+                                                  "host_waits",
+                                                  "lateness",
+                                                  "dependent_kernels",
+                                                  "crowded_kernels",
+                                                  "host_polling",
+                                                  "stream_waits",
+                                                  "stream_waits_without_event",
+                                                  "clocks",
+                                                  "parties",
+                                                  "decisions",
+                                                  "counted_waits",
+                                                  "energy",
+                                                  "mbarrier_waits",
+                                                  "interrupted_kernels"};
   const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
   for (const std::string_view key : missing) value[std::string(key)] = nullptr;
   value["digest"] = digest_value(model, analysis.mpi, missing);
