@@ -5,8 +5,8 @@
 #include <climits>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 
+#include "protocol/file_text.h"
 #include "protocol/shell_words.h"
 
 namespace wicprof {
@@ -18,8 +18,7 @@ std::string file_of(std::uint32_t pid, const char* name) { return "/proc/" + std
 }  // namespace
 
 std::string command_line_of(std::uint32_t pid) {
-  std::ifstream file(file_of(pid, "cmdline"), std::ios::binary);
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  const std::string all = file_text(file_of(pid, "cmdline"));
   std::string line;
   for (std::size_t begin = 0; begin < all.size();) {
     const std::size_t end = std::min(all.find('\0', begin), all.size());

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -28,6 +27,7 @@
 #include "cli/record/loadable.h"
 #include "cli/terminal/messages.h"
 #include "protocol/environment.h"
+#include "protocol/file_text.h"
 #include "protocol/own_file.h"
 #include "protocol/process.h"
 #include "protocol/session.h"
@@ -42,11 +42,6 @@ constexpr TimeNs kLook = 2 * kMillisecond;
 
 std::string proc(pid_t pid, const char* what) { return fmt::format("/proc/{}/{}", pid, what); }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// "process 4242 (python3)"
 std::string words_of(pid_t pid) {
   return fmt::format("process {} ({})", pid, executable_name_of(static_cast<std::uint32_t>(pid)));
@@ -59,7 +54,7 @@ struct Life {
   bool over() const { return started.empty() || state == 'Z' || state == 'X'; }
 };
 Life life_of(pid_t pid) {
-  const std::string stat = content_of(proc(pid, "stat"));
+  const std::string stat = file_text(proc(pid, "stat"));
   const std::size_t name_end = stat.rfind(')');  // then " STATE PPID ...", the start time being the 20th of these
   if (name_end == std::string::npos || name_end + 2 >= stat.size()) return {};
   Life life{stat[name_end + 2], {}};
@@ -101,7 +96,7 @@ Mapped mapped_by(pid_t pid) {
 }
 
 std::string environment_of(pid_t pid, const std::string& name) {
-  const std::string all = content_of(proc(pid, "environ"));
+  const std::string all = file_text(proc(pid, "environ"));
   for (std::size_t at = 0; at < all.size(); at = std::min(all.find('\0', at), all.size()) + 1) {
     if (all.compare(at, name.size() + 1, name + "=") == 0) return std::string(all.c_str() + at + name.size() + 1);
   }
@@ -261,7 +256,7 @@ Result<pid_t> process_to_attach(const std::string& named, bool join) {
   const auto fitting_of = [&](const std::vector<pid_t>& all) {
     std::vector<pid_t> fitting;
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](pid_t each) {
-      const std::string thread = content_of(proc(each, "comm"));
+      const std::string thread = file_text(proc(each, "comm"));
       return executable_name_of(static_cast<std::uint32_t>(each)) == named || thread == named + "\n";
     });
     return fitting;

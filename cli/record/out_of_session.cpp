@@ -5,10 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
+#include "protocol/file_text.h"
 #include "protocol/process.h"
 #include "protocol/session.h"
 
@@ -16,10 +15,7 @@ namespace wicprof::cli {
 
 namespace {
 
-std::string words_of(pid_t pid, const char* what) {
-  std::ifstream file(fmt::format("/proc/{}/{}", pid, what), std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string words_of(pid_t pid, const char* what) { return file_text(fmt::format("/proc/{}/{}", pid, what)); }
 
 /// Whether a process has started with an environment that lacks the session's name. False also where it has written
 /// something else to that place, as programs do that set their title.

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 
+#include "protocol/file_text.h"
 #include "protocol/session.h"
 
 namespace wicprof::cli {
@@ -14,8 +14,7 @@ constexpr int kMostAncestors = 1000;  // the chain may change while it is read
 
 /// The parent's pid; 0: there is none, or the process has ended.
 pid_t parent_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  const std::string all = file_text("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = all.rfind(')');  // the name may contain anything; then ") STATE PARENT"
   return name_end == std::string::npos || name_end + 4 > all.size() ? 0 : std::atoi(all.c_str() + name_end + 4);
 }

@@ -6,8 +6,8 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "protocol/file_text.h"
 
 namespace wicprof::cli {
 
@@ -15,8 +15,7 @@ namespace {
 
 // The device number of the controlling terminal; 0 without one.
 unsigned terminal_device() {
-  std::ifstream file("/proc/self/stat");
-  const std::string stat{std::istreambuf_iterator<char>(file), {}};
+  const std::string stat = file_text("/proc/self/stat");
   const std::size_t name_end = stat.rfind(')');  // the name before it may contain anything
   int device = 0;
   if (name_end == std::string::npos) return 0;

@@ -9,11 +9,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -22,16 +22,12 @@
 #include "cli/sessions/open_entries.h"
 #include "cli/stacks/native_stack.h"
 #include "cli/stacks/python_stacks.h"
+#include "protocol/file_text.h"
 #include "store/read/reader.h"
 
 namespace wicprof::cli {
 
 namespace {
-
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string readable(const char* symbol) {
   int status = 0;
@@ -76,7 +72,7 @@ std::vector<std::uint32_t> children_of(std::uint32_t pid) {
   std::vector<analyzer::SeenThread> threads;
   add_threads(pid, threads);
   for (const analyzer::SeenThread& thread : threads) {
-    std::ifstream of_thread(fmt::format("/proc/{}/task/{}/children", pid, thread.thread));
+    std::istringstream of_thread(file_text(fmt::format("/proc/{}/task/{}/children", pid, thread.thread)));
     children.insert(children.end(), std::istream_iterator<std::uint32_t>(of_thread), {});
   }
   return children;

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 
 #include "cli/stacks/stack_walk.h"
+#include "protocol/file_text.h"
 #include "protocol/symbol_name.h"
 #include "rewriter/images/elf.h"
 
@@ -40,9 +40,7 @@ std::string file_of(pid_t pid, const Mapping& mapping) {
   const std::string path = fmt::format("/proc/{}/root{}", pid, mapping.path);
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || status.st_ino != mapping.inode || status.st_size > kLargestFile) return {};
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(bytes).str();
+  return file_text(path);
 }
 
 /// Names the frames whose addresses, as the file has them, are the keys.

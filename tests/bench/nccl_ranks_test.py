@@ -36,7 +36,7 @@ class Smoke(unittest.TestCase):
     def test_rows(self):
         rows = self.bench()
         self.assertEqual(rows["equal_findings"]["value"], 0)
-        self.assertEqual((rows["rank_right"]["value"], rows["rank_right"]["params"]["jobs"]), (5, 5), self.output)
+        self.assertEqual((rows["rank_right"]["value"], rows["rank_right"]["params"]["jobs"]), (7, 7), self.output)
         for cause in ("sleep", "kernel", "data", "copy"):  # a program beside the test may take the CPU from `compute`
             self.assertTrue(rows[f"{cause}_cost"]["params"]["cause_right"], self.output)
             self.assertGreater(rows[f"{cause}_cost"]["ratio"], 0.7, self.output)
