@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/file_text.h"
 #include "protocol/shell_words.h"
 #include "tests/protocol/ring_contents.h"
 
@@ -157,6 +158,13 @@ TEST(ShellWord, QuotesWhatAShellInterprets) {
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("a b"), "'a b'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+}
+
+TEST(FileTextTest, IsEmptyWhereAReadFails) {
+  EXPECT_EQ(file_text("/proc/self/mem"), "");  // its first page is not mapped: the read fails, as of one that has ended
+  EXPECT_EQ(file_text("/no/such/file"), "");
+  EXPECT_EQ(file_text("/proc/self"), "");
+  EXPECT_NE(file_text("/proc/self/stat"), "");
 }
 
 }  // namespace
