@@ -128,8 +128,13 @@ class TurnSearch {
     return std::ranges::count(suspect_, true) > 0;
   }
 
+  /// Most kernels are of the context of the kernel before.
   std::uint32_t number_of(const DeviceContext& context) {
-    return numbers_.try_emplace(context, static_cast<std::uint32_t>(numbers_.size())).first->second;
+    if (context != last_ || numbers_.empty()) {
+      last_ = context;
+      last_number_ = numbers_.try_emplace(context, static_cast<std::uint32_t>(numbers_.size())).first->second;
+    }
+    return last_number_;
   }
 
   void take_usual() {
@@ -146,16 +151,18 @@ class TurnSearch {
   }
 
   void take_longer() {
-    std::map<DeviceContext, TimeNs> ends;
+    std::vector<TimeNs> ends;  // by context
     for (std::size_t i = 0; i < model_.kernels.size(); ++i) {
       const store::KernelRow& kernel = model_.kernels[i];
       const DeviceContext context = context_of(kernel);
-      TimeNs& end = ends[context];
+      const std::uint32_t number = number_of(context);
+      if (number >= ends.size()) ends.resize(number + 1);
+      TimeNs& end = ends[number];
       const bool beside = end > kernel.start;
       end = std::max(end, kernel.end);
       const std::uint32_t kind = kinds_.kind_of(i);
       if (!suspect_[kind]) continue;
-      const auto usual = usual_.find({number_of(context), kind});
+      const auto usual = usual_.find({number, kind});
       if (usual == usual_.end()) continue;
       const TimeNs length = kernel.end - kernel.start, by = length - usual->second;
       if (by < kLeastTurn || static_cast<double>(length) < kLonger * static_cast<double>(usual->second)) continue;
@@ -176,8 +183,9 @@ class TurnSearch {
     std::erase_if(late, [](const LateStart& start) { return start.late_ns < kLeastTurn; });
     if (late.size() < kLeastHits) return;
     std::ranges::sort(late, {}, &LateStart::begin);
-    std::map<store::ProcessId, std::set<DeviceContext>> contexts;
-    for (const auto& kernel : model_.kernels) contexts[kernel.process].insert(context_of(kernel));
+    for (const auto& kernel : model_.kernels) number_of(context_of(kernel));
+    std::map<store::ProcessId, std::vector<DeviceContext>> contexts;
+    for (const auto& [context, number] : numbers_) contexts[std::get<0>(context)].push_back(context);
     std::map<DeviceContext, TimeNs> ends;
     std::size_t next = 0;
     for (const LateStart& start : late) {
@@ -188,7 +196,7 @@ class TurnSearch {
       }
       const auto of = contexts.find(start.process);
       if (of == contexts.end() || of->second.size() != 1) continue;
-      const DeviceContext& context = *of->second.begin();
+      const DeviceContext& context = of->second.front();
       // What waits for its own context's kernels waits for no other's turn. Several kernels may begin after a turn.
       if (ends[context] > start.begin || begins_within(next, context, start.end - start.late_ns / 10)) continue;
       lengthened_[context].push_back({kLateStart, start.begin, start.end, 0, start.late_ns, true});
@@ -266,6 +274,8 @@ class TurnSearch {
   const WaitKernels& kinds_;
   std::vector<bool> suspect_;  // by kind
   std::map<DeviceContext, std::uint32_t> numbers_;
+  DeviceContext last_;  // whose number was asked for last
+  std::uint32_t last_number_ = 0;
   std::unordered_map<KindOfContext, TimeNs, KindOfContextHash> usual_;
   std::map<DeviceContext, std::vector<Lengthened>> lengthened_;
 };
