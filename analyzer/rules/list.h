@@ -17,7 +17,7 @@ inline constexpr Rule kRules[] = {
     {"slow_device", "a rank whose GPU takes longer than the others' for the same kernels", apply<struct SlowDevice>,
      true},
     {"slow_link", "a rank whose copies take longer than the others' same ones", apply<struct SlowLink>, true},
-    {"shared_device", "kernels that other programs' turns on the GPU interrupt", apply<struct SharedDevice>},
+    {"shared_device", "kernels that other programs' turns on the GPU interrupt or delay", apply<struct SharedDevice>},
     {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},
     {"no_gain", "waits that cost nothing, where parking gains nothing", apply<struct NoGain>},
     {"host_spin", "host threads that burn CPU time while they wait", apply<struct HostSpin>},
