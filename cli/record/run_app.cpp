@@ -10,12 +10,13 @@
 #include <new>
 #include <vector>
 
-#include "cli/record/child_processes.h"
 #include "cli/record/held_program.h"
 #include "cli/record/last_way.h"
 #include "cli/record/recording_run.h"
 #include "cli/record/stop_signal.h"
+#include "cli/record/subreaper.h"
 #include "cli/record/terminal_signals.h"
+#include "cli/stacks/child_processes.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "protocol/limit_words.h"
@@ -55,7 +56,7 @@ Result<RunOutcome> record(const RunPlan& plan, TerminalSignals& signals) {
                  [last_way] { last_way->warn(); }});
   if (const Result<> enough = check_descriptors(); !enough) return enough.error();
   if (plan.wait_for_all) {
-    if (const Result<std::vector<pid_t>> listed = child_processes(); !listed) return listed.error();
+    if (const Result<std::vector<pid_t>> listed = child_processes(getpid()); !listed) return listed.error();
   }
   const Subreaper subreaper(plan.wait_for_all);
   Result<HeldProgram> held =

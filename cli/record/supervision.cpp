@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "cli/record/child_processes.h"
 #include "cli/record/guarded.h"
 #include "cli/record/stop_signal.h"
+#include "cli/stacks/child_processes.h"
 #include "cli/terminal/messages.h"
 #include "protocol/environment.h"
 #include "protocol/shell_words.h"
@@ -338,7 +339,7 @@ void Supervision::send(int signal) {
 /// The living processes that became wic-prof's children. Waits for the ended ones.
 std::vector<pid_t> Supervision::left_behind() {
   std::vector<pid_t> living;
-  const Result<std::vector<pid_t>> children = child_processes();
+  const Result<std::vector<pid_t>> children = child_processes(getpid());
   if (!children) return living;
   for (const pid_t pid : *children) {
     if (pid == app_.pid() || pid == helper_) continue;

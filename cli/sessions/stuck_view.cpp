@@ -13,13 +13,13 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <utility>
 
 #include "analyzer/stuck/trace_rows.h"
 #include "analyzer/stuck/view_text.h"
 #include "cli/sessions/open_entries.h"
+#include "cli/stacks/child_processes.h"
 #include "cli/stacks/native_stack.h"
 #include "cli/stacks/python_stacks.h"
 #include "protocol/file_text.h"
@@ -64,18 +64,6 @@ void add_threads(std::uint32_t pid, std::vector<analyzer::SeenThread>& to) {
     to.push_back(std::move(thread));
   }
   closedir(folder);
-}
-
-/// The processes that a process has started and that have not ended.
-std::vector<std::uint32_t> children_of(std::uint32_t pid) {
-  std::vector<std::uint32_t> children;
-  std::vector<analyzer::SeenThread> threads;
-  add_threads(pid, threads);
-  for (const analyzer::SeenThread& thread : threads) {
-    std::istringstream of_thread(file_text(fmt::format("/proc/{}/task/{}/children", pid, thread.thread)));
-    children.insert(children.end(), std::istream_iterator<std::uint32_t>(of_thread), {});
-  }
-  return children;
 }
 
 /// The thread's number in its own PID namespace.
@@ -157,7 +145,10 @@ void add_children(analyzer::StuckView& view) {
   const std::size_t parents = view.processes.size();
   for (std::size_t i = 0; i < parents; ++i) {
     const std::uint32_t parent = view.processes[i].pid;
-    for (const std::uint32_t pid : children_of(parent)) {
+    const Result<std::vector<pid_t>> children = child_processes(static_cast<pid_t>(parent));
+    if (!children) continue;  // it has ended, or the system has no such list
+    for (const pid_t child_pid : *children) {
+      const auto pid = static_cast<std::uint32_t>(child_pid);
       if (!known.insert(pid).second) continue;
       analyzer::SeenProcess& child = view.processes.emplace_back();
       child.pid = pid;
@@ -216,6 +207,7 @@ Result<SeenSession> look_at_session(const SessionInfo& session, const SessionSta
     process.shares_memory = is_sharer(map->open_work(), process.pid);
     if (process.alive) add_threads(process.pid, view.threads);
   }
+  add_children(view);
   for (const std::uint32_t pid : add_stacks(view)) {
     seen.not_seen.push_back(fmt::format(
         "the Python functions of process {}: the system lets only its user and its parents look into it (sysctl "

@@ -50,7 +50,7 @@ class Traces(Files):
                                cwd=self.work, env=self.env, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.started.append(run)
-        self.until_answer(self.is_first(kind, "likely", lambda answer: None))
+        self.until_answer(self.is_first(kind, "likely", self.names_the_child if python else lambda answer: None))
         traces = [f"{name}.{rank}.wicprof" for rank in range(ranks)]
         if python:
             self.until(lambda: all(map(self.has_open_work, traces)), "what the ranks are in, in their traces")
@@ -58,6 +58,12 @@ class Traces(Files):
         self.finish(run)
         self.until(lambda: not self.sessions(), "the end of all recorders")
         return traces
+
+    def names_the_child(self, answer):
+        """Of the two that rank 1 has started, the one that does not wait for what to do."""
+        children = [line for line in answer["causes"][0]["evidence"] if line.startswith("its child process")]
+        self.assertEqual(len(children), 1, answer["causes"][0])
+        self.assertRegex(children[0], r"^its child process \d+ \(python[^)]*\) .* at hang.py:\d+ in decode$")
 
     def has_open_work(self, trace):
         with contextlib.closing(sqlite3.connect(f"file:{self.work / trace}?mode=ro", uri=True)) as database:
@@ -73,9 +79,7 @@ class Traces(Files):
         self.assert_first(answer, "absent_rank",
                           r"^rank 1 of 3 .* its thread \d+ .* at threading.py:\d+ in Condition.wait, from "
                           r"hang.py:\d+ in load_batch; it has not come to MPI_Barrier number 2 ")
-        children = [line for line in answer["causes"][0]["evidence"] if line.startswith("its child process")]
-        self.assertEqual(len(children), 1, answer["causes"][0])
-        self.assertRegex(children[0], r"^its child process \d+ \(python[^)]*\) .* at hang.py:\d+ in decode$")
+        self.names_the_child(answer)
 
     @mpi_case.of_each_implementation
     def test_a_rank_that_sleeps(self, implementation):
