@@ -25,9 +25,9 @@ using SameWork = std::map<std::string, SameRuns>;
 /// Of one rank.
 struct CommonWork {
   SameWork kernels;  ///< without NCCL's, without whole graphs, and without launches that wait at a wait site
-  /// What turns of other programs on its devices make its kernels longer by, in sum.
+  SameWork copies;   ///< of at least kLeastCopied bytes, without memory that is pageable or managed
+  /// What turns of other programs on its devices make its kernels longer by, in sum. Digests do not have it.
   TimeNs interrupted = 0;
-  SameWork copies;  ///< of at least kLeastCopied bytes, without memory that is pageable or managed
 };
 /// Shorter copies take as long for their setup. Not calibrated.
 inline constexpr std::uint64_t kLeastCopied = 1 << 16;

@@ -116,12 +116,13 @@ class TurnSearch {
       const std::uint32_t kind = kinds_.kind_of(i);
       if (kind >= ranges.size()) ranges.resize(kind + 1);
       const TimeNs length = kernel.end - kernel.start;
+      if (length <= 0) continue;  // its times are not known
       ranges[kind] = {std::min(ranges[kind].least, length), std::max(ranges[kind].most, length)};
     }
     suspect_.assign(ranges.size(), false);
     for (std::uint32_t kind = 0; kind < ranges.size(); ++kind) {
       const auto [least, most] = ranges[kind];
-      suspect_[kind] = least > 0 && most - least >= kLeastTurn &&
+      suspect_[kind] = most - least >= kLeastTurn &&
                        static_cast<double>(most) >= kLonger * static_cast<double>(least) && kinds_.waitless(kind) &&
                        !is_kernel_of_nccl(kinds_.kind_name(kind));
     }
@@ -141,8 +142,8 @@ class TurnSearch {
     std::unordered_map<KindOfContext, std::vector<TimeNs>, KindOfContextHash> lengths;
     for (std::size_t i = 0; i < model_.kernels.size(); ++i) {
       const std::uint32_t kind = kinds_.kind_of(i);
-      if (!suspect_[kind]) continue;
       const store::KernelRow& kernel = model_.kernels[i];
+      if (!suspect_[kind] || kernel.end <= kernel.start) continue;
       lengths[{number_of(context_of(kernel)), kind}].push_back(kernel.end - kernel.start);
     }
     for (auto& [kind, of] : lengths) {

@@ -21,7 +21,7 @@ struct InterruptedKernels {
   TimeNs lost_ns = 0;             ///< by these, in sum; at least
   std::size_t kinds = 0;          ///< of kernels with launches that were interrupted
   TimeNs shortest_ns = 0, longest_ns = 0;  ///< what kernels of these kinds take without a turn; 0: no kinds
-  std::vector<store::ProcessId> others;    ///< processes of this trace that had kernels on the device meanwhile
+  std::vector<store::ProcessId> others;    ///< processes of this trace whose kernels began on the device in most turns
   /// Kernels show the turns, or a process of this trace has them. False: late starts alone, which something else may
   /// make equally late that the trace does not show, such as a flag that the stream waits for.
   bool sure = false;
