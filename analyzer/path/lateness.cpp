@@ -528,14 +528,6 @@ const LateSum* Lateness::sum(LateCause cause) const {
   return found == sums.end() ? nullptr : &*found;
 }
 
-std::vector<LateStart> late_starts(const Lateness& lateness) {
-  std::vector<LateStart> starts;
-  for (const Delay& delay : lateness.delays) {
-    if (delay.cause == LateCause::launch) starts.push_back({delay.process, delay.begin, delay.end, delay.late_ns});
-  }
-  return starts;
-}
-
 Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, Interval ground) {
   Lateness result;
   const std::map<ThreadKey, std::vector<Step>> threads = steps_by_thread(model, work, index);

@@ -8,7 +8,6 @@
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/trace/trace_model.h"
-#include "analyzer/waits/interrupted_kernels.h"
 
 namespace wicprof::analyzer {
 
@@ -60,9 +59,6 @@ struct Lateness {
 
   const LateSum* sum(LateCause cause) const;
 };
-
-/// The launches that were late with nothing in front of them.
-std::vector<LateStart> late_starts(const Lateness& lateness);
 
 /// Compares the parts of each step with what is usual: the median of steps with as much work at the same site, and for
 /// the two latencies the tenth percentile or less, since a machine can be late in every step. Where a thread's run

@@ -24,7 +24,8 @@ std::string text_of(const InterruptedKernels& found) {
   const std::string turn = format_duration(found.turn_ns);
   if (!found.sure)
     return fmt::format(
-        "GPU {} may be another program's by turns: work of process {} begins late by the same {} again and again",
+        "GPU {} may be another program's by turns: work of process {} begins {} late again and again, with nothing of "
+        "its own in front of it",
         found.device, found.process, turn);
   const std::string has =
       fmt::format("{} ha{} GPU {} by turns", others_text(found), found.others.size() > 1 ? "ve" : "s", found.device);
@@ -72,8 +73,8 @@ RuleOutcome apply<struct SharedDevice>(const RuleInput& input) {
               "left), give each program a GPU or a MIG instance of its own, or let them share by MPS, which needs no "
               "turns"
             : "look for other programs on the GPU (outside of containers, nvidia-smi names them); if there are none, "
-              "look for what the streams wait for that takes equally long each time: a host function, a flag, an event "
-              "of another process";
+              "look for what the streams wait for that the trace does not show: a flag, an event of another process, "
+              "work that an imported trace lacks";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

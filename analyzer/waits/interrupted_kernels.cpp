@@ -23,23 +23,28 @@ constexpr TimeNs kNoTime = std::numeric_limits<TimeNs>::max();
 
 /// What makes a kernel longer by less is not looked at.
 constexpr TimeNs kLeastTurn = 200 * kMicrosecond;
-/// A launch is longer than usual from that many times its usual length on.
-constexpr double kLonger = 2;
+/// A launch is longer than usual from that many times its usual length on; the second: where late starts show the
+/// turns.
+constexpr double kLonger = 2, kLongerIfLate = 1.2;
 /// The usual length: at least that percentage of the launches run without a turn.
 constexpr double kUsual = 10;
 constexpr std::size_t kLeastLaunches = 5;
 /// Turns are equally long within that share.
 constexpr double kAlike = 0.1;
-/// That share of what makes kernels longer that run alone, and launches late, must be turns, ...
+/// Without late starts: that share of what makes kernels longer that run alone must be turns, ...
 constexpr double kMostly = 0.6;
 /// ... of at least so many launches and kinds, ...
 constexpr std::size_t kLeastHits = 10, kLeastKinds = 3;
-/// ... whose own lengths differ by that factor: then what makes them longer is not in proportion to them. Launches that
-/// are as late as kernels of so many kinds are longer say the same.
+/// ... whose own lengths differ by that factor: then what makes them longer is not in proportion to them.
 constexpr double kUnlike = 1.5;
-constexpr std::size_t kLeastKindsIfLate = 2;
-/// Of late starts alone.
-constexpr std::size_t kLeastLateAlone = 20;
+/// So many late starts show turns, ...
+constexpr std::size_t kLeastLate = 20;
+/// ... surely, if kernels of so many kinds begin late, or are longer, that often.
+constexpr std::size_t kLeastKindsIfLate = 2, kLeastOfKind = 3;
+/// A turn is at most as long as this percentage of the late starts.
+constexpr double kWholeTurn = 90;
+/// Kernels that began before a turn and run in it are sought among so many before it.
+constexpr std::size_t kLookBack = 64;
 // None of these is calibrated.
 
 using DeviceContext = std::tuple<store::ProcessId, std::uint32_t, DeviceId>;
@@ -49,14 +54,18 @@ struct KindOfContextHash {
   std::size_t operator()(const KindOfContext& kind) const { return (std::size_t{kind.first} << 32) ^ kind.second; }
 };
 
-constexpr std::uint32_t kLateStart = std::numeric_limits<std::uint32_t>::max();
-
-/// A launch that is longer than usual, or late.
+/// A launch that is longer than usual.
 struct Lengthened {
-  std::uint32_t kind;  // kLateStart: nothing ran
+  std::uint32_t kind;
   TimeNs begin, end;
   TimeNs usual, by;
   bool alone;  // no other kernel of its context ran meanwhile
+  bool is_longer(double times) const { return static_cast<double>(end - begin) >= times * static_cast<double>(usual); }
+};
+
+struct OfContext {
+  std::vector<Lengthened> longer;
+  std::vector<LateStart> late;
 };
 
 DeviceContext context_of(const store::KernelRow& kernel) { return {kernel.process, kernel.context, kernel.device}; }
@@ -67,12 +76,11 @@ bool by_turns(const Lengthened& launch, TimeNs turn) {
   return std::round(turns) >= 1 && std::abs(turns - std::round(turns)) <= kAlike;
 }
 
-/// What most of the launches that are longer while they run alone are longer by, and `with_late` those that are late;
-/// empty: they differ.
-std::optional<TimeNs> usual_turn(const std::vector<Lengthened>& all, bool with_late) {
+/// What most of the launches that are longer while they run alone are longer by; empty: they differ.
+std::optional<TimeNs> usual_turn(const std::vector<Lengthened>& all) {
   std::vector<TimeNs> alone;
   for (const Lengthened& each : all) {
-    if (each.alone && (with_late || each.kind != kLateStart)) alone.push_back(each.by);
+    if (each.alone) alone.push_back(each.by);
   }
   std::ranges::sort(alone);
   std::size_t first = 0, most = 0;
@@ -94,11 +102,12 @@ class TurnSearch {
       take_usual();
       take_longer();
     }
-    take_late(late);
+    for (const LateStart& start : late) contexts_[{start.process, start.context, start.device}].late.push_back(start);
     std::vector<InterruptedKernels> all;
-    for (auto& [context, launches] : lengthened_) {
-      std::ranges::stable_sort(launches, {}, &Lengthened::begin);
-      if (std::optional<InterruptedKernels> found = judge(context, launches)) all.push_back(*std::move(found));
+    for (const auto& [context, of] : contexts_) {
+      InterruptedKernels found;
+      std::tie(found.process, found.context, found.device) = context;
+      if (by_late_starts(of, found) || by_kernels(of, found)) all.push_back(std::move(found));
     }
     std::ranges::stable_sort(all, std::ranges::greater{}, &InterruptedKernels::lost_ns);
     return all;
@@ -123,8 +132,8 @@ class TurnSearch {
     for (std::uint32_t kind = 0; kind < ranges.size(); ++kind) {
       const auto [least, most] = ranges[kind];
       suspect_[kind] = most - least >= kLeastTurn &&
-                       static_cast<double>(most) >= kLonger * static_cast<double>(least) && kinds_.waitless(kind) &&
-                       !is_kernel_of_nccl(kinds_.kind_name(kind));
+                       static_cast<double>(most) >= kLongerIfLate * static_cast<double>(least) &&
+                       kinds_.waitless(kind) && !is_kernel_of_nccl(kinds_.kind_name(kind));
     }
     return std::ranges::count(suspect_, true) > 0;
   }
@@ -165,10 +174,11 @@ class TurnSearch {
       if (!suspect_[kind]) continue;
       const auto usual = usual_.find({number, kind});
       if (usual == usual_.end()) continue;
-      const TimeNs length = kernel.end - kernel.start, by = length - usual->second;
-      if (by < kLeastTurn || static_cast<double>(length) < kLonger * static_cast<double>(usual->second)) continue;
-      lengthened_[context].push_back(
-          {kind, kernel.start, kernel.end, usual->second, by, !beside && !begins_within(i + 1, context, kernel.end)});
+      Lengthened launch{kind, kernel.start, kernel.end, usual->second, 0, false};
+      launch.by = kernel.end - kernel.start - launch.usual;
+      if (launch.by < kLeastTurn || !launch.is_longer(kLongerIfLate)) continue;
+      launch.alone = !beside && !begins_within(i + 1, context, kernel.end);
+      contexts_[context].longer.push_back(launch);
     }
   }
 
@@ -180,93 +190,97 @@ class TurnSearch {
     return false;
   }
 
-  void take_late(std::vector<LateStart> late) {
-    std::erase_if(late, [](const LateStart& start) { return start.late_ns < kLeastTurn; });
-    if (late.size() < kLeastHits) return;
-    std::ranges::sort(late, {}, &LateStart::begin);
-    for (const auto& kernel : model_.kernels) number_of(context_of(kernel));
-    std::map<store::ProcessId, std::vector<DeviceContext>> contexts;
-    for (const auto& [context, number] : numbers_) contexts[std::get<0>(context)].push_back(context);
-    std::map<DeviceContext, TimeNs> ends;
-    std::size_t next = 0;
-    for (const LateStart& start : late) {
-      for (; next < model_.kernels.size() && model_.kernels[next].start <= start.begin; ++next) {
-        const store::KernelRow& kernel = model_.kernels[next];
-        TimeNs& end = ends[context_of(kernel)];
-        end = std::max(end, kernel.end);
-      }
-      const auto of = contexts.find(start.process);
-      if (of == contexts.end() || of->second.size() != 1) continue;
-      const DeviceContext& context = of->second.front();
-      // What waits for its own context's kernels waits for no other's turn. Several kernels may begin after a turn.
-      if (ends[context] > start.begin || begins_within(next, context, start.end - start.late_ns / 10)) continue;
-      lengthened_[context].push_back({kLateStart, start.begin, start.end, 0, start.late_ns, true});
+  bool by_late_starts(const OfContext& of, InterruptedKernels& found) const {
+    if (of.late.size() < kLeastLate) return false;
+    std::vector<TimeNs> by;
+    std::map<std::optional<std::uint32_t>, std::size_t> late_kinds;
+    for (const LateStart& start : of.late) {
+      by.push_back(start.end - start.begin);
+      ++late_kinds[start.kernel ? std::optional(kinds_.kind_of(*start.kernel)) : std::nullopt];
     }
+    const TimeNs whole = percentile_in_place(by, kWholeTurn);
+    std::vector<Lengthened> longer = of.longer;
+    // A kernel that runs beside others may be longer for these.
+    std::erase_if(longer, [&](const Lengthened& launch) {
+      const bool is_part = static_cast<double>(launch.by) <= (1 + kAlike) * static_cast<double>(whole);
+      return !launch.alone || !(is_part || by_turns(launch, whole));
+    });
+    count_kinds(longer, found);
+    sum_up(longer, of.late, found);
+    const auto often = [](const auto& kind) { return kind.second >= kLeastOfKind; };
+    found.sure = static_cast<std::size_t>(std::ranges::count_if(late_kinds, often)) >= kLeastKindsIfLate ||
+                 found.kinds >= kLeastKindsIfLate || !found.others.empty();
+    return true;
   }
 
-  /// A launch may be late by any part of a turn, so late starts may differ where what is longer does not.
-  std::optional<InterruptedKernels> judge(const DeviceContext& context, const std::vector<Lengthened>& all) const {
-    std::optional<InterruptedKernels> found = judge(context, all, usual_turn(all, false));
-    return found && found->sure ? found : judge(context, all, usual_turn(all, true));
-  }
-
-  std::optional<InterruptedKernels> judge(const DeviceContext& context, const std::vector<Lengthened>& all,
-                                          std::optional<TimeNs> turn) const {
-    if (!turn) return std::nullopt;
-    InterruptedKernels found;
-    std::tie(found.process, found.context, found.device) = context;
+  bool by_kernels(const OfContext& of, InterruptedKernels& found) const {
+    std::vector<Lengthened> longer = of.longer;
+    std::erase_if(longer, [](const Lengthened& launch) { return !launch.is_longer(kLonger); });
+    const std::optional<TimeNs> turn = usual_turn(longer);
+    if (!turn) return false;
+    std::erase_if(longer, [&](const Lengthened& launch) { return !by_turns(launch, *turn); });
+    count_kinds(longer, found);
+    sum_up(longer, of.late, found);
     found.turn_ns = *turn;
+    found.sure = found.kinds >= kLeastKinds &&
+                 static_cast<double>(found.longest_ns) >= kUnlike * static_cast<double>(found.shortest_ns);
+    return found.sure || !found.others.empty();
+  }
+
+  static void count_kinds(const std::vector<Lengthened>& longer, InterruptedKernels& found) {
     std::map<std::uint32_t, std::pair<std::size_t, TimeNs>> kinds;  // launches, and the usual length
-    for (const Lengthened& each : all) {
-      if (!by_turns(each, found.turn_ns)) continue;
-      if (each.kind == kLateStart) {
-        ++found.late_starts;
-        continue;
-      }
-      auto& [launches, usual] = kinds[each.kind];
+    for (const Lengthened& launch : longer) {
+      auto& [launches, usual] = kinds[launch.kind];
       ++launches;
-      usual = each.usual;
+      usual = launch.usual;
     }
-    const bool also_late = found.late_starts >= kLeastHits && kinds.size() >= kLeastKindsIfLate;
-    if (!also_late) std::erase_if(kinds, [](const auto& kind) { return kind.second.first < 2; });
+    std::erase_if(kinds, [](const auto& kind) { return kind.second.first < 2; });
     found.kinds = kinds.size();
-    if (!kinds.empty()) found.shortest_ns = kNoTime;
+    found.shortest_ns = kinds.empty() ? 0 : kNoTime;
     for (const auto& [kind, of] : kinds) {
       found.shortest_ns = std::min(found.shortest_ns, of.second);
       found.longest_ns = std::max(found.longest_ns, of.second);
     }
-    const bool by_kernels = found.kinds >= kLeastKinds &&
-                            static_cast<double>(found.longest_ns) >= kUnlike * static_cast<double>(found.shortest_ns);
-    sum_up(all, found);
-    found.sure = by_kernels || also_late || !found.others.empty();
-    if (!found.sure && found.late_starts < kLeastLateAlone) return std::nullopt;
-    return found;
   }
 
-  /// A launch that runs beside others is longer for these, too.
-  void sum_up(const std::vector<Lengthened>& all, InterruptedKernels& found) const {
+  /// What is longer or late at the same time counts once.
+  void sum_up(const std::vector<Lengthened>& longer, const std::vector<LateStart>& late,
+              InterruptedKernels& found) const {
+    struct Lost {
+      TimeNs begin, end, by;
+      bool is_late;
+    };
+    std::vector<Lost> all;
+    for (const Lengthened& launch : longer) all.push_back({launch.begin, launch.end, launch.by, false});
+    for (const LateStart& start : late) all.push_back({start.begin, start.end, start.end - start.begin, true});
+    std::ranges::stable_sort(all, {}, &Lost::begin);
     TimeNs until = 0;
-    std::uint64_t counted = 0;
+    std::vector<TimeNs> by;
     std::map<store::ProcessId, std::uint64_t> others;
-    for (const Lengthened& each : all) {
-      if (each.begin < until || !by_turns(each, found.turn_ns)) continue;
+    for (const Lost& each : all) {
+      if (each.begin < until) continue;
       until = each.end;
-      ++counted;
-      if (each.kind != kLateStart) ++found.kernels;
+      ++(each.is_late ? found.late_starts : found.kernels);
       found.lost_ns += each.by;
+      by.push_back(each.by);
       for (const store::ProcessId other : others_within(found, each.begin, each.end)) ++others[other];
     }
     for (const auto& [process, turns] : others) {
-      if (2 * turns >= counted) found.others.push_back(process);
+      if (2 * turns >= by.size()) found.others.push_back(process);
     }
+    found.turn_ns = by.empty() ? 0 : percentile_in_place(by, 50);
   }
 
   std::set<store::ProcessId> others_within(const InterruptedKernels& found, TimeNs begin, TimeNs end) const {
     std::set<store::ProcessId> others;
     const auto first = std::partition_point(model_.kernels.begin(), model_.kernels.end(),
                                             [&](const auto& kernel) { return kernel.start < begin; });
-    for (auto at = first; at != model_.kernels.end() && (*at).start < end; ++at) {
-      if ((*at).device == found.device && (*at).process != found.process) others.insert((*at).process);
+    const auto before = static_cast<std::size_t>(first - model_.kernels.begin());
+    for (std::size_t i = before - std::min(before, kLookBack); i < model_.kernels.size(); ++i) {
+      const store::KernelRow& kernel = model_.kernels[i];
+      if (kernel.start >= end) break;
+      if (kernel.end > begin && kernel.device == found.device && kernel.process != found.process)
+        others.insert(kernel.process);
     }
     return others;
   }
@@ -278,7 +292,7 @@ class TurnSearch {
   DeviceContext last_;  // whose number was asked for last
   std::uint32_t last_number_ = 0;
   std::unordered_map<KindOfContext, TimeNs, KindOfContextHash> usual_;
-  std::map<DeviceContext, std::vector<Lengthened>> lengthened_;
+  std::map<DeviceContext, OfContext> contexts_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/trace/trace_model.h"
+#include "analyzer/waits/late_starts.h"
 #include "analyzer/waits/wait_kernels.h"
 
 namespace wicprof::analyzer {
@@ -16,28 +17,22 @@ struct InterruptedKernels {
   std::uint32_t context = 0;
   DeviceId device = 0;
   std::uint64_t kernels = 0;      ///< launches that turns of others made longer; those at the same time count once
-  std::uint64_t late_starts = 0;  ///< launches with nothing in front of them that began late by about a turn
+  std::uint64_t late_starts = 0;  ///< launches with nothing in front of them that began late
   TimeNs turn_ns = 0;             ///< the median of what one turn makes a kernel longer or late by
   TimeNs lost_ns = 0;             ///< by these, in sum; at least
   std::size_t kinds = 0;          ///< of kernels with launches that were interrupted
   TimeNs shortest_ns = 0, longest_ns = 0;  ///< what kernels of these kinds take without a turn; 0: no kinds
-  std::vector<store::ProcessId> others;    ///< processes of this trace whose kernels began on the device in most turns
-  /// Kernels show the turns, or a process of this trace has them. False: late starts alone, which something else may
-  /// make equally late that the trace does not show, such as a flag that the stream waits for.
+  std::vector<store::ProcessId> others;    ///< processes of this trace whose kernels had the device in most turns
+  /// Kernels show the turns, or kernels of several kinds begin late, or a process of this trace has the turns. False:
+  /// one kind of launch alone, which something may make late that the trace does not show.
   bool sure = false;
 };
 
-/// A launch of a process with nothing in front of it that began late.
-struct LateStart {
-  store::ProcessId process = 0;
-  TimeNs begin = 0, end = 0;  ///< the launch, and the start
-  TimeNs late_ns = 0;         ///< beyond the usual time between these
-};
-
-/// A turn makes each kernel that it meets longer by the same time, whether that kernel is short or long, and what is
-/// launched meanwhile late by at most that; whatever else makes kernels longer does so in proportion, or by times that
-/// differ, or to few kinds of them. Empty where the trace does not show that. `late`: those of
-/// processes with several contexts do not count. Most time lost first. Linear in the number of kernels.
+/// What is launched while others have the device begins late. A turn that a kernel meets makes it longer by the same
+/// time, whether that kernel is short or long; whatever else makes kernels longer does so in proportion, or by times
+/// that differ, or to few kinds of them. So either many late starts show that others have the device, or kernels of
+/// several kinds that get longer by the same time. Empty where the trace shows neither. `late`: from late_starts().
+/// Most time lost first. Linear in the number of kernels.
 std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
                                                     const std::vector<LateStart>& late);
 

@@ -26,92 +26,118 @@ def matrices(*sizes):
     return [torch.randn(size, size, device="cuda") for size in sizes]
 
 
-def gemms():
-    all_ = matrices(256, 512, 1024, 2048)
-    return lambda: [each @ each for each in all_]
+def recurrent():
+    layer = torch.nn.LSTM(512, 512, 2).cuda()
+    batch = torch.randn(50, 64, 512, device="cuda")
+    return lambda: layer(batch)[0].sum().backward()
 
 
-def large():
-    (values,) = matrices(12288)
-    small = torch.randn(1 << 20, device="cuda")
-    return lambda: [values @ values, small.sin(), small.sum()]
+def scans():
+    all_ = [torch.randn(1 << power, device="cuda") for power in (12, 17, 21, 24)]
+    return lambda: [(each.cumsum(0), each.topk(100)) for each in all_]
 
 
-def convolutions():
-    layers = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Conv2d(64, 64, 3, padding=1), torch.nn.BatchNorm2d(64),
-                                                       torch.nn.ReLU()) for _ in range(6))).cuda()
-    batch = torch.randn(32, 64, 56, 56, device="cuda")
-    return lambda: layers(batch).mean().backward()
+def solvers():
+    systems = [torch.randn(count, size, size, device="cuda") + size * torch.eye(size, device="cuda")
+               for count, size in ((256, 32), (32, 128), (1, 1024))]
+    return lambda: [torch.linalg.solve_ex(each, each) for each in systems]
 
 
-def attention():
-    layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True, device="cuda", dtype=torch.bfloat16)
-    batch = torch.randn(16, 512, 1024, device="cuda", dtype=torch.bfloat16)
-    return lambda: layer(batch).sum().backward()
+def decoding():
+    """One token after the other, each read by the host."""
+    layers = [torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16) / 64 for _ in range(12)]
+    token = torch.randn(1, 4096, device="cuda", dtype=torch.bfloat16)
+
+    def step():
+        state = token
+        for layer in layers:
+            state = torch.nn.functional.silu(state @ layer)
+        return state.argmax().item()
+    return step
 
 
-def elementwise():
-    all_ = [torch.randn(1 << power, device="cuda") for power in (16, 20, 23, 25)]
-    return lambda: [(each * 2 + 1).sigmoid_().sum() for each in all_]
+def pipeline():
+    """Copies from pinned memory on a stream of their own, beside the work on the batch before."""
+    source = torch.randn(32, 3, 128, 128).pin_memory()
+    batches, net = [source.cuda(), source.cuda()], torch.nn.Sequential(
+        torch.nn.Conv2d(3, 64, 7, 2), torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Conv2d(64, 128, 3)).cuda()
+    copies, number = torch.cuda.Stream(), [0]
+
+    def step():
+        for _ in range(4):
+            number[0] ^= 1
+            copies.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(copies):
+                batches[number[0]].copy_(source, non_blocking=True)
+            net(batches[number[0] ^ 1]).mean()
+            torch.cuda.current_stream().wait_stream(copies)
+    return step
 
 
-def sorts():
-    all_ = [torch.randn(1 << power, device="cuda") for power in (14, 18, 22)]
-    return lambda: [each.sort() for each in all_]
+def images():
+    batch = torch.randn(16, 8, 256, 256, device="cuda", dtype=torch.float16)
+    grid = torch.rand(16, 200, 200, 2, device="cuda", dtype=torch.float16) * 2 - 1
+    work = torch.nn.functional
+    return lambda: (work.interpolate(batch, scale_factor=2.0), work.avg_pool2d(batch, 3), work.grid_sample(
+        batch, grid, align_corners=False))
 
 
-def transforms():
-    all_ = [torch.randn(64, 1 << power, device="cuda") for power in (10, 13, 16)]
-    return lambda: [torch.fft.irfft(torch.fft.rfft(each) * 0.5) for each in all_]
+def optimizer():
+    net = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(8))).cuda()
+    adam, batch = torch.optim.Adam(net.parameters()), torch.randn(256, 1024, device="cuda")
+
+    def step():
+        adam.zero_grad()
+        net(batch).square().mean().backward()
+        adam.step()
+    return step
 
 
-def embeddings():
-    table = torch.nn.Embedding(1 << 20, 128, device="cuda")
-    head = torch.nn.Linear(128, 4096, device="cuda")
-    rows = torch.randint(1 << 20, (1 << 14,), device="cuda")
-    return lambda: head(table(rows)).logsumexp(1).sum().backward()
-
-
-def graph():
-    step = gemms()
+def replays():
+    values = torch.randn(1 << 22, device="cuda")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        step()
+        values.cos().exp().sum()
     stream.synchronize()
     captured = torch.cuda.CUDAGraph()
     with torch.cuda.graph(captured):
-        for _ in range(5):
-            step()
+        for _ in range(20):
+            values.cos().exp().sum()
     return captured.replay
 
 
-PROGRAMS = (gemms, convolutions, attention, elementwise, sorts, transforms, embeddings, graph, large)
+def long_kernels():
+    (values,) = matrices(7168)
+    return lambda: values @ values
 
 
-def spin():
-    """One kernel of 20 ms after the other."""
-    torch.cuda._sleep(30_000_000)
+PROGRAMS = (recurrent, scans, solvers, decoding, pipeline, images, optimizer, replays, long_kernels)
+
+
+def pulses():
+    """A kernel of about 1 ms, and 4 ms nothing."""
+    torch.cuda._sleep(1_700_000)
+    torch.cuda.synchronize()
+    time.sleep(0.004)
+
+
+def training():
+    """Steps without a pause."""
+    training.step = getattr(training, "step", None) or optimizer()
+    for _ in range(10):
+        training.step()
     torch.cuda.synchronize()
 
 
-def products():
-    """Kernels of half a millisecond, without a gap."""
-    values = products.values = getattr(products, "values", None) or matrices(3072)
+def copies():
+    """Copies within the GPU's memory, without a gap."""
+    values = copies.values = getattr(copies, "values", None) or matrices(8192, 8192)
     for _ in range(20):
-        values[0] @ values[0]
+        values[0].copy_(values[1])
     torch.cuda.synchronize()
 
 
-def bursts():
-    """Kernels for about 3 ms, and as long nothing."""
-    values = bursts.values = getattr(bursts, "values", None) or matrices(1536)
-    for _ in range(20):
-        values[0] @ values[0]
-    torch.cuda.synchronize()
-    time.sleep(0.003)
-
-
-NEIGHBOURS = (spin, products, bursts)
+NEIGHBOURS = (pulses, training, copies)
 
 
 def fork(work):
@@ -188,7 +214,7 @@ def main():
                 if not alone.exists():
                     break
                 steps = json.loads(alone.read_text())["steps"]
-        both = (gemms, attention)
+        both = (recurrent, images)
         steps = [json.loads((folder / f"{each.__name__}.none").read_text())["steps"] for each in both]
         for child in [fork(lambda each=each, of=of: be_program(each, "recorded", of, seconds, folder, both))
                       for each, of in zip(both, steps)]:
