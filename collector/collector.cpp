@@ -321,8 +321,9 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
 
 void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   on_program_thread = true;
-  *buffer = off() ? nullptr : pool_.take();
-  *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  const BufferPool::Taken taken = off() ? BufferPool::Taken{} : pool_.take();
+  *buffer = taken.data;
+  *bytes = taken.bytes;
   *max_records = 0;  // no limit
 }
 

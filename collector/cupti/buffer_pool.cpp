@@ -16,24 +16,24 @@ std::uint8_t* BufferPool::make() const {
   return buffer;
 }
 
-std::uint8_t* BufferPool::take() {
+BufferPool::Taken BufferPool::take() {
+  Taken buffer;
   {
     const std::lock_guard lock(mutex_);
-    if (out_ >= max_out_) return nullptr;
+    if (out_ >= max_out_) return {};
     ++out_;
-    ++taken_;
+    buffer.bytes = kLeastBytes << std::min(taken_++, kDoublings);
     if (!free_.empty()) {
-      std::uint8_t* buffer = free_.back();
+      buffer.data = free_.back();
       free_.pop_back();
       return buffer;
     }
   }
-  std::uint8_t* buffer = make();
-  if (buffer == nullptr) {
-    const std::lock_guard lock(mutex_);
-    --out_;
-  }
-  return buffer;
+  buffer.data = make();
+  if (buffer.data != nullptr) return buffer;
+  const std::lock_guard lock(mutex_);
+  --out_;
+  return {};
 }
 
 void BufferPool::give(std::uint8_t* buffer) {

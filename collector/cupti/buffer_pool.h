@@ -11,9 +11,7 @@ namespace wicprof::collector {
 /// Any thread. Hands out zeroed buffers; otherwise CUPTI would zero them on the thread that launches a kernel.
 class BufferPool {
  public:
-  /// CUPTI delivers a buffer only when every record in it is complete, so a long-running kernel delays the records that
-  /// share its buffer: some 400 launches at this size. Smaller buffers help little, and each buffer costs two callbacks
-  /// and a lock.
+  /// Some 400 launches. Each buffer costs two callbacks and a lock.
   static constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
   static constexpr std::size_t kAlignment = 8;  // bytes; CUPTI's ACTIVITY_RECORD_ALIGNMENT
 
@@ -24,7 +22,14 @@ class BufferPool {
   BufferPool& operator=(const BufferPool&) = delete;
   ~BufferPool();
 
-  std::uint8_t* take();  ///< nullptr: limit reached or out of memory
+  struct Taken {
+    std::uint8_t* data = nullptr;  ///< nullptr: limit reached or out of memory
+    std::size_t bytes = 0;
+  };
+  /// CUPTI delivers a buffer only when every record in it is complete, so each kernel that runs keeps back what shares
+  /// its buffer; a program that always has one running, and then ends without its exit, loses that. So the first
+  /// buffers after each prepare() are small, and each is twice as large as the one before.
+  Taken take();
   void give(std::uint8_t* buffer);
 
   /// Prepares as many buffers as the program is likely to take before the next call, so that take() on a thread of the
@@ -34,6 +39,7 @@ class BufferPool {
  private:
   static constexpr std::size_t kMaxFree = (std::size_t{32} << 20) / kBufferBytes;
   static constexpr std::size_t kMinReady = 8;
+  static constexpr std::size_t kDoublings = 4, kLeastBytes = kBufferBytes >> kDoublings;
 
   std::uint8_t* make() const;
 

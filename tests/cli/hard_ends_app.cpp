@@ -4,10 +4,12 @@
 //   returned  main returns while they wait
 //   callback  _exit(7) in a host function of a CUDA stream while they wait; on the CPU device in another thread
 //   error     another kernel writes to an illegal address while they wait (on a GPU); ends with status 5
+//   busy      60 kernels of some 10 ms, of which one always runs, and then _exit(7) (on a GPU)
 //   forked    the process forks; the child ends by exit(3), and then the parent goes on for three rounds
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -44,6 +46,18 @@ struct Broken {
   std::uint32_t* nowhere;
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     if (thread.index() == 0) *nowhere = 1;
+  }
+};
+
+constexpr int kBusyKernels = 60;
+
+struct Busy {
+  WIC_DEVICE void operator()(const wic::Thread&) const {
+#ifdef __CUDA_ARCH__
+    const long long begin = clock64();
+    while (clock64() - begin < 15'000'000) {
+    }
+#endif
   }
 };
 
@@ -119,6 +133,16 @@ int error_beside(Program& program) {
   return ended ? 6 : 5;
 }
 
+void exit_while_busy(Program& program) {
+  wic::Device& device = program.runtime->device(0);
+  const std::array streams{must(device.make_stream()), must(device.make_stream())};
+  for (int i = 0; i < kBusyKernels; ++i) {
+    must(wic::launch(*streams[i % 2], {1, 32}, Busy{}));
+    must(streams[(i + 1) % 2]->synchronize());
+  }
+  _exit(7);
+}
+
 int forked(Program& program) {
   const pid_t child = fork();
   if (child == 0) std::exit(3);
@@ -136,6 +160,7 @@ int main(int argc, char** argv) {
   Program program(argv[2], static_cast<wic::TimeNs>(std::atof(argv[3]) * 1e9));
   program.run(1, kRounds);
   if (scenario == "forked") return forked(program);
+  if (scenario == "busy") exit_while_busy(program);
   program.launch(kRounds + 1, kRounds + 1);
   program.until_all_wait(kRounds + 1);
   std::printf("waiting\n");

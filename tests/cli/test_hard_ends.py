@@ -60,6 +60,12 @@ class Gpu(Ends, harness.Case):
         result = self.end(self.begin("error"), 5)
         self.assertIn("illegal", result.stdout)
 
+    def test_exit_while_a_kernel_always_runs(self):
+        self.end(self.begin("busy"), 7)
+        (kernels,), = self.query("t.wicprof", "SELECT count(*) FROM kernel JOIN string ON string.id = kernel.name_id "
+                                              "WHERE string.value LIKE '%Busy%'")
+        self.assertGreaterEqual(kernels, 40, "of 60; the last of them may be missing")
+
 
 if __name__ == "__main__":
     harness.main()
