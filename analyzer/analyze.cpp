@@ -127,7 +127,7 @@ class Chapters {
     });
     tasks_.add([&] {
       kernels_ = std::make_shared<const WaitKernels>(model_, *waiters_);
-      late_ = late_starts(model_, *work_);
+      all_.interrupted_kernels = interrupted_kernels(model_, *kernels_, *work_, late_starts(model_, *work_));
     });
     tasks_.run();
     index_.reset();
@@ -152,7 +152,6 @@ class Chapters {
       all_.crowded_kernels = crowded_kernels(model_, *followed_, held);
       followed_.reset();
     });
-    tasks_.add([&] { all_.interrupted_kernels = interrupted_kernels(model_, *kernels_, late_); });
     tasks_.add([&] { all_.overlaps = overlap(model_, *waiters_, *kernels_, modes_); });
     tasks_.add([&] { all_.interference = interference(model_, *waiters_, *kernels_, modes_); });
     tasks_.run();
@@ -184,7 +183,6 @@ class Chapters {
   std::optional<DeviceWork> work_;              // kernels and copies by stream, and the calls that launched them
   std::optional<WorkIndex> index_;              // the same by time
   std::optional<Followers> followed_;           // which kernel follows which
-  std::vector<LateStart> late_;                 // kernels that began late with nothing in front of them
   std::shared_ptr<const Waiters> waiters_;      // who waits, and in which iteration
   std::vector<Iterations> found_;               // by site and device
   std::vector<Iteration> at_sites_;             // at the site and device that have the most

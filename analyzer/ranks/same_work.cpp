@@ -85,7 +85,8 @@ class Collected {
       if (!name->second.empty()) lengths[{kernel.process, kind}].push_back(kernel.end - kernel.start);
     }
     for (auto& [key, of] : lengths) all[key.first].kernels[names[key.second]] = runs_of(of);
-    for (const InterruptedKernels& each : interrupted_kernels(model_, kinds, {})) {
+    const DeviceWork work(model_);
+    for (const InterruptedKernels& each : interrupted_kernels(model_, kinds, work, late_starts(model_, work))) {
       if (counted_.contains(each.process)) all[each.process].interrupted += each.lost_ns;
     }
   }

@@ -45,6 +45,8 @@ constexpr std::size_t kLeastKindsIfLate = 2, kLeastOfKind = 3;
 constexpr double kWholeTurn = 90;
 /// Kernels that began before a turn and run in it are sought among so many before it.
 constexpr std::size_t kLookBack = 64;
+/// From the call's return to the start on a device that is free.
+constexpr TimeNs kLaunch = 10 * kMicrosecond;
 // None of these is calibrated.
 
 using DeviceContext = std::tuple<store::ProcessId, std::uint32_t, DeviceId>;
@@ -93,9 +95,65 @@ std::optional<TimeNs> usual_turn(const std::vector<Lengthened>& all) {
   return alone[first + most / 2];
 }
 
+/// When some thread of each process waited in a call, in order. Empty: it did not, or host waits are not recorded.
+std::map<store::ProcessId, std::vector<Interval>> host_waits_of(const TraceModel& model) {
+  std::map<store::ProcessId, std::vector<Interval>> all;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.in_call()) all[wait.process].push_back({wait.begin, wait.end});
+  }
+  for (auto& [process, waits] : all) {
+    std::ranges::sort(waits, {}, &Interval::begin);
+    std::size_t last = 0;
+    for (const Interval wait : waits) {
+      if (wait.begin > waits[last].end) {
+        waits[++last] = wait;
+      } else {
+        waits[last].end = std::max(waits[last].end, wait.end);
+      }
+    }
+    waits.resize(last + 1);
+  }
+  return all;
+}
+
+/// By how much work began late, and by how much it lasted longer.
+struct Delayed {
+  TimeNs late = 0, longer = 0;
+};
+
+/// What the host waits of a process would be shorter by without these delays, in sum: a replay. Work that had to wait
+/// for its turn on the device begins earlier by what the work before ends earlier, but not before its call; a wait
+/// takes off what is left of that, and so do the calls behind it. `items`: the process's work, by start; `delays`: by
+/// start of the work.
+TimeNs waited_for(const std::vector<const WorkItem*>& items, const std::unordered_map<TimeNs, Delayed>& delays,
+                  const std::vector<Interval>& waits) {
+  TimeNs sum = 0, earlier = 0;
+  auto wait = waits.begin();
+  const auto pass_waits = [&](TimeNs until) {
+    for (; wait != waits.end() && wait->end <= until; ++wait) {
+      sum += std::min(earlier, wait->end - wait->begin);
+      earlier = 0;
+    }
+  };
+  for (const WorkItem* item : items) {
+    pass_waits(item->start);
+    const auto delay = delays.find(item->start);
+    const Delayed by = delay == delays.end() ? Delayed{} : delay->second;
+    earlier += by.late;
+    if (item->call) {
+      const TimeNs most = item->start - item->call->end - kLaunch;
+      earlier = std::max(by.late, std::min(earlier, most));
+    }
+    earlier += by.longer;
+  }
+  pass_waits(std::numeric_limits<TimeNs>::max());
+  return sum;
+}
+
 class TurnSearch {
  public:
-  TurnSearch(const TraceModel& model, const WaitKernels& kinds) : model_(model), kinds_(kinds) {}
+  TurnSearch(const TraceModel& model, const WaitKernels& kinds, const DeviceWork& work)
+      : model_(model), kinds_(kinds), work_(work) {}
 
   std::vector<InterruptedKernels> run(const std::vector<LateStart>& late) {
     if (find_suspects()) {
@@ -103,6 +161,7 @@ class TurnSearch {
       take_longer();
     }
     for (const LateStart& start : late) contexts_[{start.process, start.context, start.device}].late.push_back(start);
+    if (!contexts_.empty()) host_waits_ = host_waits_of(model_);
     std::vector<InterruptedKernels> all;
     for (const auto& [context, of] : contexts_) {
       InterruptedKernels found;
@@ -254,14 +313,20 @@ class TurnSearch {
     for (const Lengthened& launch : longer) all.push_back({launch.begin, launch.end, launch.by, false});
     for (const LateStart& start : late) all.push_back({start.begin, start.end, start.end - start.begin, true});
     std::ranges::stable_sort(all, {}, &Lost::begin);
-    TimeNs until = 0;
+    TimeNs until = 0, lost = 0;
+    std::unordered_map<TimeNs, Delayed> delays;
     std::vector<TimeNs> by;
     std::map<store::ProcessId, std::uint64_t> others;
     for (const Lost& each : all) {
       if (each.begin < until) continue;
       until = each.end;
       ++(each.is_late ? found.late_starts : found.kernels);
-      found.lost_ns += each.by;
+      lost += each.by;
+      if (each.is_late) {
+        delays[each.end].late = each.by;
+      } else {
+        delays[each.begin].longer = each.by;
+      }
       by.push_back(each.by);
       for (const store::ProcessId other : others_within(found, each.begin, each.end)) ++others[other];
     }
@@ -269,6 +334,18 @@ class TurnSearch {
       if (2 * turns >= by.size()) found.others.push_back(process);
     }
     found.turn_ns = by.empty() ? 0 : percentile_in_place(by, 50);
+    const auto waits = host_waits_.find(found.process);
+    found.lost_ns = waits == host_waits_.end() ? lost : waited_for(work_of(found), delays, waits->second);
+  }
+
+  std::vector<const WorkItem*> work_of(const InterruptedKernels& found) const {
+    std::vector<const WorkItem*> items;
+    for (const auto& [stream, of] : work_.by_stream) {
+      if (stream.process != found.process || of.front().device != found.device) continue;
+      for (const WorkItem& item : of) items.push_back(&item);
+    }
+    std::ranges::stable_sort(items, {}, [](const WorkItem* item) { return item->start; });
+    return items;
   }
 
   std::set<store::ProcessId> others_within(const InterruptedKernels& found, TimeNs begin, TimeNs end) const {
@@ -287,19 +364,21 @@ class TurnSearch {
 
   const TraceModel& model_;
   const WaitKernels& kinds_;
+  const DeviceWork& work_;
   std::vector<bool> suspect_;  // by kind
   std::map<DeviceContext, std::uint32_t> numbers_;
   DeviceContext last_;  // whose number was asked for last
   std::uint32_t last_number_ = 0;
   std::unordered_map<KindOfContext, TimeNs, KindOfContextHash> usual_;
   std::map<DeviceContext, OfContext> contexts_;
+  std::map<store::ProcessId, std::vector<Interval>> host_waits_;
 };
 
 }  // namespace
 
 std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
-                                                    const std::vector<LateStart>& late) {
-  return TurnSearch(model, kinds).run(late);
+                                                    const DeviceWork& work, const std::vector<LateStart>& late) {
+  return TurnSearch(model, kinds, work).run(late);
 }
 
 }  // namespace wicprof::analyzer

@@ -19,8 +19,10 @@ struct InterruptedKernels {
   std::uint64_t kernels = 0;      ///< launches that turns of others made longer; those at the same time count once
   std::uint64_t late_starts = 0;  ///< launches with nothing in front of them that began late
   TimeNs turn_ns = 0;             ///< the median of what one turn makes a kernel longer or late by
-  TimeNs lost_ns = 0;             ///< by these, in sum; at least
-  std::size_t kinds = 0;          ///< of kernels with launches that were interrupted
+  /// What the host waits of the process would be shorter by without these; the sum of these if no host wait is
+  /// recorded.
+  TimeNs lost_ns = 0;
+  std::size_t kinds = 0;                   ///< of kernels with launches that were interrupted
   TimeNs shortest_ns = 0, longest_ns = 0;  ///< what kernels of these kinds take without a turn; 0: no kinds
   std::vector<store::ProcessId> others;    ///< processes of this trace whose kernels had the device in most turns
   /// Kernels show the turns, or kernels of several kinds begin late, or a process of this trace has the turns. False:
@@ -34,6 +36,6 @@ struct InterruptedKernels {
 /// several kinds that get longer by the same time. Empty where the trace shows neither. `late`: from late_starts().
 /// Most time lost first. Linear in the number of kernels.
 std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
-                                                    const std::vector<LateStart>& late);
+                                                    const DeviceWork& work, const std::vector<LateStart>& late);
 
 }  // namespace wicprof::analyzer

@@ -221,7 +221,7 @@ std::vector<InterruptedKernels> with_late_starts(Interrupted& program, const std
   program.delay(late, firsts, by);
   const TraceModel model = program.model();
   std::vector<InterruptedKernels> found =
-      interrupted_kernels(model, WaitKernels(model, Waiters(model)), program.starts());
+      interrupted_kernels(model, WaitKernels(model, Waiters(model)), DeviceWork(model), program.starts());
   std::erase_if(found, [](const InterruptedKernels& each) { return each.process != kOwn; });
   return found;
 }
