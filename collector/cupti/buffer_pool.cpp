@@ -10,9 +10,9 @@ BufferPool::~BufferPool() {
   for (std::uint8_t* buffer : free_) std::free(buffer);
 }
 
-std::uint8_t* BufferPool::make() const {
+std::uint8_t* BufferPool::make(std::size_t zeroed_bytes) const {
   auto* buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
-  if (buffer != nullptr) std::memset(buffer, 0, kBufferBytes);
+  if (buffer != nullptr) std::memset(buffer, 0, zeroed_bytes);
   return buffer;
 }
 
@@ -22,14 +22,14 @@ BufferPool::Taken BufferPool::take() {
     const std::lock_guard lock(mutex_);
     if (out_ >= max_out_) return {};
     ++out_;
-    buffer.bytes = kLeastBytes << std::min(taken_++, kDoublings);
+    buffer.bytes = kLeastBytes << std::min(taken_++ / kOfEachSize, kDoublings);
     if (!free_.empty()) {
       buffer.data = free_.back();
       free_.pop_back();
       return buffer;
     }
   }
-  buffer.data = make();
+  buffer.data = make(buffer.bytes);
   if (buffer.data != nullptr) return buffer;
   const std::lock_guard lock(mutex_);
   --out_;
@@ -59,7 +59,7 @@ void BufferPool::prepare() {
     wanted = free_.size() < goal ? goal - free_.size() : 0;
   }
   for (; wanted > 0; --wanted) {
-    std::uint8_t* buffer = make();
+    std::uint8_t* buffer = make(kBufferBytes);
     if (buffer == nullptr) return;
     const std::lock_guard lock(mutex_);
     free_.push_back(buffer);

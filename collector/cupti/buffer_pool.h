@@ -28,7 +28,7 @@ class BufferPool {
   };
   /// CUPTI delivers a buffer only when every record in it is complete, so each kernel that runs keeps back what shares
   /// its buffer; a program that always has one running, and then ends without its exit, loses that. So the first
-  /// buffers after each prepare() are small, and each is twice as large as the one before.
+  /// buffers after each prepare() are small, and every eighth is twice as large as the one before.
   Taken take();
   void give(std::uint8_t* buffer);
 
@@ -40,8 +40,9 @@ class BufferPool {
   static constexpr std::size_t kMaxFree = (std::size_t{32} << 20) / kBufferBytes;
   static constexpr std::size_t kMinReady = 8;
   static constexpr std::size_t kDoublings = 4, kLeastBytes = kBufferBytes >> kDoublings;
+  static constexpr std::size_t kOfEachSize = 8;
 
-  std::uint8_t* make() const;
+  std::uint8_t* make(std::size_t zeroed_bytes) const;
 
   std::mutex mutex_;
   std::size_t max_out_;

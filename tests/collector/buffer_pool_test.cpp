@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace wicprof::collector {
 namespace {
@@ -20,8 +21,8 @@ TEST(BufferPool, BuffersAreAlignedAndReused) {
   pool.give(first);
 }
 
-bool all_zero(const std::uint8_t* buffer) {
-  return std::all_of(buffer, buffer + BufferPool::kBufferBytes, [](std::uint8_t byte) { return byte == 0; });
+bool all_zero(const std::uint8_t* buffer, std::size_t bytes = BufferPool::kBufferBytes) {
+  return std::all_of(buffer, buffer + bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
 TEST(BufferPool, NewAndReusedBuffersAreZeroed) {
@@ -40,16 +41,29 @@ TEST(BufferPool, NewAndReusedBuffersAreZeroed) {
 TEST(BufferPool, TheFirstBuffersOfEachPeriodAreSmall) {
   BufferPool pool;
   for (int period = 0; period < 2; ++period) {
-    std::size_t before = 0;
-    for (int i = 0; i < 8; ++i) {
+    std::size_t before = BufferPool::kBufferBytes / 16, sum = 0;
+    for (int i = 0; i < 40; ++i) {
       const BufferPool::Taken taken = pool.take();
-      EXPECT_EQ(taken.bytes, i == 0 ? BufferPool::kBufferBytes / 16 : std::min(2 * before, BufferPool::kBufferBytes));
+      EXPECT_EQ(taken.bytes, i % 8 == 0 && i > 0 ? 2 * before : before) << i;
       before = taken.bytes;
+      sum += taken.bytes;
       pool.give(taken.data);
     }
     EXPECT_EQ(before, BufferPool::kBufferBytes);
+    EXPECT_LE(sum, 16 * BufferPool::kBufferBytes);
     pool.prepare();
   }
+}
+
+TEST(BufferPool, NewBuffersAreZeroedAsFarAsTheyAreHandedOut) {
+  BufferPool pool;
+  std::vector<BufferPool::Taken> all;
+  for (int i = 0; i < 40; ++i) {
+    all.push_back(pool.take());
+    EXPECT_TRUE(all_zero(all.back().data, all.back().bytes)) << i;
+  }
+  for (const BufferPool::Taken& taken : all) pool.give(taken.data);
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(all_zero(pool.take().data));
 }
 
 TEST(BufferPool, RefusesBeyondItsLimitAndRecovers) {
