@@ -38,6 +38,12 @@ class Decider {
       }
       // A count that only chooses how long to pause.
       if (!comparison.chooses && comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0) continue;
+      // A pause that grows to its limit is a limit of the time.
+      if (comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0 &&
+          values_.compares_pauses(comparison.instruction)) {
+        bounded = true;
+        continue;
+      }
       if (sources & (kSequence | kCarried | kVaries)) {
         if (found_.doubtful.empty()) {
           found_.doubtful = text_of(sources & kVaries ? reasons::address_changes : reasons::value_changes,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/symbol_name.h"
+#include "rewriter/flow/same_values.h"
 #include "rewriter/waits/judge.h"
 #include "rewriter/waits/site_names.h"
 
@@ -72,6 +73,7 @@ bool recognize_function(const Module& module, const Function& function, const Li
     verdicts.problem = program.problem;
     return goes_on();
   }
+  use_same_values(program);
   FunctionFlow flow(function, program);
   std::vector<int> headers;
   for (const Loop& loop : flow.loops) {

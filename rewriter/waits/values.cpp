@@ -241,6 +241,33 @@ Value LoopValues::result_of(std::size_t instruction) const {
   return value;
 }
 
+std::set<int> LoopValues::carried_into(std::size_t instruction) const {
+  std::set<int> seen, carried;
+  std::vector<int> open;
+  for (const Operand& source : program_.code[instruction].sources) {
+    if (source.kind != OperandKind::variable) continue;
+    const std::vector<int> from = flow_.reaching(instruction, source.variable);
+    open.insert(open.end(), from.begin(), from.end());
+  }
+  while (!open.empty()) {
+    const int node = open.back();
+    open.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (flow_.nodes()[index_of(node)].instruction == LoopFlow::npos) carried.insert(node);
+    open.insert(open.end(), inputs_[index_of(node)].begin(), inputs_[index_of(node)].end());
+  }
+  return carried;
+}
+
+bool LoopValues::compares_pauses(std::size_t instruction) const {
+  std::set<int> pauses;
+  each_instruction(graph_, loop_, [&](std::size_t i) {
+    if (program_.code[i].effect == Effect::sleep) pauses.merge(carried_into(i));
+  });
+  const std::set<int> compared = carried_into(instruction);
+  return !compared.empty() && std::ranges::includes(pauses, compared);
+}
+
 /// A node's value from the values of its inputs, where no value depends on itself.
 Value LoopValues::node_value(int node) const {
   const std::size_t index = flow_.nodes()[index_of(node)].instruction;
@@ -309,6 +336,35 @@ bool LoopValues::is_constant_move(int node) const {
   return index != LoopFlow::npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
 }
 
+/// Whether what the nodes carry from round to round are masks of which a round can only clear bits: the words that are
+/// still waited for, say.
+bool LoopValues::only_loses_bits(const std::vector<int>& cycle) const {
+  // Those whose bits have all been set when the round began: all nodes, until no more prove to be none.
+  std::set<int> masks(cycle.begin(), cycle.end());
+  const auto are_masks = [&](const std::vector<int>& nodes) {
+    return !nodes.empty() && std::ranges::all_of(nodes, [&](int node) { return masks.contains(node); });
+  };
+  const auto is_mask = [&](int node) {
+    const std::size_t index = flow_.nodes()[index_of(node)].instruction;
+    if (index == LoopFlow::npos) return are_masks(inputs_[index_of(node)]);
+    const Instruction& instruction = program_.code[index];
+    const auto is_masked = [&](const Operand& source) {
+      return source.kind == OperandKind::variable && are_masks(flow_.reaching(index, source.variable));
+    };
+    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+    const std::vector<Operand>& sources = instruction.sources;
+    if (instruction.partial) return false;
+    if (mnemonic == "selp") return sources.size() == 3 && is_masked(sources[0]) && is_masked(sources[1]);
+    // Of an "and", either source will do.
+    return (instruction.moves || mnemonic == "and") && std::ranges::any_of(sources, is_masked);
+  };
+  while (std::erase_if(masks, [&](int node) { return !is_mask(node); }) != 0) {
+  }
+  return std::ranges::all_of(cycle, [&](int node) {
+    return flow_.nodes()[index_of(node)].instruction != LoopFlow::npos || masks.contains(node);
+  });
+}
+
 /// The value of nodes that depend on themselves.
 Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
   const std::set<int> members(cycle.begin(), cycle.end());
@@ -370,7 +426,8 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     if (!integers && outside.polls.empty() && (outside.sources & ~(kWeak)) == 0) value.sources |= kWithinRound;
     return value;
   }
-  if (moves && (integers || !outside.polls.empty())) {
+  if ((moves && (integers || !outside.polls.empty())) ||
+      (integers && !outside.polls.empty() && only_loses_bits(cycle))) {
     value = outside;
     if (!value.polls.empty()) value.sources |= kEarlier;
     return value;

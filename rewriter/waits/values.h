@@ -75,6 +75,10 @@ class LoopValues {
   /// The address of a load, a store or an atomic.
   Value address_of(std::size_t instruction) const { return value_of(instruction, program_.code[instruction].address); }
 
+  /// Whether the loop sleeps for as long as the instruction's operands say, or for what the loop makes of them: what
+  /// they carry from round to round is the length of a pause alone.
+  bool compares_pauses(std::size_t instruction) const;
+
   /// The constant that the operand always has.
   bool constant_of(const Operand& operand, std::int64_t& value) const;
   /// The variable of the module whose address the operand always is, in whatever address space; empty: another address.
@@ -88,7 +92,10 @@ class LoopValues {
   void evaluate(const std::vector<Component>& order);
   bool is_constant_move(int node) const;
   Value cycle_value(const std::vector<int>& cycle) const;
+  bool only_loses_bits(const std::vector<int>& cycle) const;
   Value node_value(int node) const;
+  /// The values at the beginning of the round that the instruction's operands are made of.
+  std::set<int> carried_into(std::size_t instruction) const;
 
   const Program& program_;
   const Graph& graph_;

@@ -389,6 +389,28 @@ TEST(RewriterRecognize, KnowsTheWord) {
       "");
 }
 
+TEST(RewriterRecognize, AWordThatEqualsTheCountIsTheCount) {
+  // The inner loop waits until the word is the count, the outer one counts, by the register that was read.
+  const auto rounds = [](const std::string& compares) {
+    return "mov.u32 %r4, 1; $O: mov.u32 %r3, %r4; setp.gt.u32 %p1, %r3, %r1; @%p1 bra $D;"
+           "$I: ld.volatile.global.u32 %r2, [%rd1];" +
+           compares + "add.s32 %r5, %r2, 1; st.volatile.global.u32 [%rd2], %r5; mov.u32 %r4, %r5; bra $O; $D:";
+  };
+  expect(rounds("setp.ne.s32 %p2, %r2, %r3; @%p2 bra $I;"), {"wait any", "not_a_wait"});
+  expect(rounds("setp.eq.s32 %p2, %r2, %r3; not.pred %p3, %p2; @%p3 bra $I;"), {"wait any", "not_a_wait"});
+  // At least the count may be more: the word decides how far the program has come.
+  expect(rounds("setp.lt.s32 %p2, %r2, %r3; @%p2 bra $I;"), {"wait any", "wait_not_patchable"});
+}
+
+TEST(RewriterRecognize, AThreadReadsBackWhatItHasJustStored) {
+  const std::string poll =
+      "$L: ld.acquire.gpu.global.u32 %r2, [%rd1]; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r2;";
+  expect(poll + "ld.global.u32 %r3, [%rd5]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"wait_not_patchable"});
+  // Another place, and what others may have stored meanwhile.
+  expect(poll + "ld.global.u32 %r3, [%rd5+4]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"not_a_wait"});
+  expect(poll + "bar.sync 0; ld.global.u32 %r3, [%rd5]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"not_a_wait"});
+}
+
 TEST(RewriterRecognize, ALoopWithTwoEntriesIsUnknown) {
   expect(
       "setp.eq.s32 %p1, %r1, 0; @%p1 bra $B; $A: ld.volatile.global.u32 %r2, [%rd1];"

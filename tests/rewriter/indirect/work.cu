@@ -310,3 +310,49 @@ KERNEL work_sum_in_an_object(Cursor* cursor, unsigned limit) {
     cursor->seen += load_acquire(cursor->at);
   } while (cursor->seen < limit);
 }
+// The pause doubles; once it is long, the clock says whether a word is stored that ends the loop.
+KERNEL found_long_pause_asks_the_clock(const unsigned* f, unsigned seen, unsigned* stop, u64 end) {
+  unsigned pause = 32;
+  while (load_acquire_system(f) == seen) {
+    __nanosleep(pause);
+    if (pause < 2048) {
+      pause *= 2;
+    } else {
+      *stop = global_time() > end;
+    }
+    if (*stop != 0) break;
+  }
+}
+// A number that doubles, too, but no pause: it says which word is read.
+KERNEL work_doubled_place(const unsigned* words, unsigned last, unsigned* out) {
+  unsigned at = 1;
+  while (volatile_load(words + at) != 0) {
+    __nanosleep(100);
+    if (at >= last) break;
+    at *= 2;
+  }
+  *out = at;
+}
+// What is still missing loses a bit for each word that has come.
+KERNEL patched_bits_of_those_missing(const unsigned* f, unsigned epoch, unsigned missing) {
+  while (missing != 0) {
+    if ((missing & 1) != 0 && load_acquire(f) == epoch) missing &= ~1u;
+    if ((missing & 2) != 0 && load_acquire(f + 32) == epoch) missing &= ~2u;
+    __nanosleep(40);
+  }
+}
+// Here a bit comes back, so the loop collects.
+KERNEL work_bits_that_come_back(const unsigned* f, unsigned bits, unsigned* out) {
+  while (bits != 0) {
+    bits = (bits ^ volatile_load(f)) * 5;
+  }
+  *out = bits;
+}
+KERNEL found_word_kept_in_shared_memory(const unsigned* f, unsigned seen, unsigned* out) {
+  __shared__ unsigned word;
+  if (threadIdx.x == 0) {
+    while ((word = load_acquire_system(f)) == seen) __nanosleep(20);
+  }
+  __syncthreads();
+  out[threadIdx.x] = word;
+}
