@@ -63,7 +63,7 @@ struct PartyEnd {
 class PartyEndList {
  public:
   std::uint32_t number(const PartyEnd& end) {
-    Recent& recent = recent_[(end.who + end.sm) % recent_.size()];
+    Recent& recent = recent_[(end.who + end.sm + end.site + 512 * end.name) % recent_.size()];
     if (recent.number < list_.size() && recent.end == end) return recent.number;
     recent = {end, find(end)};
     return recent.number;

@@ -160,8 +160,9 @@ class Gatherer {
     for (std::size_t i = 0; i < model_.signals.size(); ++i) {
       if (to[i] == Message::kNobody) continue;
       const store::SignalRow& signal = model_.signals[i];
+      const PartyIndex from = sender_of(signal);
       for (const std::uint32_t word : {kAnyWord, signal.word ? std::uint32_t{*signal.word} : kAnyWord}) {
-        Receiver& receiver = receivers[{signal.site, sender_of(signal), word}];
+        Receiver& receiver = receivers[{signal.site, from, word}];
         if (receiver.party == Message::kNobody) receiver = {to[i], block[i], false};
         receiver.several = receiver.several || receiver.party != to[i];
         if (receiver.block != block[i]) receiver.block = Message::kNobody;

@@ -51,7 +51,8 @@ using Curves = std::map<std::pair<SiteId, Mode>, Curve>;
 
 /// A curve per site and mode: the waits of which `time`, of the arrival or the resumption, is still to come. Of
 /// iterations of kernels with at least two waiters.
-inline Curves curves_of(const FigureTrace& trace, TimeNs store::WaitRow::*time) {
+template <TimeNs store::WaitRow::*time>
+Curves curves_of(const FigureTrace& trace) {
   Curves curves;
   const auto& slots = trace.waiters->slots();
   std::vector<Curve*> curve_of(slots.size());  // by slot; nullptr: its waits do not count

@@ -13,7 +13,7 @@ Figure figure<6>(const FigureInput& input) {
       "the last resumption; the mean over iterations with at least two waiters";
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
-    add_curves(figure, *trace, curves_of(*trace, &store::WaitRow::arrived),
+    add_curves(figure, *trace, curves_of<&store::WaitRow::arrived>(*trace),
                [](const auto&, const Curve& curve, std::size_t i) { return curve.at(i); });
   }
   if (figure.rows.empty()) figure.missing = "no iteration has more than one waiter";

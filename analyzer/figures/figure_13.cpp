@@ -12,8 +12,8 @@ Figure figure<13>(const FigureInput& input) {
       "arrival and 1 at the last resumption; the mean over iterations with at least two waiters";
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
-    const Curves to_arrive = curves_of(*trace, &store::WaitRow::arrived);
-    const Curves to_resume = curves_of(*trace, &store::WaitRow::resumed);
+    const Curves to_arrive = curves_of<&store::WaitRow::arrived>(*trace);
+    const Curves to_resume = curves_of<&store::WaitRow::resumed>(*trace);
     add_curves(figure, *trace, to_resume, [&](const auto& key, const Curve& curve, std::size_t i) {
       return std::max(0.0, curve.at(i) - to_arrive.at(key).at(i));
     });

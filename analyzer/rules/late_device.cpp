@@ -38,6 +38,7 @@ std::map<std::string, Devices> waiting_of(const TraceModel& model) {
     kernel = name.substr(0, name.rfind(':'));
   }
   std::map<std::string, Devices> all;
+  if (kernels.empty()) return all;
   for (const store::WaitCountRow& row : model.wait_counts) {
     const bool ran = row.waits != 0 || row.looked != 0 || row.sampled != 0 || row.timed != 0;
     if (ran) all[kernels[row.site]][row.device].process = row.process;

@@ -5,6 +5,12 @@
 
 namespace wicprof::analyzer {
 
+namespace {
+
+bool is_backend_name(std::string_view kernel) { return kernel.starts_with("wic::cuda::"); }
+
+}  // namespace
+
 DeviceWork::DeviceWork(const TraceModel& model, const CallIndex& calls) : any_calls(!calls.empty()) {
   const auto for_each = [&](const auto& visit) {
     const auto of = [&](const auto& rows) {
@@ -41,11 +47,9 @@ DeviceWork::DeviceWork(const TraceModel& model, const CallIndex& calls) : any_ca
   }
 }
 
-bool is_backend_work(const WorkItem& item) { return item.kernel != nullptr && is_backend_work(*item.kernel); }
+bool is_backend_work(const WorkItem& item) { return item.kernel != nullptr && is_backend_name(item.kernel->name); }
 
-bool is_backend_work(const store::KernelRow& kernel) {
-  return std::string_view(kernel.name).starts_with("wic::cuda::");
-}
+bool is_backend_work(const store::KernelRow& kernel) { return is_backend_name(kernel.name); }
 
 std::string_view copy_kind_name(CopyKind kind) {
   switch (kind) {

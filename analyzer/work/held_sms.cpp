@@ -19,16 +19,17 @@ std::vector<TimeNs> held_sm_time(const TraceModel& model, const WaitKernels& wai
     if (kernel == WaitKernels::kNone) continue;
     const store::WaitRow& wait = model.waits[i];
     const std::uint32_t sm = numbers.number((std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.sm);
+    const TimeNs arrived = wait.arrived, resumed = wait.resumed;
     if (sm == sms.size()) sms.emplace_back();
     std::vector<Waiting>& on_sm = sms[sm];
     auto known = std::find_if(on_sm.begin(), on_sm.end(), [&](const Waiting& one) { return one.kernel == kernel; });
     if (known == on_sm.end()) {
-      std::erase_if(on_sm, [&](const Waiting& one) { return model.kernels[one.kernel].end < wait.arrived; });
-      known = on_sm.insert(on_sm.end(), Waiting{kernel, wait.arrived});
+      std::erase_if(on_sm, [&](const Waiting& one) { return model.kernels[one.kernel].end < arrived; });
+      known = on_sm.insert(on_sm.end(), Waiting{kernel, arrived});
     }
-    const TimeNs begin = std::max(wait.arrived, known->until);
-    if (wait.resumed > begin) held[kernel] += wait.resumed - begin;
-    known->until = std::max(known->until, wait.resumed);
+    const TimeNs begin = std::max(arrived, known->until);
+    if (resumed > begin) held[kernel] += resumed - begin;
+    known->until = std::max(known->until, resumed);
   }
   return held;
 }

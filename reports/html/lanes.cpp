@@ -170,16 +170,17 @@ class Gatherer {
   }
 
   void add_waits_on_sms(const SiteStats& site) {
-    const auto key_of = [](const store::WaitRow& wait) {
-      return (std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.sm;
+    const auto key_of = [](const store::WaitList::Pointer& wait) {
+      return (std::uint64_t{static_cast<std::uint32_t>(wait->device)} << 32) | wait->sm;
     };
     analyzer::FlatIndex numbers;  // of the places
     std::vector<Place> places;
     std::set<DeviceId> devices;
-    for (const store::WaitRow& wait : model_.waits) {
-      if (wait.site != site.site || numbers.number(key_of(wait)) < places.size()) continue;
-      places.emplace_back(wait.device, wait.sm);
-      devices.insert(wait.device);
+    for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+      const auto wait = model_.waits.pointer_to(i);
+      if (wait->site != site.site || numbers.number(key_of(wait)) < places.size()) continue;
+      places.emplace_back(wait->device, wait->sm);
+      devices.insert(wait->device);
     }
     std::map<Place, CountedRow> chosen;
     for (const Place& place : evenly_chosen(std::set(places.begin(), places.end()))) chosen[place];
@@ -189,10 +190,11 @@ class Gatherer {
       rows.push_back(at == chosen.end() ? nullptr : &at->second);
     }
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
-      const store::WaitRow& wait = model_.waits[i];
-      if (wait.site != site.site) continue;
-      CountedRow* const row = rows[numbers.find(key_of(wait))];
+      const auto at = model_.waits.pointer_to(i);
+      if (at->site != site.site) continue;
+      CountedRow* const row = rows[numbers.find(key_of(at))];
       if (row == nullptr) continue;
+      const store::WaitRow& wait = *at;
       // As in the window, warps at a barrier have the colour of the warp that waits for the word.
       const std::uint32_t warps = 1 + states_.others(i);
       const auto add_stretch = [&](State state, TimeNs begin, TimeNs end, std::uint32_t) {
@@ -215,6 +217,7 @@ class Gatherer {
     std::map<std::tuple<DeviceId, std::uint32_t>, NestedRows> streams;
     analyzer::ProgramKernels of_program;
     analyzer::PollingShares shares(analysis_.polling_loops);
+    std::unordered_map<const std::string*, std::uint32_t> labels;  // by the name that kernels share
     auto copy = model_.copies.begin();
     const auto add_copies = [&](TimeNs before) {
       for (; copy != model_.copies.end() && copy->start < before; ++copy)
@@ -224,7 +227,9 @@ class Gatherer {
     for (const store::KernelRow& kernel : model_.kernels) {
       if (!of_program(kernel)) continue;
       add_copies(kernel.start);
-      Stretch stretch = stretch_of(kernel, labels_.number(function_name(kernel.name)));
+      const auto [label, is_new] = labels.try_emplace(&kernel.name.text());
+      if (is_new) label->second = labels_.number(function_name(kernel.name));
+      Stretch stretch = stretch_of(kernel, label->second);
       stretch.polling = static_cast<float>(shares.of(kernel));
       streams[{kernel.device, kernel.stream}].add(stretch, grains_);
     }

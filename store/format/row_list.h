@@ -97,10 +97,11 @@ template <class Table, class Visit>
   visit(row.id);
   if constexpr (requires { row.process; }) visit(row.process);
   [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-    const auto each = [&](const auto& column) __attribute__((always_inline)) {
-      if constexpr (std::remove_cvref_t<decltype(column)>::kIsRead) visit(column::member_of(column.target, row));
+    const auto each = [&]<std::size_t At>() __attribute__((always_inline)) {
+      constexpr auto target = column_at<At>(Table::kColumns).target;  // a constant: else unused members are made, too
+      if constexpr (!std::is_same_v<decltype(target), const NotRead>) visit(column::member_of(target, row));
     };
-    (each(column_at<I>(Table::kColumns)), ...);
+    (each.template operator()<I>(), ...);
   }
   (std::make_index_sequence<Table::kColumns.kSize>());
   if constexpr (requires { Table::kCompleted; }) visit(row.*Table::kCompleted);
@@ -395,6 +396,7 @@ class RowList {
       const bool nullable = kNullable()[column];
       block->places[column].data = to;
       const std::uint64_t width = block->places[column].width;
+      if (width == 0) continue;  // all rows have one value
       const auto* numbers = reinterpret_cast<const Numbers*>(from.places[column].data);
       for (std::size_t i = 0; i < count; ++i, to += width) {
         std::uint64_t number = numbers[i];
