@@ -64,7 +64,7 @@ class Gpu(Ends, harness.Case):
         self.end(self.begin("busy"), 7)
         (kernels,), = self.query("t.wicprof", "SELECT count(*) FROM kernel JOIN string ON string.id = kernel.name_id "
                                               "WHERE string.value LIKE '%Busy%'")
-        self.assertGreaterEqual(kernels, 40, "of 60; the last of them may be missing")
+        self.assertGreaterEqual(kernels, 20, "of 60; those of the last quarter of a second may be missing")
 
 
 if __name__ == "__main__":
