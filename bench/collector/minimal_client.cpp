@@ -24,8 +24,9 @@ BufferPool& pool() {
 std::atomic<std::uint64_t> bytes_seen{0};
 
 void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
-  *buffer = pool().take();
-  *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  const BufferPool::Taken taken = pool().take();
+  *buffer = taken.data;
+  *bytes = taken.bytes;
   *max_records = 0;
 }
 
