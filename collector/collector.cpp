@@ -131,7 +131,7 @@ Result<> Collector::set_up() {
     std::size_t bytes = sizeof value;
     api_.activity_set_attribute(attribute, &bytes, &value);  // a CUPTI without it goes on as it did
   }
-  pool_.prepare();
+  if (environment_.flush_ms > 0) pool_.prepare();
   enable_sources({api_, subscriber_});
   if (environment_.flush_ms > 0) {
     done = cupti_call(api_, "cuptiActivityFlushPeriod", api_.activity_flush_period(environment_.flush_ms));

@@ -43,8 +43,10 @@ constexpr std::size_t kLeastLate = 20;
 constexpr std::size_t kLeastKindsIfLate = 2, kLeastOfKind = 3;
 /// A turn is at most as long as this percentage of the late starts.
 constexpr double kWholeTurn = 90;
-/// Kernels that began before a turn and run in it are sought among so many before it.
+/// Kernels that began before a turn and run in it are sought among so many before it, ...
 constexpr std::size_t kLookBack = 64;
+/// ... and within one launch or turn among so many: a damaged trace may have them last for weeks.
+constexpr std::size_t kMostWithin = 4096;
 /// From the call's return to the start on a device that is free.
 constexpr TimeNs kLaunch = 10 * kMicrosecond;
 // None of these is calibrated.
@@ -241,10 +243,10 @@ class TurnSearch {
     }
   }
 
-  /// Whether a kernel of the context begins before that time, of those from `first` on.
+  /// Whether a kernel of the context begins before that time, of those from `first` on; or there are too many others.
   bool begins_within(std::size_t first, const DeviceContext& context, TimeNs end) const {
     for (std::size_t i = first; i < model_.kernels.size() && model_.kernels[i].start < end; ++i) {
-      if (context_of(model_.kernels[i]) == context) return true;
+      if (i - first == kMostWithin || context_of(model_.kernels[i]) == context) return true;
     }
     return false;
   }
@@ -353,7 +355,8 @@ class TurnSearch {
     const auto first = std::partition_point(model_.kernels.begin(), model_.kernels.end(),
                                             [&](const auto& kernel) { return kernel.start < begin; });
     const auto before = static_cast<std::size_t>(first - model_.kernels.begin());
-    for (std::size_t i = before - std::min(before, kLookBack); i < model_.kernels.size(); ++i) {
+    const std::size_t last = std::min(model_.kernels.size(), before + kMostWithin);
+    for (std::size_t i = before - std::min(before, kLookBack); i < last; ++i) {
       const store::KernelRow& kernel = model_.kernels[i];
       if (kernel.start >= end) break;
       if (kernel.end > begin && kernel.device == found.device && kernel.process != found.process)

@@ -31,50 +31,64 @@ bool has_any(std::string_view name, const auto& parts) {
 /// Other copies may be held up by the memory of the host.
 bool stays_on_device(const WorkItem& item) {
   if (item.kernel != nullptr) return true;
-  const CopyKind kind = (*item.copy).kind;
+  const CopyKind kind = item.copy->kind;
   return kind == CopyKind::memset || kind == CopyKind::device_to_device;
 }
 
 class Search {
  public:
-  Search(const TraceModel& model, const DeviceWork& work) : model_(model) {
-    for (const auto& [stream, items] : work.by_stream) streams_[stream.process].push_back({stream, &items});
-    for (const store::DeviceRow& device : model.devices) clock_errors_[device.id] = device.clock_error_ns.value_or(0);
-  }
+  explicit Search(const TraceModel& model) : model_(model) {}
 
-  std::vector<LateStart> run() {
-    for (const auto& [process, streams] : streams_) {
-      for (const Stream& stream : streams) {
-        const TimeNs least = kLeast + clock_errors_[stream.items->front().device];
-        for (const WorkItem& item : *stream.items) {
-          if (item.call && item.start - item.call->end >= least && stays_on_device(item) && !is_backend_work(item))
-            take(streams, stream, item, least);
+  std::vector<LateStart> run(const DeviceWork& work) {
+    std::map<DeviceId, TimeNs> clock_errors;
+    for (const store::DeviceRow& device : model_.devices) clock_errors[device.id] = device.clock_error_ns.value_or(0);
+    std::vector<Launch> launches;
+    for (const auto& [stream, items] : work.by_stream) {
+      const TimeNs least = kLeast + clock_errors[items.front().device];
+      TimeNs before = 0;
+      for (const WorkItem& item : items) {
+        if (item.call && item.start - std::max(item.call->end, before) >= least && stays_on_device(item) &&
+            !is_backend_work(item)) {
+          launches.push_back({&stream, &item, least});
         }
+        before = std::max(before, item.end);
       }
     }
+    if (launches.empty()) return {};
+    std::ranges::stable_sort(launches, {}, [](const Launch& launch) { return launch.item->start; });
+    for (const Launch& launch : launches) take(launch, end_before(launch.stream->process, launch.item->start));
     if (!found_.empty()) leave_out_hidden();
-    std::ranges::sort(found_, {}, &LateStart::end);
     return std::move(found_);
   }
 
  private:
-  struct Stream {
-    StreamKey key;
-    const std::vector<WorkItem>* items;
+  struct Launch {
+    const StreamKey* stream;
+    const WorkItem* item;
+    TimeNs least;
   };
 
-  void take(const std::vector<Stream>& streams, const Stream& own, const WorkItem& item, TimeNs least) {
-    TimeNs before = 0;  // the end of the work before
-    for (const Stream& stream : streams) {
-      const auto next = std::ranges::lower_bound(*stream.items, item.start, {}, &WorkItem::start);
-      if (next != stream.items->begin()) before = std::max(before, std::prev(next)->end);
-    }
+  /// When the work of the process that began before `start` has ended, on all devices. Later calls have later starts.
+  TimeNs end_before(store::ProcessId process, TimeNs start) {
+    const auto pass = [&](const auto& rows, std::size_t& next) {
+      for (; next < rows.size() && rows[next].start < start; ++next) {
+        TimeNs& end = ends_[rows[next].process];
+        end = std::max<TimeNs>(end, rows[next].end);
+      }
+    };
+    pass(model_.kernels, next_kernel_);
+    pass(model_.copies, next_copy_);
+    return ends_[process];
+  }
+
+  void take(const Launch& launch, TimeNs before) {
+    const WorkItem& item = *launch.item;
     const TimeNs free = std::max(item.call->end, before);
-    if (item.start - free < least || item.call->begin - before > kAwake) return;
-    const std::uint32_t graph = item.kernel != nullptr ? (*item.kernel).graph : (*item.copy).graph;
+    if (item.start - free < launch.least || item.call->begin - before > kAwake) return;
+    const std::uint32_t graph = item.kernel != nullptr ? item.kernel->graph : item.copy->graph;
     if (graph != 0 && before > item.call->begin) return;  // not the graph's first node
     const auto kernel = item.kernel != nullptr ? std::optional(item.kernel.index()) : std::nullopt;
-    found_.push_back({own.key.process, own.key.context, item.device, kernel, free, item.start});
+    found_.push_back({launch.stream->process, launch.stream->context, item.device, kernel, free, item.start});
   }
 
   void leave_out_hidden() {
@@ -89,15 +103,13 @@ class Search {
   }
 
   const TraceModel& model_;
-  std::map<store::ProcessId, std::vector<Stream>> streams_;
-  std::map<DeviceId, TimeNs> clock_errors_;
+  std::unordered_map<store::ProcessId, TimeNs> ends_;
+  std::size_t next_kernel_ = 0, next_copy_ = 0;  // rows
   std::vector<LateStart> found_;
 };
 
 }  // namespace
 
-std::vector<LateStart> late_starts(const TraceModel& model, const DeviceWork& work) {
-  return Search(model, work).run();
-}
+std::vector<LateStart> late_starts(const TraceModel& model, const DeviceWork& work) { return Search(model).run(work); }
 
 }  // namespace wicprof::analyzer

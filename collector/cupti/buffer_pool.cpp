@@ -22,7 +22,8 @@ BufferPool::Taken BufferPool::take() {
     const std::lock_guard lock(mutex_);
     if (out_ >= max_out_) return {};
     ++out_;
-    buffer.bytes = kLeastBytes << std::min(taken_++ / kOfEachSize, kDoublings);
+    const std::size_t doublings = std::min(taken_++ / kOfEachSize, kDoublings);
+    buffer.bytes = prepared_ ? kLeastBytes << doublings : kBufferBytes;
     if (!free_.empty()) {
       buffer.data = free_.back();
       free_.pop_back();
@@ -56,6 +57,7 @@ void BufferPool::prepare() {
     const std::lock_guard lock(mutex_);
     const std::size_t goal = std::clamp(taken_, kMinReady, kMaxFree);
     taken_ = 0;
+    prepared_ = true;
     wanted = free_.size() < goal ? goal - free_.size() : 0;
   }
   for (; wanted > 0; --wanted) {

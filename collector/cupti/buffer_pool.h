@@ -28,7 +28,8 @@ class BufferPool {
   };
   /// CUPTI delivers a buffer only when every record in it is complete, so each kernel that runs keeps back what shares
   /// its buffer; a program that always has one running, and then ends without its exit, loses that. So the first
-  /// buffers after each prepare() are small, and every eighth is twice as large as the one before.
+  /// buffers after each prepare() are small, and every eighth is twice as large as the one before. Without prepare(),
+  /// all are large.
   Taken take();
   void give(std::uint8_t* buffer);
 
@@ -48,6 +49,7 @@ class BufferPool {
   std::size_t max_out_;
   std::size_t out_ = 0;
   std::size_t taken_ = 0;  // since the last prepare()
+  bool prepared_ = false;
   std::vector<std::uint8_t*> free_;
 };
 
