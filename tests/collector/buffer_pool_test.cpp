@@ -61,13 +61,14 @@ TEST(BufferPool, TheFirstBuffersOfEachPeriodAreSmall) {
 TEST(BufferPool, NewBuffersAreZeroedAsFarAsTheyAreHandedOut) {
   BufferPool pool;
   pool.prepare();
-  std::vector<BufferPool::Taken> all;
-  for (int i = 0; i < 40; ++i) {
-    all.push_back(pool.take());
-    EXPECT_TRUE(all_zero(all.back().data, all.back().bytes)) << i;
+  for (const bool whole : {false, true}) {  // new ones, and those that come back
+    std::vector<BufferPool::Taken> all;
+    for (int i = 0; i < 40; ++i) {
+      all.push_back(pool.take());
+      EXPECT_TRUE(all_zero(all.back().data, whole ? BufferPool::kBufferBytes : all.back().bytes)) << i;
+    }
+    for (const BufferPool::Taken& taken : all) pool.give(taken.data);
   }
-  for (const BufferPool::Taken& taken : all) pool.give(taken.data);
-  for (int i = 0; i < 40; ++i) EXPECT_TRUE(all_zero(pool.take().data));
 }
 
 TEST(BufferPool, RefusesBeyondItsLimitAndRecovers) {
