@@ -3,14 +3,30 @@
 
 namespace wicprof::analyzer {
 
+namespace {
+
+/// Whether the turns of others on the device, as the rule shared_device knows them, take half of that time.
+bool others_have_the_device(const RuleInput& input) {
+  const LateSum* const late = input.lateness.sum(LateCause::launch);
+  TimeNs others = 0;
+  for (const InterruptedKernels& each : input.interrupted_kernels) others += each.lost_ns;
+  return late != nullptr && 2 * others >= late->late_ns;
+}
+
+}  // namespace
+
 template <>
 RuleOutcome apply<struct LateLaunch>(const RuleInput& input) {
   return late_outcome(
       input, LateCause::launch, "work begins late after its launch although nothing is in front of it",
-      [](Finding& finding) {
+      [&](Finding& finding) {
         finding.remedy =
-            "look for what the launch waits for (other threads in calls of CUDA, code that is loaded, memory that is "
-            "allocated or freed, another process on the GPU), or launch several steps ahead, or as a CUDA graph";
+            others_have_the_device(input)
+                ? "see shared_device: for most of that time, others seem to have the GPU"
+                : "look for what the launch waits for (other threads in calls of CUDA, code that is loaded, memory "
+                  "that "
+                  "is allocated or freed, another process on the GPU), or launch several steps ahead, or as a CUDA "
+                  "graph";
       });
 }
 

@@ -69,7 +69,11 @@ TEST(Lateness, FindingsSayWhatToDoAndWhatItGains) {
   EXPECT_NE(found->remedy.find("taskset"), std::string::npos);  // its threads do not spin
 
   const Analysis late = analyze(run_of(Injected::late_launch, true).model);
-  EXPECT_NE(finding(late, "late_launch"), nullptr);
+  found = finding(late, "late_launch");
+  ASSERT_NE(found, nullptr);
+  // Its calls have returned in time, so that others may have had the device.
+  EXPECT_NE(finding(late, "shared_device"), nullptr);
+  EXPECT_TRUE(found->remedy.starts_with("see shared_device")) << found->remedy;
   EXPECT_EQ(finding(late, "host_oversubscribed"), nullptr);
 
   const Analysis quota = analyze(run_of(Injected::quota, true).model);
