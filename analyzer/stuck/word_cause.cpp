@@ -14,6 +14,9 @@ namespace wicprof::analyzer {
 
 namespace {
 
+/// No more blocks or ranks are looked at one by one: a damaged trace may say that there are billions.
+constexpr std::int32_t kMostParties = 1 << 20;
+
 class Explanation {
  public:
   Explanation(const StuckView& view, const WaitedWords& all, std::size_t index)
@@ -32,7 +35,9 @@ class Explanation {
   /// Barriers that count the blocks of one kernel: each block adds 1, and all wait for a multiple of their number.
   bool by_count() {
     const auto here = static_cast<std::uint32_t>(word_.blocks.size());
-    if (word_.device == kHostDevice || word_.grid < 2 || !word_.value || !word_.wanted || here == 0) return false;
+    if (word_.device == kHostDevice || word_.grid < 2 || word_.grid > kMostParties || !word_.value || !word_.wanted ||
+        here == 0)
+      return false;
     const std::uint32_t came = *word_.value % word_.grid;
     const auto missing = static_cast<std::int32_t>(*word_.wanted - *word_.value);
     if (missing <= 0) return false;
@@ -77,12 +82,12 @@ class Explanation {
     for (const SeenProcess& process : view_.processes) {
       const auto [rank, size] = rank_of(process);
       if (!rank) continue;
-      ranks = std::max({ranks, size.value_or(0), *rank + 1});
+      ranks = std::max({ranks, size.value_or(0), std::min(*rank, kMostParties) + 1});
       pids[*rank] = process.pid;
       if (process.alive) alive.insert(*rank);
       if (waiting.contains(process.pid)) all_waiting.insert(*rank);
     }
-    if (ranks < 2 || all_waiting.empty()) return false;
+    if (ranks < 2 || ranks > kMostParties || all_waiting.empty()) return false;
     std::vector<std::uint32_t> gone, elsewhere;
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
       if (!alive.contains(rank)) gone.push_back(static_cast<std::uint32_t>(rank));

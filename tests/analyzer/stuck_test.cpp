@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace wicprof::analyzer {
 namespace {
 
@@ -144,6 +146,22 @@ TEST(Stuck, ARankThatRunsElsewhere) {
   EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
   EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);  // the word's value and goal are not known
   EXPECT_NE(answer.causes[0].text.find("rank 1 of 2 (process 2) does not wait there"), std::string::npos);
+}
+
+TEST(Stuck, RanksByTheBillionAreNotLookedAtOneByOne) {
+  StuckView view;
+  view.now = kNow;
+  OpenCall call;
+  copy_name(call.name, "barrier");
+  call.waits_for_word = 1;
+  call.begin = kNow - 5 * kSecond;
+  call.thread = 10;
+  view.calls.push_back({1, call});
+  view.call_values.push_back(std::nullopt);
+  view.processes = {{1, "app", 0, 2, true}, {2, "app", std::numeric_limits<std::int32_t>::max(), 2, true}};
+  const StuckAnswer answer = diagnose(view);
+  ASSERT_EQ(answer.causes.size(), 1u);
+  EXPECT_NE(answer.causes[0].kind, CauseKind::absent_rank);
 }
 
 TEST(Stuck, OneOfSeveralKernelsOfAStream) {
