@@ -283,9 +283,9 @@ class TurnSearch {
     count_kinds(longer, found);
     sum_up(longer, of.late, found);
     found.turn_ns = *turn;
-    found.sure = found.kinds >= kLeastKinds &&
-                 static_cast<double>(found.longest_ns) >= kUnlike * static_cast<double>(found.shortest_ns);
-    return found.sure || !found.others.empty();
+    const bool unlike = static_cast<double>(found.longest_ns) >= kUnlike * static_cast<double>(found.shortest_ns);
+    found.sure = (found.kinds >= kLeastKinds && unlike) || !found.others.empty();
+    return found.sure;
   }
 
   static void count_kinds(const std::vector<Lengthened>& longer, InterruptedKernels& found) {

@@ -141,6 +141,7 @@ void expect_found(TimeNs turn, TimeNs own, double busy, bool records_other = fal
     const TraceModel model = program.model(records_other);
     const std::vector<InterruptedKernels> found = of_own(model);
     ASSERT_EQ(found.size(), 1u) << seed << ' ' << program.lost() / turn << " turns";
+    EXPECT_TRUE(found[0].sure) << seed;
     EXPECT_NEAR(static_cast<double>(found[0].turn_ns), static_cast<double>(turn), 0.05 * static_cast<double>(turn));
     EXPECT_NEAR(static_cast<double>(found[0].lost_ns), static_cast<double>(program.lost()),
                 0.1 * static_cast<double>(program.lost()))
@@ -195,6 +196,22 @@ TEST(InterruptedKernels, AreNotThoseOfFewKinds) {
       if (launch.kind < 2 && launch.step % 5 == 0) launch.length += 2 * kMillisecond;
     }
   });
+}
+
+TEST(InterruptedKernels, AreSureOfOneKindWhereTheTraceHasWhoHadTheDevice) {
+  unsigned named = 0;
+  for (unsigned seed = 0; seed < kProgramSeeds; ++seed) {
+    Interrupted program(seed);
+    std::erase_if(program.launches(), [](const MadeLaunch& launch) { return launch.kind > 0; });
+    program.share(2'000'000, 2'000'000);
+    EXPECT_TRUE(of_own(program.model()).empty()) << seed;
+    for (const InterruptedKernels& found : of_own(program.model(true))) {
+      EXPECT_TRUE(found.sure) << seed;
+      EXPECT_EQ(found.others, std::vector{kOther}) << seed;
+      ++named;
+    }
+  }
+  EXPECT_GE(named, kProgramSeeds / 2) << "of the others, kernels are so short that they meet few turns";
 }
 
 TEST(InterruptedKernels, AreNotThoseThatWaitForPages) {

@@ -130,7 +130,8 @@ TEST(Stuck, ThoseWhoHaveComeToABarrierDoNotWaitForEachOther) {
   EXPECT_EQ(answer.causes[0].confidence, Confidence::likely);
 }
 
-TEST(Stuck, ARankThatRunsElsewhere) {
+/// Process 1 waits at a word whose value and goal are not known.
+StuckView view_of_a_barrier(std::vector<SeenProcess> processes) {
   StuckView view;
   view.now = kNow;
   OpenCall call;
@@ -140,25 +141,22 @@ TEST(Stuck, ARankThatRunsElsewhere) {
   call.thread = 10;
   view.calls.push_back({1, call});
   view.call_values.push_back(std::nullopt);
-  view.processes = {{1, "app", 0, 2, true}, {2, "app", 1, 2, true}};
+  view.processes = std::move(processes);
+  return view;
+}
+
+TEST(Stuck, ARankThatRunsElsewhere) {
+  const StuckView view = view_of_a_barrier({{1, "app", 0, 2, true}, {2, "app", 1, 2, true}});
   const StuckAnswer answer = diagnose(view);
   ASSERT_EQ(answer.causes.size(), 1u);
   EXPECT_EQ(answer.causes[0].kind, CauseKind::absent_rank);
-  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);  // the word's value and goal are not known
+  EXPECT_EQ(answer.causes[0].confidence, Confidence::possible);
   EXPECT_NE(answer.causes[0].text.find("rank 1 of 2 (process 2) does not wait there"), std::string::npos);
 }
 
 TEST(Stuck, RanksByTheBillionAreNotLookedAtOneByOne) {
-  StuckView view;
-  view.now = kNow;
-  OpenCall call;
-  copy_name(call.name, "barrier");
-  call.waits_for_word = 1;
-  call.begin = kNow - 5 * kSecond;
-  call.thread = 10;
-  view.calls.push_back({1, call});
-  view.call_values.push_back(std::nullopt);
-  view.processes = {{1, "app", 0, 2, true}, {2, "app", std::numeric_limits<std::int32_t>::max(), 2, true}};
+  const StuckView view =
+      view_of_a_barrier({{1, "app", 0, 2, true}, {2, "app", std::numeric_limits<std::int32_t>::max(), 2, true}});
   const StuckAnswer answer = diagnose(view);
   ASSERT_EQ(answer.causes.size(), 1u);
   EXPECT_NE(answer.causes[0].kind, CauseKind::absent_rank);
