@@ -27,7 +27,7 @@ DriverApi find_functions() {
   find("cuEventCreate", api.create_event);
   find("cuEventDestroy_v2", api.destroy_event);
   find("cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
-  find("cuPointerGetAttribute", api.pointer_attribute);
+  find("cuPointerGetAttributes", api.pointer_attributes);
   find("cuCtxGetFlags", api.context_flags);
   find("cuCtxGetCurrent", api.current_context);
   find("cuCtxSetCurrent", api.set_context);

@@ -23,7 +23,7 @@ struct DriverApi {
   CUresult (*create_event)(CUevent*, unsigned) = nullptr;
   CUresult (*destroy_event)(CUevent) = nullptr;
   CUresult (*exchange_capture_mode)(CUstreamCaptureMode*) = nullptr;
-  CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
+  CUresult (*pointer_attributes)(unsigned, CUpointer_attribute*, void**, CUdeviceptr) = nullptr;
   CUresult (*context_flags)(unsigned*) = nullptr;  ///< of the current context
   CUresult (*current_context)(CUcontext*) = nullptr;
   CUresult (*set_context)(CUcontext) = nullptr;

@@ -16,14 +16,16 @@ class DriverQuestions final : public CopyQuestions {
       : driver_(driver), thread_(thread), captures_(captures) {}
 
   MemoryKind memory_of(std::uintptr_t address) override {
-    if (driver_.pointer_attribute == nullptr) return MemoryKind::unknown;
+    if (driver_.pointer_attributes == nullptr) return MemoryKind::unknown;
     const CallingDriver calling(thread_);
     const OwnCalls::Span own(thread_.own_calls, thread_.id);
+    // The call for several attributes does not fail where the driver does not know the address: nobody hears an error.
+    CUpointer_attribute which = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
     CUmemorytype type{};
-    const CUresult found =
-        driver_.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, static_cast<CUdeviceptr>(address));
-    if (found == CUDA_ERROR_INVALID_VALUE) return MemoryKind::pageable;
-    if (found != CUDA_SUCCESS) return MemoryKind::unknown;  // such as on a thread without a context
+    void* values[] = {&type};
+    if (driver_.pointer_attributes(1, &which, values, static_cast<CUdeviceptr>(address)) != CUDA_SUCCESS)
+      return MemoryKind::unknown;
+    if (type == CUmemorytype{}) return MemoryKind::pageable;
     return type == CU_MEMORYTYPE_HOST ? MemoryKind::pinned : MemoryKind::device;
   }
 

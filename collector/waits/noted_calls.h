@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "collector/waits/awaited_events.h"
+#include "collector/waits/error_listeners.h"
 #include "collector/waits/host_memory.h"
 #include "collector/waits/open_captures.h"
 #include "collector/waits/plain_events.h"
@@ -25,6 +26,7 @@ class NotedCalls {
     for (const CUpti_CallbackId id : kHostMemoryCalls) enable(id);
     for (const CUpti_CallbackId id : kCaptureCalls) enable(id);
     for (const CUpti_CallbackId id : kSharingCalls) enable(id);
+    enable(ErrorListeners::kCall);
   }
 
   /// Whether the call gives another process memory of a GPU, or takes it.
@@ -40,6 +42,8 @@ class NotedCalls {
       if (!ends && leaves_plain(id, data.functionParams)) events_.removed(first_event(id, data.functionParams));
     } else if (is_one_of(kHostMemoryCalls, id)) {
       HostMemory::changed();
+    } else if (id == ErrorListeners::kCall) {
+      listeners_.called();
     } else if (is_one_of(kCaptureCalls, id)) {
       ends ? captures_.returned(id, *static_cast<const CUresult*>(data.functionReturnValue)) : captures_.called(id);
     }
@@ -57,6 +61,7 @@ class NotedCalls {
 
   const PlainEvents& events() const { return events_; }
   OpenCaptures& captures() { return captures_; }
+  const ErrorListeners& listeners() const { return listeners_; }
   const OpenCaptures& captures() const { return captures_; }
 
  private:
@@ -100,6 +105,7 @@ class NotedCalls {
                                                        CUPTI_DRIVER_TRACE_CBID_cuMemPoolImportPointer};
   PlainEvents events_;
   OpenCaptures captures_;
+  ErrorListeners listeners_;
 };
 
 }  // namespace wicprof::collector

@@ -21,7 +21,7 @@ Parker::Parker(WaitsOfProcess& process, HostControl& control, const WaitSites& s
       sites_(sites),
       noted_(noted),
       driver_(process.driver),
-      replaced_(driver_, handles_, process.threads),
+      replaced_(driver_, handles_, process.threads, noted.listeners()),
       tools_{driver_, noted.captures(), handles_, events_} {}
 
 void Parker::on_watching(std::function<void(bool)> records, std::function<void(bool)> launches) {

@@ -37,6 +37,7 @@ bool ReplacedArguments::taken(CUpti_CallbackId id, CUcontext context) {
   if (kind == Kind::none) return false;
   bool& taken = taken_[static_cast<int>(kind)];
   std::call_once(tried_[static_cast<int>(kind)], [&] {
+    if (listeners_.any()) return;
     void* const idle = idle_one(kind, context);
     if (idle == nullptr) return;
     if (std::thread thread = start_own_thread([&] { taken = try_call(kind, idle); }); thread.joinable()) thread.join();

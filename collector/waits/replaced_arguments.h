@@ -10,6 +10,7 @@
 
 #include "collector/program/per_thread.h"
 #include "collector/waits/driver_api.h"
+#include "collector/waits/error_listeners.h"
 #include "collector/waits/own_handles.h"
 #include "collector/waits/waiting_thread.h"
 #include "protocol/events/host_wait.h"
@@ -20,13 +21,15 @@ namespace wicprof::collector {
 /// context, a call for an idle stream succeeds and one for the default stream fails. Any thread.
 class ReplacedArguments {
  public:
-  ReplacedArguments(const DriverApi& driver, OwnHandles& handles, PerThread<WaitingThread>& threads)
-      : driver_(driver), handles_(handles), threads_(threads) {}
+  ReplacedArguments(const DriverApi& driver, OwnHandles& handles, PerThread<WaitingThread>& threads,
+                    const ErrorListeners& listeners)
+      : driver_(driver), handles_(handles), threads_(threads), listeners_(listeners) {}
   ReplacedArguments(const ReplacedArguments&) = delete;
   ReplacedArguments& operator=(const ReplacedArguments&) = delete;
 
   /// Whether the driver takes one in the call with that callback. Tries it at the first question, with a thread of our
-  /// own, which takes some 0.1 ms. `context`: alive.
+  /// own, which takes some 0.1 ms; false, without a try, where somebody would hear of the call that fails.
+  /// `context`: alive.
   bool taken(CUpti_CallbackId id, CUcontext context);
 
   /// Replaces the argument. False: there is nothing to replace it by. `params`: of a call for which taken() is true.
@@ -46,6 +49,7 @@ class ReplacedArguments {
   const DriverApi& driver_;
   OwnHandles& handles_;
   PerThread<WaitingThread>& threads_;
+  const ErrorListeners& listeners_;
   std::once_flag tried_[2];
   bool taken_[2] = {};
 };

@@ -80,9 +80,9 @@ extern "C" void fake_cuda_pin(const void* address) { pinned = address; }
 
 // Memory at addresses below 4096 is the host's and pinned, that below 8192 the device's; the driver knows no other but
 // the one that the program pins.
-extern "C" int cuPointerGetAttribute(void* value, int, unsigned long long address) {
-  if (address >= 8192 && reinterpret_cast<const void*>(address) != pinned) return 1;
-  *static_cast<int*>(value) = address < 4096 || address >= 8192 ? 1 : 2;
+extern "C" int cuPointerGetAttributes(unsigned, int*, void** values, unsigned long long address) {
+  const bool known = address < 8192 || reinterpret_cast<const void*>(address) == pinned;
+  *static_cast<int*>(values[0]) = !known ? 0 : address < 4096 || address >= 8192 ? 1 : 2;
   return 0;
 }
 // What `wic-prof doctor` asks.

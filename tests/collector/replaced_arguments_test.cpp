@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "collector/waits/noted_calls.h"
 #include "collector/waits/waiting_thread.h"
 #include "tests/collector/of_process.h"
 
@@ -55,7 +58,8 @@ class Replacing : public testing::Test {
   }
   DriverApi api_ = driver_of_arguments();
   OwnHandles handles_{api_};
-  ReplacedArguments replaced_{api_, handles_, of_process().threads};
+  ErrorListeners listeners_;
+  ReplacedArguments replaced_{api_, handles_, of_process().threads, listeners_};
 };
 
 TEST_F(Replacing, ACallGetsSomethingIdleInPlaceOfItsArgument) {
@@ -76,6 +80,26 @@ TEST_F(Replacing, ADriverThatReadsItsArgumentsBeforeTheCallbackIsLeftAlone) {
   takes = false;
   EXPECT_FALSE(replaced_.taken(kSynchronize, kCallContext));
   EXPECT_FALSE(replaced_.taken(kEventCall, kCallContext));
+}
+
+TEST_F(Replacing, NothingFailsOnPurposeWhereTheProgramListensToErrors) {
+  NotedCalls noted;
+  ReplacedArguments replaced(api_, handles_, of_process().threads, noted.listeners());
+  bool enabled = false;
+  NotedCalls::each([&](CUpti_CallbackId id) { enabled |= id == CUPTI_DRIVER_TRACE_CBID_cuLogsRegisterCallback; });
+  EXPECT_TRUE(enabled);
+  noted.note(CUPTI_DRIVER_TRACE_CBID_cuLogsRegisterCallback, CUpti_CallbackData{});
+  EXPECT_FALSE(replaced.taken(kSynchronize, kCallContext));
+  EXPECT_EQ(calls, 0);
+}
+
+TEST_F(Replacing, NothingFailsOnPurposeWhereTheDriverLogsErrors) {
+  setenv("CUDA_LOG_FILE", "stderr", 1);
+  const ErrorListeners listeners;
+  unsetenv("CUDA_LOG_FILE");
+  ReplacedArguments replaced(api_, handles_, of_process().threads, listeners);
+  EXPECT_FALSE(replaced.taken(kEventCall, kCallContext));
+  EXPECT_EQ(calls, 0);
 }
 
 TEST_F(Replacing, ACallWithoutSuchAnArgumentIsLeftAlone) {
