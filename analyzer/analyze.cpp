@@ -79,7 +79,7 @@ class Chapters {
     tasks_.add([&] {
       all_.kernels = kernel_stats(model_);
       all_.graphs = graph_stats(model_);
-      all_.devices = device_busy(model_);
+      all_.devices = device_busy(model_, {model_.begin, model_.end});
     });
     tasks_.add([&] { all_.host_waits = host_wait_stats(model_); });
     tasks_.add([&] { all_.counted_waits = counted_waits(model_); });
@@ -122,8 +122,10 @@ class Chapters {
     all_.energy = energy_use(model_, segments);
     tasks_.add([&] { all_.path = critical_path(model_, *matching_, *work_, *index_, ground_); });
     tasks_.add([&] {
-      all_.host_wait_parts = host_wait_parts(model_, *index_, ground_);
-      all_.lateness = lateness(model_, *work_, *index_, ground_);
+      const IdleTimes idle(*work_);
+      all_.host_wait_parts = host_wait_parts(model_, *index_, idle, ground_);
+      all_.lateness = lateness(model_, *work_, *index_, idle, ground_);
+      memory_calls_ = memory_calls(model_, idle, ground_);
     });
     tasks_.add([&] {
       kernels_ = std::make_shared<const WaitKernels>(model_, *waiters_);
@@ -167,7 +169,7 @@ class Chapters {
       RuleVerdicts verdicts =
           apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels, all_.host_polling,
                        all_.host_wait_parts, all_.lateness, all_.dependent_kernels, all_.crowded_kernels,
-                       all_.interrupted_kernels, all_.mpi, ground_, change});
+                       all_.interrupted_kernels, all_.mpi, all_.path, memory_calls_, ground_, change});
       all_.findings = std::move(verdicts.findings);
       all_.refusals = std::move(verdicts.refusals);
     });
@@ -186,6 +188,7 @@ class Chapters {
   std::shared_ptr<const Waiters> waiters_;      // who waits, and in which iteration
   std::vector<Iterations> found_;               // by site and device
   std::vector<Iteration> at_sites_;             // at the site and device that have the most
+  MemoryCalls memory_calls_;
   Interval ground_;                             // of shares of time: the window of the iterations
   std::shared_ptr<const WaitKernels> kernels_;  // the kernels that contain waits
 };

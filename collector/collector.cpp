@@ -264,6 +264,7 @@ void Collector::read_the_rest() {
   declare();
   for (const auto& source : sources_) source->finish(sink_);
   sink_.send_held(ring_timeout());
+  sink_.all_written();
   switch_off();
 }
 
@@ -322,6 +323,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
 void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   on_program_thread = true;
   const BufferPool::Taken taken = off() ? BufferPool::Taken{} : pool_.take();
+  if (taken.data != nullptr) sink_.add_unwritten(1);
   *buffer = taken.data;
   *bytes = taken.bytes;
   *max_records = 0;  // no limit
@@ -329,7 +331,7 @@ void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, s
 
 void Collector::on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   if (off()) return;  // after a fork the pool's lock may stay locked forever
-  if (buffer == nullptr || valid_bytes == 0) return pool_.give(buffer);
+  if (buffer == nullptr || valid_bytes == 0) return give_back(buffer);
   {
     const std::lock_guard lock(filled_mutex_);
     filled_.push_back({buffer, valid_bytes});
@@ -364,8 +366,13 @@ std::size_t Collector::drain_filled() {
       filled_.pop_front();
     }
     read_buffer(next.data, next.valid_bytes);
-    pool_.give(next.data);
+    give_back(next.data);
   }
+}
+
+void Collector::give_back(std::uint8_t* buffer) {
+  if (buffer != nullptr) sink_.add_unwritten(-1);
+  pool_.give(buffer);
 }
 
 TimeNs Collector::ring_timeout() const {

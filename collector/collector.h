@@ -67,6 +67,7 @@ class Collector {
   void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes);
   void read_filled_buffers();
   std::size_t drain_filled();
+  void give_back(std::uint8_t* buffer);
   TimeNs ring_timeout() const;
   void announce_context();
   void declare();

@@ -90,6 +90,10 @@ class EventSink {
     Locked(*this).loss(source, count, reason, device);
   }
 
+  /// RingHeader::unwritten: buffers whose records are yet to be written.
+  void add_unwritten(std::int32_t buffers) { writer_.add_unwritten(buffers); }
+  void all_written() { writer_.all_written(); }
+
   /// How often the sink has forgotten its texts. Whoever keeps a text's number asks for it again once this has changed.
   std::uint32_t text_generation() const { return text_generation_.load(std::memory_order_relaxed); }
 

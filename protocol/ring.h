@@ -52,6 +52,8 @@ struct RingHeader {
   alignas(64) Owner owner;
   alignas(64) std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> dropped;
+  /// Above 0: the producer's process has records that it has yet to write, such as those in buffers of CUPTI.
+  std::atomic<std::int32_t> unwritten;
   alignas(64) std::atomic<std::uint64_t> tail;
   alignas(64) std::byte data[1];
 };
@@ -64,6 +66,7 @@ constexpr std::size_t ring_bytes(std::size_t capacity) { return kRingDataOffset 
 inline void reset_ring(RingHeader& ring) {
   ring.head.store(0, std::memory_order_relaxed);
   ring.dropped.store(0, std::memory_order_relaxed);
+  ring.unwritten.store(0, std::memory_order_relaxed);
   ring.tail.store(0, std::memory_order_relaxed);
 }
 
@@ -134,6 +137,9 @@ class RingWriter {
   }
 
   void count_dropped(std::uint64_t records) { ring_->dropped.fetch_add(records, std::memory_order_relaxed); }
+  /// RingHeader::unwritten. Any thread.
+  void add_unwritten(std::int32_t buffers) { ring_->unwritten.fetch_add(buffers, std::memory_order_relaxed); }
+  void all_written() { ring_->unwritten.store(0, std::memory_order_relaxed); }
 
   /// The consumer's position; use it only to detect progress.
   std::uint64_t consumed() const { return ring_->tail.load(std::memory_order_acquire); }

@@ -8,7 +8,8 @@
 
 namespace wicprof::analyzer {
 
-std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index, Interval ground) {
+std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index, const IdleTimes& idle,
+                                           Interval ground) {
   using Place = std::pair<SiteId, std::string_view>;
   std::map<Place, HostWaitParts> by_place;
   std::map<Place, std::set<std::pair<store::ProcessId, std::uint32_t>>> threads;
@@ -30,6 +31,7 @@ std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIn
     parts.launching_ns += started - free;
     parts.running_ns += ended - started;
     parts.completing_ns += wait.end - ended;
+    parts.idle_ns += idle.within(work->device, {ended, wait.end});
     if (wait.run_delay) {
       parts.without_cpu_ns = parts.without_cpu_ns.value_or(0) + std::min(*wait.run_delay, wait.end - ended);
     }

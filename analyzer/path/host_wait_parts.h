@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/path/idle_times.h"
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/trace_model.h"
 
@@ -25,12 +26,14 @@ struct HostWaitParts {
   TimeNs launching_ns = 0;   ///< nothing was in front of the work, but it had not begun
   TimeNs running_ns = 0;     ///< the work ran
   TimeNs completing_ns = 0;  ///< the work was done, and the thread did not go on yet
+  TimeNs idle_ns = 0;        ///< of that, when the work's device had nothing to do
   /// Of completing_ns, when the thread was ready to run without a CPU: at most its delay in the scheduler during the
   /// wait. Empty if no wait has that delay.
   std::optional<TimeNs> without_cpu_ns;
 };
 
 /// Of the waits within `ground`, longest waiting first. Times of work are those that CUPTI reports on the host's clock.
-std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index, Interval ground);
+std::vector<HostWaitParts> host_wait_parts(const TraceModel& model, const WorkIndex& index, const IdleTimes& idle,
+                                           Interval ground);
 
 }  // namespace wicprof::analyzer

@@ -258,43 +258,6 @@ Verdict why_no_cpu(const TraceModel& model) {
   return {LateCause::oversubscribed, true};
 }
 
-/// The device's idle time within an interval.
-class IdleTimes {
- public:
-  explicit IdleTimes(const DeviceWork& work) {
-    for (const auto& [stream, items] : work.by_stream) {
-      for (const WorkItem& item : items) busy_[item.device].push_back({item.start, item.end});
-    }
-    for (auto& [device, list] : busy_) {
-      std::sort(list.begin(), list.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
-      std::vector<Interval> merged;
-      for (const Interval& one : list) {
-        if (!merged.empty() && one.begin <= merged.back().end) {
-          merged.back().end = std::max(merged.back().end, one.end);
-        } else {
-          merged.push_back(one);
-        }
-      }
-      list = std::move(merged);
-    }
-  }
-
-  TimeNs within(DeviceId device, Interval part) const {
-    TimeNs idle = std::max<TimeNs>(0, part.end - part.begin);
-    const auto found = busy_.find(device);
-    if (found == busy_.end()) return idle;
-    auto at = std::upper_bound(found->second.begin(), found->second.end(), part.begin,
-                               [](TimeNs time, Interval one) { return time < one.end; });
-    for (; at != found->second.end() && at->begin < part.end; ++at) {
-      idle -= std::min(at->end, part.end) - std::max(at->begin, part.begin);
-    }
-    return std::max<TimeNs>(0, idle);
-  }
-
- private:
-  std::map<DeviceId, std::vector<Interval>> busy_;
-};
-
 /// What is usual at one site for as many pieces of work.
 struct Usual {
   TimeNs program = 0, running = 0, launching = 0, completing = 0;
@@ -528,11 +491,11 @@ const LateSum* Lateness::sum(LateCause cause) const {
   return found == sums.end() ? nullptr : &*found;
 }
 
-Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, Interval ground) {
+Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, const IdleTimes& idle,
+                  Interval ground) {
   Lateness result;
   const std::map<ThreadKey, std::vector<Step>> threads = steps_by_thread(model, work, index);
   if (threads.empty()) return result;
-  const IdleTimes idle(work);
   const Verdict without_cpu = why_no_cpu(model);
   std::map<DeviceId, TimeNs> clock_errors;
   for (const store::DeviceRow& device : model.devices) clock_errors[device.id] = device.clock_error_ns.value_or(0);

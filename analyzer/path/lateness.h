@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/path/idle_times.h"
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/trace/trace_model.h"
@@ -64,6 +65,7 @@ struct Lateness {
 /// the two latencies the tenth percentile or less, since a machine can be late in every step. Where a thread's run
 /// delay (of its wait, or of its samples outside of waits) explains the delay, the thread had no CPU. What ends
 /// before `ground` or begins after it, as start-up does, counts in no sum.
-Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, Interval ground);
+Lateness lateness(const TraceModel& model, const DeviceWork& work, const WorkIndex& index, const IdleTimes& idle,
+                  Interval ground);
 
 }  // namespace wicprof::analyzer

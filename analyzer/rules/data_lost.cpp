@@ -25,6 +25,21 @@ Finding no_room(std::uint64_t producers) {
   return finding;
 }
 
+Finding cut_end(std::uint64_t processes) {
+  Finding finding;
+  finding.severity = Severity::info;
+  finding.text = fmt::format(
+      "{} ended before CUPTI handed over {} last records: kernels, copies and calls of the last "
+      "0.3 s or so may be missing",
+      processes == 1 ? std::string("1 process") : format_count(processes) + " processes",
+      processes == 1 ? "its" : "their");
+  finding.evidence =
+      "a process that ends by _exit, exec or a signal does not wait for CUPTI; waits of host threads are "
+      "complete";
+  finding.remedy = "where those moments matter, let the program end by exit or by a return from main";
+  return finding;
+}
+
 }  // namespace
 
 template <>
@@ -34,6 +49,8 @@ RuleOutcome apply<struct DataLost>(const RuleInput& input) {
   std::uint64_t lost = 0;
   std::string where;
   for (const store::StatRow& stat : model.stats) {
+    if (stat.name == store::stat_info(store::Stat::ended_unwritten).name && stat.value > 0)
+      outcome.findings.push_back(cut_end(static_cast<std::uint64_t>(stat.value)));
     if (stat.severity != store::StatRow::Severity::data_loss || stat.value <= 0) continue;
     if (stat.name == store::stat_info(store::Stat::producers_refused).name) {
       outcome.findings.push_back(no_room(static_cast<std::uint64_t>(stat.value)));

@@ -38,12 +38,24 @@ bool spins(const TraceModel& model, const HostWaitParts& parts) {
   return waiting_way(cpu, wall) == WaitingWay::spinning;
 }
 
+bool allocates_from_a_pool(const TraceModel& model) {
+  return std::ranges::any_of(model.calls, [](const store::CallRow& call) {
+    const std::string_view name(call.name);
+    return name.starts_with("cudaMallocAsync") || name.starts_with("cuMemAllocAsync");
+  });
+}
+
 std::string remedy_of(const TraceModel& model, const HostWaitParts& parts) {
   if (2 * parts.without_cpu_ns.value_or(0) >= parts.completing_ns) {
     return "run fewer threads than the machine (or the container's quota) has CPUs, or bind the program's threads to "
            "separate CPUs (taskset, numactl)";
   }
   if (parts.site != 0 && blocks(model, parts)) return host_park_command(model, StrategyId::hybrid);
+  if (allocates_from_a_pool(model)) {
+    return "set cudaMemPoolAttrReleaseThreshold: without it, memory of cudaMallocAsync goes back at each wait, which "
+           "the "
+           "wait then takes longer for; else look for other threads of the program in calls of CUDA";
+  }
   if (spins(model, parts)) {
     return "look for what holds the thread in the driver: other threads of the program in calls of CUDA, or other "
            "programs "
@@ -70,16 +82,18 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
     Finding finding;
     finding.site = parts.site;
     if (parts.site != 0) finding.site_name = input.model.site_name(parts.site);
-    finding.cost = input.time_cost(parts.completing_ns / static_cast<TimeNs>(std::max<std::size_t>(1, parts.threads)));
+    // While the device has other work, nothing is lost.
+    finding.cost = input.time_cost(parts.idle_ns / static_cast<TimeNs>(std::max<std::size_t>(1, parts.threads)));
     finding.severity = Severity::warning;
     finding.text = fmt::format(
         "host threads go on late after their work is done {} {}: {} of {} of waiting, {} per wait",
         parts.site == 0 ? "in" : "at", one_line(parts.name), format_duration(parts.completing_ns),
         format_duration(parts.waiting_ns), format_duration(parts.completing_ns / static_cast<TimeNs>(parts.waits)));
-    finding.evidence =
-        fmt::format("{} whose work is known; the work was queued for {}, launching for {}, running for {}",
-                    count_of(parts.waits, "wait"), format_duration(parts.queued_ns),
-                    format_duration(parts.launching_ns), format_duration(parts.running_ns));
+    finding.evidence = fmt::format(
+        "{} whose work is known; the work was queued for {}, launching for {}, running for {}; its device was "
+        "idle for {} of the delay",
+        count_of(parts.waits, "wait"), format_duration(parts.queued_ns), format_duration(parts.launching_ns),
+        format_duration(parts.running_ns), format_duration(parts.idle_ns));
     if (parts.without_cpu_ns) {
       finding.evidence += fmt::format("; threads were ready to run without a CPU for at most {}",
                                       format_duration(*parts.without_cpu_ns));

@@ -44,7 +44,7 @@ RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_vi
     return outcome;
   }
   const LateSum* const sum = late_enough(input, cause);
-  if (sum == nullptr) return outcome;
+  if (sum == nullptr || sum->error_ns >= sum->late_ns) return outcome;  // perhaps there was no delay at all
   Finding finding;
   finding.cost = input.time_cost(sum->at_once_ns);
   // What is as uncertain as it is long is a possibility, not a finding to act on.

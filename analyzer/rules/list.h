@@ -18,6 +18,8 @@ inline constexpr Rule kRules[] = {
      true},
     {"slow_link", "a rank whose copies take longer than the others' same ones", apply<struct SlowLink>, true},
     {"shared_device", "kernels that other programs' turns on the GPU interrupt or delay", apply<struct SharedDevice>},
+    {"idle_device", "devices that have nothing to do, since the host gives them no work", apply<struct IdleDevice>},
+    {"implicit_sync", "memory that a loop allocates and frees, for which the device waits", apply<struct ImplicitSync>},
     {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},
     {"no_gain", "waits that cost nothing, where parking gains nothing", apply<struct NoGain>},
     {"host_spin", "host threads that burn CPU time while they wait", apply<struct HostSpin>},

@@ -8,8 +8,10 @@
 
 #include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/measure/statistics.h"
+#include "analyzer/path/critical_path.h"
 #include "analyzer/path/host_wait_parts.h"
 #include "analyzer/path/lateness.h"
+#include "analyzer/path/memory_calls.h"
 #include "analyzer/ranks/mpi_waits.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/host_polling.h"
@@ -72,6 +74,8 @@ struct RuleInput {
   const std::vector<CrowdedKernel>& crowded_kernels;
   const std::vector<InterruptedKernels>& interrupted_kernels;
   const MpiWaits& mpi;
+  const CriticalPath& path;
+  const MemoryCalls& memory_calls;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;
   const Comparison& change;  ///< of the iterations, around the interventions of the trace

@@ -31,6 +31,22 @@ RunBoundaries boundaries_of(std::vector<Restart> restarts) {
   return boundaries;
 }
 
+namespace {
+
+/// Whether half of the time of kernels and copies lies within; also where the trace holds none.
+bool holds_the_work(const TraceModel& model, Interval window) {
+  TimeNs inside = 0, all = 0;
+  const auto add = [&](TimeNs begin, TimeNs end) {
+    all += std::max<TimeNs>(0, end - begin);
+    inside += std::max<TimeNs>(0, std::min(end, window.end) - std::max(begin, window.begin));
+  };
+  for (const store::KernelRow& kernel : model.kernels) add(kernel.start, kernel.end);
+  for (const store::CopyRow& copy : model.copies) add(copy.start, copy.end);
+  return inside >= all / 2;
+}
+
+}  // namespace
+
 std::optional<Interval> iteration_window(const TraceModel& model, const std::vector<Iterations>& iterations) {
   std::optional<Interval> found;
   const auto cover = [&](TimeNs begin, TimeNs end) {
@@ -43,9 +59,13 @@ std::optional<Interval> iteration_window(const TraceModel& model, const std::vec
   }
   if (!found) return std::nullopt;
   Interval window = *found;
+  bool at_sites = model.is_digest();
   for_each_wait(model, [&](const WaitView& wait) {
-    if (!wait.in_call) window.end = std::max(window.end, wait.end);
+    if (wait.in_call) return;
+    at_sites = true;
+    window.end = std::max(window.end, wait.end);
   });
+  if (!at_sites && !holds_the_work(model, window)) return std::nullopt;
   return window;
 }
 

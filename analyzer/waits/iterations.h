@@ -49,7 +49,9 @@ struct Restart {
 RunBoundaries boundaries_of(std::vector<Restart> restarts);
 
 /// From the first iteration, at any place, to the end of the last wait at a wait site: the ground of shares. The
-/// program's start-up before it and its tear-down after it are not what an iteration costs. Nothing without iterations.
+/// program's start-up before it and its tear-down after it are not what an iteration costs. Nothing without iterations,
+/// and where they are calls of CUDA that leave out half of the devices' work: a training loop may never wait, but for
+/// the copies of its start-up.
 std::optional<Interval> iteration_window(const TraceModel& model, const std::vector<Iterations>& iterations);
 
 /// One element per site and device with iterations; most iterations first.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/measure/statistics.h"
-
 namespace wicprof::analyzer {
 
 double DeviceBusy::idle() const {
@@ -12,12 +10,26 @@ double DeviceBusy::idle() const {
   return std::clamp(1 - static_cast<double>(busy_ns) / static_cast<double>(of_ns), 0.0, 1.0);
 }
 
-std::vector<DeviceBusy> device_busy(const TraceModel& model) {
-  std::map<DeviceId, std::vector<Interval>> work;
-  for (const store::KernelRow& kernel : model.kernels) work[kernel.device].push_back({kernel.start, kernel.end});
-  for (const store::CopyRow& copy : model.copies) work[copy.device].push_back({copy.start, copy.end});
+std::vector<DeviceBusy> device_busy(const TraceModel& model, Interval within) {
+  struct Busy {
+    TimeNs until, sum = 0;
+  };
+  std::map<DeviceId, Busy> devices;
+  const auto add = [&](const auto& work) {
+    Busy& busy = devices.try_emplace(work.device, Busy{within.begin}).first->second;
+    const TimeNs end = std::min(work.end, within.end);
+    busy.sum += std::max<TimeNs>(0, end - std::max(work.start, busy.until));
+    busy.until = std::max(busy.until, end);
+  };
+  // Both lists are in order of their begins.
+  auto copy = model.copies.begin();
+  for (const store::KernelRow& kernel : model.kernels) {
+    for (; copy != model.copies.end() && copy->start < kernel.start; ++copy) add(*copy);
+    add(kernel);
+  }
+  for (; copy != model.copies.end(); ++copy) add(*copy);
   std::vector<DeviceBusy> all;
-  for (auto& [device, intervals] : work) all.push_back({device, covered(std::move(intervals)), model.span()});
+  for (const auto& [device, busy] : devices) all.push_back({device, busy.sum, within.end - within.begin});
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analyzer/measure/statistics.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -10,12 +11,12 @@ namespace wicprof::analyzer {
 struct DeviceBusy {
   DeviceId device = 0;
   TimeNs busy_ns = 0;   ///< the union of its kernels and copies
-  TimeNs of_ns = 0;     ///< the traced time
-  double idle() const;  ///< the share of the traced time without a kernel or copy, 0 to 1
+  TimeNs of_ns = 0;     ///< the interval
+  double idle() const;  ///< the share of the interval without a kernel or copy, 0 to 1
 };
 
-/// Devices with at least one kernel or copy, by number. The traced time is that of all devices, so that a device that
-/// joins late counts as idle until then.
-std::vector<DeviceBusy> device_busy(const TraceModel& model);
+/// Devices with at least one kernel or copy, by number, within an interval, such as the traced time: that is the time
+/// of all devices, so that a device that joins late counts as idle until then.
+std::vector<DeviceBusy> device_busy(const TraceModel& model, Interval within);
 
 }  // namespace wicprof::analyzer

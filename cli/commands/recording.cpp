@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
 #include "cli/files/input_trace.h"
@@ -11,6 +13,7 @@
 #include "protocol/shell_words.h"
 #include "reports/parts/hang.h"
 #include "reports/text/answers.h"
+#include "store/format/stat_list.h"
 
 namespace wicprof::cli {
 
@@ -94,7 +97,8 @@ void report_end(const RunOutcome& outcome, const LastWords& last_words, const Tr
       warn(fmt::format("the program {}{}, before it used CUDA or waited through wic, so the trace shows no waits",
                        failure, after));
     } else if (outcome.end.signal) {
-      warn(fmt::format("the program {}{}; the trace is complete up to that point", failure, after));
+      warn(fmt::format("the program {}{}; the trace is complete up to {}", failure, after,
+                       facts.cut ? "some 0.3 s before that" : "that point"));
     } else {
       note(fmt::format("the program {}{}", failure, after));
     }
@@ -118,6 +122,9 @@ TraceFacts print_summary(const RunOutcome& outcome) {
   }
   facts.empty = is_empty(*model);
   facts.command = model->meta_value(store::MetaKey::command);
+  facts.cut = std::ranges::any_of(model->stats, [](const store::StatRow& stat) {
+    return stat.name == store::stat_info(store::Stat::ended_unwritten).name && stat.value > 0;
+  });
   if (const auto run = analyzer::recorded_run(*model)) facts.took = run->end - run->begin;
   const std::string trace = shell_word(outcome.trace);
   if (facts.empty && !outcome.failure().empty() && !outcome.interrupted) {

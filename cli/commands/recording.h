@@ -21,6 +21,7 @@ struct TraceFacts {
   bool empty = false;          ///< the program did nothing that wic-prof records
   std::optional<TimeNs> took;  ///< the run's length
   std::string command;         ///< the program's
+  bool cut = false;            ///< a process ended before CUPTI handed over its last records
 };
 
 /// Says what the trace shows, unless the program failed before there was anything to show.

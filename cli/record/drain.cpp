@@ -61,7 +61,7 @@ void Drain::work() {
     const bool last = stop_.load(std::memory_order_relaxed);
     std::size_t records = 0;
     try {
-      records = round(last ? SIZE_MAX : kBytesPerRound);
+      records = round(last ? SIZE_MAX : kBytesPerRound, last);
     } catch (const std::exception& e) {
       return give_up(e);
     }
@@ -79,7 +79,7 @@ void Drain::give_up(const std::exception& e) noexcept try {
   failure_ = "out of memory";  // short enough to need none
 }
 
-std::size_t Drain::round(std::size_t max_bytes) {
+std::size_t Drain::round(std::size_t max_bytes, bool last) {
   const ControlBlock& control = session_.control();
   if (attached() == 0 && attached_processes(control) != 0) {
     first_mode_ = program_wait(control).mode;
@@ -90,7 +90,7 @@ std::size_t Drain::round(std::size_t max_bytes) {
   used_ = std::max(used_, session_.rings_used());
   for (std::size_t i = 0; i < used_; ++i) records += read(i, max_bytes);
   for (std::size_t i = session_.ring_count(); i < rings_.size(); ++i) records += read(i, max_bytes);
-  reclaim();
+  reclaim(last);
   if (const std::uint32_t refused = session_.header().rings_refused.load(std::memory_order_acquire); refused != 0) {
     recorder_.set_stat(store::Stat::producers_refused, "", refused);
   }
@@ -122,11 +122,11 @@ std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
 
 // Takes back the rings and places of processes that are gone (protocol/ring.h states the order of steps). A quick check
 // looks at all of them, a close look at some.
-void Drain::reclaim() {
+void Drain::reclaim(bool last) {
   const TimeNs now = now_ns();
   const std::uint32_t wanted = session_.header().rings_wanted.load(std::memory_order_acquire);
   const bool all_closely = wanted != rings_wanted_;
-  if (!all_closely && now - checked_ns_ < kQuickCheckInterval) return;
+  if (!all_closely && !last && now - checked_ns_ < kQuickCheckInterval) return;
   rings_wanted_ = wanted;
   checked_ns_ = now;
   for (std::size_t i = 0; i < pieces(); ++i) {
@@ -159,6 +159,8 @@ void Drain::take_back(std::size_t piece, OwnerLook look) {
   const std::uint32_t gone = gone_owner(ring.owner, session_path_, look);
   if (gone == 0) return;
   read(piece, SIZE_MAX);
+  if (ring.unwritten.load(std::memory_order_relaxed) > 0)
+    recorder_.set_stat(store::Stat::ended_unwritten, "", ++ended_unwritten_);
   recorder_.forget_ring(piece);
   rings_[piece].reader = RingReader(&ring, session_.ring_capacity(piece));
   reset_ring(ring);

@@ -55,9 +55,10 @@ class Drain {
 
   void work();
   void give_up(const std::exception& e) noexcept;
-  std::size_t round(std::size_t max_bytes);
+  std::size_t round(std::size_t max_bytes, bool last);
   std::size_t read(std::size_t index, std::size_t max_bytes);
-  void reclaim();
+  /// `last`: looks at once, though quickly.
+  void reclaim(bool last);
   std::size_t pieces() const;
   void take_back(std::size_t piece, OwnerLook look);
 
@@ -72,6 +73,7 @@ class Drain {
   TimeNs checked_ns_ = 0, turn_began_ns_ = 0;  // last checks of the owners
   std::size_t next_closely_ = 0;               // the first piece that this turn of close looks has not come to
   std::uint32_t rings_wanted_ = 0;             // at the last check
+  std::int64_t ended_unwritten_ = 0;           // processes that ended with records that they had yet to write
   std::atomic<bool> stop_{false};
   std::atomic<TimeNs> attached_{0};
   std::optional<Mode> first_mode_;

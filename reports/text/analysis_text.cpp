@@ -27,6 +27,7 @@ constexpr std::size_t kWorst = 3;
 // What the short answer names.
 constexpr std::size_t kNamedSites = 5;
 constexpr std::size_t kNamedRows = 3;
+constexpr std::size_t kKernelName = 60;  // characters: names of templates fill a screen
 constexpr std::size_t kMatrixRanks = 16;
 /// Below a hundredth of the critical path, a step is left out.
 constexpr double kWorthNaming = 0.01;
@@ -91,7 +92,7 @@ std::string kernels_in_words(const Analysis& analysis, const Screen& screen) {
   const std::size_t shown = std::min(kNamedRows, analysis.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelStats& kernel = analysis.kernels[i];
-    line += fmt::format("{}{} {} ({})", i == 0 ? "" : ", ", function_name(one_line(kernel.name)),
+    line += fmt::format("{}{} {} ({})", i == 0 ? "" : ", ", shorten(function_name(one_line(kernel.name)), kKernelName),
                         format_duration(kernel.total_ns), count_of(kernel.count, "run"));
   }
   if (line.empty()) return {};

@@ -33,6 +33,7 @@ enum class Stat {
   steal_ns,
   throttled_periods,
   throttled_ns,
+  ended_unwritten,
 };
 
 struct StatInfo {
@@ -86,6 +87,8 @@ inline constexpr std::array kStats{
              "periods in which a CPU quota of the group that the program started in was used up"},
     StatInfo{Stat::throttled_ns, "throttled_ns", StatRow::Severity::info,
              "time in ns for which such a quota stopped threads, summed over the CPUs"},
+    StatInfo{Stat::ended_unwritten, "ended_unwritten", StatRow::Severity::info,
+             "processes that ended by _exit, exec or a signal, before CUPTI handed over their last records"},
 };
 
 constexpr const StatInfo& stat_info(Stat stat) { return kStats[static_cast<std::size_t>(stat)]; }

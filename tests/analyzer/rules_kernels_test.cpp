@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/analysis.h"
+#include "analyzer/waits/iterations.h"
 #include "findings.h"
 #include "program.h"
 #include "synthetic.h"
@@ -48,6 +49,108 @@ TEST(ExposedTransfer, RefusesWithoutCopiesOrKernels) {
   other.kernels.clear();
   EXPECT_TRUE(refused(analyze(model), "exposed_transfer"));
   EXPECT_TRUE(refused(analyze(other), "exposed_transfer"));
+}
+
+/// Twenty rounds of 2 ms: thread 7 launches a kernel that runs for `busy`, and is on a CPU for `computes` of each.
+TraceModel launching_program(TimeNs busy, TimeNs computes) {
+  test_program::Program program;
+  for (int i = 0; i < 20; ++i) {
+    const TimeNs begin = i * 2'000'000;
+    program.launch("work", 7, {begin + 10'000, begin + 10'000 + busy}, begin);
+    program.sample(7, "app", {begin, begin + 2'000'000}, computes);
+  }
+  program.sample(8, "other", {0, 40'000'000}, 40'000'000);
+  return program.settled();
+}
+
+TEST(IdleDevice, WaitsForTheHost) {
+  const Analysis analysis = analyze(launching_program(100'000, 1'900'000));
+  const Finding* finding = find(analysis, "idle_device");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->text.find("GPU 0 has nothing to do for 36.1 ms"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->evidence.find("that of thread 7, which was on a CPU 95.0 % of the time"), std::string::npos)
+      << finding->evidence;
+  EXPECT_NE(finding->remedy.find("launch ahead"), std::string::npos);
+  EXPECT_EQ(finding->remedy.find("data loader"), std::string::npos);
+  ASSERT_TRUE(finding->cost.has_value());
+  EXPECT_NEAR(finding->cost->amount, 36.1 / 38.1, 0.01);
+}
+
+TEST(IdleDevice, SaysWhetherTheThreadSleeps) {
+  const Analysis sleeping = analyze(launching_program(100'000, 100'000));
+  ASSERT_NE(find(sleeping, "idle_device"), nullptr);
+  EXPECT_EQ(find(sleeping, "idle_device")->remedy.find("launch ahead"), std::string::npos);
+  EXPECT_NE(find(sleeping, "idle_device")->remedy.find("data loader"), std::string::npos);
+  TraceModel unknown = launching_program(100'000, 0);
+  unknown.thread_samples.clear();
+  const Analysis not_sampled = analyze(unknown);
+  ASSERT_NE(find(not_sampled, "idle_device"), nullptr);
+  EXPECT_EQ(find(not_sampled, "idle_device")->evidence.find("CPU"), std::string::npos);
+}
+
+TEST(IdleDevice, NotWhereTheDeviceIsBusyOrTheRunIsShort) {
+  EXPECT_EQ(find(analyze(launching_program(1'980'000, 1'900'000)), "idle_device"), nullptr);
+  EXPECT_EQ(find(analyze(launching_program(1'200'000, 1'900'000)), "idle_device"), nullptr);
+  test_program::Program two;
+  two.launch("work", 7, {10'000, 20'000}, 0);
+  two.launch("work", 7, {910'000, 920'000}, 900'000);
+  EXPECT_EQ(find(analyze(two.settled()), "idle_device"), nullptr);
+}
+
+/// Twenty rounds of a kernel of 1 ms, and a cudaFree that waits for it and takes `longer` then.
+TraceModel freeing_program(TimeNs longer) {
+  test_program::Program program;
+  for (int i = 0; i < 20; ++i) {
+    const TimeNs begin = i * (1'020'000 + longer), end = begin + 1'010'000;
+    program.launch("work", 7, {begin + 10'000, end}, begin);
+    program.call("cudaFree", 7, {begin + 6'000, end + longer});
+    program.call("cuMemFree_v2", 7, {begin + 7'000, end + longer - 1'000});
+    program.call("cudaMallocAsync", 7, {end + longer, end + longer + 5'000});
+  }
+  return program.settled();
+}
+
+TEST(ImplicitSync, CountsWhatTheDeviceLoses) {
+  const Analysis analysis = analyze(freeing_program(400'000));
+  const Finding* finding = find(analysis, "implicit_sync");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(
+      finding->evidence.find("19 calls that free took 26.7 ms, 19.0 ms of it waiting for the device, most in cudaFree"),
+      std::string::npos)
+      << finding->evidence;
+  ASSERT_TRUE(finding->cost.has_value());
+  EXPECT_NEAR(finding->cost->amount, 0.28, 0.02);
+  EXPECT_EQ(find(analyze(freeing_program(10'000)), "implicit_sync"), nullptr);
+}
+
+// The host waits at start-up, four times, and never again.
+TEST(IterationWindow, LeavesOutNoLoopThatNeverWaits) {
+  TraceModel model = launching_program(1'900'000, 1'900'000);
+  test_program::Program waiting;
+  for (int i = 0; i < 4; ++i) {
+    auto wait = waiting.host_wait("cudaMemcpyAsync", {i * 50'000, i * 50'000 + 40'000}, 40'000);
+    wait->site = 5;
+    wait->iteration = static_cast<std::uint32_t>(i);
+  }
+  model.host_waits = waiting.model.host_waits;
+  settle(model);
+  const std::vector<Iterations> found = find_iterations(model);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(iteration_window(model, found).has_value());
+  const auto longer = [&](TimeNs period) {
+    test_program::Program often;
+    for (int i = 0; i < 20; ++i) {
+      auto wait = often.host_wait("cudaMemcpyAsync", {i * period, i * period + 40'000}, 40'000);
+      wait->site = 5;
+      wait->iteration = static_cast<std::uint32_t>(i);
+    }
+    model.host_waits = often.model.host_waits;
+    settle(model);
+    return iteration_window(model, find_iterations(model));
+  };
+  EXPECT_TRUE(longer(2'000'000).has_value());
+  EXPECT_FALSE(longer(200'000).has_value());
 }
 
 /// A block of managed memory that moves `moves` times, once per millisecond for 100 us, to the device and back.

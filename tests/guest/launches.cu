@@ -125,12 +125,6 @@ void prints_at_waits() {
   prints<<<1, 1, 0, one>>>(3);
   OK(cudaDeviceSynchronize());
   say_in_order("waited for the device");
-  prints<<<1, 1, 0, one>>>(4);
-  unsigned* const memory = numbers();
-  unsigned to = 0;
-  OK(cudaMemcpyAsync(&to, memory, sizeof to, cudaMemcpyDefault, one));
-  OK(cudaStreamSynchronize(one));
-  say_in_order("copied");
 }
 void prints_not_before_a_wait() {
   const cudaStream_t one = stream();

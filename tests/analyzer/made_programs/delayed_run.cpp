@@ -318,8 +318,8 @@ Named& Named::operator+=(const Named& other) {
 
 Named judge(const DelayedRun& run) {
   const analyzer::DeviceWork work(run.model);
-  const analyzer::Lateness late =
-      analyzer::lateness(run.model, work, analyzer::WorkIndex(run.model, work), {run.model.begin, run.model.end});
+  const analyzer::Lateness late = analyzer::lateness(run.model, work, analyzer::WorkIndex(run.model, work),
+                                                     analyzer::IdleTimes(work), {run.model.begin, run.model.end});
   Named named;
   const auto meet = [](const TrueDelay& truth, const analyzer::Delay& said) {
     return truth.begin <= said.end && said.begin <= truth.end;

@@ -1,0 +1,120 @@
+// Devices that wait for the host: nothing runs on them, and what the end of the run waited for is a host thread's work.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/rules/rule.h"
+#include "analyzer/trace/thread_names.h"
+#include "analyzer/words/format.h"
+#include "analyzer/work/device_busy.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Share of the time: below it, the device has more to do than to wait for. Not calibrated.
+constexpr double kMostlyIdle = 0.5;
+/// A shorter time is a program's start, not its work. Not calibrated.
+constexpr TimeNs kLeastTime = 10 * kMillisecond;
+/// Of the thread's time: from this share on it computes, or sleeps, and hardly does the other. Not calibrated.
+constexpr double kMostOfIt = 0.8;
+
+/// A host thread's part of the critical path.
+struct HostPart {
+  std::uint32_t thread = 0;
+  TimeNs total = 0;
+};
+
+HostPart longest_host_part(const RuleInput& input, TimeNs& all) {
+  std::map<std::uint32_t, TimeNs> parts;
+  for (const PathSegment& segment : input.path.segments) {
+    if (segment.kind != PathKind::host_work) continue;
+    const Interval part = input.within_ground(segment.begin, segment.end);
+    parts[segment.place] += part.end - part.begin;
+    all += part.end - part.begin;
+  }
+  HostPart longest;
+  for (const auto& [thread, total] : parts) {
+    if (total > longest.total) longest = {thread, total};
+  }
+  return longest;
+}
+
+TimeNs path_time(const RuleInput& input, PathKind kind) {
+  TimeNs sum = 0;
+  for (const PathShare& share : input.path.shares) {
+    if (share.kind == kind) sum += share.total_ns;
+  }
+  return sum;
+}
+
+/// The share of the time that the thread was on a CPU; a thread that does not run has no samples. -1: not known.
+double share_computed(const RuleInput& input, std::uint32_t thread) {
+  if (input.model.thread_samples.empty() || thread == 0) return -1;
+  double computed = 0;
+  for (const store::ThreadSampleRow& sample : input.model.thread_samples) {
+    if (sample.thread != thread || sample.end <= sample.begin) continue;
+    const Interval part = input.within_ground(sample.begin, sample.end);
+    computed += static_cast<double>(sample.cpu) * static_cast<double>(part.end - part.begin) /
+                static_cast<double>(sample.end - sample.begin);
+  }
+  return std::clamp(computed / static_cast<double>(input.ground_ns()), 0.0, 1.0);
+}
+
+std::string remedy_for(double computes) {
+  const std::string ahead =
+      "let that thread launch ahead: move its other work into other threads or processes, launch fewer and larger "
+      "kernels or CUDA graphs, or have several steps in flight without a wait";
+  const std::string input =
+      "look for what that thread waits for outside of CUDA: input (more workers of a data loader, data that is fetched "
+      "ahead), a lock, another process; where it waits for requests, nothing is wrong";
+  if (computes > kMostOfIt) return ahead;
+  return computes >= 0 && computes < 1 - kMostOfIt ? input : ahead + "; and " + input;
+}
+
+}  // namespace
+
+template <>
+RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
+  RuleOutcome outcome;
+  if (!input.mpi.ranks.empty()) {
+    outcome.refused = "the program's ranks wait for each other, which late_rank and imbalance judge";
+    return outcome;
+  }
+  if (!input.path.missing.empty()) {
+    outcome.refused = input.path.missing;
+    return outcome;
+  }
+  const std::vector<DeviceBusy> devices = device_busy(input.model, input.ground);
+  const auto busiest = std::max_element(devices.begin(), devices.end(),
+                                        [](const DeviceBusy& a, const DeviceBusy& b) { return a.busy_ns < b.busy_ns; });
+  if (busiest == devices.end() || busiest->idle() < kMostlyIdle || input.ground_ns() < kLeastTime) return outcome;
+  TimeNs host = 0;
+  const HostPart part = longest_host_part(input, host);
+  // A launch and a return begin and end in the host: work in flight would hide them.
+  const TimeNs launches = path_time(input, PathKind::launch), returns = path_time(input, PathKind::host_return);
+  if (static_cast<double>(host + launches + returns) < kMostlyIdle * static_cast<double>(input.ground_ns()))
+    return outcome;
+  const TimeNs idle = busiest->of_ns - busiest->busy_ns;
+  Finding finding;
+  finding.severity = Severity::warning;
+  finding.cost = input.time_cost(idle);
+  finding.text = fmt::format("{} has nothing to do for {}, {} of the time, since the host gives {} no work",
+                             one_line(input.model.device_name(busiest->device)), format_duration(idle),
+                             format_percent(busiest->idle()), devices.size() > 1 ? "the busiest device" : "the device");
+  const std::string name = part.thread == 0 ? "the CPU" : ThreadNames(input.model).of(0, part.thread);
+  finding.evidence = fmt::format(
+      "the end of the run waited for host work for {}, for launches for {}, for returns to "
+      "the host for {}; the host work is mostly that of {}",
+      format_duration(host), format_duration(launches), format_duration(returns), name);
+  const double computes = share_computed(input, part.thread);
+  if (computes >= 0) finding.evidence += fmt::format(", which was on a CPU {} of the time", format_percent(computes));
+  finding.remedy = host < launches + returns
+                       ? "do not wait behind each piece of work: launch several ahead, or all of a "
+                         "step as a CUDA graph, and wait once"
+                       : remedy_for(computes);
+  outcome.findings.push_back(std::move(finding));
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer
