@@ -234,6 +234,10 @@ class Joining {
       row.thread = numbers_.process(row.thread);
     }
     if constexpr (std::is_same_v<Row, store::DeviceRow>) row.id = numbers_.device(row.id);
+    if constexpr (std::is_same_v<Row, store::DigestSumRow>) {
+      if (row.of == store::SumOf::turns)
+        row.detail = static_cast<std::uint32_t>(numbers_.device(static_cast<DeviceId>(row.detail)));
+    }
     if constexpr (requires { row.device; }) row.device = numbers_.device(row.device);
     if constexpr (requires { row.peer_device; }) row.peer_device = numbers_.device(row.peer_device);
     if constexpr (std::is_same_v<Row, store::SiteRow>) row.id = numbers_.site(row.id);

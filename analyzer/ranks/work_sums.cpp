@@ -99,6 +99,10 @@ std::map<store::ProcessId, RankWork> work_of_digests(const TraceModel& model, Su
                                                                                        sum.longest};
     }
   }
+  for (const DigestSumRow& sum : model.digest_sums) {
+    if (const auto work = all.find(sum.process); sum.of == SumOf::turns && work != all.end())
+      work->second.common.interrupted += sum.total;
+  }
   return all;
 }
 

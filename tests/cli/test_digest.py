@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 import signal
 import sqlite3
 import sys
@@ -53,6 +54,37 @@ class Case(harness.Case):
         answer = self.analysis(*files)
         findings = [each for each in answer["findings"] if each["rule"] == "late_rank"]
         return answer["mpi"], findings, answer["begin_ns"], answer["end_ns"]
+
+    def share(self, name, gpu, pid, turn=2 * MILLION):
+        """Kernels of three kinds whose GPU another program has by turns."""
+        with sqlite3.connect(self.work / name) as database:
+            begin, = database.execute("SELECT min(begin_ns) FROM mpi_call").fetchone()
+            texts = {text: 2_000_000 + number for number, text in enumerate((gpu, "gemm", "norm", "add"))}
+            database.executemany("INSERT INTO string (id, value) VALUES (?2, ?1)", texts.items())
+            self.insert(database, "device", kind=1, id=0, name_id=texts[gpu], uuid_id=texts[gpu])
+            database.execute("DELETE FROM kernel")
+            for launch in range(120):
+                kind = launch % 3
+                length = (40_000, 90_000, 200_000)[kind] + (turn if launch % 10 < 3 else 0)
+                self.insert(database, "kernel", process_id=pid, context=1, name_id=2_000_001 + kind, start_ns=begin,
+                            end_ns=begin + length)
+                begin += length + 5_000
+        database.close()
+
+    @staticmethod
+    def insert(database, table, **values):
+        for _, name, _, needed, *_ in database.execute(f"PRAGMA table_info({table})").fetchall():
+            if needed and name not in ("id", *values):
+                values[name] = 0
+        database.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+                         tuple(values.values()))
+
+    def shared(self, *files):
+        """What is said of GPUs that others have by turns: text, evidence, remedy and command."""
+        answer = self.analysis(*files)
+        self.assertEqual(test_schemas.faults("analysis", answer), [])
+        return [tuple(each[key] for key in ("text", "evidence", "remedy", "command"))
+                for each in answer["findings"] if each["rule"] == "shared_device"]
 
     def refused(self, *words):
         done = self.wic_prof(*words)
@@ -123,6 +155,56 @@ class Digests(Case):
         longest = self.analysis(*digests)["mpi"]["longest_waits"][:2]
         self.assertEqual([each["late_rank"] for each in longest], [2, 2])
         self.assertGreater(min(each["end_ns"] - each["begin_ns"] for each in longest), 49 * MILLION)
+
+    def test_gpus_that_others_have_by_turns(self):
+        traces = self.job()
+        for rank, (gpu, turn) in enumerate([("A", 2), ("B", 0), ("C", 2), ("C", 2.5), ("D", 0), ("E", 0)]):
+            self.share(traces[rank], f"GPU-{gpu}", 1000 + rank % 2, int(turn * MILLION))
+        digests = [self.digest(trace, to=f"{rank}.digest") for rank, trace in enumerate(traces)]
+        whole, part = self.shared(*traces), self.shared(*digests)
+        self.assertEqual([text for text, *_ in whole], [
+            "ranks 3 and 2 have GPU 2 of node1 by turns: rank 3 loses at least 90.0 ms (2.50 ms per turn); "
+            "rank 2 loses at least 72.0 ms (2.00 ms per turn)",
+            "a program that is not in these traces, or another context of the process, has GPU 0 of node0 by turns: "
+            "a turn makes kernels of rank 0 2.00 ms longer, however long they are"])
+        supposed = r"; digests show that rank \d ran kernels there meanwhile, not in which turns"
+        self.assertEqual([tuple(re.sub(supposed, "", each) for each in finding) for finding in part], whole)
+        self.assertEqual(len(re.findall(supposed, part[0][1])), 2)
+        self.assertRegex(whole[0][1], r"^rank 3: 36 runs of 3 kernel shapes .* 90.0 ms lost in sum\. rank 2: 36 runs")
+        self.assertNotIn("end the other program", whole[0][2])
+        self.assertIn("end the other program", whole[1][2])
+        self.assertRegex(whole[0][3], "-i GPU-C$")
+        self.assertEqual(self.shared(*digests[::-1]), part)
+        self.digest(digests[4], digests[2], digests[0], to="even.digest")
+        self.digest("even.digest", *traces[1::2], to="all.digest")
+        self.assertEqual(self.shared("all.digest"), part)
+        self.assertEqual(self.shared("even.digest", *digests[1::2]), part)
+        self.assertEqual([text for text, *_ in self.shared(traces[2], *digests[3:], *traces[:2])],
+                         [text for text, *_ in whole])
+        keys = ("process", "context", "device", "launches", "late_starts", "shapes", "others", "sure")
+        of_traces, of_digests = ([[each[key] for key in keys] for each in self.analysis(*files)["interrupted_kernels"]]
+                                 for files in (traces, digests))
+        self.assertEqual(of_digests, of_traces)
+        self.assertEqual(len(of_digests), 3)
+
+    def test_an_older_digest_cannot_say_who_has_its_gpu(self):
+        traces = self.job(ranks=2)
+        for rank, trace in enumerate(traces):
+            self.share(trace, f"GPU-{rank}", 1000 + rank)
+        old, new = (self.digest(trace, to=f"{trace}.digest") for trace in traces)
+        plain = self.work / "plain.sqlite"
+        plain.write_bytes(gzip.decompress((self.work / old).read_bytes()))
+        with sqlite3.connect(plain) as database:
+            database.execute("DELETE FROM device")
+            self.assertGreater(database.execute("DELETE FROM digest_sum WHERE sum_of >= 12").rowcount, 4)
+        database.close()
+        (self.work / old).write_bytes(gzip.compress(plain.read_bytes()))
+        said = self.shared(old, new)
+        self.assertEqual(len(said), 1)
+        self.assertIn("kernels of rank 1", said[0][0])
+        answer = self.analysis(old, new)
+        self.assertIsNone(answer["interrupted_kernels"])
+        self.assertIn("earlier wic-prof", {each["rule"]: each["reason"] for each in answer["refused"]}["shared_device"])
 
     def test_what_is_not_in_the_digest_is_not_shown_as_nothing(self):
         traces = self.job(steps=40)
