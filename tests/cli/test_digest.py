@@ -187,6 +187,23 @@ class Digests(Case):
         self.assertEqual(of_digests, of_traces)
         self.assertEqual(len(of_digests), 3)
 
+    def test_kinds_of_kernels_that_are_left_out_are_said(self):
+        trace, = self.job(ranks=1, steps=4, late=None)
+        with sqlite3.connect(self.work / trace) as database:
+            database.execute("DELETE FROM kernel")
+            name, = database.execute("SELECT id FROM string WHERE value = 'step_kernel'").fetchone()
+            begin, = database.execute("SELECT min(begin_ns) FROM mpi_call").fetchone()
+            for kind in range(1, 161):
+                self.insert(database, "kernel", process_id=1000, name_id=name, grid_x=kind, start_ns=begin,
+                            end_ns=begin + 1000 * kind)
+            self.insert(database, "mpi_gap", process_id=1000, thread=1000, begin_ns=begin, end_ns=begin + MILLION,
+                        run_delay_ns=0)
+        database.close()
+        self.digest(trace, to="0.digest")
+        said = " ".join(self.wic_prof("analyze", "0.digest").stdout.split())
+        kept = sum(range(33, 161)) / sum(range(1, 161))
+        self.assertIn(f"the kinds that take most time: {int(1000 * kept) / 10} % of it or more", said)
+
     def test_an_older_digest_cannot_say_who_has_its_gpu(self):
         traces = self.job(ranks=2)
         for rank, trace in enumerate(traces):
@@ -251,7 +268,34 @@ class Digests(Case):
         self.digest("rank.0.wicprof", "rank.1.wicprof", to="both.digest")
         (self.work / "cut.digest").write_bytes((self.work / "both.digest").read_bytes()[:-100])
         self.assertRegex(self.refused("analyze", "cut.digest"), "cut.digest is damaged or truncated")
-        self.assertRegex(self.refused("analyze", "both.digest", "rank.0.digest"), "both hold rank 0")
+        self.assertRegex(self.refused("analyze", "both.digest", "rank.0.digest"),
+                         r"both.digest \(the digest of rank.0.wicprof\) and rank.0.digest \(the digest of "
+                         r"rank.0.wicprof\) both hold rank 0 .*name each rank's trace or its digest once")
+
+    def test_digests_and_traces_of_two_jobs_are_named(self):
+        traces = self.job(ranks=4, steps=4, late=None)
+        digests = [self.digest(trace, to=f"a.{rank}.digest") for rank, trace in enumerate(traces)]
+        # The other job's traces have the same names.
+        for trace in self.job(ranks=4, steps=4, late=None):
+            with sqlite3.connect(self.work / trace) as database:
+                for table in ("mpi_communicator", "mpi_call"):
+                    database.execute(f"UPDATE {table} SET communicator = communicator + 1")
+            database.close()
+        others = [self.digest(trace, to=f"b.{rank}.digest") for rank, trace in enumerate(traces)]
+        self.digest(*others, to="b.digest")
+        one, two = r"a.0.digest \(the digest of rank.0.wicprof\)", r"a.1.digest \(the digest of rank.1.wicprof\)"
+        for files, expected in (
+                ((digests[0], others[1]), one + r" and b.1.digest \(the digest of rank.1.wicprof\) are not of one job"),
+                ((*digests, others[3]), one + ", " + two + r" and 2 more traces, and b.3.digest \(the digest"),
+                ((digests[0], traces[1]), one + " and rank.1.wicprof are not of one job"),
+                ((traces[1], *digests[:2]), "rank.1.wicprof, and " + one + " and " + two + " are not of one job"),
+                ((*digests[:2], "b.digest"), one + " and " + two + r", and b.digest \(the digest of rank.0.wicprof\), b")):
+            with self.subTest(files=files):
+                error = self.refused("analyze", *files)
+                self.assertRegex(error, expected)
+                self.assertRegex(error, "name the digests or traces of one job$")
+        self.assertEqual(self.refused("report", *digests, others[3], "-o", "x.html"),
+                         self.refused("analyze", *digests, others[3]))
 
     def test_a_digest_is_a_packed_trace(self):
         self.job(ranks=1, steps=4, late=None)
