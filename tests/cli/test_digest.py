@@ -289,7 +289,7 @@ class Digests(Case):
                 ((*digests, others[3]), one + ", " + two + r" and 2 more traces, and b.3.digest \(the digest"),
                 ((digests[0], traces[1]), one + " and rank.1.wicprof are not of one job"),
                 ((traces[1], *digests[:2]), "rank.1.wicprof, and " + one + " and " + two + " are not of one job"),
-                ((*digests[:2], "b.digest"), one + " and " + two + r", and b.digest \(the digest of rank.0.wicprof\), b")):
+                ((*digests[:2], "b.digest"), one + " and " + two + r", and b.digest \(the digest of rank.0.wicprof\)")):
             with self.subTest(files=files):
                 error = self.refused("analyze", *files)
                 self.assertRegex(error, expected)
