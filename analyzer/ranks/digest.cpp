@@ -13,6 +13,7 @@
 #include "analyzer/ranks/work_sums.h"
 #include "analyzer/trace/wait_view.h"
 #include "analyzer/waits/iterations.h"
+#include "analyzer/waits/turn_sums.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -189,12 +190,14 @@ TraceModel digest(const TraceModel& model, std::uint64_t most) {
   TraceModel to;
   to.digest_sums = sums_of(model);
   std::ranges::move(work_sums(model), std::back_inserter(to.digest_sums));
+  std::ranges::move(turn_sums(model), std::back_inserter(to.digest_sums));
   to.name = model.name;
   to.meta = model.meta;
   to.meta.erase(std::string(store::name_of(store::MetaKey::ab_phases)));
   to.meta[std::string(store::name_of(store::MetaKey::digest_of))] = model.name;
   to.stats = model.stats;
   to.processes = model.processes;
+  to.devices = model.devices;
   to.mpi_communicators = model.mpi_communicators;
   to.mpi_calls = model.mpi_calls;
   to.mpi_requests = model.mpi_requests;

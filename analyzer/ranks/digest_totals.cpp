@@ -33,6 +33,9 @@ std::string_view sum_of_name(store::SumOf of) {
     case SumOf::work:
     case SumOf::work_of_nccl:
       return "work of a rank";
+    case SumOf::turns:
+    case SumOf::turn_parts:
+      return "turn on a device";
     case SumOf::iteration:
       break;
   }

@@ -1,6 +1,7 @@
 #include "analyzer/ranks/join.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -43,6 +44,24 @@ std::vector<std::size_t> jobs_of(const std::vector<TraceModel>& traces) {
     }
   }
   return job;
+}
+
+/// The file that was read.
+std::string file_words(const TraceModel& trace) {
+  return trace.read_from.empty() ? trace.name : fmt::format("{} (the digest of {})", trace.read_from, trace.name);
+}
+
+/// "a.wicprof, b.wicprof and 6 more traces"
+std::string files_of_job(const std::vector<TraceModel>& traces, const std::vector<std::size_t>& jobs, std::size_t job) {
+  constexpr std::size_t kNamedFiles = 2;
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (jobs[i] == job) files.push_back(file_words(traces[i]));
+  }
+  if (files.size() <= kNamedFiles) return fmt::format("{}", fmt::join(files, " and "));
+  const std::size_t more = files.size() - kNamedFiles;
+  files.resize(kNamedFiles);
+  return fmt::format("{} and {}", fmt::join(files, ", "), count_of(more, "more trace"));
 }
 
 /// The numbers that the model has for those of one trace.
@@ -234,6 +253,10 @@ class Joining {
       row.thread = numbers_.process(row.thread);
     }
     if constexpr (std::is_same_v<Row, store::DeviceRow>) row.id = numbers_.device(row.id);
+    if constexpr (std::is_same_v<Row, store::DigestSumRow>) {
+      if (row.of == store::SumOf::turns)
+        row.detail = static_cast<std::uint32_t>(numbers_.device(static_cast<DeviceId>(row.detail)));
+    }
     if constexpr (requires { row.device; }) row.device = numbers_.device(row.device);
     if constexpr (requires { row.peer_device; }) row.peer_device = numbers_.device(row.peer_device);
     if constexpr (std::is_same_v<Row, store::SiteRow>) row.id = numbers_.site(row.id);
@@ -268,23 +291,26 @@ std::optional<Error> why_not_one_job(const std::vector<TraceModel>& traces) {
     return bad_input(fmt::format(
         "{} has no calls of MPI, which show that traces are of one job; name traces of one job, recorded with "
         "--trace cuda,nvtx,host,mpi, or one trace; others are taken by --figure and wic-prof compare",
-        trace.name));
+        file_words(trace)));
   }
   const std::vector<std::size_t> job = jobs_of(traces);
-  for (std::size_t i = 1; i < traces.size(); ++i) {
-    if (job[i] == 0) continue;
+  const auto other_job = std::ranges::find_if(job, [](std::size_t of) { return of != 0; });
+  if (other_job != job.end()) {
+    const bool digests = std::ranges::any_of(traces, &TraceModel::is_digest);
     return bad_input(fmt::format(
-        "{} and {} are not of one job: no communicator of MPI is in both; name the traces of one job, or compare two "
-        "with wic-prof compare",
-        traces.front().name, traces[i].name));
+        "{}{} and {} are not of one job: no communicator of MPI is in both; name {} of one job{}",
+        files_of_job(traces, job, 0), traces.size() > 2 ? "," : "", files_of_job(traces, job, *other_job),
+        digests ? "the digests or traces" : "the traces", digests ? "" : ", or compare two with wic-prof compare"));
   }
   std::map<std::pair<CommunicatorId, std::int32_t>, std::size_t> holder;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     for (const store::MpiCommunicatorRow& row : traces[i].mpi_communicators) {
       const std::size_t other = holder.try_emplace({row.communicator, row.world_rank}, i).first->second;
       if (other == i) continue;
-      return bad_input(fmt::format("{} and {} both hold rank {} of the job; name each trace once", traces[other].name,
-                                   traces[i].name, row.world_rank));
+      return bad_input(fmt::format(
+          "{} and {} both hold rank {} of the job; name {} once", file_words(traces[other]), file_words(traces[i]),
+          row.world_rank,
+          traces[i].is_digest() || traces[other].is_digest() ? "each rank's trace or its digest" : "each trace"));
     }
   }
   return std::nullopt;

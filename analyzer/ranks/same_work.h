@@ -26,7 +26,7 @@ using SameWork = std::map<std::string, SameRuns>;
 struct CommonWork {
   SameWork kernels;  ///< without NCCL's, without whole graphs, and without launches that wait at a wait site
   SameWork copies;   ///< of at least kLeastCopied bytes, without memory that is pageable or managed
-  /// What turns of other programs on its devices make its kernels longer by, in sum. Digests do not have it.
+  /// What turns of other programs on its devices make its kernels longer by, in sum. Of digests: turn_sums().
   TimeNs interrupted = 0;
 };
 /// Shorter copies take as long for their setup. Not calibrated.

@@ -25,12 +25,22 @@ constexpr std::array kTimes = {&RankWork::outside,       &RankWork::cpu,      &R
 static_assert(kFields + kTimes.size() <= kBytes);
 /// Of each kind, for each rank.
 constexpr std::size_t kMostPlaces = 32;
-constexpr std::size_t kMostSame = 32;
+/// A step in PyTorch launches a hundred kinds and more.
+constexpr std::size_t kMostSame = 128;
 
+/// The last one, without a name, is the sum of those that are left out. It has no median, so that nothing is compared
+/// with it.
 std::vector<std::pair<std::string, SameRuns>> longest_first(const SameWork& work) {
   std::vector<std::pair<std::string, SameRuns>> all(work.begin(), work.end());
   std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
-  if (all.size() > kMostSame) all.resize(kMostSame);
+  if (all.size() <= kMostSame) return all;
+  SameRuns left_out;
+  for (std::size_t i = kMostSame; i < all.size(); ++i) {
+    left_out.runs += all[i].second.runs;
+    left_out.total += all[i].second.total;
+  }
+  all.resize(kMostSame);
+  all.emplace_back(std::string(), left_out);
   return all;
 }
 
@@ -79,6 +89,24 @@ std::vector<DigestSumRow> work_sums(const TraceModel& model) {
   return sums;
 }
 
+double least_kept_kinds(const TraceModel& model) {
+  struct Sum {
+    double kept = 0, all = 0;
+  };
+  std::map<std::pair<store::ProcessId, std::uint32_t>, Sum> sums;
+  for (const DigestSumRow& row : model.digest_sums) {
+    if (row.of != SumOf::work || (row.detail != kKernels && row.detail != kCopies)) continue;
+    Sum& sum = sums[{row.process, row.detail}];
+    sum.all += static_cast<double>(row.total);
+    if (!row.name.empty()) sum.kept += static_cast<double>(row.total);
+  }
+  double least = 1;
+  for (const auto& [of, sum] : sums) {
+    if (sum.all > 0) least = std::min(least, sum.kept / sum.all);
+  }
+  return least;
+}
+
 std::map<store::ProcessId, RankWork> work_of_digests(const TraceModel& model, SumOf of) {
   std::map<store::ProcessId, RankWork> all;
   for (const DigestSumRow& sum : model.digest_sums) {
@@ -98,6 +126,10 @@ std::map<store::ProcessId, RankWork> work_of_digests(const TraceModel& model, Su
       (sum.detail == kKernels ? work.common.kernels : work.common.copies)[sum.name] = {sum.rows, sum.total,
                                                                                        sum.longest};
     }
+  }
+  for (const DigestSumRow& sum : model.digest_sums) {
+    if (const auto work = all.find(sum.process); sum.of == SumOf::turns && work != all.end())
+      work->second.common.interrupted += sum.total;
   }
   return all;
 }

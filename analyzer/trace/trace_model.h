@@ -31,7 +31,8 @@ struct JoinedTrace {
 /// The lists of events are members of store::Lists (`waits`, `signals`, ...: store/format/tables/), each ordered by
 /// time.
 struct TraceModel : store::Lists {
-  std::string name;  ///< for people: the trace's file name
+  std::string name;       ///< for people: the trace's file name
+  std::string read_from;  ///< of a digest: its own file, where `name` is that of the trace; empty: not known
   std::map<std::string, std::string> meta;
   std::vector<store::PcTotalRow> pc_totals;
   std::vector<store::SassRow> sass;

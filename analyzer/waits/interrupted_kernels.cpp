@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/waits/turn_sums.h"
 #include "analyzer/words/runtime_names.h"
 
 namespace wicprof::analyzer {
@@ -170,7 +171,6 @@ class TurnSearch {
       std::tie(found.process, found.context, found.device) = context;
       if (by_late_starts(of, found) || by_kernels(of, found)) all.push_back(std::move(found));
     }
-    std::ranges::stable_sort(all, std::ranges::greater{}, &InterruptedKernels::lost_ns);
     return all;
   }
 
@@ -381,7 +381,13 @@ class TurnSearch {
 
 std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
                                                     const DeviceWork& work, const std::vector<LateStart>& late) {
-  return TurnSearch(model, kinds, work).run(late);
+  std::vector<InterruptedKernels> all = TurnSearch(model, kinds, work).run(late);
+  if (model.is_digest()) {
+    std::ranges::move(turns_of_digests(model), std::back_inserter(all));
+    suppose_others(model, all);
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &InterruptedKernels::lost_ns);
+  return all;
 }
 
 }  // namespace wicprof::analyzer

@@ -25,6 +25,7 @@ struct InterruptedKernels {
   std::size_t kinds = 0;                   ///< of kernels with launches that were interrupted
   TimeNs shortest_ns = 0, longest_ns = 0;  ///< what kernels of these kinds take without a turn; 0: no kinds
   std::vector<store::ProcessId> others;    ///< processes of this trace whose kernels had the device in most turns
+  bool others_supposed = false;  ///< of digests: these ran kernels there meanwhile; in which turns is not known
   /// Kernels show the turns, or kernels of several kinds begin late, or a process of this trace has the turns. False:
   /// one kind of launch alone, which something may make late that the trace does not show.
   bool sure = false;
@@ -34,7 +35,7 @@ struct InterruptedKernels {
 /// time, whether that kernel is short or long; whatever else makes kernels longer does so in proportion, or by times
 /// that differ, or to few kinds of them. So either many late starts show that others have the device, or kernels of
 /// several kinds that get longer by the same time. Empty where the trace shows neither. `late`: from late_starts().
-/// Most time lost first. Linear in the number of kernels.
+/// Most time lost first. With what digests have of it. Linear in the number of kernels.
 std::vector<InterruptedKernels> interrupted_kernels(const TraceModel& model, const WaitKernels& kinds,
                                                     const DeviceWork& work, const std::vector<LateStart>& late);
 

@@ -41,8 +41,10 @@ Result<std::vector<analyzer::TraceModel>> load_all_once(const std::string& path)
   const Result<> done = store::Reader::each(path, [&](const store::Reader& reader) -> Result<> {
     Result<analyzer::TraceModel> model = load(reader, path);
     if (!model) return model.error();
-    // More is to be seen there.
-    if (model->is_digest()) model->name = model->meta_value(store::MetaKey::digest_of);
+    if (model->is_digest()) {
+      model->name = model->meta_value(store::MetaKey::digest_of);  // more is to be seen there
+      model->read_from = path;
+    }
     models.push_back(*std::move(model));
     return ok();
   });

@@ -13,6 +13,7 @@
 #include "analyzer/ranks/digest_totals.h"
 #include "analyzer/ranks/join.h"
 #include "analyzer/ranks/rank_times.h"
+#include "analyzer/waits/turn_sums.h"
 #include "reports/json/pairs_json.h"
 
 namespace wicprof::reports {
@@ -467,34 +468,16 @@ Json energy_value(const EnergyUse& use) {
 void add_digest(const TraceModel& model, const Analysis& analysis, Json& value) {
   value["digest"] = nullptr;
   if (!model.is_digest()) return;
-  static constexpr std::string_view kMissing[] = {"classification",
-                                                  "sites",
-                                                  "choices",
-                                                  "pc_sampling",
-                                                  "stalls",
-                                                  "polling_loops",
-                                                  "wait_model",
-                                                  "interference",
-                                                  "overlap",
-                                                  "critical_path",
-                                                  "prediction",
-                                                  "kernels",
-                                                  "graphs",
-                                                  "host_waits",
-                                                  "lateness",
-                                                  "dependent_kernels",
-                                                  "crowded_kernels",
-                                                  "host_polling",
-                                                  "stream_waits",
-                                                  "stream_waits_without_event",
-                                                  "clocks",
-                                                  "parties",
-                                                  "decisions",
-                                                  "counted_waits",
-                                                  "energy",
-                                                  "mbarrier_waits",
-                                                  "interrupted_kernels"};
-  const std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
+  static constexpr std::string_view kMissing[] = {
+      "classification",  "sites",         "choices",      "pc_sampling",
+      "stalls",          "polling_loops", "wait_model",   "interference",
+      "overlap",         "critical_path", "prediction",   "kernels",
+      "graphs",          "host_waits",    "lateness",     "dependent_kernels",
+      "crowded_kernels", "host_polling",  "stream_waits", "stream_waits_without_event",
+      "clocks",          "parties",       "decisions",    "counted_waits",
+      "energy",          "mbarrier_waits"};
+  std::vector<std::string_view> missing(std::begin(kMissing), std::end(kMissing));
+  if (analyzer::lacks_turns(model)) missing.emplace_back("interrupted_kernels");
   for (const std::string_view key : missing) value[std::string(key)] = nullptr;
   value["digest"] = digest_value(model, analysis.mpi, missing);
 }

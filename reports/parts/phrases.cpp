@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "analyzer/ranks/join.h"
+#include "analyzer/ranks/work_sums.h"
 #include "analyzer/trace/imported.h"
 #include "analyzer/trace/run_command.h"
 #include "analyzer/words/change.h"
@@ -242,6 +244,12 @@ std::vector<std::string> digest_sentences(const TraceModel& model) {
         "chance, each of which counts for those that it stands for. What ranks waited and cost the others is estimated "
         "from these; the number of calls and their total time are exact.",
         format_count(model.mpi_calls.size()), count_of(calls, "call")));
+  }
+  if (const double kept = analyzer::least_kept_kinds(model); kept < 1) {
+    sentences.push_back(
+        fmt::format("Of the kernels and the copies of each rank, the digests keep the kinds that take most time: {} of "
+                    "it or more. Ranks are compared by these kinds.",
+                    format_percent(std::floor(1000 * kept) / 1000)));
   }
   return sentences;
 }

@@ -59,13 +59,16 @@ enum class SumOf : std::uint8_t {
   iteration,
   work,          ///< what a rank did between calls of MPI; its parts are no rows of the trace
   work_of_nccl,  ///< the same beside kernels of NCCL
+  turns,         ///< what turns of others on a device cost a context; no rows of the trace, as what follows
+  turn_parts,    ///< more of the row of turns before
 };
 
 /// Of a digest: rows of one process that the digest does not have one by one.
 struct DigestSumRow {
   SumOf of = SumOf::mpi_call;
   std::uint32_t detail = 0;  ///< of MPI calls: the operation; of host waits: what was awaited; else 0.
-                             ///< Of work: the part, as in analyzer/ranks/work_sums.cpp
+                             ///< Of work: the part, as in analyzer/ranks/work_sums.cpp. Of turns: the device; of
+                             ///< their parts: which, as in analyzer/waits/turn_sums.cpp
   std::string name;          ///< of the site, call or kernel; empty: of all, or of those that have no sum of their own
   std::uint64_t rows = 0;
   TimeNs begin = 0, end = 0;  ///< from the first begin to the last end

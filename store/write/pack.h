@@ -19,8 +19,8 @@ struct PackedRows {
   const std::vector<DigestSumRow>& sums;
 };
 
-using PackedTables =
-    std::tuple<MpiCallTable, MpiRequestTable, MpiCommunicatorTable, ProcessTable, ThreadSampleTable, NoticeTable>;
+using PackedTables = std::tuple<MpiCallTable, MpiRequestTable, MpiCommunicatorTable, ProcessTable, ThreadSampleTable,
+                                NoticeTable, DeviceTable>;
 
 /// The bytes of a .wicprof file, packed. One behind the other, such files are a file that PackedTraces reads one by
 /// one. Error: no memory.

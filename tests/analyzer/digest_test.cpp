@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/ranks/join.h"
+#include "analyzer/ranks/work_sums.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -139,6 +140,54 @@ TEST(Digest, KeepsTheTimeOfWhatItLeavesOut) {
   EXPECT_TRUE(made.kernels.empty());
   EXPECT_EQ(made.begin, trace.begin);
   EXPECT_EQ(made.end, trace.end);
+}
+
+TEST(Digest, KeepsTheKindsOfKernelsThatTakeMostAndTheSumOfTheOthers) {
+  constexpr std::uint32_t kKinds = 200, kKept = 128, kLaunches = 5;
+  TraceModel trace = job(2, 10, false).front();
+  trace.mpi_gaps.push_back({0, 100, 1, kSecond, 2 * kSecond, kSecond, kSecond, 0, 100});
+  TimeNs at = kSecond, all = 0;
+  for (std::uint32_t kind = 1; kind <= kKinds; ++kind) {
+    for (std::uint32_t launch = 0; launch < kLaunches; ++launch) {
+      store::KernelRow kernel{};
+      kernel.start = at;
+      kernel.end = at += kind * kMicrosecond;
+      all += kernel.end - kernel.start;
+      kernel.process = 100;
+      kernel.name = "k";
+      kernel.grid[0] = kind;
+      trace.kernels.push_back(kernel);
+    }
+  }
+  settle(trace);
+  const TraceModel made = digest(trace, most_calls(trace));
+  const SameWork kernels = work_of_digests(made, store::SumOf::work).at(100).common.kernels;
+  ASSERT_EQ(kernels.size(), kKept + 1);
+  TimeNs kept = 0;
+  for (const auto& [name, runs] : kernels) {
+    if (!name.empty()) kept += runs.total;
+  }
+  const std::uint64_t shorter = kKinds - kKept;
+  EXPECT_EQ(kernels.at("").runs, shorter * kLaunches);
+  EXPECT_EQ(kernels.at("").total, static_cast<TimeNs>(shorter * (shorter + 1) / 2 * kLaunches) * kMicrosecond);
+  EXPECT_EQ(kernels.at("").total + kept, all);
+  EXPECT_DOUBLE_EQ(least_kept_kinds(made), static_cast<double>(kept) / static_cast<double>(all));
+  EXPECT_EQ(least_kept_kinds(trace), 1);
+}
+
+TEST(Digest, ADeviceIsNotCalledSlowByAFewOfItsKernels) {
+  SameWork late, other;
+  for (const char* const kind : {"a", "b", "c", "d"}) {
+    late[kind] = {100, 14'000'000, 140'000};
+    other[kind] = {100, 10'000'000, 100'000};
+  }
+  late[""] = {20, 2'000'000, 0};
+  other[""] = {20, 2'000'000, 0};
+  const std::optional<SlowerWork> slower = slower_kernels(late, {&other});
+  ASSERT_TRUE(slower);
+  EXPECT_NEAR(slower->times, 1.4, 1e-9);
+  late[""].total = other[""].total = 20'000'000;
+  EXPECT_FALSE(slower_kernels(late, {&other})) << "a quarter of the time is in kinds that are not compared";
 }
 
 TEST(Digest, AnInclusiveScanWaitsForTheLastOfTheLowerRanks) {

@@ -310,5 +310,59 @@ TEST(InterruptedKernels, NameTheRecordedProcessForWhichLaunchesAreLate) {
   EXPECT_EQ(found[0].others, std::vector{kOther});
 }
 
+/// Both programs' kernels in one trace.
+TraceModel both(const TraceModel& own, const TraceModel& other, store::ProcessId process) {
+  TraceModel all = own;
+  for (store::KernelRow kernel : other.kernels) {
+    if (kernel.process != kOwn) continue;
+    kernel.process = process;
+    all.kernels.push_back(kernel);
+  }
+  settle(all);
+  return all;
+}
+
+std::vector<Finding> shared_devices(const TraceModel& model) {
+  std::vector<Finding> found = analyze(model).findings;
+  std::erase_if(found, [](const Finding& finding) { return finding.rule != "shared_device"; });
+  return found;
+}
+
+TEST(InterruptedKernels, OfSeveralProcessesAreOneFindingOfTheirDevice) {
+  Interrupted more(4), less(4);
+  more.share(2'500'000, 2'500'000);
+  less.share(2'200'000, 2'500'000);
+  const TraceModel of_more = more.model(), of_less = less.model();
+  const std::vector<Finding> single = shared_devices(of_more), found = shared_devices(both(of_more, of_less, 101));
+  ASSERT_EQ(single.size(), 1u);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].text.find("processes 100 and 101 have GPU 0 by turns: process 100 loses at least "),
+            std::string::npos)
+      << found[0].text;
+  EXPECT_NE(found[0].text.find(" ms per turn); process 101 loses at least "), std::string::npos) << found[0].text;
+  EXPECT_NE(found[0].evidence.find("process 100: " + single[0].evidence + ". process 101: "), std::string::npos)
+      << found[0].evidence << '\n'
+      << single[0].evidence;
+  EXPECT_EQ(found[0].remedy.find("end the other program"), std::string::npos);
+  EXPECT_NE(single[0].remedy.find("end the other program"), std::string::npos);
+}
+
+TEST(InterruptedKernels, OfTwoDevicesAreTwoFindings) {
+  Interrupted first(4), second(5);
+  first.share(2'500'000, 2'500'000);
+  second.share(2'000'000, 2'000'000);
+  TraceModel all = first.model();
+  for (store::KernelRow kernel : second.model().kernels) {
+    kernel.device = 1;
+    kernel.process = 101;
+    all.kernels.push_back(kernel);
+  }
+  settle(all);
+  const std::vector<Finding> found = shared_devices(all);
+  ASSERT_EQ(found.size(), 2u);
+  for (const Finding& finding : found)
+    EXPECT_TRUE(finding.text.starts_with("a program that is not in this trace, or another context")) << finding.text;
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

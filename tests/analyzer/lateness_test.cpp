@@ -7,8 +7,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "analyzer/analysis.h"
+#include "analyzer/ranks/digest.h"
 #include "program.h"
 #include "tests/analyzer/made_programs/delayed_run.h"
 
@@ -52,6 +54,22 @@ const Finding* finding(const Analysis& analysis, std::string_view rule) {
     if (one.rule == rule) return &one;
   }
   return nullptr;
+}
+
+TEST(Lateness, DigestsKeepLateLaunchesOfASharedDevice) {
+  TraceModel late = run_of(Injected::late_launch, true).model;
+  late.name = "late.wicprof";
+  const Analysis of_trace = analyze(late), of_digest = analyze(digest(late, most_calls(late)));
+  ASSERT_FALSE(of_trace.interrupted_kernels.empty());
+  ASSERT_EQ(of_digest.interrupted_kernels.size(), of_trace.interrupted_kernels.size());
+  const InterruptedKernels &kept = of_digest.interrupted_kernels[0], &found = of_trace.interrupted_kernels[0];
+  EXPECT_GT(found.late_starts, 0u);
+  EXPECT_EQ(std::tuple(kept.process, kept.context, kept.device, kept.kernels, kept.late_starts, kept.turn_ns),
+            std::tuple(found.process, found.context, found.device, found.kernels, found.late_starts, found.turn_ns));
+  EXPECT_EQ(std::tuple(kept.lost_ns, kept.kinds, kept.shortest_ns, kept.longest_ns, kept.others, kept.sure),
+            std::tuple(found.lost_ns, found.kinds, found.shortest_ns, found.longest_ns, found.others, found.sure));
+  ASSERT_NE(finding(of_digest, "shared_device"), nullptr);
+  EXPECT_EQ(finding(of_digest, "shared_device")->text, finding(of_trace, "shared_device")->text);
 }
 
 TEST(Lateness, FindingsSayWhatToDoAndWhatItGains) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "analyzer/ranks/digest.h"
 #include "analyzer/ranks/join.h"
@@ -72,6 +74,7 @@ class SlowedJob {
     for (std::int32_t rank = 0; rank < ranks_; ++rank) {
       TraceModel& of = traces.emplace_back();
       of.meta = all.meta;
+      of.name = "rank " + std::to_string(rank);
       const auto take = [&](const auto& from, auto& to) {
         for (auto row : from) {
           if (row.process != process(rank)) continue;
@@ -289,6 +292,38 @@ TEST(SlowDevice, IsOneThatAnotherProgramHasByTurns) {
     ASSERT_NE(finding, nullptr) << seed;
     EXPECT_NEAR(finding->cost->amount, job.gain(), 0.1 * job.gain()) << seed << ' ' << finding->text;
     EXPECT_EQ(job.finding("slow_device"), nullptr) << seed;
+    EXPECT_EQ(job.of_digest().why.cause, RankCause::shared_device) << seed;
+    EXPECT_EQ(job.of_digest().why.of_cause_ns, why.of_cause_ns) << seed;
+  }
+}
+
+TEST(SlowDevice, DigestsSayWhichOneAnotherProgramHas) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const std::vector<TraceModel> traces = SlowedJob(seed, Injected::turns).traces();
+    std::vector<TraceModel> digests, mixed;
+    for (const TraceModel& trace : traces) {
+      digests.insert(digests.begin(), digest(trace, 100'000));
+      mixed.push_back(mixed.size() % 2 == seed % 2 ? trace : digests.front());
+    }
+    const Analysis whole = analyze(*join(traces));
+    ASSERT_EQ(whole.interrupted_kernels.size(), 1u) << seed;
+    const auto finding = [](const Analysis& of) {
+      return *std::ranges::find(of.findings, "shared_device", &Finding::rule);
+    };
+    for (const Analysis& part : {analyze(*join(digests)), analyze(*join(mixed))}) {
+      ASSERT_EQ(part.interrupted_kernels.size(), 1u) << seed;
+      EXPECT_EQ(part.mpi.why.cause, RankCause::shared_device) << seed;
+      EXPECT_EQ(finding(part).text, finding(whole).text);
+      EXPECT_EQ(finding(part).evidence, finding(whole).evidence);
+      EXPECT_EQ(finding(part).command, finding(whole).command);
+      EXPECT_NEAR(finding(part).cost->amount, finding(whole).cost->amount, 0.001) << seed;
+    }
+    std::erase_if(digests.front().digest_sums, [](const auto& sum) { return sum.of >= store::SumOf::turns; });
+    const Analysis old = analyze(*join(digests));
+    EXPECT_TRUE(old.interrupted_kernels.empty());
+    const auto refusal = std::ranges::find(old.refusals, "shared_device", &Refusal::rule);
+    ASSERT_NE(refusal, old.refusals.end());
+    EXPECT_NE(refusal->reason.find("earlier wic-prof"), std::string::npos) << refusal->reason;
   }
 }
 

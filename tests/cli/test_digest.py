@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 import signal
 import sqlite3
 import sys
@@ -53,6 +54,37 @@ class Case(harness.Case):
         answer = self.analysis(*files)
         findings = [each for each in answer["findings"] if each["rule"] == "late_rank"]
         return answer["mpi"], findings, answer["begin_ns"], answer["end_ns"]
+
+    def share(self, name, gpu, pid, turn=2 * MILLION):
+        """Kernels of three kinds whose GPU another program has by turns."""
+        with sqlite3.connect(self.work / name) as database:
+            begin, = database.execute("SELECT min(begin_ns) FROM mpi_call").fetchone()
+            texts = {text: 2_000_000 + number for number, text in enumerate((gpu, "gemm", "norm", "add"))}
+            database.executemany("INSERT INTO string (id, value) VALUES (?2, ?1)", texts.items())
+            self.insert(database, "device", kind=1, id=0, name_id=texts[gpu], uuid_id=texts[gpu])
+            database.execute("DELETE FROM kernel")
+            for launch in range(120):
+                kind = launch % 3
+                length = (40_000, 90_000, 200_000)[kind] + (turn if launch % 10 < 3 else 0)
+                self.insert(database, "kernel", process_id=pid, context=1, name_id=2_000_001 + kind, start_ns=begin,
+                            end_ns=begin + length)
+                begin += length + 5_000
+        database.close()
+
+    @staticmethod
+    def insert(database, table, **values):
+        for _, name, _, needed, *_ in database.execute(f"PRAGMA table_info({table})").fetchall():
+            if needed and name not in ("id", *values):
+                values[name] = 0
+        database.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+                         tuple(values.values()))
+
+    def shared(self, *files):
+        """What is said of GPUs that others have by turns: text, evidence, remedy and command."""
+        answer = self.analysis(*files)
+        self.assertEqual(test_schemas.faults("analysis", answer), [])
+        return [tuple(each[key] for key in ("text", "evidence", "remedy", "command"))
+                for each in answer["findings"] if each["rule"] == "shared_device"]
 
     def refused(self, *words):
         done = self.wic_prof(*words)
@@ -124,6 +156,73 @@ class Digests(Case):
         self.assertEqual([each["late_rank"] for each in longest], [2, 2])
         self.assertGreater(min(each["end_ns"] - each["begin_ns"] for each in longest), 49 * MILLION)
 
+    def test_gpus_that_others_have_by_turns(self):
+        traces = self.job()
+        for rank, (gpu, turn) in enumerate([("A", 2), ("B", 0), ("C", 2), ("C", 2.5), ("D", 0), ("E", 0)]):
+            self.share(traces[rank], f"GPU-{gpu}", 1000 + rank % 2, int(turn * MILLION))
+        digests = [self.digest(trace, to=f"{rank}.digest") for rank, trace in enumerate(traces)]
+        whole, part = self.shared(*traces), self.shared(*digests)
+        self.assertEqual([text for text, *_ in whole], [
+            "ranks 3 and 2 have GPU 2 of node1 by turns: rank 3 loses at least 90.0 ms (2.50 ms per turn); "
+            "rank 2 loses at least 72.0 ms (2.00 ms per turn)",
+            "a program that is not in these traces, or another context of the process, has GPU 0 of node0 by turns: "
+            "a turn makes kernels of rank 0 2.00 ms longer, however long they are"])
+        supposed = r"; digests show that rank \d ran kernels there meanwhile, not in which turns"
+        self.assertEqual([tuple(re.sub(supposed, "", each) for each in finding) for finding in part], whole)
+        self.assertEqual(len(re.findall(supposed, part[0][1])), 2)
+        self.assertRegex(whole[0][1], r"^rank 3: 36 runs of 3 kernel shapes .* 90.0 ms lost in sum\. rank 2: 36 runs")
+        self.assertNotIn("end the other program", whole[0][2])
+        self.assertIn("end the other program", whole[1][2])
+        self.assertRegex(whole[0][3], "-i GPU-C$")
+        self.assertEqual(self.shared(*digests[::-1]), part)
+        self.digest(digests[4], digests[2], digests[0], to="even.digest")
+        self.digest("even.digest", *traces[1::2], to="all.digest")
+        self.assertEqual(self.shared("all.digest"), part)
+        self.assertEqual(self.shared("even.digest", *digests[1::2]), part)
+        self.assertEqual([text for text, *_ in self.shared(traces[2], *digests[3:], *traces[:2])],
+                         [text for text, *_ in whole])
+        keys = ("process", "context", "device", "launches", "late_starts", "shapes", "others", "sure")
+        of_traces, of_digests = ([[each[key] for key in keys] for each in self.analysis(*files)["interrupted_kernels"]]
+                                 for files in (traces, digests))
+        self.assertEqual(of_digests, of_traces)
+        self.assertEqual(len(of_digests), 3)
+
+    def test_kinds_of_kernels_that_are_left_out_are_said(self):
+        trace, = self.job(ranks=1, steps=4, late=None)
+        with sqlite3.connect(self.work / trace) as database:
+            database.execute("DELETE FROM kernel")
+            name, = database.execute("SELECT id FROM string WHERE value = 'step_kernel'").fetchone()
+            begin, = database.execute("SELECT min(begin_ns) FROM mpi_call").fetchone()
+            for kind in range(1, 161):
+                self.insert(database, "kernel", process_id=1000, name_id=name, grid_x=kind, start_ns=begin,
+                            end_ns=begin + 1000 * kind)
+            self.insert(database, "mpi_gap", process_id=1000, thread=1000, begin_ns=begin, end_ns=begin + MILLION,
+                        run_delay_ns=0)
+        database.close()
+        self.digest(trace, to="0.digest")
+        said = " ".join(self.wic_prof("analyze", "0.digest").stdout.split())
+        kept = sum(range(33, 161)) / sum(range(1, 161))
+        self.assertIn(f"the kinds that take most time: {int(1000 * kept) / 10} % of it or more", said)
+
+    def test_an_older_digest_cannot_say_who_has_its_gpu(self):
+        traces = self.job(ranks=2)
+        for rank, trace in enumerate(traces):
+            self.share(trace, f"GPU-{rank}", 1000 + rank)
+        old, new = (self.digest(trace, to=f"{trace}.digest") for trace in traces)
+        plain = self.work / "plain.sqlite"
+        plain.write_bytes(gzip.decompress((self.work / old).read_bytes()))
+        with sqlite3.connect(plain) as database:
+            database.execute("DELETE FROM device")
+            self.assertGreater(database.execute("DELETE FROM digest_sum WHERE sum_of >= 12").rowcount, 4)
+        database.close()
+        (self.work / old).write_bytes(gzip.compress(plain.read_bytes()))
+        said = self.shared(old, new)
+        self.assertEqual(len(said), 1)
+        self.assertIn("kernels of rank 1", said[0][0])
+        answer = self.analysis(old, new)
+        self.assertIsNone(answer["interrupted_kernels"])
+        self.assertIn("earlier wic-prof", {each["rule"]: each["reason"] for each in answer["refused"]}["shared_device"])
+
     def test_what_is_not_in_the_digest_is_not_shown_as_nothing(self):
         traces = self.job(steps=40)
         self.digest(*traces, to="all.digest")
@@ -169,7 +268,34 @@ class Digests(Case):
         self.digest("rank.0.wicprof", "rank.1.wicprof", to="both.digest")
         (self.work / "cut.digest").write_bytes((self.work / "both.digest").read_bytes()[:-100])
         self.assertRegex(self.refused("analyze", "cut.digest"), "cut.digest is damaged or truncated")
-        self.assertRegex(self.refused("analyze", "both.digest", "rank.0.digest"), "both hold rank 0")
+        self.assertRegex(self.refused("analyze", "both.digest", "rank.0.digest"),
+                         r"both.digest \(the digest of rank.0.wicprof\) and rank.0.digest \(the digest of "
+                         r"rank.0.wicprof\) both hold rank 0 .*name each rank's trace or its digest once")
+
+    def test_digests_and_traces_of_two_jobs_are_named(self):
+        traces = self.job(ranks=4, steps=4, late=None)
+        digests = [self.digest(trace, to=f"a.{rank}.digest") for rank, trace in enumerate(traces)]
+        # The other job's traces have the same names.
+        for trace in self.job(ranks=4, steps=4, late=None):
+            with sqlite3.connect(self.work / trace) as database:
+                for table in ("mpi_communicator", "mpi_call"):
+                    database.execute(f"UPDATE {table} SET communicator = communicator + 1")
+            database.close()
+        others = [self.digest(trace, to=f"b.{rank}.digest") for rank, trace in enumerate(traces)]
+        self.digest(*others, to="b.digest")
+        one, two = r"a.0.digest \(the digest of rank.0.wicprof\)", r"a.1.digest \(the digest of rank.1.wicprof\)"
+        for files, expected in (
+                ((digests[0], others[1]), one + r" and b.1.digest \(the digest of rank.1.wicprof\) are not of one job"),
+                ((*digests, others[3]), one + ", " + two + r" and 2 more traces, and b.3.digest \(the digest"),
+                ((digests[0], traces[1]), one + " and rank.1.wicprof are not of one job"),
+                ((traces[1], *digests[:2]), "rank.1.wicprof, and " + one + " and " + two + " are not of one job"),
+                ((*digests[:2], "b.digest"), one + " and " + two + r", and b.digest \(the digest of rank.0.wicprof\)")):
+            with self.subTest(files=files):
+                error = self.refused("analyze", *files)
+                self.assertRegex(error, expected)
+                self.assertRegex(error, "name the digests or traces of one job$")
+        self.assertEqual(self.refused("report", *digests, others[3], "-o", "x.html"),
+                         self.refused("analyze", *digests, others[3]))
 
     def test_a_digest_is_a_packed_trace(self):
         self.job(ranks=1, steps=4, late=None)

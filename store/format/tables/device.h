@@ -17,6 +17,7 @@ struct DeviceRow {
   std::uint32_t max_threads_per_sm = 0, max_blocks_per_sm = 0, registers_per_sm = 0, shared_bytes_per_sm = 0;
   std::uint32_t reserved_shared_bytes_per_block = 0, clock_khz = 0;
   std::string uuid = {};
+  std::uint8_t host_native_atomics = 0;
 };
 
 struct DeviceTable {
@@ -36,7 +37,7 @@ struct DeviceTable {
       column::known("memory_bytes", &Event::memory_bytes, &Row::memory_bytes),
       column::known("compute_major", &Event::compute_major, &Row::compute_major),
       column::known("compute_minor", &Event::compute_minor, &Row::compute_minor),
-      column::known("host_native_atomics", &Event::host_native_atomics),
+      column::known("host_native_atomics", &Event::host_native_atomics, &Row::host_native_atomics),
       column::text("uuid_id", &Event::uuid, &Row::uuid),
       column::nullable("max_threads_per_sm", &Event::max_threads_per_sm, &Row::max_threads_per_sm),
       column::nullable("max_blocks_per_sm", &Event::max_blocks_per_sm, &Row::max_blocks_per_sm),
