@@ -81,16 +81,22 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
     Finding finding;
     finding.cost = Cost{Cost::Unit::time, share};
     finding.severity = share >= kWarning ? Severity::warning : Severity::info;
-    finding.text = fmt::format("the last wave of {} fills {} of the device, and {} cannot start until it is done", name,
-                               format_percent(kernel.waves->last_wave_fill), behind);
+    const bool one_wave = kernel.waves->waves < 1;
+    finding.text =
+        fmt::format("{}{} fills {} of the device, and {} cannot start until it is done",
+                    one_wave ? "" : "the last wave of ", name, format_percent(kernel.waves->last_wave_fill), behind);
     finding.evidence = fmt::format(
         "{} in {:.2f} waves (computed, not measured); in {} of {} launches the next kernel of the stream follows "
         "directly; this loses at most {} of the traced time",
         count_of(kernel.blocks, "block"), kernel.waves->waves, format_count(followed.behind),
         format_count(kernel.count), format_percent(share));
+    const std::string fit =
+        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5));
     finding.remedy = fmt::format(
-        "make the number of blocks a multiple of {}, or let {} start earlier{}",
-        format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),
+        "{}, or let {} start earlier{}",
+        one_wave
+            ? fmt::format("give the kernel more blocks ({} fit at once), or run others beside it in other streams", fit)
+            : fmt::format("make the number of blocks a multiple of {}", fit),
         behind, has_finding(input, kernel.name, next->first) ? " (see dependent_kernels)" : "");
     outcome.findings.push_back(std::move(finding));
   }

@@ -720,11 +720,13 @@ TEST(DeviceBusy, CountsTimeWithKernelsOrCopiesOnce) {
   copy.end = 70 * kMillisecond;
   program.model.copies.push_back(copy);
   program.kernel("c", 1, {90 * kMillisecond, 100 * kMillisecond});
-  const std::vector<DeviceBusy> devices = device_busy(program.settled());
+  const TraceModel& model = program.settled();
+  const std::vector<DeviceBusy> devices = device_busy(model, {model.begin, model.end});
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_EQ(devices[0].busy_ns, 70 * kMillisecond);
   EXPECT_DOUBLE_EQ(devices[0].idle(), 0.3);
-  EXPECT_TRUE(device_busy(Program().settled()).empty());
+  EXPECT_EQ(device_busy(model, {35 * kMillisecond, 65 * kMillisecond}).at(0).busy_ns, 20 * kMillisecond);
+  EXPECT_TRUE(device_busy(Program().settled(), {0, kMillisecond}).empty());
 }
 
 /// A program that computes on the CPU and uses neither CUDA nor wic.

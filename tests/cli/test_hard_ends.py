@@ -64,6 +64,7 @@ class Gpu(Ends, harness.Case):
         self.end(self.begin("busy"), 7)
         (kernels,), = self.query("t.wicprof", "SELECT count(*) FROM kernel JOIN string ON string.id = kernel.name_id "
                                               "WHERE string.value LIKE '%Busy%'")
+        self.assertEqual(self.stats("t.wicprof").get("ended_unwritten", 0), 1)
         self.assertGreaterEqual(kernels, 20, "of 60; those of the last quarter of a second may be missing")
 
 

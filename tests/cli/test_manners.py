@@ -23,6 +23,19 @@ class Endings(harness.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 9)
 
+    def test_a_trace_says_that_the_last_records_are_missing(self):
+        for ending, cut in (("_exit", 1), ("kill", 1), ("exit", 0)):
+            with self.subTest(ending=ending):
+                result = self.run_cuda("load", "context", "kernels", "9", *ENDINGS[ending][0],
+                                       env={"WICPROF_FLUSH_MS": "60000"})
+                self.assertEqual(result.returncode, ENDINGS[ending][1], result.stderr)
+                self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 0 if cut else 9)
+                self.assertEqual(self.stats("t.wicprof").get("ended_unwritten", 0), cut)
+                self.assertEqual("1 process ended before CUPTI handed over its last records" in
+                                 self.wic_prof("analyze", "--verbose", "t.wicprof").stdout, cut == 1)
+                self.assertEqual("up to some 0.3 s before that" in result.stderr, ending == "kill")
+                self.assertEqual(self.losses(), [])
+
     def test_program_that_never_loads_cuda(self):
         result = self.run_cuda("say", "hello", "exit", "3")
         self.assertEqual((result.returncode, result.stdout), (3, "hello\n"))
