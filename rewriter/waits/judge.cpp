@@ -42,7 +42,7 @@ class LoopJudge {
     if (found_.polls.empty() && found_.hardware) return judge_tries();
     if (found_.polls.empty()) {
       // Only another thread ends a loop whose rounds change nothing that they compare.
-      if (found_.may_stay && polls_anything()) return answer(Verdict::unknown, found_.doubtful);
+      if (found_.may_stay) return answer(Verdict::unknown, found_.doubtful);
       return answer(Verdict::not_a_wait, found_.doubtful.empty() ? text_of(found_.without_polls) : found_.doubtful);
     }
     for (const std::size_t poll : found_.polls) {
@@ -130,15 +130,6 @@ class LoopJudge {
     });
     if (reads || (weak && fence)) return std::nullopt;
     return weak ? reasons::ordinary_loads : reasons::reads_nothing;
-  }
-
-  bool polls_anything() const {
-    bool found = false;
-    each_instruction([&](std::size_t i, const Instruction&) {
-      const Reading reading = values_->reading_of(i);
-      found |= reading == Reading::strong || reading == Reading::attempt;
-    });
-    return found;
   }
 
   /// The verdict on a loop that tries an mbarrier, and that no poll of memory decides.

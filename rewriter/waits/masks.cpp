@@ -156,6 +156,25 @@ std::set<std::size_t> LoopValues::clearing_masks_of(std::size_t instruction) con
   return all;
 }
 
+/// Whether the operand of a compare-and-exchange has, on some way through the round, a value that the round before does
+/// not give: then the word is waited for as long as it has another one.
+bool LoopValues::asks_for_fixed_value(std::size_t reader, const Operand& operand, int depth) const {
+  constexpr int kDeepest = 12;  // code without optimization has several moves per choice
+  if (operand.kind != OperandKind::variable) return operand.kind != OperandKind::clock;
+  if (!flow_.written_in_loop(operand.variable)) return true;
+  return depth <= kDeepest && std::ranges::any_of(flow_.reaching(reader, operand.variable), [&](int node) {
+           const std::size_t index = flow_.nodes()[index_of(node)].instruction;
+           if (index == LoopFlow::npos) return false;
+           const Instruction& instruction = program_.code[index];
+           if (instruction.effect != Effect::compute || instruction.sources.empty()) return false;
+           const auto is_fixed = [&](const Operand& source) { return asks_for_fixed_value(index, source, depth + 1); };
+           if (mnemonic_of(instruction.opcode) == "selp") {
+             return is_fixed(instruction.sources[0]) || is_fixed(instruction.sources[1]);
+           }
+           return std::ranges::all_of(instruction.sources, is_fixed);
+         });
+}
+
 bool LoopValues::may_stay(std::size_t instruction) const {
   std::set<int> closed;  // blocks
   const auto close = [&](std::size_t index) {
@@ -163,13 +182,22 @@ bool LoopValues::may_stay(std::size_t instruction) const {
   };
   for (const int node : made_of(instruction)) {
     const std::size_t index = flow_.nodes()[index_of(node)].instruction;
-    if (carried_.contains(node) && index != LoopFlow::npos && !program_.code[index].moves) close(index);
+    if (index == LoopFlow::npos) continue;
+    const Instruction& from = program_.code[index];
+    const bool exchanges = from.effect == Effect::atomic && has_modifier(from.opcode, "cas");
+    // One that always asks for the same tries the places of a table, or is a lock.
+    const bool asks = exchanges && from.sources.size() == 2 && value_of(index, from.sources[0]).sources != 0;
+    if (asks && asks_for_fixed_value(index, from.sources[0], 0)) return true;
+    if (carried_.contains(node) && !from.moves) close(index);
   }
-  for (const std::size_t writer : writers_) {
-    if (reading_of(writer) == Reading::changes) close(writer);
-  }
+  bool polls = false;
+  each_instruction(graph_, loop_, [&](std::size_t i) {
+    const Reading reading = reading_of(i);
+    polls |= reading == Reading::strong || reading == Reading::attempt;
+    if (reading == Reading::changes) close(i);
+  });
   std::vector<int> open{loop_.header};
-  while (!open.empty()) {
+  while (polls && !open.empty()) {
     const int block = open.back();
     open.pop_back();
     if (!loop_.contains(block) || !closed.insert(block).second) continue;

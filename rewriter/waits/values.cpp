@@ -168,6 +168,30 @@ std::string_view LoopValues::symbol_of(Operand operand) const {
   return operand.kind == OperandKind::symbol ? operand.name : std::string_view();
 }
 
+/// The variable of the module of which the operand is an address, of an element too; empty: unknown.
+std::string_view LoopValues::object_of(const Operand& operand, std::set<int>& seen) const {
+  if (operand.kind == OperandKind::symbol) return operand.name;
+  if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) return {};
+  std::string_view found;
+  for (const std::size_t index : program_writers_[index_of(operand.variable)]) {
+    const Instruction& writer = program_.code[index];
+    const std::string_view mnemonic = mnemonic_of(writer.opcode);
+    const bool adds = mnemonic == "add" && writer.sources.size() == 2;
+    if (!adds && (writer.sources.size() != 1 || (mnemonic != "mov" && mnemonic != "cvt" && mnemonic != "cvta"))) {
+      return {};
+    }
+    std::string_view object = object_of(writer.sources.front(), seen);
+    if (adds) {
+      const std::string_view second = object_of(writer.sources.back(), seen);
+      if (!object.empty() && !second.empty()) return {};
+      if (object.empty()) object = second;
+    }
+    if (object.empty() || (!found.empty() && object != found)) return {};
+    found = object;
+  }
+  return found;
+}
+
 bool LoopValues::keeps_the_word(const Instruction& atomic) const {
   const std::string_view opcode = atomic.opcode;
   const std::vector<Operand>& operands = atomic.sources;
@@ -200,8 +224,13 @@ bool LoopValues::may_write(const Instruction& writer, const Instruction& load) c
        bytes_of_type(writer.opcode) != bytes_of_type(load.opcode))) {
     return false;
   }
+  std::set<int> seen, seen_too;
+  const std::string_view object = object_of(writer.address, seen);
+  if (object.empty()) return true;
+  if (const std::string_view other = object_of(load.address, seen_too); other.empty() || other != object) {
+    return other.empty();
+  }
   if (writer.address.kind != OperandKind::symbol || load.address.kind != OperandKind::symbol) return true;
-  if (writer.address.name != load.address.name) return false;
   // Accesses of several elements, by vector instructions, are at most this long.
   constexpr std::int64_t kLongest = 32;
   return writer.offset < load.offset + kLongest && load.offset < writer.offset + kLongest;

@@ -81,8 +81,9 @@ class LoopValues {
   /// they carry from round to round is the length of a pause alone.
   bool compares_pauses(std::size_t instruction) const;
 
-  /// Whether a round can leave what it found of all that the instruction's operands are made of: some way through the
-  /// loop changes nothing of that, and no memory by an atomic.
+  /// Whether another thread alone may end the loop, as far as the instruction's operands tell: some way through the
+  /// loop changes nothing of what they are made of, and no memory by an atomic, in a loop that polls; or an atomic asks
+  /// for a value that the round before did not read.
   bool may_stay(std::size_t instruction) const;
   /// The instructions that take bits from the masks (kMask) of which the instruction's operands are made.
   std::set<std::size_t> clearing_masks_of(std::size_t instruction) const;
@@ -95,7 +96,9 @@ class LoopValues {
  private:
   /// An atomic that certainly leaves the word as it is.
   bool keeps_the_word(const Instruction& atomic) const;
+  std::string_view object_of(const Operand& operand, std::set<int>& seen) const;
   bool may_write(const Instruction& writer, const Instruction& load) const;
+  bool asks_for_fixed_value(std::size_t reader, const Operand& operand, int depth) const;
   bool loop_may_write(const Instruction& load) const;
   void evaluate(const std::vector<Component>& order);
   bool is_constant_move(int node) const;

@@ -131,3 +131,67 @@ KERNEL work_lanes_in_turn(unsigned* keys, const unsigned* mine, unsigned slots) 
     }
   }
 }
+
+// As mirage's worker: positions of two queues in tables, of which the loop writes one.
+KERNEL found_worker_of_two_queues(const u64* ends, const int* ids, u64* out, int queues) {
+  __shared__ int id[2];
+  __shared__ u64 next[2], last[2];
+  if (threadIdx.x < 2) {
+    id[threadIdx.x] = ids[threadIdx.x];
+    next[threadIdx.x] = last[threadIdx.x] = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  int q = 0;
+  while (next[q] == last[q]) {
+    last[q] = load_acquire_system(ends + id[q]);
+    if (next[q] < last[q]) break;
+    q = q == queues - 1 ? 0 : q + 1;
+    __nanosleep(10);
+  }
+  *out = last[q];
+}
+// The table that says where to look next is the one that the loop writes: a walk.
+KERNEL work_follows_own_table(const u64* nodes, u64* out) {
+  __shared__ u64 next[2];
+  if (threadIdx.x < 2) next[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  int q = 0;
+  u64 at = 0;
+  while (at != ~0ull) {
+    at = load_acquire_system(nodes + next[q]);
+    next[q] = at;
+    q ^= 1;
+  }
+  *out = next[q];
+}
+// A bounded look into two queues.
+KERNEL work_looks_into_both_once(const u64* ends, u64* out, int queues) {
+  __shared__ u64 last[2];
+  for (int q = 0; q < queues; ++q) {
+    last[q] = load_acquire_system(ends + q);
+    if (last[q] > threadIdx.x) break;
+  }
+  out[0] = last[0];
+  out[1] = last[1];
+}
+// A ring in shared memory that nobody else writes, read back where it was written.
+KERNEL work_sums_own_ring(volatile u64* in, u64* out, u64 limit) {
+  __shared__ u64 ring[2];
+  ring[0] = ring[1] = 0;
+  int q = 0;
+  while (ring[q] < limit) {
+    ring[q] = ring[q ^ 1] + in[0];
+    q ^= 1;
+  }
+  *out = ring[q];
+}
+// An update with a count, by compare and exchange of what was read: it fails only if another thread comes first.
+KERNEL work_counts_by_exchange(u64* state, u64 limit) {
+  u64 old = *state, seen;
+  do {
+    seen = old;
+    old = atomicCAS(state, seen, (seen & 0xffffffff) == limit ? 0 : seen + 1);
+  } while (old != seen);
+}
