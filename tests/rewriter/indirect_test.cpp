@@ -1,6 +1,7 @@
 // Waits that do not stand in one thread's load and branch: votes of the block, a word that one thread passes on, words
 // in turn, stores beside the poll, masks and positions that the loop carries. The kernels of indirect/: *work.cu were
-// looked at, *held.cu only judge. Those of barriers_work.cu and barriers_held.cu wait at mbarriers and in clusters.
+// looked at, as was carried_held.cu; the other *held.cu only judge. Those of barriers_work.cu and barriers_held.cu wait
+// at mbarriers and in clusters.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Waits whose loops carry a value from round to round, and loops that look like them: half that only judges. Names as
-// in votes_held.cu.
+// Waits whose loops carry a value from round to round, and loops that look like them: half that was written before
+// anybody looked at its verdicts, and was looked at then. Names as in votes_held.cu.
 #include "../waits/common.h"
 
 KERNEL patched_peers_of_64(const u64* heads, u64 missing, u64 head) {
