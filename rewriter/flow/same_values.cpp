@@ -14,50 +14,78 @@ namespace {
 // Steps from a condition to its comparison, or from a register to the load; code without optimization has three.
 constexpr int kMostSteps = 8;
 
-bool has_one_place(const Instruction& store, const Instruction& load) {
-  const Operand &to = store.address, &from = load.address;
-  const bool same = to.kind == from.kind && (to.kind == OperandKind::variable ? to.variable == from.variable
-                                             : to.kind == OperandKind::symbol ? to.name == from.name
-                                                                              : false);
-  return same && store.offset == load.offset && bytes_of_type(store.opcode) == bytes_of_type(load.opcode);
-}
-
 /// Whether it is an ordinary access, by one thread, to one value as wide as its register.
 bool is_plain(const Instruction& access) {
   return access.has_address && access.guard < 0 && !is_strong(access.opcode) && bytes_of_type(access.opcode) >= 4 &&
          mnemonic_of(access.opcode).size() == 2 && !has_modifier(access.opcode, "release");
 }
 
-void move_what_is_stored(Program& program) {
-  std::set<int> targets;
-  for (const Instruction& instruction : program.code)
-    targets.insert(instruction.targets.begin(), instruction.targets.end());
-  const Instruction* stored = nullptr;
-  for (std::size_t i = 0; i < program.code.size(); ++i) {
-    Instruction& instruction = program.code[i];
-    if (targets.contains(static_cast<int>(i))) stored = nullptr;
-    const bool loads = instruction.effect == Effect::load;
-    if (loads && stored != nullptr && instruction.defines.size() == 1 && is_plain(instruction) &&
-        has_one_place(*stored, instruction)) {
-      instruction.effect = Effect::compute;
-      instruction.has_address = false;
-      instruction.behind = -1;
-      instruction.moves = true;
-      instruction.sources = {stored->sources.front()};
+class Stored {
+ public:
+  explicit Stored(Program& program) : program_(program), makers_(makers_in(program)) {}
+
+  void move() {
+    std::set<int> targets;
+    for (const Instruction& instruction : program_.code)
+      targets.insert(instruction.targets.begin(), instruction.targets.end());
+    const Instruction* stored = nullptr;
+    for (Instruction& instruction : program_.code) {
+      const bool begins = targets.contains(static_cast<int>(&instruction - program_.code.data()));
+      if (begins || begin_ == nullptr) begin_ = &instruction;
+      if (begins) stored = nullptr;
+      const bool loads = instruction.effect == Effect::load;
+      if (loads && stored != nullptr && instruction.defines.size() == 1 && is_plain(instruction) &&
+          has_one_place(*stored, instruction)) {
+        instruction.effect = Effect::compute;
+        instruction.has_address = false;
+        instruction.behind = -1;
+        instruction.moves = true;
+        instruction.sources = {stored->sources.front()};
+      }
+      const bool harmless = instruction.effect == Effect::compute || instruction.effect == Effect::branch ||
+                            (loads && !is_strong(instruction.opcode));
+      if (!harmless) stored = nullptr;
+      if (stored != nullptr) {
+        const auto replaces = [&](const Operand& operand) {
+          return operand.kind == OperandKind::variable &&
+                 std::ranges::count(instruction.defines, operand.variable) != 0;
+        };
+        if (replaces(stored->address) || replaces(stored->sources.front())) stored = nullptr;
+      }
+      const bool stores = instruction.effect == Effect::store && mnemonic_of(instruction.opcode) == "st";
+      if (stores && is_plain(instruction) && instruction.sources.size() == 1) stored = &instruction;
     }
-    const bool harmless = instruction.effect == Effect::compute || instruction.effect == Effect::branch ||
-                          (loads && !is_strong(instruction.opcode));
-    if (!harmless) stored = nullptr;
-    if (stored != nullptr) {
-      const auto replaces = [&](const Operand& operand) {
-        return operand.kind == OperandKind::variable && std::ranges::count(instruction.defines, operand.variable) != 0;
-      };
-      if (replaces(stored->address) || replaces(stored->sources.front())) stored = nullptr;
-    }
-    const bool stores = instruction.effect == Effect::store && mnemonic_of(instruction.opcode) == "st";
-    if (stores && is_plain(instruction) && instruction.sources.size() == 1) stored = &instruction;
   }
-}
+
+ private:
+  bool has_one_place(const Instruction& store, const Instruction& load) const {
+    return store.offset == load.offset && bytes_of_type(store.opcode) == bytes_of_type(load.opcode) &&
+           have_one_value(store.address, load.address, 0);
+  }
+
+  /// Whether the same straight code computes both in the same way, as code without optimization does for each access.
+  bool have_one_value(const Operand& a, const Operand& b, int depth) const {
+    if (a.kind != b.kind) return false;
+    if (a.kind == OperandKind::symbol || a.kind == OperandKind::special) return a.name == b.name;
+    if (a.kind == OperandKind::constant) return a.constant == b.constant;
+    if (a.kind != OperandKind::variable) return false;
+    if (a.variable == b.variable) return true;
+    const Instruction *const of_a = makers_[static_cast<std::size_t>(a.variable)],
+                             *const of_b = makers_[static_cast<std::size_t>(b.variable)];
+    if (depth > kMostSteps || of_a == nullptr || of_b == nullptr || of_a < begin_ || of_b < begin_) return false;
+    if (of_a->effect != Effect::compute || of_a->opcode != of_b->opcode) return false;
+    // A register with several makers may have another value when the second instruction reads it.
+    return std::ranges::equal(of_a->sources, of_b->sources, [&](const Operand& x, const Operand& y) {
+      const bool one_maker =
+          x.kind != OperandKind::variable || makers_[static_cast<std::size_t>(x.variable)] != nullptr;
+      return one_maker && have_one_value(x, y, depth + 1);
+    });
+  }
+
+  Program& program_;
+  const std::vector<const Instruction*> makers_;
+  const Instruction* begin_ = nullptr;  // of the straight code
+};
 
 class Equals {
  public:
@@ -149,7 +177,7 @@ class Equals {
 }  // namespace
 
 void use_same_values(Program& program) {
-  move_what_is_stored(program);
+  Stored(program).move();
   Equals(program).use();
 }
 

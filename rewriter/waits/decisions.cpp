@@ -23,13 +23,15 @@ class Decider {
 
  private:
   void ways_out() {
-    bool any = false, bounded = false;
+    bool any = false, bounded = false, in_turn = false;
     int of_table = 0;
     for (const Comparison& comparison : comparisons_of(values_)) {
       any = true;
       const std::uint32_t sources = comparison.value.sources;
+      const bool pauses = comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0 &&
+                          values_.compares_pauses(comparison.instruction);
       if (comparison.value.polls.empty() && (sources & (kCounter | kSequence)) != 0) {
-        found_.counts = true;
+        found_.counts |= !pauses;
         found_.counted |= comparison.chooses;
       }
       if (sources & kHardware) {
@@ -39,12 +41,12 @@ class Decider {
       // A count that only chooses how long to pause.
       if (!comparison.chooses && comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0) continue;
       // A pause that grows to its limit is a limit of the time.
-      if (comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0 &&
-          values_.compares_pauses(comparison.instruction)) {
+      if (pauses) {
         bounded = true;
         continue;
       }
       if (sources & (kSequence | kCarried | kVaries)) {
+        found_.may_stay |= (sources & kVaries) == 0 && values_.may_stay(comparison.instruction);
         if (found_.doubtful.empty()) {
           found_.doubtful = text_of(sources & kVaries ? reasons::address_changes : reasons::value_changes,
                                     at_line(program_.code[comparison.instruction]));
@@ -67,16 +69,16 @@ class Decider {
       of_table += (sources & kInTable) != 0;
       if (sources & kInTurn) {
         // One question to each word: a search of a table asks whether an entry is the one, and whether it is the last.
-        if (!found_.in_turn.empty())
-          found_.doubtful = text_of(reasons::several_turns, at_line(program_.code[comparison.instruction]));
-        found_.in_turn.insert(comparison.instruction);
+        if (in_turn) found_.doubtful = text_of(reasons::several_turns, at_line(program_.code[comparison.instruction]));
+        in_turn = true;
       }
+      // The loop asks the word that a mask chooses until its bit goes: no search.
+      if (sources & (kInTurn | kByMask)) found_.in_turn.insert(comparison.instruction);
       found_.polls.insert(comparison.value.polls.begin(), comparison.value.polls.end());
     }
     found_.without_polls = !any ? reasons::no_way_out : bounded ? reasons::limit_decides : reasons::no_deciding_load;
     // Words in turn up to a number of them, or until a value is found: a search. A few words may be asked one question
     // up to a number of times.
-    const bool in_turn = !found_.in_turn.empty();
     if ((in_turn && (found_.counts || !found_.doubtful.empty())) || (of_table > 1 && found_.counts)) {
       if (found_.doubtful.empty()) {
         found_.doubtful =

@@ -19,6 +19,7 @@ struct Decisions {
   std::set<std::size_t> passing_on;  ///< the stores of those
   std::set<std::size_t> searched;    ///< loads of words in turn, up to a number of them or until a value is found
   std::string doubtful;              ///< why a way out is not understood; empty: all are
+  bool may_stay = false;             ///< a round may leave all values as they are of a way out that is not understood
   bool hardware = false;             ///< an instruction that waits in hardware decides, too
   bool counts = false;               ///< a count alone is compared
   bool counted = false;              ///< and ends the loop, or chooses what does

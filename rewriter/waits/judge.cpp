@@ -41,6 +41,8 @@ class LoopJudge {
     std::erase_if(found_.polls, [&](std::size_t poll) { return flow_.searched.contains(poll); });
     if (found_.polls.empty() && found_.hardware) return judge_tries();
     if (found_.polls.empty()) {
+      // Only another thread ends a loop whose rounds change nothing that they compare.
+      if (found_.may_stay) return answer(Verdict::unknown, found_.doubtful);
       return answer(Verdict::not_a_wait, found_.doubtful.empty() ? text_of(found_.without_polls) : found_.doubtful);
     }
     for (const std::size_t poll : found_.polls) {
@@ -49,6 +51,7 @@ class LoopJudge {
     }
     if (found_.hardware) result_.waited_for = WaitedFor::mbarrier;  // the word may tell it to give up
     if (!found_.doubtful.empty()) return answer(Verdict::unknown, found_.doubtful);
+    if (const std::optional<std::string> why = writes_what_a_mask_chooses()) return answer(Verdict::unknown, *why);
     if (const std::optional<std::string> why = more_than_turns()) {
       return answer(Verdict::wait_not_patchable,
                     text_of(reasons::words_in_turn, at_line(program_.code[*found_.in_turn.begin()])) + ", and " + *why);
@@ -155,6 +158,18 @@ class LoopJudge {
       for (const std::size_t poll : found_.polls) writes |= have_one_address(*values_, i, poll);
     });
     return writes;
+  }
+
+  /// Where a mask chooses the word that is polled, and what is written: the loop's own stores may end it.
+  std::optional<std::string> writes_what_a_mask_chooses() const {
+    std::optional<std::string> why;
+    each_instruction([&](std::size_t i, const Instruction& instruction) {
+      const bool stores = instruction.effect == Effect::store && !has_modifier(instruction.opcode, "local");
+      const bool writes = stores || instruction.effect == Effect::reduction || instruction.effect == Effect::atomic;
+      if (!writes || (values_->address_of(i).sources & (kMask | kByMask)) == 0) return;
+      if (values_->reading_of(i) != Reading::strong) why = text_of(reasons::writes_memory, at_line(instruction));
+    });
+    return why;
   }
 
   /// What a loop that polls words in turn does beside that; else nothing.

@@ -87,6 +87,11 @@ LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& l
   });
   values_.resize(inputs_.size());
   const std::vector<Component> order = components_of(inputs_);
+  for (const Component& component : order) {
+    const bool carried = std::ranges::any_of(
+        component.nodes, [&](int node) { return flow_.nodes()[index_of(node)].instruction == LoopFlow::npos; });
+    if (component.cyclic && carried) carried_.insert(component.nodes.begin(), component.nodes.end());
+  }
   evaluate(order);
   // An atomic that writes the same in each round, if it writes, changes nothing that the round before has read. All are
   // taken for such; those that prove to be none may change what others write, so after some proofs none is.
@@ -163,6 +168,30 @@ std::string_view LoopValues::symbol_of(Operand operand) const {
   return operand.kind == OperandKind::symbol ? operand.name : std::string_view();
 }
 
+/// The variable of the module of which the operand is an address, of an element too; empty: unknown.
+std::string_view LoopValues::object_of(const Operand& operand, std::set<int>& seen) const {
+  if (operand.kind == OperandKind::symbol) return operand.name;
+  if (operand.kind != OperandKind::variable || !seen.insert(operand.variable).second) return {};
+  std::string_view found;
+  for (const std::size_t index : program_writers_[index_of(operand.variable)]) {
+    const Instruction& writer = program_.code[index];
+    const std::string_view mnemonic = mnemonic_of(writer.opcode);
+    const bool adds = mnemonic == "add" && writer.sources.size() == 2;
+    if (!adds && (writer.sources.size() != 1 || (mnemonic != "mov" && mnemonic != "cvt" && mnemonic != "cvta"))) {
+      return {};
+    }
+    std::string_view object = object_of(writer.sources.front(), seen);
+    if (adds) {
+      const std::string_view second = object_of(writer.sources.back(), seen);
+      if (!object.empty() && !second.empty()) return {};
+      if (object.empty()) object = second;
+    }
+    if (object.empty() || (!found.empty() && object != found)) return {};
+    found = object;
+  }
+  return found;
+}
+
 bool LoopValues::keeps_the_word(const Instruction& atomic) const {
   const std::string_view opcode = atomic.opcode;
   const std::vector<Operand>& operands = atomic.sources;
@@ -195,8 +224,13 @@ bool LoopValues::may_write(const Instruction& writer, const Instruction& load) c
        bytes_of_type(writer.opcode) != bytes_of_type(load.opcode))) {
     return false;
   }
+  std::set<int> seen, seen_too;
+  const std::string_view object = object_of(writer.address, seen);
+  if (object.empty()) return true;
+  if (const std::string_view other = object_of(load.address, seen_too); other.empty() || other != object) {
+    return other.empty();
+  }
   if (writer.address.kind != OperandKind::symbol || load.address.kind != OperandKind::symbol) return true;
-  if (writer.address.name != load.address.name) return false;
   // Accesses of several elements, by vector instructions, are at most this long.
   constexpr std::int64_t kLongest = 32;
   return writer.offset < load.offset + kLongest && load.offset < writer.offset + kLongest;
@@ -241,8 +275,8 @@ Value LoopValues::result_of(std::size_t instruction) const {
   return value;
 }
 
-std::set<int> LoopValues::carried_into(std::size_t instruction) const {
-  std::set<int> seen, carried;
+std::set<int> LoopValues::made_of(std::size_t instruction) const {
+  std::set<int> seen;
   std::vector<int> open;
   for (const Operand& source : program_.code[instruction].sources) {
     if (source.kind != OperandKind::variable) continue;
@@ -253,9 +287,14 @@ std::set<int> LoopValues::carried_into(std::size_t instruction) const {
     const int node = open.back();
     open.pop_back();
     if (!seen.insert(node).second) continue;
-    if (flow_.nodes()[index_of(node)].instruction == LoopFlow::npos) carried.insert(node);
     open.insert(open.end(), inputs_[index_of(node)].begin(), inputs_[index_of(node)].end());
   }
+  return seen;
+}
+
+std::set<int> LoopValues::carried_into(std::size_t instruction) const {
+  std::set<int> carried = made_of(instruction);
+  std::erase_if(carried, [&](int node) { return flow_.nodes()[index_of(node)].instruction != LoopFlow::npos; });
   return carried;
 }
 
@@ -295,6 +334,7 @@ Value LoopValues::node_value(int node) const {
       if (address.sources & kChanging) value.sources |= kVaries;
       if (address.sources & kTable) value.sources |= kInTable;
       if (address.sources & (kTurn | kInTurn)) value.sources |= address.polls.empty() ? kInTurn : kVaries;
+      if (address.sources & (kMask | kByMask)) value.sources |= kByMask;
       if (reading != Reading::weak) {
         value.polls = {index};
       } else {
@@ -334,35 +374,6 @@ bool LoopValues::is_constant_move(int node) const {
   const std::size_t index = flow_.nodes()[index_of(node)].instruction;
   std::int64_t value = 0;
   return index != LoopFlow::npos && program_.code[index].moves && constant_of(program_.code[index].sources[0], value);
-}
-
-/// Whether what the nodes carry from round to round are masks of which a round can only clear bits: the words that are
-/// still waited for, say.
-bool LoopValues::only_loses_bits(const std::vector<int>& cycle) const {
-  // Those whose bits have all been set when the round began: all nodes, until no more prove to be none.
-  std::set<int> masks(cycle.begin(), cycle.end());
-  const auto are_masks = [&](const std::vector<int>& nodes) {
-    return !nodes.empty() && std::ranges::all_of(nodes, [&](int node) { return masks.contains(node); });
-  };
-  const auto is_mask = [&](int node) {
-    const std::size_t index = flow_.nodes()[index_of(node)].instruction;
-    if (index == LoopFlow::npos) return are_masks(inputs_[index_of(node)]);
-    const Instruction& instruction = program_.code[index];
-    const auto is_masked = [&](const Operand& source) {
-      return source.kind == OperandKind::variable && are_masks(flow_.reaching(index, source.variable));
-    };
-    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
-    const std::vector<Operand>& sources = instruction.sources;
-    if (instruction.partial) return false;
-    if (mnemonic == "selp") return sources.size() == 3 && is_masked(sources[0]) && is_masked(sources[1]);
-    // Of an "and", either source will do.
-    return (instruction.moves || mnemonic == "and") && std::ranges::any_of(sources, is_masked);
-  };
-  while (std::erase_if(masks, [&](int node) { return !is_mask(node); }) != 0) {
-  }
-  return std::ranges::all_of(cycle, [&](int node) {
-    return flow_.nodes()[index_of(node)].instruction != LoopFlow::npos || masks.contains(node);
-  });
 }
 
 /// The value of nodes that depend on themselves.
@@ -427,7 +438,7 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
     return value;
   }
   if ((moves && (integers || !outside.polls.empty())) ||
-      (integers && !outside.polls.empty() && only_loses_bits(cycle))) {
+      (integers && !outside.polls.empty() && !masks_of(cycle).empty())) {
     value = outside;
     if (!value.polls.empty()) value.sources |= kEarlier;
     return value;
@@ -443,7 +454,9 @@ Value LoopValues::cycle_value(const std::vector<int>& cycle) const {
 }
 
 void LoopValues::evaluate(const std::vector<Component>& order) {
+  clearing_.clear();
   for (const Component& component : order) {
+    if (component.cyclic && evaluate_masks(component.nodes)) continue;
     const Value value = component.cyclic ? cycle_value(component.nodes) : node_value(component.nodes.front());
     for (const int node : component.nodes) values_[index_of(node)] = value;
   }

@@ -30,6 +30,8 @@ enum Source : std::uint32_t {
   kTurn = 1u << 11,        ///< a number that goes round: an index of several words, and what is computed from it alone
   kInTurn = 1u << 12,      ///< a load whose address depends on such a number
   kInTable = 1u << 13,     ///< a load whose address depends on a counter that goes round in a few words
+  kMask = 1u << 14,        ///< a mask from which a round may take bits, and which it may leave as it is
+  kByMask = 1u << 15,      ///< a load whose address depends on such a mask
 };
 
 struct Value {
@@ -79,6 +81,13 @@ class LoopValues {
   /// they carry from round to round is the length of a pause alone.
   bool compares_pauses(std::size_t instruction) const;
 
+  /// Whether another thread alone may end the loop, as far as the instruction's operands tell: some way through the
+  /// loop changes nothing of what they are made of, and no memory by an atomic, in a loop that polls; or an atomic asks
+  /// for a value that the round before did not read.
+  bool may_stay(std::size_t instruction) const;
+  /// The instructions that take bits from the masks (kMask) of which the instruction's operands are made.
+  std::set<std::size_t> clearing_masks_of(std::size_t instruction) const;
+
   /// The constant that the operand always has.
   bool constant_of(const Operand& operand, std::int64_t& value) const;
   /// The variable of the module whose address the operand always is, in whatever address space; empty: another address.
@@ -87,14 +96,22 @@ class LoopValues {
  private:
   /// An atomic that certainly leaves the word as it is.
   bool keeps_the_word(const Instruction& atomic) const;
+  std::string_view object_of(const Operand& operand, std::set<int>& seen) const;
   bool may_write(const Instruction& writer, const Instruction& load) const;
+  bool asks_for_fixed_value(std::size_t reader, const Operand& operand, int depth) const;
   bool loop_may_write(const Instruction& load) const;
   void evaluate(const std::vector<Component>& order);
   bool is_constant_move(int node) const;
   Value cycle_value(const std::vector<int>& cycle) const;
-  bool only_loses_bits(const std::vector<int>& cycle) const;
+  std::set<int> masks_of(const std::vector<int>& cycle) const;
+  bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand, int depth) const;
+  std::vector<int> kept_by(int node) const;
+  bool keeps(const std::set<int>& masks) const;
+  bool evaluate_masks(const std::vector<int>& cycle);
   Value node_value(int node) const;
-  /// The values at the beginning of the round that the instruction's operands are made of.
+  /// The nodes that the instruction's operands are made of.
+  std::set<int> made_of(std::size_t instruction) const;
+  /// Those of them that are values at the beginning of the round.
   std::set<int> carried_into(std::size_t instruction) const;
 
   const Program& program_;
@@ -106,6 +123,8 @@ class LoopValues {
   std::vector<std::size_t> writers_;      ///< the instructions of the loop that may write memory
   std::vector<std::vector<int>> inputs_;  ///< per node
   std::vector<Value> values_;
+  std::set<int> carried_;   ///< nodes that depend on themselves, from round to round
+  std::set<int> clearing_;  ///< those that take bits from masks
   const std::vector<std::vector<std::size_t>>& program_writers_;  ///< per variable, in the whole program
 };
 

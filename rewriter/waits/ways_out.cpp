@@ -25,10 +25,15 @@ class Search {
   std::vector<Comparison> run() {
     for (const int block : exits_of(graph_, values_.loop())) branch_of(block);
     // Where a condition has several writers, the branches inside the loop decide which of them counts.
-    if (!conditions_.empty()) {
+    if (!conditions_.empty() || !clearing_.empty()) {
       const std::set<std::set<std::size_t>> conditions = conditions_;
+      const std::set<int> masks = deciding_about(clearing_);
+      for (const std::size_t clears : clearing_) {
+        if (const int guard = program_.code[clears].guard; guard >= 0) condition(clears, variable(guard), 0);
+      }
       for (const int block : values_.loop().blocks) {
-        chooses_ = std::ranges::any_of(conditions, [&](const auto& writers) { return chooses(block, writers); });
+        chooses_ = masks.contains(block) ||
+                   std::ranges::any_of(conditions, [&](const auto& writers) { return chooses(block, writers); });
         branch_of(block);
       }
     }
@@ -43,6 +48,47 @@ class Search {
       for (const Operand& source : instruction.sources) add(last, values_.value_of(last, source));
     }
     if (instruction.guard >= 0) condition(last, variable(instruction.guard), 0);
+  }
+
+  /// The blocks whose branches decide whether a round executes the instructions.
+  std::set<int> deciding_about(const std::set<std::size_t>& instructions) const {
+    std::set<int> deciding, seen;
+    std::vector<int> open;
+    for (const std::size_t instruction : instructions) open.push_back(graph_.block_of[instruction]);
+    while (!open.empty()) {
+      const int block = open.back();
+      open.pop_back();
+      if (!seen.insert(block).second) continue;
+      const std::set<int> past = ways_past(block);
+      const auto leads_past = [&](int after) { return ends_round(after) || past.contains(after); };
+      for (const int at : values_.loop().blocks) {
+        const std::vector<int>& after = graph_.block(at).after;
+        if (!std::ranges::any_of(after, leads_past) || std::ranges::all_of(after, leads_past)) continue;
+        deciding.insert(at);
+        open.push_back(at);
+      }
+    }
+    return deciding;
+  }
+
+  /// Whether another round begins there, or what comes behind the loop.
+  bool ends_round(int block) const { return block == values_.loop().header || !values_.loop().contains(block); }
+
+  /// The blocks from which the round, or the loop, may end without `block`.
+  std::set<int> ways_past(int block) const {
+    std::set<int> found;
+    std::vector<int> open;
+    for (const int at : values_.loop().blocks) {
+      if (std::ranges::any_of(graph_.block(at).after, [&](int after) { return ends_round(after); })) open.push_back(at);
+    }
+    while (!open.empty()) {
+      const int at = open.back();
+      open.pop_back();
+      if (at == block || !values_.loop().contains(at) || !found.insert(at).second) continue;
+      if (at == values_.loop().header) continue;
+      open.insert(open.end(), graph_.block(at).before.begin(), graph_.block(at).before.end());
+    }
+    return found;
   }
 
   /// The blocks of the loop that come behind `first`, itself included, in the same round.
@@ -191,6 +237,7 @@ class Search {
             conditions_.insert(std::move(all));
           }
         }
+        if (own.sources & kMask) clearing_.merge(values_.clearing_masks_of(index));
         value.add(own);
       }
     }
@@ -204,6 +251,7 @@ class Search {
   std::set<std::size_t> added_;
   std::set<std::pair<std::size_t, int>> visited_;
   std::set<std::set<std::size_t>> conditions_;  // the writers of each that has several
+  std::set<std::size_t> clearing_;              // instructions that take bits from masks
   std::map<int, std::set<int>> behind_;
   bool chooses_ = true;  // of the branch that is looked at
 };
