@@ -69,7 +69,7 @@ TEST(IdleDevice, WaitsForTheHost) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity, Severity::warning);
   EXPECT_NE(finding->text.find("GPU 0 has nothing to do for 36.1 ms"), std::string::npos) << finding->text;
-  EXPECT_NE(finding->evidence.find("that of thread 7, which was on a CPU 95.0 % of the time"), std::string::npos)
+  EXPECT_NE(finding->evidence.find("that of app (thread 7), which was on a CPU 95.0 % of the time"), std::string::npos)
       << finding->evidence;
   EXPECT_NE(finding->remedy.find("launch ahead"), std::string::npos);
   EXPECT_EQ(finding->remedy.find("data loader"), std::string::npos);
@@ -116,11 +116,11 @@ TEST(ImplicitSync, CountsWhatTheDeviceLoses) {
   const Finding* finding = find(analysis, "implicit_sync");
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(
-      finding->evidence.find("19 calls that free took 26.7 ms, 19.0 ms of it waiting for the device, most in cudaFree"),
+      finding->evidence.find("18 calls that free took 25.3 ms, 18.0 ms of it waiting for the device, most in cudaFree"),
       std::string::npos)
       << finding->evidence;
   ASSERT_TRUE(finding->cost.has_value());
-  EXPECT_NEAR(finding->cost->amount, 0.28, 0.02);
+  EXPECT_NEAR(finding->cost->amount, 0.26, 0.01);  // 7.2 ms of 27.8, of the calls that are whole within
   EXPECT_EQ(find(analyze(freeing_program(10'000)), "implicit_sync"), nullptr);
 }
 
