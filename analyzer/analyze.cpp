@@ -166,10 +166,10 @@ class Chapters {
     tasks_.add([&] { all_.prediction = predict(model_, all_.path, modes_, all_.sites, at_sites_); });
     tasks_.add([&] {
       const Comparison change = compare_iterations(model_, all_.iterations ? &*all_.iterations : nullptr);
-      RuleVerdicts verdicts =
-          apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels, all_.host_polling,
-                       all_.host_wait_parts, all_.lateness, all_.dependent_kernels, all_.crowded_kernels,
-                       all_.interrupted_kernels, all_.mpi, all_.path, memory_calls_, ground_, change});
+      RuleVerdicts verdicts = apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels,
+                                           all_.devices, all_.host_polling, all_.host_wait_parts, all_.lateness,
+                                           all_.dependent_kernels, all_.crowded_kernels, all_.interrupted_kernels,
+                                           all_.mpi, all_.path, memory_calls_, ground_, change});
       all_.findings = std::move(verdicts.findings);
       all_.refusals = std::move(verdicts.refusals);
     });
@@ -181,13 +181,13 @@ class Chapters {
   Tasks tasks_;
   Analysis all_;
   std::shared_ptr<FigureTrace> drawn_;
-  std::shared_ptr<const Matching> matching_;    // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work_;              // kernels and copies by stream, and the calls that launched them
-  std::optional<WorkIndex> index_;              // the same by time
-  std::optional<Followers> followed_;           // which kernel follows which
-  std::shared_ptr<const Waiters> waiters_;      // who waits, and in which iteration
-  std::vector<Iterations> found_;               // by site and device
-  std::vector<Iteration> at_sites_;             // at the site and device that have the most
+  std::shared_ptr<const Matching> matching_;  // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work_;            // kernels and copies by stream, and the calls that launched them
+  std::optional<WorkIndex> index_;            // the same by time
+  std::optional<Followers> followed_;         // which kernel follows which
+  std::shared_ptr<const Waiters> waiters_;    // who waits, and in which iteration
+  std::vector<Iterations> found_;             // by site and device
+  std::vector<Iteration> at_sites_;           // at the site and device that have the most
   MemoryCalls memory_calls_;
   Interval ground_;                             // of shares of time: the window of the iterations
   std::shared_ptr<const WaitKernels> kernels_;  // the kernels that contain waits

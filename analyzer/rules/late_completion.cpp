@@ -84,7 +84,7 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
     if (parts.site != 0) finding.site_name = input.model.site_name(parts.site);
     // While the device has other work, nothing is lost.
     finding.cost = input.time_cost(parts.idle_ns / static_cast<TimeNs>(std::max<std::size_t>(1, parts.threads)));
-    finding.severity = Severity::warning;
+    finding.severity = finding.cost->amount >= kWarning ? Severity::warning : Severity::info;
     finding.text = fmt::format(
         "host threads go on late after their work is done {} {}: {} of {} of waiting, {} per wait",
         parts.site == 0 ? "in" : "at", one_line(parts.name), format_duration(parts.completing_ns),

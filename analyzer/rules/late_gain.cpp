@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/rules/thresholds.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 /// A device that is idle for longer has hardly any work, and a ratio says nothing. Not calibrated.
 constexpr double kMostIdle = 0.95;
+/// Delays as uncertain as they are long: fewer are no pattern, and perhaps no delays at all. Not calibrated.
+constexpr std::uint64_t kLeastPossible = 3;
 
 }  // namespace
 
@@ -44,11 +47,12 @@ RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_vi
     return outcome;
   }
   const LateSum* const sum = late_enough(input, cause);
-  if (sum == nullptr || sum->error_ns >= sum->late_ns) return outcome;  // perhaps there was no delay at all
+  if (sum == nullptr || (sum->error_ns >= sum->late_ns && sum->count < kLeastPossible)) return outcome;
   Finding finding;
   finding.cost = input.time_cost(sum->at_once_ns);
   // What is as uncertain as it is long is a possibility, not a finding to act on.
-  finding.severity = 2 * sum->error_ns > sum->late_ns ? Severity::info : Severity::warning;
+  const bool certain = 2 * sum->error_ns <= sum->late_ns && finding.cost->amount >= kWarning;
+  finding.severity = certain ? Severity::warning : Severity::info;
   finding.text =
       fmt::format("{}: {} in {}", text, format_duration(sum->late_ns), count_of(input.lateness.steps, "step"));
   finding.evidence = late_evidence(input, *sum);

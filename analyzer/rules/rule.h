@@ -20,6 +20,7 @@
 #include "analyzer/waits/sites.h"
 #include "analyzer/work/crowded_kernels.h"
 #include "analyzer/work/dependent_kernels.h"
+#include "analyzer/work/device_busy.h"
 #include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {
@@ -67,6 +68,7 @@ struct RuleInput {
   const std::vector<PollingLoop>& polling_loops;
   const std::vector<WakeStats>& wakes;  ///< in the order of `sites`
   const std::vector<KernelStats>& kernels;
+  const std::vector<DeviceBusy>& devices;  ///< within the traced time
   const std::vector<HostPolling>& host_polling;
   const std::vector<HostWaitParts>& host_wait_parts;
   const Lateness& lateness;

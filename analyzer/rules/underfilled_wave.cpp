@@ -21,6 +21,9 @@ constexpr double kMostly = 0.5;
 /// Time lost in the last wave, as a share of the traced time. cuSync gains up to 1.19 times on programs that lose time
 /// only there. A comparison counts 2 % as a change.
 constexpr double kWorthNamingWave = 0.02;
+/// Kernels of several streams run at once if their times sum up to so much more than the devices' busy time. Not
+/// calibrated.
+constexpr double kAtOnce = 1.1;
 
 struct Followed {
   std::uint64_t behind = 0;  ///< launches with a ready successor
@@ -49,6 +52,13 @@ bool has_finding(const RuleInput& input, std::string_view producer, std::string_
   });
 }
 
+bool run_at_once(const RuleInput& input) {
+  TimeNs busy = 0, running = 0;
+  for (const DeviceBusy& device : input.devices) busy += device.busy_ns;
+  for (const KernelStats& kernel : input.kernels) running += kernel.total_ns;
+  return static_cast<double>(running) > kAtOnce * static_cast<double>(busy);
+}
+
 }  // namespace
 
 template <>
@@ -57,6 +67,10 @@ RuleOutcome apply<struct UnderfilledWave>(const RuleInput& input) {
   RuleOutcome outcome;
   if (model.kernels.empty()) {
     outcome.refused = "the trace holds no kernels";
+    return outcome;
+  }
+  if (run_at_once(input)) {
+    outcome.refused = "kernels of several streams run at once, and what one leaves empty, others may fill";
     return outcome;
   }
   const auto all = followers(input.dependent_kernels);

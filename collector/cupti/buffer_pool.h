@@ -1,6 +1,7 @@
 // A pool of reusable memory for CUPTI's activity buffers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -38,19 +39,27 @@ class BufferPool {
   void prepare();
 
  private:
-  static constexpr std::size_t kMaxFree = (std::size_t{32} << 20) / kBufferBytes;
-  static constexpr std::size_t kMinReady = 8;
-  static constexpr std::size_t kDoublings = 4, kLeastBytes = kBufferBytes >> kDoublings;
-  static constexpr std::size_t kOfEachSize = 8;
+  static constexpr std::size_t kMaxFreeBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kSizes = 5, kLeastBytes = kBufferBytes >> (kSizes - 1);
+  static constexpr std::size_t kOfEachSize = 8;  // taken per period before the next size, and ready of the smallest
 
-  std::uint8_t* make(std::size_t zeroed_bytes) const;
+  /// Of one size.
+  struct Shelf {
+    std::size_t taken = 0;  ///< since the last prepare()
+    std::vector<std::uint8_t*> free;
+  };
+
+  static constexpr std::size_t bytes_of(std::size_t size) { return kLeastBytes << size; }
+  static std::uint8_t* make(std::size_t size);
+  static void destroy(std::uint8_t* buffer);
 
   std::mutex mutex_;
   std::size_t max_out_;
   std::size_t out_ = 0;
   std::size_t taken_ = 0;  // since the last prepare()
+  std::size_t free_bytes_ = 0;
   bool prepared_ = false;
-  std::vector<std::uint8_t*> free_;
+  std::array<Shelf, kSizes> shelves_;
 };
 
 }  // namespace wicprof::collector

@@ -1,10 +1,12 @@
 #include "collector/cupti/buffer_pool.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <vector>
 
 namespace wicprof::collector {
@@ -28,14 +30,14 @@ bool all_zero(const std::uint8_t* buffer, std::size_t bytes = BufferPool::kBuffe
 TEST(BufferPool, NewAndReusedBuffersAreZeroed) {
   BufferPool pool;
   pool.prepare();
-  std::uint8_t* const buffer = pool.take().data;
-  ASSERT_NE(buffer, nullptr);
-  EXPECT_TRUE(all_zero(buffer));
-  std::memset(buffer, 0xab, BufferPool::kBufferBytes);
-  pool.give(buffer);
-  ASSERT_EQ(pool.take().data, buffer);
-  EXPECT_TRUE(all_zero(buffer));
-  pool.give(buffer);
+  const BufferPool::Taken buffer = pool.take();
+  ASSERT_NE(buffer.data, nullptr);
+  EXPECT_TRUE(all_zero(buffer.data, buffer.bytes));
+  std::memset(buffer.data, 0xab, buffer.bytes);
+  pool.give(buffer.data);
+  ASSERT_EQ(pool.take().data, buffer.data);
+  EXPECT_TRUE(all_zero(buffer.data, buffer.bytes));
+  pool.give(buffer.data);
 }
 
 TEST(BufferPool, TheFirstBuffersOfEachPeriodAreSmall) {
@@ -58,17 +60,43 @@ TEST(BufferPool, TheFirstBuffersOfEachPeriodAreSmall) {
   }
 }
 
-TEST(BufferPool, NewBuffersAreZeroedAsFarAsTheyAreHandedOut) {
+TEST(BufferPool, BuffersOfEachSizeAreZeroedAndComeBackInTheirSize) {
   BufferPool pool;
-  pool.prepare();
-  for (const bool whole : {false, true}) {  // new ones, and those that come back
+  std::map<std::uint8_t*, std::size_t> known;
+  for (int period = 0; period < 3; ++period) {
+    pool.prepare();
     std::vector<BufferPool::Taken> all;
     for (int i = 0; i < 40; ++i) {
       all.push_back(pool.take());
-      EXPECT_TRUE(all_zero(all.back().data, whole ? BufferPool::kBufferBytes : all.back().bytes)) << i;
+      EXPECT_TRUE(all_zero(all.back().data, all.back().bytes)) << i;
+      const auto [at, first] = known.try_emplace(all.back().data, all.back().bytes);
+      EXPECT_EQ(at->second, all.back().bytes) << i;
+      EXPECT_TRUE(first || period > 0) << i;
+      EXPECT_TRUE(!first || period == 0) << "the buffers of the first period suffice";
     }
-    for (const BufferPool::Taken& taken : all) pool.give(taken.data);
+    for (const BufferPool::Taken& taken : all) {
+      std::memset(taken.data, 0xab, taken.bytes);
+      pool.give(taken.data);
+    }
   }
+}
+
+// What a program does not use is not kept: a small buffer takes no more memory than it has.
+TEST(BufferPool, KeepsNoMoreMemoryThanItHandsOut) {
+  const auto in_use = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const std::size_t before = in_use();
+  BufferPool pool;
+  pool.prepare();
+  std::size_t sum = 0;
+  std::vector<BufferPool::Taken> all;
+  for (int i = 0; i < 16; ++i) {
+    all.push_back(pool.take());
+    sum += all.back().bytes;
+  }
+  for (const BufferPool::Taken& taken : all) pool.give(taken.data);
+  pool.prepare();
+  EXPECT_LT(in_use() - before, 2 * sum);
+  EXPECT_LE(sum, 2 * BufferPool::kBufferBytes);
 }
 
 TEST(BufferPool, RefusesBeyondItsLimitAndRecovers) {
