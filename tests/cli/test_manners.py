@@ -26,10 +26,11 @@ class Endings(harness.Case):
     def test_a_trace_says_that_the_last_records_are_missing(self):
         for ending, cut in (("_exit", 1), ("kill", 1), ("exit", 0)):
             with self.subTest(ending=ending):
-                result = self.run_cuda("load", "context", "kernels", "9", "flush", "kernels", "3", *ENDINGS[ending][0],
-                                       env={"WICPROF_FLUSH_MS": "60000"})
+                result = self.run_cuda("load", "context", "wait", "stream", "2", "1", "kernels", "9",
+                                       *ENDINGS[ending][0], env={"WICPROF_FLUSH_MS": "60000"})
                 self.assertEqual(result.returncode, ENDINGS[ending][1], result.stderr)
-                self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 9 if cut else 12)
+                kernels = self.number("t.wicprof", "SELECT count(*) FROM kernel")
+                self.assertEqual(kernels >= 9, cut == 0, kernels)
                 self.assertEqual(self.stats("t.wicprof").get("ended_unwritten", 0), cut)
                 self.assertEqual("1 process ended before CUPTI handed over its last records" in
                                  self.wic_prof("analyze", "--verbose", "t.wicprof").stdout, cut == 1)
