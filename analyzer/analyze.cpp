@@ -181,14 +181,14 @@ class Chapters {
   Tasks tasks_;
   Analysis all_;
   std::shared_ptr<FigureTrace> drawn_;
-  std::shared_ptr<const Matching> matching_;  // wake edges: which signal ended which wait
-  std::optional<DeviceWork> work_;            // kernels and copies by stream, and the calls that launched them
-  std::optional<WorkIndex> index_;            // the same by time
-  std::optional<Followers> followed_;         // which kernel follows which
-  std::shared_ptr<const Waiters> waiters_;    // who waits, and in which iteration
-  std::vector<Iterations> found_;             // by site and device
-  std::vector<Iteration> at_sites_;           // at the site and device that have the most
-  MemoryCalls memory_calls_;
+  std::shared_ptr<const Matching> matching_;    // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work_;              // kernels and copies by stream, and the calls that launched them
+  std::optional<WorkIndex> index_;              // the same by time
+  std::optional<Followers> followed_;           // which kernel follows which
+  std::shared_ptr<const Waiters> waiters_;      // who waits, and in which iteration
+  std::vector<Iterations> found_;               // by site and device
+  std::vector<Iteration> at_sites_;             // at the site and device that have the most
+  MemoryCalls memory_calls_;                    // calls that allocate and free
   Interval ground_;                             // of shares of time: the window of the iterations
   std::shared_ptr<const WaitKernels> kernels_;  // the kernels that contain waits
 };

@@ -12,14 +12,15 @@ namespace wicprof::analyzer {
 
 struct MemoryCalls {
   std::uint64_t allocations = 0, frees = 0;
-  std::string free_call;     ///< the one that took longest, such as cudaFree
-  TimeNs freeing_ns = 0;     ///< in calls that free
-  TimeNs waiting_ns = 0;     ///< of that, while a device worked: such a call returns once the work is done
-  TimeNs allocating_ns = 0;  ///< in calls that allocate
-  TimeNs idle_ns = 0;        ///< in either, while no device had anything to do
+  std::uint64_t from_pools = 0;  ///< allocations that run in their stream's order (cudaMallocAsync)
+  std::string free_call;         ///< the one that took longest, such as cudaFree
+  TimeNs freeing_ns = 0;         ///< in calls that free
+  TimeNs waiting_ns = 0;         ///< of that, while a device worked: such a call returns once the work is done
+  TimeNs allocating_ns = 0;      ///< in calls that allocate
+  TimeNs idle_ns = 0;            ///< in either, while no device had anything to do; calls at once count once
 };
 
-/// Of the calls within `ground`; not those of pools (cudaMallocAsync), which run in their stream's order.
+/// Of the calls within `ground`, by processes that launch kernels.
 MemoryCalls memory_calls(const TraceModel& model, const IdleTimes& idle, Interval ground);
 
 }  // namespace wicprof::analyzer

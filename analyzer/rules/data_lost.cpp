@@ -29,13 +29,11 @@ Finding cut_end(std::uint64_t processes) {
   Finding finding;
   finding.severity = Severity::info;
   finding.text = fmt::format(
-      "{} ended before CUPTI handed over {} last records: kernels, copies and calls of the last "
-      "0.3 s or so may be missing",
+      "{} ended before CUPTI handed over {} last records: kernels, copies and calls of some 0.3 s may be missing",
       processes == 1 ? std::string("1 process") : format_count(processes) + " processes",
       processes == 1 ? "its" : "their");
   finding.evidence =
-      "a process that ends by _exit, exec or a signal does not wait for CUPTI; waits of host threads are "
-      "complete";
+      "a process that ends by _exit, exec or a signal does not wait for CUPTI; waits of host threads are complete";
   finding.remedy = "where those moments matter, let the program end by exit or by a return from main";
   return finding;
 }

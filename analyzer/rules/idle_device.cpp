@@ -25,13 +25,12 @@ struct HostPart {
   TimeNs total = 0;
 };
 
-HostPart longest_host_part(const RuleInput& input, TimeNs& all) {
+HostPart longest_host_part(const RuleInput& input) {
   std::map<std::uint32_t, TimeNs> parts;
   for (const PathSegment& segment : input.path.segments) {
     if (segment.kind != PathKind::host_work) continue;
     const Interval part = input.within_ground(segment.begin, segment.end);
     parts[segment.place] += part.end - part.begin;
-    all += part.end - part.begin;
   }
   HostPart longest;
   for (const auto& [thread, total] : parts) {
@@ -85,16 +84,15 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
     outcome.refused = input.path.missing;
     return outcome;
   }
-  const std::vector<DeviceBusy> devices = device_busy(input.model, input.ground);
-  const auto busiest = std::max_element(devices.begin(), devices.end(),
-                                        [](const DeviceBusy& a, const DeviceBusy& b) { return a.busy_ns < b.busy_ns; });
-  if (busiest == devices.end() || busiest->idle() < kMostlyIdle || input.ground_ns() < kLeastTime) return outcome;
-  TimeNs host = 0;
-  const HostPart part = longest_host_part(input, host);
   // A launch and a return begin and end in the host: work in flight would hide them.
-  const TimeNs launches = path_time(input, PathKind::launch), returns = path_time(input, PathKind::host_return);
-  if (static_cast<double>(host + launches + returns) < kMostlyIdle * static_cast<double>(input.ground_ns()))
+  const TimeNs host = path_time(input, PathKind::host_work), launches = path_time(input, PathKind::launch),
+               returns = path_time(input, PathKind::host_return);
+  if (input.ground_ns() < kLeastTime ||
+      static_cast<double>(host + launches + returns) < kMostlyIdle * static_cast<double>(input.ground_ns()))
     return outcome;
+  const std::vector<DeviceBusy> devices = device_busy(input.model, input.ground);
+  const auto busiest = std::ranges::max_element(devices, {}, &DeviceBusy::busy_ns);
+  if (busiest == devices.end() || busiest->idle() < kMostlyIdle) return outcome;
   const TimeNs idle = busiest->of_ns - busiest->busy_ns;
   Finding finding;
   finding.severity = Severity::warning;
@@ -102,17 +100,19 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
   finding.text = fmt::format("{} has nothing to do for {}, {} of the time, since the host gives {} no work",
                              one_line(input.model.device_name(busiest->device)), format_duration(idle),
                              format_percent(busiest->idle()), devices.size() > 1 ? "the busiest device" : "the device");
-  const std::string name = part.thread == 0 ? "the CPU" : ThreadNames(input.model).of(0, part.thread);
-  finding.evidence = fmt::format(
-      "the end of the run waited for host work for {}, for launches for {}, for returns to "
-      "the host for {}; the host work is mostly that of {}",
-      format_duration(host), format_duration(launches), format_duration(returns), name);
-  const double computes = share_computed(input, part.thread);
-  if (computes >= 0) finding.evidence += fmt::format(", which was on a CPU {} of the time", format_percent(computes));
-  finding.remedy = host < launches + returns
-                       ? "do not wait behind each piece of work: launch several ahead, or all of a "
-                         "step as a CUDA graph, and wait once"
-                       : remedy_for(computes);
+  finding.evidence =
+      fmt::format("the end of the run waited for host work for {}, for launches for {}, for returns to the host for {}",
+                  format_duration(host), format_duration(launches), format_duration(returns));
+  double computes = -1;
+  if (const HostPart part = longest_host_part(input); part.total > 0) {
+    const std::string name = part.thread == 0 ? "the CPU" : ThreadNames(input.model).of(0, part.thread);
+    finding.evidence += "; the host work is mostly that of " + name;
+    computes = share_computed(input, part.thread);
+    if (computes >= 0) finding.evidence += fmt::format(", which was on a CPU {} of the time", format_percent(computes));
+  }
+  finding.remedy = host >= launches + returns ? remedy_for(computes)
+                                              : "do not wait behind each piece of work: launch several ahead, or all "
+                                                "of a step as a CUDA graph, and wait once";
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

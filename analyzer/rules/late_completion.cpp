@@ -38,28 +38,20 @@ bool spins(const TraceModel& model, const HostWaitParts& parts) {
   return waiting_way(cpu, wall) == WaitingWay::spinning;
 }
 
-bool allocates_from_a_pool(const TraceModel& model) {
-  return std::ranges::any_of(model.calls, [](const store::CallRow& call) {
-    const std::string_view name(call.name);
-    return name.starts_with("cudaMallocAsync") || name.starts_with("cuMemAllocAsync");
-  });
-}
-
-std::string remedy_of(const TraceModel& model, const HostWaitParts& parts) {
+std::string remedy_of(const RuleInput& input, const HostWaitParts& parts) {
+  const TraceModel& model = input.model;
   if (2 * parts.without_cpu_ns.value_or(0) >= parts.completing_ns) {
     return "run fewer threads than the machine (or the container's quota) has CPUs, or bind the program's threads to "
            "separate CPUs (taskset, numactl)";
   }
   if (parts.site != 0 && blocks(model, parts)) return host_park_command(model, StrategyId::hybrid);
-  if (allocates_from_a_pool(model)) {
-    return "set cudaMemPoolAttrReleaseThreshold: without it, memory of cudaMallocAsync goes back at each wait, which "
-           "the "
-           "wait then takes longer for; else look for other threads of the program in calls of CUDA";
+  if (input.memory_calls.from_pools > 0) {
+    return "if cudaMemPoolAttrReleaseThreshold is not set, set it: else memory of cudaMallocAsync goes back at each "
+           "wait, which takes that much longer; or look for other threads of the program in calls of CUDA";
   }
   if (spins(model, parts)) {
     return "look for what holds the thread in the driver: other threads of the program in calls of CUDA, or other "
-           "programs "
-           "on its CPU";
+           "programs on its CPU";
   }
   return "where the delay matters, let the thread spin (leave cudaDeviceScheduleBlockingSync and cudaEventBlockingSync "
          "out) or park it by hybrid, which wakes up before the expected end";
@@ -98,7 +90,7 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
       finding.evidence += fmt::format("; threads were ready to run without a CPU for at most {}",
                                       format_duration(*parts.without_cpu_ns));
     }
-    finding.remedy = remedy_of(input.model, parts);
+    finding.remedy = remedy_of(input, parts);
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -122,6 +122,17 @@ TEST(ImplicitSync, CountsWhatTheDeviceLoses) {
   ASSERT_TRUE(finding->cost.has_value());
   EXPECT_NEAR(finding->cost->amount, 0.26, 0.01);  // 7.2 ms of 27.8, of the calls that are whole within
   EXPECT_EQ(find(analyze(freeing_program(10'000)), "implicit_sync"), nullptr);
+  // Two threads that free at once lose the device's time once.
+  TraceModel two = freeing_program(400'000);
+  for (const store::CallRow& call : std::vector<store::CallRow>(two.calls.begin(), two.calls.end())) {
+    store::CallRow other = call;
+    other.thread = 8;
+    if (call.name == "cudaFree") two.calls.emplace_back(other);
+  }
+  settle(two);
+  const Analysis of_two = analyze(two);
+  ASSERT_NE(find(of_two, "implicit_sync"), nullptr);
+  EXPECT_NEAR(find(of_two, "implicit_sync")->cost->amount, finding->cost->amount, 0.001);
 }
 
 // The host waits at start-up, four times, and never again.

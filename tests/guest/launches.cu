@@ -1,5 +1,6 @@
 // Launches of other kinds than <<<>>>: what kernels print and allocate, dependent and completed launches, clusters,
-// launches by the GPU, code that is loaded by hand, and calls in batches.
+// launches by the GPU, code that is loaded by hand, calls in batches, what the driver logs, and variables that change
+// how it works.
 #include "tests/guest/gpu.h"
 
 #include <cuda_profiler_api.h>

@@ -218,6 +218,7 @@ class Suite:
                          if program.name not in ("guest_without_gpu", "guest_with_sanitizer")
                          for question in listed(program, program.name.removeprefix("guest_"))]
         questions = [question for question in questions if not names or {question.theme, question.name} & names]
+        questions = [question for question in questions if self.ways_of(question)]
         self.questions = [question for question in questions if question.gpus <= gpus]
         self.skipped = len(questions) - len(self.questions)
         if options.without_gpu:
@@ -232,6 +233,9 @@ class Suite:
         self.end = time.monotonic() + BUDGET
         self.rows, self.wrong, self.failures, self.late = [], 0, 0, []
 
+    def ways_of(self, question):
+        return [way for way in self.ways if way in DENIED_BY_CUPTI.get(question.name, self.ways)]
+
     def ask(self, question):
         """The result row, and the lines to print."""
         if time.monotonic() > self.end:
@@ -245,7 +249,7 @@ class Suite:
             lines.append(f"WRONG QUESTION {question.name}: bare: {stated}{'; '.join(bare.wrong)} "
                          f"{bare.errors.strip()[-300:]}".rstrip())
         longest = self.longest or min(LONGEST, 8 + 4 * bare.seconds)
-        asked = [way for way in self.ways if way in DENIED_BY_CUPTI.get(question.name, self.ways)]
+        asked = self.ways_of(question)
         for way in asked if bare.status != "no end" else []:
             texts, ratio = differences(self.build, question, way, bare, longest)
             worst = max(worst, ratio)
@@ -258,7 +262,7 @@ class Suite:
         if worst:
             params["slowest"] = worst  # of its times, the largest ratio to bare
         return {"name": question.name, "params": params, "value": same, "unit": "ways as bare", "compared_to": "bare",
-                "ratio": same / len(asked) if asked else 1, "bar": 1, "holds": same == len(asked)}, lines
+                "ratio": same / len(asked), "bar": 1, "holds": same == len(asked)}, lines
 
     def keep(self, answer):
         row, lines = answer
