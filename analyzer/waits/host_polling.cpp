@@ -36,11 +36,11 @@ void add(OpenRun& open, const store::CallRow& call) {
     open.run.thread = call.thread;
     open.run.begin = call.start;
   }
-  ++open.run.queries;
-  if (call.result == kNotReady) ++open.run.not_ready;
+  open.run.queries += call.count();
+  if (call.result == kNotReady) open.run.not_ready += call.count();
   open.run.ended_ready = call.result == 0;
   open.run.end = std::max(open.run.end, call.end);
-  ++open.calls[call.name];
+  open.calls[call.name] += call.count();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "collector/cupti/call_names.h"
+#include "collector/sources/equal_queries.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 #include "collector/waits/own_calls.h"
@@ -66,6 +67,18 @@ constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
 // The first call makes a device's context, which takes long; from the first context on, programs make thousands that
 // change the calling thread's state alone.
 constexpr CUpti_CallbackId kQuietOnceThereIsAContext[] = {CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020};
+
+// Ask whether the GPU is done, without waiting.
+constexpr CUpti_CallbackId kDriverQueries[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuEventQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery_ptsz,
+};
+constexpr CUpti_CallbackId kRuntimeQueries[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_ptsz_v7000,
+};
 
 // What the collector calls itself (collector/waits/parking.cpp, collector/sources/rewrite.cpp), apart from calls that
 // are not recorded at all.
@@ -134,14 +147,23 @@ class Calls final : public Source {
     const auto& record = reinterpret_cast<const CallRecord&>(any);
     if (is_own(record)) return true;
     const auto event = translate(record, name_of(record, batch));
-    if (event) batch.write(*event);
+    if (event) queries_.add(*event, is_query(record), batch);
     return event.has_value();
   }
+
+  // CUPTI may hand over nothing more of these threads for long.
+  void end_of_buffer(EventBatch& batch) override { queries_.flush(batch); }
 
  private:
   void exclude(std::span<const CUpti_CallbackId> runtime_calls) {
     if (api_->activity_enable_runtime_api == nullptr) return;
     for (const CUpti_CallbackId id : runtime_calls) api_->activity_enable_runtime_api(id, 0);
+  }
+
+  static bool is_query(const CallRecord& record) {
+    const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    const std::span<const CUpti_CallbackId> queries = driver ? std::span(kDriverQueries) : std::span(kRuntimeQueries);
+    return std::find(queries.begin(), queries.end(), record.cbid) != queries.end();
   }
 
   /// Calls that wic-prof makes while it waits in the place of a call of the program.
@@ -174,6 +196,7 @@ class Calls final : public Source {
   Names driver_names_{};
   Names runtime_names_{};
   std::uint32_t generation_ = 0;  // of the sink's texts
+  EqualQueries queries_;
   std::atomic<bool> has_context_{false};
 };
 

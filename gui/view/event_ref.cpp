@@ -158,6 +158,7 @@ void add_facts(Facts& facts, const TraceModel& model, const store::CallRow& row)
   facts.add("call", row.name);
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.start, row.end);
+  if (row.queries != 0) facts.number("equal queries", row.queries);
   facts.number("result", row.result);
   facts.number("correlation", row.correlation);
 }

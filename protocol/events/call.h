@@ -1,4 +1,4 @@
-// A driver or runtime API call on a host thread (host times).
+// A driver or runtime API call on a host thread (host times), or equal queries of one after the other.
 #pragma once
 
 #include "protocol/events/header.h"
@@ -17,7 +17,10 @@ struct CallEvent {
   std::uint32_t correlation;
   std::int32_t result;  ///< CUresult or cudaError_t
   CallApi api;
-  std::uint8_t reserved[7];
+  std::uint8_t reserved[3];
+  /// Of a thread that polls: the event stands for so many calls of this function that all returned `result`, from the
+  /// start of the first to the end of the last; 0 = one call.
+  std::uint32_t queries;
 };
 
 }  // namespace wicprof

@@ -162,6 +162,9 @@ class Drawing {
       if (!keeps(call.start, call.end)) continue;
       threads[{process_number(call.process), call.thread}].push_back(
           {"call", call.name, call.start, call.end, {{"correlation", std::uint64_t{call.correlation}}}, {}});
+      if (call.queries != 0)
+        threads[{process_number(call.process), call.thread}].back().arguments.push_back(
+            {"equal queries", std::uint64_t{call.queries}});
     }
     for (const store::NvtxRow& range : model_.nvtx) {
       if (!keeps(range.start, range.end)) continue;

@@ -109,6 +109,16 @@ TEST(HostPolling, QueriesInQuickSuccessionFormARun) {
   EXPECT_NEAR(polling[0].queries_per_second, 1e5, 200);
 }
 
+TEST(HostPolling, ARowOfEqualQueriesCountsAllOfThem) {
+  Program program;
+  program.call("cudaEventQuery", 7, {kMillisecond, 2 * kMillisecond}, 600)->queries = 500;
+  program.call("cudaEventQuery", 7, {2 * kMillisecond, 2 * kMillisecond + 500}, 0);
+  const std::vector<PollingRun> runs = polling_runs(program.settled());
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].queries, 501u);
+  EXPECT_EQ(runs[0].not_ready, 500u);
+}
+
 TEST(HostPolling, GapsOtherCallsAndOtherThreadsSeparateRuns) {
   Program program;
   const auto three = [&](std::uint32_t thread, TimeNs at) {
@@ -328,6 +338,36 @@ TEST(HostWaits, AThreadThatSleepsInTheCallsPlaceIsToldToPredict) {
   ASSERT_NE(finding, analysis.findings.end());
   EXPECT_EQ(finding->remedy, "wic-prof toggle park --side host --strategy hybrid");
   EXPECT_EQ(finding->site, 300u);
+}
+
+TEST(HostWaits, AThreadThatCopiesPageableMemoryIsToldToPinIt) {
+  for (const CopyMemory memory : {CopyMemory::pageable, CopyMemory::pinned}) {
+    Program program;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      const TimeNs at = i * 20 * kMillisecond;
+      store::CopyRow copy{};
+      copy.kind = CopyKind::device_to_host;
+      copy.start = at + kMillisecond;
+      copy.end = at + 2 * kMillisecond;
+      copy.context = Program::kContext;
+      copy.stream = 1;
+      copy.correlation = i + 1;
+      copy.process = Program::kProcess;
+      copy.source = CopyMemory::device;
+      copy.destination = memory;
+      program.model.copies.push_back(copy);
+      program.call("cudaMemcpy", 7, {at, at + 9 * kMillisecond}, 0, i + 1);
+      auto wait = program.host_wait("cudaMemcpy", {at, at + 9 * kMillisecond}, 9 * kMillisecond);
+      wait.correlation = i + 1;
+      wait.run_delay = 0;
+    }
+    const Analysis analysis = analyze(program.settled());
+    const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                      [](const Finding& f) { return f.rule == "late_completion"; });
+    ASSERT_NE(finding, analysis.findings.end());
+    EXPECT_EQ(finding->remedy.find("cudaMallocHost") != std::string::npos, memory == CopyMemory::pageable)
+        << finding->remedy;
+  }
 }
 
 TEST(HostWaits, AThreadThatGoesOnAtOnceIsNotLate) {

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "collector/cupti/records.h"
 #include "collector/program/environment.h"
@@ -333,6 +336,7 @@ TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
       record.start = static_cast<std::uint64_t>(time);
       record.end = record.start + 100;
       EXPECT_TRUE(calls->record(Raw(record).activity(), batch));
+      calls->end_of_buffer(batch);
     };
     const TimeNs before = now_ns() - 1;
     {
@@ -345,6 +349,61 @@ TEST(Sources, CallsOmitWhatWicProfAsksWhileItWaitsInACallsPlace) {
     at(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, 78, now_ns());
   }
   EXPECT_EQ(memory.read().all<CallEvent>().size(), 4u);
+}
+
+// Of a thread that polls, all equal queries of a buffer are one event: not those behind another call, another result or
+// a longer pause, nor those of another thread.
+TEST(Sources, EqualQueriesAreOneEvent) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  {
+    EventBatch batch(sink);
+    const CuptiApi api = api_with([](CUpti_CallbackDomain, std::uint32_t id, const char** name) {
+      *name = id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020 ? "cudaDeviceSynchronize" : "query";
+      return CUPTI_SUCCESS;
+    });
+    const auto calls = make_calls(of_process().own_calls);
+    ASSERT_TRUE(calls->prepare({api, nullptr}));
+    ASSERT_TRUE(calls->enable({api, nullptr}));
+    const auto at = [&](bool driver, std::uint32_t id, std::uint32_t thread, std::uint64_t time, std::uint32_t result) {
+      CallRecord record{};
+      record.kind = driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
+      record.cbid = id;
+      record.threadId = thread;
+      record.start = time;
+      record.end = time + (driver ? 500 : 1'000);
+      record.returnValue = result;
+      EXPECT_TRUE(calls->record(Raw(record).activity(), batch));
+    };
+    const auto asks = [&](std::uint32_t thread, std::uint64_t time, std::uint32_t result) {
+      at(true, CUPTI_DRIVER_TRACE_CBID_cuEventQuery, thread, time + 200, result);
+      at(false, CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020, thread, time, result);
+    };
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      asks(7, 1'000'000 + i * 2'000, 600);
+      asks(8, 1'000'300 + i * 2'000, 600);
+    }
+    asks(7, 1'200'000, 0);
+    asks(8, 1'211'000, 600);  // 10.7 us later
+    at(false, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, 8, 1'212'000, 0);
+    asks(8, 1'213'000, 600);
+    calls->end_of_buffer(batch);
+    asks(8, 1'215'000, 600);
+    calls->end_of_buffer(batch);
+  }
+  const Delivered delivered = memory.read();
+  std::map<std::pair<std::uint32_t, bool>, std::vector<std::array<std::int64_t, 4>>> seen;
+  for (const CallEvent& call : delivered.all<CallEvent>())
+    seen[{call.thread, call.api == CallApi::driver}].push_back({call.start_ns, call.end_ns, call.queries, call.result});
+  using Rows = std::vector<std::array<std::int64_t, 4>>;
+  EXPECT_EQ((seen[{7, false}]), (Rows{{1'000'000, 1'199'000, 100, 600}, {1'200'000, 1'201'000, 0, 0}}));
+  EXPECT_EQ((seen[{7, true}]), (Rows{{1'000'200, 1'198'700, 100, 600}, {1'200'200, 1'200'700, 0, 0}}));
+  EXPECT_EQ((seen[{8, false}]), (Rows{{1'000'300, 1'199'300, 100, 600},
+                                      {1'211'000, 1'212'000, 0, 600},
+                                      {1'212'000, 1'213'000, 0, 0},
+                                      {1'213'000, 1'214'000, 0, 600},
+                                      {1'215'000, 1'216'000, 0, 600}}));
+  EXPECT_EQ((seen[{8, true}].size()), 4u);
 }
 
 TEST(Sources, AReusedAddressOfANameIsNoticed) {

@@ -14,6 +14,10 @@ struct CallRow {
   std::int32_t result;
   TimeNs start, end;
   ProcessId process = 0;
+  std::uint32_t queries = 0;  ///< as in CallEvent
+
+  /// Calls that the row stands for.
+  std::uint32_t count() const { return queries == 0 ? 1 : queries; }
 };
 
 struct CallTable;
@@ -37,6 +41,7 @@ struct CallTable {
       column::known("end_ns", &Event::end_ns, &Row::end),
       column::known("correlation", &Event::correlation, &Row::correlation),
       column::known("result", &Event::result, &Row::result),
+      column::nullable("queries", &Event::queries, &Row::queries).since_version(16),
   };
 };
 
