@@ -16,6 +16,9 @@ namespace {
 constexpr double kMostlyIdle = 0.5;
 /// A shorter time is a program's start, not its work. Not calibrated.
 constexpr TimeNs kLeastTime = 10 * kMillisecond;
+/// A launch takes some 10 us. Work that begins later by more is not late for want of work: another program may have the
+/// device, or the launch is held up in the driver (late_launch, shared_device). Not calibrated.
+constexpr TimeNs kHeldUp = 200 * kMicrosecond;
 /// Of the thread's time: from this share on it computes, or sleeps, and hardly does the other. Not calibrated.
 constexpr double kMostOfIt = 0.8;
 
@@ -43,6 +46,16 @@ TimeNs path_time(const RuleInput& input, PathKind kind) {
   TimeNs sum = 0;
   for (const PathShare& share : input.path.shares) {
     if (share.kind == kind) sum += share.total_ns;
+  }
+  return sum;
+}
+
+TimeNs held_up(const RuleInput& input) {
+  TimeNs sum = 0;
+  for (const PathSegment& segment : input.path.segments) {
+    if (segment.kind != PathKind::launch || segment.end - segment.begin < kHeldUp) continue;
+    const Interval part = input.within_ground(segment.begin, segment.end);
+    sum += part.end - part.begin;
   }
   return sum;
 }
@@ -85,21 +98,24 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
     return outcome;
   }
   // A launch and a return begin and end in the host: work in flight would hide them.
-  const TimeNs host = path_time(input, PathKind::host_work), launches = path_time(input, PathKind::launch),
+  const TimeNs late = held_up(input);
+  const TimeNs host = path_time(input, PathKind::host_work), launches = path_time(input, PathKind::launch) - late,
                returns = path_time(input, PathKind::host_return);
   if (input.ground_ns() < kLeastTime ||
       static_cast<double>(host + launches + returns) < kMostlyIdle * static_cast<double>(input.ground_ns()))
     return outcome;
   const std::vector<DeviceBusy> devices = device_busy(input.model, input.ground);
   const auto busiest = std::ranges::max_element(devices, {}, &DeviceBusy::busy_ns);
-  if (busiest == devices.end() || busiest->idle() < kMostlyIdle) return outcome;
-  const TimeNs idle = busiest->of_ns - busiest->busy_ns;
+  if (busiest == devices.end()) return outcome;
+  const TimeNs idle = busiest->of_ns - busiest->busy_ns - late;
+  const double share = static_cast<double>(idle) / static_cast<double>(busiest->of_ns);
+  if (share < kMostlyIdle) return outcome;
   Finding finding;
   finding.severity = Severity::warning;
   finding.cost = input.time_cost(idle);
   finding.text = fmt::format("{} has nothing to do for {}, {} of the time, since the host gives {} no work",
                              one_line(input.model.device_name(busiest->device)), format_duration(idle),
-                             format_percent(busiest->idle()), devices.size() > 1 ? "the busiest device" : "the device");
+                             format_percent(share), devices.size() > 1 ? "the busiest device" : "the device");
   finding.evidence =
       fmt::format("the end of the run waited for host work for {}, for launches for {}, for returns to the host for {}",
                   format_duration(host), format_duration(launches), format_duration(returns));

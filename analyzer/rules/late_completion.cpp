@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
@@ -38,6 +40,25 @@ bool spins(const TraceModel& model, const HostWaitParts& parts) {
   return waiting_way(cpu, wall) == WaitingWay::spinning;
 }
 
+/// Whether most of the waits are for copies of pageable memory: the driver copies them by way of its own buffer, which
+/// the thread fills or empties.
+bool copies_pageable(const TraceModel& model, const HostWaitParts& parts) {
+  std::set<std::pair<store::ProcessId, std::uint32_t>> pageable;
+  for (const store::CopyRow& copy : model.copies) {
+    if (copy.source == CopyMemory::pageable || copy.destination == CopyMemory::pageable)
+      pageable.emplace(copy.process, copy.correlation);
+  }
+  if (pageable.empty()) return false;
+  std::uint64_t waits = 0, of_these = 0;
+  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
+    const store::HostWaitRow wait = model.host_waits[i];
+    if (!is_of(wait, parts)) continue;
+    ++waits;
+    of_these += wait.correlation && pageable.contains({wait.process, *wait.correlation}) ? 1 : 0;
+  }
+  return 2 * of_these > waits;
+}
+
 std::string remedy_of(const RuleInput& input, const HostWaitParts& parts) {
   const TraceModel& model = input.model;
   if (2 * parts.without_cpu_ns.value_or(0) >= parts.completing_ns) {
@@ -45,6 +66,12 @@ std::string remedy_of(const RuleInput& input, const HostWaitParts& parts) {
            "separate CPUs (taskset, numactl)";
   }
   if (parts.site != 0 && blocks(model, parts)) return host_park_command(model, StrategyId::hybrid);
+  if (copies_pageable(model, parts)) {
+    return "allocate the host's side with cudaMallocHost (cudaHostRegister for memory that is there): the thread "
+           "itself "
+           "copies between pageable memory and the driver's buffer, and touches each page of new memory for the first "
+           "time";
+  }
   if (input.memory_calls.from_pools > 0) {
     return "if cudaMemPoolAttrReleaseThreshold is not set, set it: else memory of cudaMallocAsync goes back at each "
            "wait, which takes that much longer; or look for other threads of the program in calls of CUDA";

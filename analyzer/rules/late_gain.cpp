@@ -48,8 +48,10 @@ RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_vi
   }
   const LateSum* const sum = late_enough(input, cause);
   if (sum == nullptr || (sum->error_ns >= sum->late_ns && sum->count < kLeastPossible)) return outcome;
+  const TimeNs lost = cause == LateCause::launch ? std::min(sum->at_once_ns, sum->idle_ns) : sum->at_once_ns;
+  if (static_cast<double>(lost) < kLateWorthNaming * static_cast<double>(input.ground_ns())) return outcome;
   Finding finding;
-  finding.cost = input.time_cost(sum->at_once_ns);
+  finding.cost = input.time_cost(lost);
   // What is as uncertain as it is long is a possibility, not a finding to act on.
   const bool certain = 2 * sum->error_ns <= sum->late_ns && finding.cost->amount >= kWarning;
   finding.severity = certain ? Severity::warning : Severity::info;

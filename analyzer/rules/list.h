@@ -11,6 +11,7 @@ namespace wicprof::analyzer {
 inline constexpr Rule kRules[] = {
     {"notices", "what the runtime and the collector reported while recording", apply<struct Notices>, true},
     {"data_lost", "records were lost, so results are uncertain", apply<struct DataLost>, true},
+    {"failed_calls", "kernels that failed, and launches that were refused", apply<struct FailedCalls>},
     {"deadline_missed", "waits gave up before they were released", apply<struct DeadlineMissed>},
     {"late_rank", "a rank of a job (MPI, NCCL) for which the others wait", apply<struct LateRank>, true},
     {"imbalance", "ranks of a job that keep the others waiting in turn", apply<struct Imbalance>, true},

@@ -144,7 +144,9 @@ TimeNs waited_for(const std::vector<const WorkItem*>& items, const std::unordere
     const Delayed by = delay == delays.end() ? Delayed{} : delay->second;
     earlier += by.late;
     if (item->call) {
-      const TimeNs most = item->start - item->call->end - kLaunch;
+      // A call that waits makes its work before it waits.
+      const TimeNs made = item->call->end <= item->start ? item->call->end : item->call->begin;
+      const TimeNs most = item->start - made - kLaunch;
       earlier = std::max(by.late, std::min(earlier, most));
     }
     earlier += by.longer;

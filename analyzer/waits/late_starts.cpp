@@ -28,11 +28,11 @@ bool has_any(std::string_view name, const auto& parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
-/// Other copies may be held up by the memory of the host.
-bool stays_on_device(const WorkItem& item) {
-  if (item.kernel != nullptr) return true;
-  const CopyKind kind = item.copy->kind;
-  return kind == CopyKind::memset || kind == CopyKind::device_to_device;
+/// Copies to the host may be held up by its memory. Those from the host whose call has returned are not: their bytes
+/// are where the device reads them.
+bool waits_for_device_alone(const WorkItem& item) {
+  return item.kernel != nullptr || item.copy->kind == CopyKind::memset ||
+         item.copy->kind == CopyKind::device_to_device || item.copy->kind == CopyKind::host_to_device;
 }
 
 class Search {
@@ -47,7 +47,7 @@ class Search {
       const TimeNs least = kLeast + clock_errors[items.front().device];
       TimeNs before = 0;
       for (const WorkItem& item : items) {
-        if (item.call && item.start - std::max(item.call->end, before) >= least && stays_on_device(item) &&
+        if (item.call && item.start - std::max(item.call->end, before) >= least && waits_for_device_alone(item) &&
             !is_backend_work(item)) {
           launches.push_back({&stream, &item, least});
         }

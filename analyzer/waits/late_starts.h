@@ -15,7 +15,7 @@ struct LateStart {
   store::ProcessId process = 0;
   std::uint32_t context = 0;
   DeviceId device = 0;
-  std::optional<std::size_t> kernel;  ///< its row; of a memset or a copy within the device nothing
+  std::optional<std::size_t> kernel;  ///< its row; of a copy or a memset nothing
   /// From when nothing kept the work back any more: its call had returned, and all earlier work of the process, on
   /// each device, had ended. Until it began.
   TimeNs begin = 0, end = 0;

@@ -169,8 +169,9 @@ int run_repeatedly(const RunOptions& options, TerminalSignals& signals) {
   bool attached = false;
   for (RunPlan& plan : plans) {
     if (side) plan.side = *side;
-    const LastWords last_words;
+    LastWords last_words;
     const Result<RunOutcome> outcome = run_app(plan, signals);
+    last_words.program_ended();
     if (!outcome) return fail(outcome.error());
     guarded("reporting the end", [&] { report_end(*outcome, last_words, {}); });
     if (outcome->status() != kDone || outcome->interrupted) return outcome->status();
@@ -370,8 +371,9 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
       };
     }
     TerminalSignals signals;
-    const LastWords last_words;
+    LastWords last_words;
     const Result<RunOutcome> outcome = run_app(options->plan, signals);
+    last_words.program_ended();
     if (!outcome) return fail(outcome.error());
     signals.end_with(outcome->status());
     TraceFacts facts;

@@ -38,10 +38,11 @@ std::string read_between(long long begin, long long end) {
 
 LastWords::LastWords() noexcept : begin_(size_of_stderr()) {}
 
+void LastWords::program_ended() noexcept { end_ = size_of_stderr(); }
+
 std::string LastWords::line() const {
-  const long long end = size_of_stderr();
-  if (begin_ < 0 || end <= begin_) return {};
-  const std::string text = read_between(std::max(begin_, end - kMostBytes), end);
+  if (begin_ < 0 || end_ <= begin_) return {};
+  const std::string text = read_between(std::max(begin_, end_ - kMostBytes), end_);
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::size_t begin = rest.substr(0, rest.size() - 1).rfind('\n') + 1;  // npos + 1 is 0

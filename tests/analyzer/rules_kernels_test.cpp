@@ -98,6 +98,93 @@ TEST(IdleDevice, NotWhereTheDeviceIsBusyOrTheRunIsShort) {
   EXPECT_EQ(find(analyze(two.settled()), "idle_device"), nullptr);
 }
 
+/// Forty rounds: a small copy or memset whose call returns at once begins `late` later, since others have the device; a
+/// kernel behind it; and a wait for the end, or a copy that waits for both.
+TraceModel program_of_turns(TimeNs late, CopyKind first, bool copies_back) {
+  test_program::Program program;
+  TimeNs at = 0;
+  const auto copy = [&](CopyKind kind, test_program::Span span, std::uint32_t of) {
+    store::CopyRow row{};
+    row.kind = kind;
+    row.start = span.begin;
+    row.end = span.end;
+    row.context = test_program::Program::kContext;
+    row.stream = 1;
+    row.correlation = of;
+    row.process = test_program::Program::kProcess;
+    program.model.copies.push_back(row);
+  };
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const std::uint32_t number = 1'000 + 2 * i;
+    const TimeNs begin = at + 10'000 + late;
+    program.call("first", 7, {at, at + 5'000}, 0, number);
+    copy(first, {begin, begin + 2'000}, number);
+    program.launch("work", 1, {begin + 3'000, begin + 103'000}, at + 6'000);
+    const TimeNs end = begin + 108'000;
+    if (copies_back) {
+      program.call("cudaMemcpy", 7, {at + 12'000, end}, 0, number + 1);
+      copy(CopyKind::device_to_host, {begin + 104'000, begin + 106'000}, number + 1);
+    }
+    program.host_wait(copies_back ? "cudaMemcpy" : "cudaDeviceSynchronize", {at + 12'000, end}, end - at - 12'000)
+        ->correlation = copies_back ? number + 1 : 0;
+    at = end + 10'000;
+  }
+  return program.settled();
+}
+
+TEST(IdleDevice, NotWhereTheDeviceIsOfOthers) {
+  for (const CopyKind first : {CopyKind::host_to_device, CopyKind::memset}) {
+    for (const bool copies_back : {false, true}) {
+      const Analysis analysis = analyze(program_of_turns(1'500'000, first, copies_back));
+      EXPECT_EQ(find(analysis, "idle_device"), nullptr);
+      ASSERT_EQ(analysis.interrupted_kernels.size(), 1u);
+      EXPECT_EQ(analysis.interrupted_kernels[0].late_starts, 40u);
+      EXPECT_NEAR(static_cast<double>(analysis.interrupted_kernels[0].lost_ns), 40 * 1.5e6, 0.05 * 40 * 1.5e6);
+      ASSERT_NE(find(analysis, "shared_device"), nullptr);
+    }
+  }
+  EXPECT_TRUE(analyze(program_of_turns(50'000, CopyKind::memset, true)).interrupted_kernels.empty());
+}
+
+TEST(FailedCalls, NameTheFirstBehindAFailedKernel) {
+  test_program::Program program;
+  program.launch("work", 1, {10'000, 20'000}, 0);
+  program.call("cudaEventQuery", 7, {20'000, 21'000}, 600);       // not ready
+  program.call("cudaFuncGetAttributes", 7, {22'000, 23'000}, 1);  // no launch
+  EXPECT_EQ(find(analyze(program.settled()), "failed_calls"), nullptr);
+  program.call("cudaDeviceSynchronize", 7, {30'000, 40'000}, 715);
+  program.call("cuCtxSynchronize", 7, {31'000, 39'000}, 715);  // within
+  program.call("cudaLaunchKernel", 7, {41'000, 42'000}, 715);
+  const Analysis analysis = analyze(program.settled());
+  const Finding* finding = find(analysis, "failed_calls");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::critical);
+  EXPECT_EQ(finding->text,
+            "a kernel failed, and 2 calls of CUDA failed from then on; the first was cudaDeviceSynchronize of thread 7 "
+            "after 20.0 us: illegal instruction or trap, error 715");
+  EXPECT_NE(finding->remedy.find("compute-sanitizer"), std::string::npos);
+}
+
+TEST(FailedCalls, CountLaunchesThatWereRefused) {
+  test_program::Program program;
+  for (int i = 0; i < 100; ++i) program.launch("work", 1, {i * 100'000 + 10'000, i * 100'000 + 20'000}, i * 100'000);
+  program.call("cudaLaunchKernel", 7, {10'000'000, 10'001'000}, 9);
+  const Analysis one = analyze(program.settled());
+  ASSERT_NE(find(one, "failed_calls"), nullptr);
+  EXPECT_EQ(find(one, "failed_calls")->severity, Severity::info);
+  for (int i = 1; i < 10; ++i) {
+    program.call("cudaLaunchKernel", 7, {10'000'000 + i * 5'000, 10'001'000 + i * 5'000}, 9);
+  }
+  const Analysis ten = analyze(program.settled());
+  ASSERT_NE(find(ten, "failed_calls"), nullptr);
+  EXPECT_EQ(find(ten, "failed_calls")->severity, Severity::warning);
+  EXPECT_EQ(find(ten, "failed_calls")->text,
+            "10 of 110 launches failed, so that their kernels did not run; the first was cudaLaunchKernel of thread 7 "
+            "after 9.99 ms: invalid configuration of grid or block, error 9");
+  test_program::Program without;
+  EXPECT_TRUE(refused(analyze(without.settled()), "failed_calls"));
+}
+
 /// Twenty rounds of a kernel of 1 ms, and a cudaFree that waits for it and takes `longer` then.
 TraceModel freeing_program(TimeNs longer) {
   test_program::Program program;

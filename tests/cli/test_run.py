@@ -59,6 +59,12 @@ class Failure(harness.Case):
         self.assertEqual(result.returncode, 4)
         self.assertIn("wic-prof: the last line of its messages: no such thing\n", log.read_text())
 
+    def test_quotes_a_last_line_without_an_end(self):
+        log = self.work / "log"
+        with open(log, "a") as file:
+            self.run_failing("printf 'no such thing' >&2; exit 4", stderr=file, stdout=harness.subprocess.DEVNULL)
+        self.assertIn("wic-prof: the last line of its messages: no such thing\n", log.read_text())
+
     def test_quotes_no_older_and_no_own_line(self):
         log = self.work / "log"
         with open(log, "a") as file:

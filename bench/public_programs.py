@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Whether programs of others give the same results under wic-prof, and what wic-prof finds in them.
+
+    public_programs.py BUILD LIST -o FILE [--details FILE] [--jobs 8] [--limit 500] [--part 0/1]
+
+On a GPU; needs BUILD/bin/wic-prof and BUILD/lib/libwicprof_inject.so. LIST: a line NAME|FOLDER|COMMAND per program.
+Each program runs twice bare, then under `wic-prof run` and `wic-prof run --rewrite`. Lines that both bare runs print
+must be printed by the others too, and the exit status must be the same; where not, the program runs bare and watched
+once more, and only what differs again counts. Programs that take longer than --each seconds bare, or cannot start, are
+left out and counted. Several programs run at once, so that the times are those of a busy machine.
+A row per way counts programs with the same results. --details: per program exit status, lines compared, seconds of
+each way, size of the trace and findings. Prints PASS or FAIL.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import result_file  # noqa: E402
+
+TIMES = re.compile(r"(?i)time|\b[num]?s(ec|econds?)?\b|/s\b|flop")  # lines that may be equal by chance
+WAYS = {"default": [], "rewrite": ["--rewrite"]}
+
+
+def run(command, folder, limit):
+    """(exit status or None where it took longer than `limit` seconds, lines, seconds)."""
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            status = process.wait(limit)
+            status = 128 - status if status < 0 else status  # as a shell and wic-prof say it
+        except subprocess.TimeoutExpired:
+            status = None
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        seconds = time.monotonic() - begin
+        output.seek(0)
+        lines = output.read(4 << 20).decode(errors="replace").splitlines()
+    return status, collections.Counter(line.strip() for line in lines if line.strip() and not TIMES.search(line)), seconds
+
+
+class Program:
+    def __init__(self, build, text, each):
+        self.name, self.folder, self.command = text.split("|", 2)
+        self.tool = str(Path(build).resolve() / "bin" / "wic-prof")
+        self.each = each
+
+    def bare(self):
+        return run(["bash", "-c", "exec " + self.command], self.folder, self.each)
+
+    def watched(self, way, trace, limit):
+        command = ["bash", "-c", 'exec "$@" ' + self.command, "bash", self.tool, "run", "-f", "-o", trace, *WAYS[way],
+                   "--"]
+        return run(command, self.folder, limit)
+
+    def row(self):
+        first, second = self.bare(), self.bare()
+        row = {"name": self.name, "exit": first[0], "bare_s": round(min(first[2], second[2]), 3)}
+        if first[0] is None or second[0] is None:
+            return {**row, "left_out": f"takes longer than {self.each:g} s"}
+        if first[0] in (126, 127):
+            return {**row, "left_out": "cannot start: " + " ".join(first[1])[:200]}
+        if first[0] != second[0]:
+            return {**row, "left_out": "ends differently from run to run"}
+        stable = first[1] & second[1]
+        row["lines"] = sum(stable.values())
+        with tempfile.TemporaryDirectory() as folder:
+            for way in WAYS:
+                self.add_way(row, way, stable, os.path.join(folder, way + ".wicprof"))
+        return row
+
+    def add_way(self, row, way, stable, trace):
+        limit = 3 * row["bare_s"] + 20
+        status, lines, seconds = self.watched(way, trace, limit)
+        missing = stable - lines
+        if status != row["exit"] or missing:
+            again = self.bare()
+            stable = stable & again[1]
+            status, lines, seconds = self.watched(way, trace, limit)
+            missing = stable - lines
+        of = {"seconds": round(seconds, 3), "same": status == row["exit"] and not missing}
+        if not of["same"]:
+            of.update(exit=status, missing=list(missing)[:5], printed=list(lines - stable)[-8:])
+        if os.path.exists(trace):
+            of["trace_bytes"] = os.path.getsize(trace)
+            of.update(self.findings(trace))
+        of["said"] = [line for line in lines if line.startswith("wic-prof:")][:12]
+        row[way] = of
+
+    def findings(self, trace):
+        analyzed = subprocess.run([self.tool, "analyze", "--format", "json", trace], capture_output=True, timeout=120,
+                                  check=False)
+        if analyzed.returncode not in (0, 3):
+            return {"analyze": analyzed.returncode, "error": analyzed.stderr.decode(errors="replace")[-300:]}
+        report = json.loads(analyzed.stdout)
+        findings = [{key: finding.get(key) for key in ("rule", "severity", "text", "share", "evidence")}
+                    for finding in report.get("findings", [])]
+        return {"findings": findings, "loops": report.get("patched_sites") or len(report.get("sites", []))}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("list")
+    parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--limit", type=float, default=500, help="seconds; later programs are left out")
+    parser.add_argument("--each", type=float, default=6, help="seconds of a bare run")
+    parser.add_argument("--part", default="0/1", help="1/3: the second third of the programs")
+    parser.add_argument("--details")
+    result_file.add_arguments(parser)
+    options = parser.parse_args()
+    part, of = map(int, options.part.split("/"))
+    texts = [line for line in Path(options.list).read_text().splitlines() if line][part::of]
+    deadline = time.monotonic() + options.limit
+    rows = []
+
+    def one(text):
+        if time.monotonic() > deadline:
+            return None
+        try:
+            return Program(options.build, text, options.each).row()
+        except (subprocess.TimeoutExpired, OSError, ValueError) as error:
+            return {"name": text.split("|")[0], "left_out": f"{type(error).__name__}: {error}"}
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for row in pool.map(one, texts):
+            if row is None:
+                continue
+            rows.append(row)
+            differs = [way for way in WAYS if way in row and not row[way]["same"]]
+            if differs:
+                print(row["name"], "differs:", json.dumps({way: row[way] for way in differs})[:600], flush=True)
+    if options.details:
+        Path(options.details).write_text(json.dumps(rows, indent=1))
+    ran = [row for row in rows if "left_out" not in row]
+    results = []
+    for way in WAYS:
+        same = sum(row[way]["same"] for row in ran)
+        over = statistics.median(row[way]["seconds"] - row["bare_s"] for row in ran)
+        results.append({"name": way, "programs": len(ran), "same": same, "left_out": len(rows) - len(ran),
+                        "not_begun": len(texts) - len(rows), "median_seconds_more": round(over, 3),
+                        "lines_compared": sum(row["lines"] for row in ran),
+                        "differ": [row["name"] for row in ran if not row[way]["same"]],
+                        "ratio": same / len(ran), "bar": 1, "holds": same == len(ran)})
+        print(json.dumps(results[-1]))
+    status = result_file.write(options, "public_programs", f"public_programs.py BUILD LIST --jobs {options.jobs} "
+                               f"--each {options.each:g} --part {options.part}", results)
+    print("FAIL" if status else "PASS")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
