@@ -46,11 +46,10 @@ std::string LastWords::line() const {
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::size_t begin = rest.substr(0, rest.size() - 1).rfind('\n') + 1;  // npos + 1 is 0
-    const std::string line = analyzer::one_line(rest.substr(begin));
+    std::string line = analyzer::one_line(rest.substr(begin));
+    line = line.substr(0, line.find(kOwnLabel));  // behind a line of the program that has no end yet
     const std::size_t first = line.find_first_not_of(' ');
-    if (first != line.npos && !line.starts_with(kOwnLabel)) {
-      return line.substr(first, line.find_last_not_of(' ') + 1 - first);
-    }
+    if (first != line.npos) return line.substr(first, line.find_last_not_of(' ') + 1 - first);
     rest = rest.substr(0, begin);
   }
   return {};
