@@ -20,6 +20,7 @@ struct HostWaits {
   std::string_view call;  ///< empty at a site that the program declares
   std::uint64_t count = 0;
   TimeNs wall = 0, cpu = 0;
+  double cpu_in_ground = 0;  ///< ns
 };
 
 /// By site, or by call for site 0.
@@ -32,8 +33,12 @@ std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const RuleInput&
     HostWaits& waits = all[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
     if (wait.in_call()) waits.call = wait.call;
     ++waits.count;
-    waits.wall += std::max<TimeNs>(0, wait.end - wait.begin);
+    const TimeNs wall = std::max<TimeNs>(0, wait.end - wait.begin);
+    const Interval part = input.within_ground(wait.begin, wait.end);
+    waits.wall += wall;
     waits.cpu += *wait.cpu;
+    waits.cpu_in_ground += static_cast<double>(*wait.cpu) * static_cast<double>(part.end - part.begin) /
+                           static_cast<double>(std::max<TimeNs>(1, wall));
   }
   return all;
 }
@@ -62,7 +67,7 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
   for (const auto& [where, waits] : all) {
     const bool spins = waiting_way(waits.cpu, waits.wall) == WaitingWay::spinning;
     if (!spins) continue;
-    const double cpus = static_cast<double>(waits.cpu) / static_cast<double>(std::max<TimeNs>(1, input.ground_ns()));
+    const double cpus = waits.cpu_in_ground / static_cast<double>(std::max<TimeNs>(1, input.ground_ns()));
     const auto& [site, call] = where;
     const std::string name = site == 0 ? one_line(call) : one_line(model.site_name(site));
     Finding finding;

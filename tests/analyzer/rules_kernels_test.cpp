@@ -146,6 +146,15 @@ TEST(IdleDevice, NotWhereTheDeviceIsOfOthers) {
   EXPECT_TRUE(analyze(program_of_turns(50'000, CopyKind::memset, true)).interrupted_kernels.empty());
 }
 
+TEST(HostSpin, CountsOfLongWaitsWhatIsWithinTheTracedTime) {
+  test_program::Program program;
+  program.kernel("work", 1, {1'000'000, 2'000'000});
+  program.host_wait("cudaMemcpy", {0, 100'000'000}, 100'000'000);
+  const Analysis analysis = analyze(program.settled());
+  ASSERT_NE(find(analysis, "host_spin"), nullptr);
+  EXPECT_NEAR(find(analysis, "host_spin")->cost->amount, 1, 0.01);
+}
+
 TEST(FailedCalls, NameTheFirstBehindAFailedKernel) {
   test_program::Program program;
   program.launch("work", 1, {10'000, 20'000}, 0);
