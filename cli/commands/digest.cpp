@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "analyzer/ranks/digest.h"
+#include "analyzer/ranks/join.h"
 #include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
@@ -69,6 +71,7 @@ Result<DigestPart> digest_part(const analyzer::TraceModel& model) {
 
 Result<std::vector<DigestPart>> digest_parts(const std::vector<std::string>& files) {
   std::vector<DigestPart> parts;
+  std::vector<analyzer::TraceModel> heads;  // what says which job a trace is of
   for (const std::string& file : files) {
     const Result<std::vector<analyzer::TraceModel>> models = load_traces(file);
     if (!models) return models.error();
@@ -76,8 +79,14 @@ Result<std::vector<DigestPart>> digest_parts(const std::vector<std::string>& fil
       Result<DigestPart> part = digest_part(model);
       if (!part) return part.error();
       parts.push_back(*std::move(part));
+      analyzer::TraceModel& head = heads.emplace_back();
+      head.name = model.name;
+      head.read_from = model.read_from;
+      head.meta = model.meta;
+      head.mpi_communicators = model.mpi_communicators;
     }
   }
+  if (const std::optional<Error> error = analyzer::why_not_one_job(heads)) return *error;
   // One digest, whatever the order.
   std::sort(parts.begin(), parts.end(), [](const DigestPart& a, const DigestPart& b) {
     return std::tie(a.rank, a.name, a.bytes) < std::tie(b.rank, b.name, b.bytes);

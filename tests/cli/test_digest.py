@@ -294,8 +294,10 @@ class Digests(Case):
                 error = self.refused("analyze", *files)
                 self.assertRegex(error, expected)
                 self.assertRegex(error, "name the digests or traces of one job$")
-        self.assertEqual(self.refused("report", *digests, others[3], "-o", "x.html"),
-                         self.refused("analyze", *digests, others[3]))
+        for words in (("report", "x.html"), ("digest", "x.digest")):
+            self.assertEqual(self.refused(words[0], *digests, others[3], "-o", words[1]),
+                             self.refused("analyze", *digests, others[3]))
+        self.assertFalse((self.work / "x.digest").exists())
 
     def test_a_digest_is_a_packed_trace(self):
         self.job(ranks=1, steps=4, late=None)
