@@ -52,16 +52,23 @@ bool LoopValues::may_be(std::int64_t wanted, std::size_t reader, const Operand& 
   return std::ranges::any_of(flow_.reaching(reader, operand.variable), [&](int node) {
     const std::size_t index = flow_.nodes()[index_of(node)].instruction;
     if (index == LoopFlow::npos) return false;
-    const Instruction& instruction = program_.code[index];
-    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
-    const auto source_may_be = [&](std::int64_t value, std::size_t number) {
-      return number < instruction.sources.size() && may_be(value, index, instruction.sources[number], depth + 1);
-    };
-    if (mnemonic == "vote") return wanted == 0 && has_modifier(instruction.opcode, "ballot");
-    if (mnemonic == "selp") return source_may_be(wanted, 0) || source_may_be(wanted, 1);
-    if (mnemonic == "not") return source_may_be(-1 - wanted, 0);
-    return (instruction.moves || (mnemonic == "shl" && wanted == 0)) && source_may_be(wanted, 0);
+    // Unrolled code has hundreds of ways to each of hundreds of instructions.
+    const auto [known, fresh] = may_be_.try_emplace({wanted, index, depth}, false);
+    if (fresh) known->second = result_may_be(wanted, index, depth);
+    return known->second;
   });
+}
+
+bool LoopValues::result_may_be(std::int64_t wanted, std::size_t index, int depth) const {
+  const Instruction& instruction = program_.code[index];
+  const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+  const auto source_may_be = [&](std::int64_t value, std::size_t number) {
+    return number < instruction.sources.size() && may_be(value, index, instruction.sources[number], depth + 1);
+  };
+  if (mnemonic == "vote") return wanted == 0 && has_modifier(instruction.opcode, "ballot");
+  if (mnemonic == "selp") return source_may_be(wanted, 0) || source_may_be(wanted, 1);
+  if (mnemonic == "not") return source_may_be(-1 - wanted, 0);
+  return (instruction.moves || (mnemonic == "shl" && wanted == 0)) && source_may_be(wanted, 0);
 }
 
 /// The nodes whose value the node may have.

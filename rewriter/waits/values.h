@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "code/graph.h"
@@ -105,6 +107,7 @@ class LoopValues {
   Value cycle_value(const std::vector<int>& cycle) const;
   std::set<int> masks_of(const std::vector<int>& cycle) const;
   bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand, int depth) const;
+  bool result_may_be(std::int64_t wanted, std::size_t index, int depth) const;
   std::vector<int> kept_by(int node) const;
   bool keeps(const std::set<int>& masks) const;
   bool evaluate_masks(const std::vector<int>& cycle);
@@ -125,6 +128,8 @@ class LoopValues {
   std::vector<Value> values_;
   std::set<int> carried_;   ///< nodes that depend on themselves, from round to round
   std::set<int> clearing_;  ///< those that take bits from masks
+  /// Answers of result_may_be() so far: by the value, the instruction and the depth.
+  mutable std::map<std::tuple<std::int64_t, std::size_t, int>, bool> may_be_;
   const std::vector<std::vector<std::size_t>>& program_writers_;  ///< per variable, in the whole program
 };
 
