@@ -48,7 +48,8 @@ def run(command, folder, limit):
         seconds = time.monotonic() - begin
         output.seek(0)
         lines = output.read(4 << 20).decode(errors="replace").splitlines()
-    return status, collections.Counter(line.strip() for line in lines if line.strip() and not TIMES.search(line)), seconds
+    kept = (line.strip() for line in lines if not TIMES.search(line))
+    return status, collections.Counter(line for line in kept if line), seconds
 
 
 class Program:

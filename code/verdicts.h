@@ -82,6 +82,7 @@ inline constexpr LoopReason counted_turns{"a count ends a search of words in tur
 inline constexpr LoopReason indexed_back_edge{"an indexed branch goes back"};
 inline constexpr LoopReason two_entries{"the loop has two entries"};
 inline constexpr LoopReason writes_polled_word{"the loop writes the word that it reads"};
+inline constexpr LoopReason may_stay{"a round may poll and change nothing that decides the way out"};
 inline constexpr LoopReason stores_collected{"the loop stores a value that it collects from round to round"};
 inline constexpr LoopReason returns_collected{
     "the program goes on with a value that the loop collects from round to round"};

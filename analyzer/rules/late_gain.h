@@ -20,9 +20,9 @@ const LateSum* late_enough(const RuleInput& input, LateCause cause);
 /// run would be at most 17 % shorter".
 std::string late_evidence(const RuleInput& input, const LateSum& sum);
 
-/// The outcome of a rule about delays of one cause: a finding if their sum is worth one. Late launches cost the device's
-/// idle time: while it has other work, nothing is lost. `text`: what happened, to
-/// which the time and the number of steps are added. `complete`: adds the remedy, and to the evidence.
+/// The outcome of a rule about delays of one cause: a finding if their sum is worth one. Late launches cost the
+/// device's idle time: while it has other work, nothing is lost. `text`: what happened, to which the time and the
+/// number of steps are added. `complete`: adds the remedy, and to the evidence.
 RuleOutcome late_outcome(const RuleInput& input, LateCause cause, std::string_view text,
                          const std::function<void(Finding&)>& complete);
 

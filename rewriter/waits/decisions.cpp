@@ -23,11 +23,13 @@ class Decider {
 
  private:
   void ways_out() {
-    bool any = false, bounded = false, in_turn = false;
+    bool any = false, bounded = false, in_turn = false, timed = false;
     int of_table = 0;
     for (const Comparison& comparison : comparisons_of(values_)) {
       any = true;
       const std::uint32_t sources = comparison.value.sources;
+      found_.compared.insert(comparison.instruction);
+      timed |= (sources & (kClock | kHardware)) != 0;
       const bool pauses = comparison.value.polls.empty() && (sources & ~(kCounter | kSequence)) == 0 &&
                           values_.compares_pauses(comparison.instruction);
       if (comparison.value.polls.empty() && (sources & (kCounter | kSequence)) != 0) {
@@ -46,7 +48,6 @@ class Decider {
         continue;
       }
       if (sources & (kSequence | kCarried | kVaries)) {
-        found_.may_stay |= (sources & kVaries) == 0 && values_.may_stay(comparison.instruction);
         if (found_.doubtful.empty()) {
           found_.doubtful = text_of(sources & kVaries ? reasons::address_changes : reasons::value_changes,
                                     at_line(program_.code[comparison.instruction]));
@@ -76,6 +77,7 @@ class Decider {
       if (sources & (kInTurn | kByMask)) found_.in_turn.insert(comparison.instruction);
       found_.polls.insert(comparison.value.polls.begin(), comparison.value.polls.end());
     }
+    if (timed) found_.compared.clear();
     found_.without_polls = !any ? reasons::no_way_out : bounded ? reasons::limit_decides : reasons::no_deciding_load;
     // Words in turn up to a number of them, or until a value is found: a search. A few words may be asked one question
     // up to a number of times.

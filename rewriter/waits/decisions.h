@@ -17,9 +17,9 @@ struct Decisions {
   std::set<std::size_t> in_turn;     ///< comparisons of words that are polled in turn
   std::set<std::size_t> broadcasts;  ///< loads of shared memory that return what a poll of the loop has read
   std::set<std::size_t> passing_on;  ///< the stores of those
+  std::set<std::size_t> compared;    ///< what compares; empty: a clock or an instruction of the hardware decides, too
   std::set<std::size_t> searched;    ///< loads of words in turn, up to a number of them or until a value is found
   std::string doubtful;              ///< why a way out is not understood; empty: all are
-  bool may_stay = false;             ///< a round may leave all values as they are of a way out that is not understood
   bool hardware = false;             ///< an instruction that waits in hardware decides, too
   bool counts = false;               ///< a count alone is compared
   bool counted = false;              ///< and ends the loop, or chooses what does

@@ -42,7 +42,9 @@ class LoopJudge {
     if (found_.polls.empty() && found_.hardware) return judge_tries();
     if (found_.polls.empty()) {
       // Only another thread ends a loop whose rounds change nothing that they compare.
-      if (found_.may_stay) return answer(Verdict::unknown, found_.doubtful);
+      if (!found_.compared.empty() && values_->may_stay(found_.compared)) {
+        return answer(Verdict::unknown, found_.doubtful.empty() ? text_of(reasons::may_stay) : found_.doubtful);
+      }
       return answer(Verdict::not_a_wait, found_.doubtful.empty() ? text_of(found_.without_polls) : found_.doubtful);
     }
     for (const std::size_t poll : found_.polls) {

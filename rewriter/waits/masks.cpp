@@ -1,5 +1,4 @@
-// Masks that a loop carries from round to round, such as the words that are still waited for; and which rounds leave
-// what they carry as it is.
+// Masks that a loop carries from round to round, such as the words that are still waited for.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -71,28 +70,32 @@ bool LoopValues::result_may_be(std::int64_t wanted, std::size_t index, int depth
   return (instruction.moves || (mnemonic == "shl" && wanted == 0)) && source_may_be(wanted, 0);
 }
 
+/// The sources whose value the instruction's result may have, by their numbers.
+std::vector<std::size_t> LoopValues::kept_sources(std::size_t index) const {
+  const Instruction& instruction = program_.code[index];
+  const std::vector<Operand>& sources = instruction.sources;
+  const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+  if (instruction.moves) return {0};
+  if (mnemonic == "selp" && sources.size() == 3) return {0, 1};
+  std::vector<std::size_t> kept;
+  if (mnemonic == "and" && sources.size() == 2) {
+    for (const std::size_t number : {0u, 1u}) {
+      if (may_be(-1, index, sources[1 - number], 0)) kept.push_back(number);
+    }
+  }
+  return kept;
+}
+
 /// The nodes whose value the node may have.
 std::vector<int> LoopValues::kept_by(int node) const {
   const std::size_t index = flow_.nodes()[index_of(node)].instruction;
   if (index == LoopFlow::npos) return inputs_[index_of(node)];
-  const Instruction& instruction = program_.code[index];
-  const std::vector<Operand>& sources = instruction.sources;
-  const std::string_view mnemonic = mnemonic_of(instruction.opcode);
   std::vector<int> kept;
-  const auto keep = [&](std::size_t number) {
-    if (sources[number].kind != OperandKind::variable) return;
-    const std::vector<int> from = flow_.reaching(index, sources[number].variable);
+  for (const std::size_t number : kept_sources(index)) {
+    const Operand& source = program_.code[index].sources[number];
+    if (source.kind != OperandKind::variable) continue;
+    const std::vector<int> from = flow_.reaching(index, source.variable);
     kept.insert(kept.end(), from.begin(), from.end());
-  };
-  if (instruction.moves) {
-    keep(0);
-  } else if (mnemonic == "selp" && sources.size() == 3) {
-    keep(0);
-    keep(1);
-  } else if (mnemonic == "and" && sources.size() == 2) {
-    for (const std::size_t number : {0u, 1u}) {
-      if (may_be(-1, index, sources[1 - number], 0)) keep(number);
-    }
   }
   return kept;
 }
@@ -161,58 +164,6 @@ std::set<std::size_t> LoopValues::clearing_masks_of(std::size_t instruction) con
     if (clearing_.contains(node)) all.insert(flow_.nodes()[index_of(node)].instruction);
   }
   return all;
-}
-
-/// Whether the operand of a compare-and-exchange has, on some way through the round, a value that the round before does
-/// not give: then the word is waited for as long as it has another one.
-bool LoopValues::asks_for_fixed_value(std::size_t reader, const Operand& operand, int depth) const {
-  constexpr int kDeepest = 12;  // code without optimization has several moves per choice
-  if (operand.kind != OperandKind::variable) return operand.kind != OperandKind::clock;
-  if (!flow_.written_in_loop(operand.variable)) return true;
-  return depth <= kDeepest && std::ranges::any_of(flow_.reaching(reader, operand.variable), [&](int node) {
-           const std::size_t index = flow_.nodes()[index_of(node)].instruction;
-           if (index == LoopFlow::npos) return false;
-           const Instruction& instruction = program_.code[index];
-           if (instruction.effect != Effect::compute || instruction.sources.empty()) return false;
-           const auto is_fixed = [&](const Operand& source) { return asks_for_fixed_value(index, source, depth + 1); };
-           if (mnemonic_of(instruction.opcode) == "selp") {
-             return is_fixed(instruction.sources[0]) || is_fixed(instruction.sources[1]);
-           }
-           return std::ranges::all_of(instruction.sources, is_fixed);
-         });
-}
-
-bool LoopValues::may_stay(std::size_t instruction) const {
-  std::set<int> closed;  // blocks
-  const auto close = [&](std::size_t index) {
-    if (program_.code[index].guard < 0) closed.insert(graph_.block_of[index]);
-  };
-  for (const int node : made_of(instruction)) {
-    const std::size_t index = flow_.nodes()[index_of(node)].instruction;
-    if (index == LoopFlow::npos) continue;
-    const Instruction& from = program_.code[index];
-    const bool exchanges = from.effect == Effect::atomic && has_modifier(from.opcode, "cas");
-    // One that always asks for the same tries the places of a table, or is a lock.
-    const bool asks = exchanges && from.sources.size() == 2 && value_of(index, from.sources[0]).sources != 0;
-    if (asks && asks_for_fixed_value(index, from.sources[0], 0)) return true;
-    if (carried_.contains(node) && !from.moves) close(index);
-  }
-  bool polls = false;
-  each_instruction(graph_, loop_, [&](std::size_t i) {
-    const Reading reading = reading_of(i);
-    polls |= reading == Reading::strong || reading == Reading::attempt;
-    if (reading == Reading::changes) close(i);
-  });
-  std::vector<int> open{loop_.header};
-  while (polls && !open.empty()) {
-    const int block = open.back();
-    open.pop_back();
-    if (!loop_.contains(block) || !closed.insert(block).second) continue;
-    if (block == loop_.tail) return true;
-    const std::vector<int>& after = graph_.block(block).after;
-    open.insert(open.end(), after.begin(), after.end());
-  }
-  return false;
 }
 
 }  // namespace wicprof::rewriter

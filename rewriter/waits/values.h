@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "code/graph.h"
@@ -83,10 +84,10 @@ class LoopValues {
   /// they carry from round to round is the length of a pause alone.
   bool compares_pauses(std::size_t instruction) const;
 
-  /// Whether another thread alone may end the loop, as far as the instruction's operands tell: some way through the
-  /// loop changes nothing of what they are made of, and no memory by an atomic, in a loop that polls; or an atomic asks
-  /// for a value that the round before did not read.
-  bool may_stay(std::size_t instruction) const;
+  /// Whether another thread alone may end the loop, as far as the operands of these instructions tell: some way through
+  /// the loop polls, and leaves all that they are made of as it is, and changes no memory by an atomic; or an atomic
+  /// asks for a value that the round before did not read.
+  bool may_stay(const std::set<std::size_t>& instructions) const;
   /// The instructions that take bits from the masks (kMask) of which the instruction's operands are made.
   std::set<std::size_t> clearing_masks_of(std::size_t instruction) const;
 
@@ -96,6 +97,8 @@ class LoopValues {
   std::string_view symbol_of(Operand operand) const;
 
  private:
+  class RoundWalk;
+
   /// An atomic that certainly leaves the word as it is.
   bool keeps_the_word(const Instruction& atomic) const;
   std::string_view object_of(const Operand& operand, std::set<int>& seen) const;
@@ -108,6 +111,7 @@ class LoopValues {
   std::set<int> masks_of(const std::vector<int>& cycle) const;
   bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand, int depth) const;
   bool result_may_be(std::int64_t wanted, std::size_t index, int depth) const;
+  std::vector<std::size_t> kept_sources(std::size_t index) const;
   std::vector<int> kept_by(int node) const;
   bool keeps(const std::set<int>& masks) const;
   bool evaluate_masks(const std::vector<int>& cycle);
@@ -130,6 +134,7 @@ class LoopValues {
   std::set<int> clearing_;  ///< those that take bits from masks
   /// Answers of result_may_be() so far: by the value, the instruction and the depth.
   mutable std::map<std::tuple<std::int64_t, std::size_t, int>, bool> may_be_;
+  mutable std::map<std::pair<std::size_t, int>, bool> fixed_;     ///< likewise, of asks_for_fixed_value()
   const std::vector<std::vector<std::size_t>>& program_writers_;  ///< per variable, in the whole program
 };
 
