@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "code/graph.h"
@@ -53,6 +54,9 @@ enum class Reading {
   attempt,   ///< an atomic that changes the word if it has the value that the program waits for
   changes,   ///< an atomic that changes memory
 };
+
+/// Whether the atomic changes nothing when it is done again with the same operands: sets a bit, or puts a value.
+bool may_repeat_itself(const Instruction& atomic);
 
 /// The values of one loop's instructions.
 class LoopValues {
@@ -106,7 +110,8 @@ class LoopValues {
   bool is_constant_move(int node) const;
   Value cycle_value(const std::vector<int>& cycle) const;
   std::set<int> masks_of(const std::vector<int>& cycle) const;
-  bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand, int depth) const;
+  bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand,
+              std::set<std::pair<int, std::int64_t>>& seen) const;
   std::vector<std::size_t> kept_sources(std::size_t index) const;
   std::vector<int> kept_by(int node) const;
   bool keeps(const std::set<int>& masks) const;
