@@ -42,32 +42,25 @@ std::set<int> LoopValues::masks_of(const std::vector<int>& cycle) const {
 }
 
 /// Whether the operand may have no bits (`wanted` is 0) or all (-1), as the loop chooses or lanes vote.
-bool LoopValues::may_be(std::int64_t wanted, std::size_t reader, const Operand& operand, int depth) const {
-  constexpr int kDeepest = 6;  // nvcc makes ~(condition ? bit : 0) of three instructions
+bool LoopValues::may_be(std::int64_t wanted, std::size_t reader, const Operand& operand,
+                        std::set<std::pair<int, std::int64_t>>& seen) const {
   if (operand.kind == OperandKind::constant) {
     return operand.constant == wanted || (wanted == -1 && operand.constant == 0xffffffff);
   }
-  if (operand.kind != OperandKind::variable || depth > kDeepest) return false;
+  if (operand.kind != OperandKind::variable) return false;
   return std::ranges::any_of(flow_.reaching(reader, operand.variable), [&](int node) {
     const std::size_t index = flow_.nodes()[index_of(node)].instruction;
-    if (index == LoopFlow::npos) return false;
-    // Unrolled code has hundreds of ways to each of hundreds of instructions.
-    const auto [known, fresh] = may_be_.try_emplace({wanted, index, depth}, false);
-    if (fresh) known->second = result_may_be(wanted, index, depth);
-    return known->second;
+    if (index == LoopFlow::npos || !seen.insert({node, wanted}).second) return false;
+    const Instruction& instruction = program_.code[index];
+    const std::string_view mnemonic = mnemonic_of(instruction.opcode);
+    const auto source_may_be = [&](std::int64_t value, std::size_t number) {
+      return number < instruction.sources.size() && may_be(value, index, instruction.sources[number], seen);
+    };
+    if (mnemonic == "vote") return wanted == 0 && has_modifier(instruction.opcode, "ballot");
+    if (mnemonic == "selp") return source_may_be(wanted, 0) || source_may_be(wanted, 1);
+    if (mnemonic == "not") return source_may_be(-1 - wanted, 0);
+    return (instruction.moves || (mnemonic == "shl" && wanted == 0)) && source_may_be(wanted, 0);
   });
-}
-
-bool LoopValues::result_may_be(std::int64_t wanted, std::size_t index, int depth) const {
-  const Instruction& instruction = program_.code[index];
-  const std::string_view mnemonic = mnemonic_of(instruction.opcode);
-  const auto source_may_be = [&](std::int64_t value, std::size_t number) {
-    return number < instruction.sources.size() && may_be(value, index, instruction.sources[number], depth + 1);
-  };
-  if (mnemonic == "vote") return wanted == 0 && has_modifier(instruction.opcode, "ballot");
-  if (mnemonic == "selp") return source_may_be(wanted, 0) || source_may_be(wanted, 1);
-  if (mnemonic == "not") return source_may_be(-1 - wanted, 0);
-  return (instruction.moves || (mnemonic == "shl" && wanted == 0)) && source_may_be(wanted, 0);
 }
 
 /// The sources whose value the instruction's result may have, by their numbers.
@@ -80,7 +73,8 @@ std::vector<std::size_t> LoopValues::kept_sources(std::size_t index) const {
   std::vector<std::size_t> kept;
   if (mnemonic == "and" && sources.size() == 2) {
     for (const std::size_t number : {0u, 1u}) {
-      if (may_be(-1, index, sources[1 - number], 0)) kept.push_back(number);
+      std::set<std::pair<int, std::int64_t>> seen;
+      if (may_be(-1, index, sources[1 - number], seen)) kept.push_back(number);
     }
   }
   return kept;

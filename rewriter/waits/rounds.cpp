@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "rewriter/flow/live_values.h"
 #include "rewriter/waits/values.h"
 
 namespace wicprof::rewriter {
@@ -28,29 +29,39 @@ class LoopValues::RoundWalk {
       Step step;
       const Reading reading = values_.reading_of(i);
       step.polls = polls(i, reading);
-      step.changes = reading == Reading::changes;
+      step.repeats = reading == Reading::changes && repeats(i);
+      step.changes = reading == Reading::changes && !step.repeats;
+      repeats_ |= step.repeats;
+      step.stores = instruction_stores(program_.code[i]);
       for (const int node : values_.flow_.written_by(i)) {
         const int variable = values_.flow_.nodes()[index_of(node)].variable;
         if (carrying_.contains(variable)) step.writes.emplace_back(variable, values_.carried_.contains(node));
         if (conditions.contains(variable)) step.conditions.push_back(variable);
       }
-      if (step.polls || step.changes || !step.writes.empty() || !step.conditions.empty()) steps_[i] = std::move(step);
+      if (step.polls || step.repeats || step.changes || step.stores || !step.writes.empty() || !step.conditions.empty())
+        steps_[i] = std::move(step);
     });
   }
 
   /// Whether some round polls, changes no memory by an atomic, and leaves all as it is.
   bool finds_standstill() const {
+    constexpr std::size_t kMostSteps = 20'000;  // not calibrated
+    std::size_t steps = 0;
     std::set<std::pair<int, State>> seen;
     std::vector<std::pair<int, State>> open{{values_.loop_.header, {}}};
-    while (!open.empty() && seen.size() < kMostStates) {
+    while (!open.empty()) {
       auto [at, before] = std::move(open.back());
       open.pop_back();
+      if (++steps > kMostSteps) return false;
       if (!values_.loop_.contains(at) || !seen.insert({at, before}).second) continue;
       const Block& block = graph_.block(at);
       const Instruction& last = program_.code[block.end - 1];
       std::vector<State> ways{std::move(before)};
       const auto end = steps_.lower_bound(block.end);
-      for (auto step = steps_.lower_bound(block.begin); step != end; ++step) pass(step->first, step->second, ways);
+      for (auto step = steps_.lower_bound(block.begin); step != end; ++step) {
+        if ((steps += ways.size()) > kMostSteps) return false;
+        pass(step->first, step->second, ways);
+      }
       for (const State& state : ways) {
         if (at == values_.loop_.tail && stands_still(state)) return true;
         for (const int after : block.after) {
@@ -67,20 +78,18 @@ class LoopValues::RoundWalk {
   }
 
  private:
-  static constexpr std::size_t kMostStates = 1'000;  ///< of all blocks, and of one; not calibrated
-
   /// What a variable has: what another one, of this number, had when the round began, or one of these.
   enum Origin : int { kFixed = -1, kChanged = -2 };
 
   struct State {
     std::map<int, int> origins;  ///< per variable that the round has written
     std::map<int, bool> chosen;  ///< what it took conditions for
-    bool polled = false;
+    bool polled = false, stored = false;
     auto operator<=>(const State&) const = default;
   };
 
   struct Step {
-    bool polls = false, changes = false;
+    bool polls = false, repeats = false, changes = false, stores = false;
     std::vector<std::pair<int, bool>> writes;  ///< variables, and whether the loop carries what is written
     std::vector<int> conditions;               ///< what it writes of those that choose
   };
@@ -97,13 +106,27 @@ class LoopValues::RoundWalk {
     return reading == Reading::attempt || (reading == Reading::strong && is_poll);
   }
 
+  /// Whether an atomic sets or clears the same bits again in a round that stores nothing, if the round finds the
+  /// operands by ordinary loads alone.
+  bool repeats(std::size_t index) const {
+    const Instruction& instruction = program_.code[index];
+    return may_repeat_itself(instruction) && instruction.sources.size() == 1 &&
+           values_.value_of(index, instruction.sources.front()).polls.empty() &&
+           values_.address_of(index).polls.empty();
+  }
+
+  static bool instruction_stores(const Instruction& instruction) {
+    return (instruction.effect == Effect::store && !has_modifier(instruction.opcode, "local")) ||
+           instruction.effect == Effect::reduction;
+  }
+
   /// False: the round took the condition for the opposite before.
   static bool take(State& state, int condition, bool value) {
     return state.chosen.try_emplace(condition, value).first->second == value;
   }
 
   bool stands_still(const State& state) const {
-    return state.polled && std::ranges::all_of(state.origins, [&](const auto& of) {
+    return state.polled && !(state.stored && repeats_) && std::ranges::all_of(state.origins, [&](const auto& of) {
              return of.second == kFixed || of.second == of.first || !begun_.contains(of.first);
            });
   }
@@ -119,11 +142,12 @@ class LoopValues::RoundWalk {
           next.push_back(std::move(past));
         if (!take(state, instruction.guard, !instruction.guard_negated)) continue;
       }
-      if (step.changes) continue;
-      state.polled |= step.polls;
+      if (step.changes || (step.repeats && !reads_fixed(instruction, state))) continue;
+      state.polled |= step.polls || step.repeats;
+      state.stored |= step.stores;
       const bool carried = std::ranges::any_of(step.writes, [](const auto& write) { return write.second; });
       const std::vector<std::size_t> kept =
-          carried && !instruction.partial ? values_.kept_sources(index) : std::vector<std::size_t>();
+          carried && !instruction.partial ? sources_kept(index) : std::vector<std::size_t>();
       for (const std::size_t number : kept) {
         State way = state;
         if (chooses(instruction) && !take(way, instruction.sources[2].variable, number == 0)) continue;
@@ -131,17 +155,44 @@ class LoopValues::RoundWalk {
         next.push_back(std::move(way));
       }
       if (!kept.empty()) continue;
-      write(step, kChanged, state);
+      write(step, is_fixed(instruction, state) ? kFixed : kChanged, state);
       next.push_back(std::move(state));
     }
-    // Code without branches has twice as many behind each choice.
-    if (next.size() > kMostStates) next.erase(next.begin() + kMostStates, next.end());
     ways = std::move(next);
   }
 
   static void write(const Step& step, int origin, State& state) {
     for (const auto& [variable, carried] : step.writes) state.origins[variable] = carried ? origin : kFixed;
     for (const int condition : step.conditions) state.chosen.erase(condition);
+  }
+
+  bool reads_fixed(const Instruction& instruction, const State& state) const {
+    bool fixed = true;
+    each_read(instruction, [&](int variable) { fixed &= origin_of(variable, state) == kFixed; });
+    return fixed;
+  }
+
+  /// Whether the result is the same as long as other threads write nothing.
+  bool is_fixed(const Instruction& instruction, const State& state) const {
+    const Effect effect = instruction.effect;
+    const bool computes = effect == Effect::compute || effect == Effect::warp || effect == Effect::load;
+    return computes && !instruction.partial && reads_fixed(instruction, state);
+  }
+
+  /// The sources whose value the result may have, or has once more where the round repeats itself: bits that are set or
+  /// cleared, and what one lane gives to all.
+  std::vector<std::size_t> sources_kept(std::size_t index) const {
+    static const std::set<std::string_view> kRepeat = {"and", "or", "min", "max"};
+    const Instruction& instruction = program_.code[index];
+    std::vector<std::size_t> kept = values_.kept_sources(index);
+    if (mnemonic_of(instruction.opcode) == "shfl") kept = {0};
+    if (!kept.empty() || instruction.sources.size() != 2 || !kRepeat.contains(mnemonic_of(instruction.opcode)))
+      return kept;
+    std::int64_t constant = 0;
+    for (const std::size_t number : {0u, 1u}) {
+      if (values_.constant_of(instruction.sources[1 - number], constant)) kept = {number};
+    }
+    return kept;
   }
 
   /// `variable`: -1 stands for a constant.
@@ -156,6 +207,7 @@ class LoopValues::RoundWalk {
   const Graph& graph_;
   std::map<std::size_t, Step> steps_;  // per instruction that matters
   std::set<int> carrying_;             // variables that have something of what the loop carries from round to round
+  bool repeats_ = false;               // an atomic of the loop does, unless the round stores
   std::set<int> begun_;                // those that have it when a round begins
 };
 

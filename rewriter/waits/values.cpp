@@ -29,15 +29,6 @@ bool is_linear(std::string_view opcode) {
   return kLinear.contains(mnemonic_of(opcode));
 }
 
-/// Whether the atomic changes nothing when it is done again with the same operands: sets a bit, or puts a value.
-bool may_repeat_itself(const Instruction& atomic) {
-  static constexpr std::array kOperations = {"exch", "or", "and", "min", "max"};
-  if (has_modifier(atomic.opcode, "cas")) return atomic.sources.size() == 2;
-  return atomic.sources.size() == 1 && std::ranges::any_of(kOperations, [&](const char* operation) {
-           return has_modifier(atomic.opcode, operation);
-         });
-}
-
 std::string_view space_of(std::string_view opcode) {
   for (const std::string_view space : {"global", "shared", "local", "param", "const"}) {
     if (has_modifier(opcode, space)) return space;
@@ -46,6 +37,14 @@ std::string_view space_of(std::string_view opcode) {
 }
 
 }  // namespace
+
+bool may_repeat_itself(const Instruction& atomic) {
+  static constexpr std::array kOperations = {"exch", "or", "and", "min", "max"};
+  if (has_modifier(atomic.opcode, "cas")) return atomic.sources.size() == 2;
+  return atomic.sources.size() == 1 && std::ranges::any_of(kOperations, [&](const char* operation) {
+           return has_modifier(atomic.opcode, operation);
+         });
+}
 
 LoopValues::LoopValues(const Program& program, const Graph& graph, const Loop& loop,
                        const std::vector<std::vector<std::size_t>>& writers)

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,6 +55,9 @@ enum class Reading {
   attempt,   ///< an atomic that changes the word if it has the value that the program waits for
   changes,   ///< an atomic that changes memory
 };
+
+/// Whether the atomic changes nothing when it is done again with the same operands: sets a bit, or puts a value.
+bool may_repeat_itself(const Instruction& atomic);
 
 /// The values of one loop's instructions.
 class LoopValues {
@@ -109,8 +111,8 @@ class LoopValues {
   bool is_constant_move(int node) const;
   Value cycle_value(const std::vector<int>& cycle) const;
   std::set<int> masks_of(const std::vector<int>& cycle) const;
-  bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand, int depth) const;
-  bool result_may_be(std::int64_t wanted, std::size_t index, int depth) const;
+  bool may_be(std::int64_t wanted, std::size_t reader, const Operand& operand,
+              std::set<std::pair<int, std::int64_t>>& seen) const;
   std::vector<std::size_t> kept_sources(std::size_t index) const;
   std::vector<int> kept_by(int node) const;
   bool keeps(const std::set<int>& masks) const;
@@ -132,9 +134,8 @@ class LoopValues {
   std::vector<Value> values_;
   std::set<int> carried_;   ///< nodes that depend on themselves, from round to round
   std::set<int> clearing_;  ///< those that take bits from masks
-  /// Answers of result_may_be() so far: by the value, the instruction and the depth.
-  mutable std::map<std::tuple<std::int64_t, std::size_t, int>, bool> may_be_;
-  mutable std::map<std::pair<std::size_t, int>, bool> fixed_;     ///< likewise, of asks_for_fixed_value()
+  /// Answers of asks_for_fixed_value() so far, by instruction and depth: unrolled code has many ways to each.
+  mutable std::map<std::pair<std::size_t, int>, bool> fixed_;
   const std::vector<std::vector<std::size_t>>& program_writers_;  ///< per variable, in the whole program
 };
 

@@ -256,8 +256,8 @@ TEST(RewriterRecognize, AnAddressThatIsLoadedInEachRoundStaysOne) {
 
 TEST(RewriterRecognize, AnAddressThatTheLoopMayWriteVaries) {
   const std::string poll = "ld.relaxed.gpu.u32 %r2, [%rd3]; setp.eq.s32 %p1, %r2, 0; @%p1 bra $L;";
-  expect("$L: ld.global.u64 %rd3, [%rd1]; st.global.u64 [%rd1], %rd2; " + poll, {"not_a_wait"});
-  expect("$L: ld.global.u64 %rd3, [%rd1]; st.u64 [%rd5], %rd2; " + poll, {"not_a_wait"});
+  expect("$L: ld.global.u64 %rd3, [%rd1]; st.global.u64 [%rd1], %rd2; " + poll, {"unknown"});
+  expect("$L: ld.global.u64 %rd3, [%rd1]; st.u64 [%rd5], %rd2; " + poll, {"unknown"});
   expect("$L: ld.global.u64 %rd3, [%rd1]; atom.global.add.u64 %rd6, [%rd5], 8; " + poll, {"not_a_wait"});
   expect("$L: ld.global.u64 %rd3, [%rd1]; add.s64 %rd6, %rd3, 4; st.global.u64 [%rd1], %rd6; " + poll, {"not_a_wait"});
   // What is written has another size, or is an element of an array.
@@ -268,7 +268,7 @@ TEST(RewriterRecognize, AnAddressThatTheLoopMayWriteVaries) {
   // What is written is certainly elsewhere: the loop waits, and does more.
   expect("$L: ld.shared.u64 %rd3, [state+96]; st.shared.u32 [state+32], %r1; " + poll, {"wait_not_patchable"});
   expect("$L: ld.shared.u64 %rd3, [state+96]; st.global.u64 [%rd1], %rd2; " + poll, {"wait_not_patchable"});
-  expect("$L: ld.shared.u64 %rd3, [state+96]; st.shared.u64 [state+80], %rd2; " + poll, {"not_a_wait"});
+  expect("$L: ld.shared.u64 %rd3, [state+96]; st.shared.u64 [state+80], %rd2; " + poll, {"unknown"});
 }
 
 TEST(RewriterRecognize, ALoopThatWritesTheWordThatItReadsIsUnknown) {
@@ -283,6 +283,28 @@ TEST(RewriterRecognize, ASequenceLockIsUnknown) {
   expect(
       "$L: ld.volatile.global.u32 %r2, [%rd1]; ld.global.u32 %r5, [%rd1+8]; membar.gl;"
       "ld.volatile.global.u32 %r3, [%rd1]; setp.ne.s32 %p1, %r2, %r3; @%p1 bra $L; st.global.u32 [%rd1], %r5;",
+      {"unknown"});
+}
+
+TEST(RewriterRecognize, ALoopThatMayPollAndChangeNothingIsUnknown) {
+  // A count, or a position, goes on when the word at it is set.
+  expect(
+      "$L: add.s64 %rd2, %rd1, %rd3; ld.volatile.global.u32 %r2, [%rd2]; setp.ne.s32 %p1, %r2, 1; @%p1 bra $N;"
+      "add.s64 %rd3, %rd3, 4; $N: setp.lt.s64 %p2, %rd3, 64; @%p2 bra $L;",
+      {"unknown"});
+  expect(
+      "$L: add.s64 %rd2, %rd1, %rd3; ld.volatile.global.u32 %r2, [%rd2]; setp.eq.s32 %p1, %r2, 1;"
+      "add.s64 %rd4, %rd3, 4; selp.b64 %rd3, %rd4, %rd3, %p1; setp.lt.s64 %p2, %rd3, 64; @%p2 bra $L;",
+      {"unknown"});
+  // One of two bounds moves in each round.
+  expect(
+      "$L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 1; add.s32 %r4, %r3, 1; sub.s32 %r5, %r6, 1;"
+      "selp.b32 %r3, %r4, %r3, %p1; selp.b32 %r6, %r6, %r5, %p1; setp.lt.s32 %p2, %r3, %r6; @%p2 bra $L;",
+      {"not_a_wait"});
+  // A count that goes on in each round.
+  expect(
+      "$L: add.s64 %rd2, %rd1, %rd3; ld.volatile.global.u32 %r2, [%rd2]; add.s64 %rd3, %rd3, 4;"
+      "setp.lt.s64 %p2, %rd3, 64; @%p2 bra $L;",
       {"not_a_wait"});
 }
 
@@ -407,8 +429,8 @@ TEST(RewriterRecognize, AThreadReadsBackWhatItHasJustStored) {
       "$L: ld.acquire.gpu.global.u32 %r2, [%rd1]; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r2;";
   expect(poll + "ld.global.u32 %r3, [%rd5]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"wait_not_patchable"});
   // Another place, and what others may have stored meanwhile.
-  expect(poll + "ld.global.u32 %r3, [%rd5+4]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"not_a_wait"});
-  expect(poll + "bar.sync 0; ld.global.u32 %r3, [%rd5]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"not_a_wait"});
+  expect(poll + "ld.global.u32 %r3, [%rd5+4]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"unknown"});
+  expect(poll + "bar.sync 0; ld.global.u32 %r3, [%rd5]; setp.eq.s32 %p1, %r3, 0; @%p1 bra $L;", {"unknown"});
 }
 
 TEST(RewriterRecognize, ALoopWithTwoEntriesIsUnknown) {
