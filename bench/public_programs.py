@@ -111,6 +111,21 @@ class Program:
         return {"findings": findings, "loops": report.get("patched_sites") or len(report.get("sites", []))}
 
 
+def rows_of(rows, begun_of):
+    """The rows of the result, from those of the programs, of `begun_of` in all."""
+    ran = [row for row in rows if "left_out" not in row]
+    results = []
+    for way in WAYS:
+        same = sum(row[way]["same"] for row in ran)
+        more = statistics.median(row[way]["seconds"] - row["bare_s"] for row in ran)
+        params = {"programs": len(ran), "left_out": len(rows) - len(ran), "not_begun": begun_of - len(rows),
+                  "lines_compared": sum(row["lines"] for row in ran), "median_seconds_more": round(more, 3),
+                  "differ": ", ".join(row["name"] for row in ran if not row[way]["same"])}
+        results.append({"name": way, "params": params, "value": same, "unit": "programs", "compared_to": "bare",
+                        "ratio": same / len(ran), "bar": 1, "holds": same == len(ran)})
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -145,17 +160,9 @@ def main():
                 print(row["name"], "differs:", json.dumps({way: row[way] for way in differs})[:600], flush=True)
     if options.details:
         Path(options.details).write_text(json.dumps(rows, indent=1))
-    ran = [row for row in rows if "left_out" not in row]
-    results = []
-    for way in WAYS:
-        same = sum(row[way]["same"] for row in ran)
-        over = statistics.median(row[way]["seconds"] - row["bare_s"] for row in ran)
-        results.append({"name": way, "programs": len(ran), "same": same, "left_out": len(rows) - len(ran),
-                        "not_begun": len(texts) - len(rows), "median_seconds_more": round(over, 3),
-                        "lines_compared": sum(row["lines"] for row in ran),
-                        "differ": [row["name"] for row in ran if not row[way]["same"]],
-                        "ratio": same / len(ran), "bar": 1, "holds": same == len(ran)})
-        print(json.dumps(results[-1]))
+    results = rows_of(rows, len(texts))
+    for result in results:
+        print(json.dumps(result))
     status = result_file.write(options, "public_programs", f"public_programs.py BUILD LIST --jobs {options.jobs} "
                                f"--each {options.each:g} --part {options.part}", results)
     print("FAIL" if status else "PASS")
