@@ -50,6 +50,7 @@ const ErrorName* error_of(std::int32_t code) {
 }
 
 bool is_launch(std::string_view call) {
+  if (call.find("HostFunc") != call.npos) return false;
   return call.starts_with("cudaLaunch") || call.starts_with("cuLaunch") || call.starts_with("cudaGraphLaunch") ||
          call.starts_with("cuGraphLaunch");
 }

@@ -6,6 +6,7 @@
 
 #include "analyzer/rules/rule.h"
 #include "analyzer/trace/thread_names.h"
+#include "analyzer/waits/late_starts.h"
 #include "analyzer/words/format.h"
 #include "analyzer/work/device_busy.h"
 
@@ -16,9 +17,6 @@ namespace {
 constexpr double kMostlyIdle = 0.5;
 /// A shorter time is a program's start, not its work. Not calibrated.
 constexpr TimeNs kLeastTime = 10 * kMillisecond;
-/// A launch takes some 10 us. Work that begins later by more is not late for want of work: another program may have the
-/// device, or the launch is held up in the driver (late_launch, shared_device). Not calibrated.
-constexpr TimeNs kHeldUp = 200 * kMicrosecond;
 /// Of the thread's time: from this share on it computes, or sleeps, and hardly does the other. Not calibrated.
 constexpr double kMostOfIt = 0.8;
 
@@ -50,10 +48,12 @@ TimeNs path_time(const RuleInput& input, PathKind kind) {
   return sum;
 }
 
+/// The launches on the path that begin so late that it is not for want of work: another program may have the device, or
+/// the driver holds the launch up (shared_device, late_launch).
 TimeNs held_up(const RuleInput& input) {
   TimeNs sum = 0;
   for (const PathSegment& segment : input.path.segments) {
-    if (segment.kind != PathKind::launch || segment.end - segment.begin < kHeldUp) continue;
+    if (segment.kind != PathKind::launch || segment.end - segment.begin < kLeastLateStart) continue;
     const Interval part = input.within_ground(segment.begin, segment.end);
     sum += part.end - part.begin;
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -40,33 +41,40 @@ bool spins(const TraceModel& model, const HostWaitParts& parts) {
   return waiting_way(cpu, wall) == WaitingWay::spinning;
 }
 
-/// Whether most of the waits are for copies of pageable memory: the driver copies them by way of its own buffer, which
-/// the thread fills or empties.
-bool copies_pageable(const TraceModel& model, const HostWaitParts& parts) {
-  std::set<std::pair<store::ProcessId, std::uint32_t>> pageable;
+/// Copies of pageable memory, by process and correlation: the driver copies by way of its own buffer, which the calling
+/// thread fills or empties.
+using PageableCopies = std::set<std::pair<store::ProcessId, std::uint32_t>>;
+
+PageableCopies pageable_copies(const TraceModel& model) {
+  PageableCopies all;
   for (const store::CopyRow& copy : model.copies) {
     if (copy.source == CopyMemory::pageable || copy.destination == CopyMemory::pageable)
-      pageable.emplace(copy.process, copy.correlation);
+      all.emplace(copy.process, copy.correlation);
   }
-  if (pageable.empty()) return false;
+  return all;
+}
+
+/// Whether most of the waits are for such copies.
+bool waits_for(const PageableCopies& copies, const TraceModel& model, const HostWaitParts& parts) {
+  if (copies.empty()) return false;
   std::uint64_t waits = 0, of_these = 0;
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow wait = model.host_waits[i];
     if (!is_of(wait, parts)) continue;
     ++waits;
-    of_these += wait.correlation && pageable.contains({wait.process, *wait.correlation}) ? 1 : 0;
+    of_these += wait.correlation && copies.contains({wait.process, *wait.correlation}) ? 1 : 0;
   }
   return 2 * of_these > waits;
 }
 
-std::string remedy_of(const RuleInput& input, const HostWaitParts& parts) {
+std::string remedy_of(const RuleInput& input, const HostWaitParts& parts, const PageableCopies& pageable) {
   const TraceModel& model = input.model;
   if (2 * parts.without_cpu_ns.value_or(0) >= parts.completing_ns) {
     return "run fewer threads than the machine (or the container's quota) has CPUs, or bind the program's threads to "
            "separate CPUs (taskset, numactl)";
   }
   if (parts.site != 0 && blocks(model, parts)) return host_park_command(model, StrategyId::hybrid);
-  if (copies_pageable(model, parts)) {
+  if (waits_for(pageable, model, parts)) {
     return "allocate the host's side with cudaMallocHost (cudaHostRegister for memory that is there): the thread "
            "itself "
            "copies between pageable memory and the driver's buffer, and touches each page of new memory for the first "
@@ -94,6 +102,7 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
                                                      : "the trace does not show what host threads waited for";
     return outcome;
   }
+  std::optional<PageableCopies> pageable;
   for (const HostWaitParts& parts : input.host_wait_parts) {
     const auto late = static_cast<double>(parts.completing_ns);
     if (late < kLeastOfWaiting * static_cast<double>(parts.waiting_ns)) continue;
@@ -117,7 +126,8 @@ RuleOutcome apply<struct LateCompletion>(const RuleInput& input) {
       finding.evidence += fmt::format("; threads were ready to run without a CPU for at most {}",
                                       format_duration(*parts.without_cpu_ns));
     }
-    finding.remedy = remedy_of(input, parts);
+    if (!pageable) pageable = pageable_copies(input.model);
+    finding.remedy = remedy_of(input, parts, *pageable);
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -13,8 +13,6 @@ namespace wicprof::analyzer {
 
 namespace {
 
-/// What begins late by less is not looked at: a launch takes some 10 us.
-constexpr TimeNs kLeast = 200 * kMicrosecond;
 /// A device that had nothing to do for longer may first have to wake.
 constexpr TimeNs kAwake = 50 * kMillisecond;
 
@@ -44,7 +42,7 @@ class Search {
     for (const store::DeviceRow& device : model_.devices) clock_errors[device.id] = device.clock_error_ns.value_or(0);
     std::vector<Launch> launches;
     for (const auto& [stream, items] : work.by_stream) {
-      const TimeNs least = kLeast + clock_errors[items.front().device];
+      const TimeNs least = kLeastLateStart + clock_errors[items.front().device];
       TimeNs before = 0;
       for (const WorkItem& item : items) {
         if (item.call && item.start - std::max(item.call->end, before) >= least && waits_for_device_alone(item) &&

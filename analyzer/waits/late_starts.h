@@ -11,6 +11,9 @@
 
 namespace wicprof::analyzer {
 
+/// What begins late by less is not looked at: a launch takes some 10 us. Not calibrated.
+inline constexpr TimeNs kLeastLateStart = 200 * kMicrosecond;
+
 struct LateStart {
   store::ProcessId process = 0;
   std::uint32_t context = 0;

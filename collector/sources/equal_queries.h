@@ -1,5 +1,5 @@
 // Threads that poll: queries that one thread makes one after the other, with the same result, become one event. Such a
-// thread makes a million per second, which would be 40 MB of trace.
+// thread makes a million per second.
 #pragma once
 
 #include <cstdint>

@@ -160,11 +160,10 @@ class Drawing {
     }
     for (const store::CallRow& call : model_.calls) {
       if (!keeps(call.start, call.end)) continue;
-      threads[{process_number(call.process), call.thread}].push_back(
+      std::vector<ThreadSlice>& slices = threads[{process_number(call.process), call.thread}];
+      slices.push_back(
           {"call", call.name, call.start, call.end, {{"correlation", std::uint64_t{call.correlation}}}, {}});
-      if (call.queries != 0)
-        threads[{process_number(call.process), call.thread}].back().arguments.push_back(
-            {"equal queries", std::uint64_t{call.queries}});
+      if (call.queries != 0) slices.back().arguments.push_back({"equal queries", std::uint64_t{call.queries}});
     }
     for (const store::NvtxRow& range : model_.nvtx) {
       if (!keeps(range.start, range.end)) continue;

@@ -43,7 +43,8 @@ class LoopValues::RoundWalk {
     });
   }
 
-  /// Whether some round polls, changes no memory by an atomic, and leaves all as it is.
+  /// Whether some round polls, changes no memory by an atomic, and leaves all as it is. True as well where there are
+  /// too many ways to look at: then nobody knows.
   bool finds_standstill() const {
     constexpr std::size_t kMostSteps = 20'000;  // not calibrated
     std::size_t steps = 0;
@@ -52,14 +53,14 @@ class LoopValues::RoundWalk {
     while (!open.empty()) {
       auto [at, before] = std::move(open.back());
       open.pop_back();
-      if (++steps > kMostSteps) return false;
+      if (++steps > kMostSteps) return true;
       if (!values_.loop_.contains(at) || !seen.insert({at, before}).second) continue;
       const Block& block = graph_.block(at);
       const Instruction& last = program_.code[block.end - 1];
       std::vector<State> ways{std::move(before)};
       const auto end = steps_.lower_bound(block.end);
       for (auto step = steps_.lower_bound(block.begin); step != end; ++step) {
-        if ((steps += ways.size()) > kMostSteps) return false;
+        if ((steps += ways.size()) > kMostSteps) return true;
         pass(step->first, step->second, ways);
       }
       for (const State& state : ways) {
