@@ -9,8 +9,8 @@ Each program runs twice bare, then under `wic-prof run` and `wic-prof run --rewr
 must be printed by the others too, and the exit status must be the same; where not, the program runs bare and watched
 once more, and only what differs again counts. Programs that take longer than --each seconds bare, or cannot start, are
 left out and counted. Several programs run at once, so that the times are those of a busy machine.
-A row per way counts programs with the same results; a trace that cannot be analyzed fails the row. --details: per program exit status, lines compared, seconds of
-each way, size of the trace and findings. Prints PASS or FAIL.
+A row per way counts programs with the same results; a trace that cannot be analyzed fails the row. --details: per
+program exit status, lines compared, seconds of each way, size of the trace and findings. Prints PASS or FAIL.
 """
 import argparse
 import collections
@@ -103,8 +103,8 @@ class Program:
 
     def findings(self, trace):
         try:
-            analyzed = subprocess.run([self.tool, "analyze", "--format", "json", trace], capture_output=True, timeout=120,
-                                      check=True)
+            analyzed = subprocess.run([self.tool, "analyze", "--format", "json", trace], capture_output=True,
+                                      timeout=120, check=True)
         except subprocess.SubprocessError as error:
             return {"not_analyzed": f"{error}: {(error.stderr or b'').decode(errors='replace')[-300:]}"}
         return {"findings": [{key: finding.get(key) for key in ("rule", "severity", "text", "cost", "evidence")}
