@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -21,26 +22,37 @@ constexpr std::size_t kMostInlined = 20'000;  // instructions of one function
 
 bool is_clock(std::string_view name) { return name.starts_with("%clock") || name.starts_with("%globaltimer"); }
 
-using Tokens = std::vector<Token>;
+using Tokens = std::span<const Token>;
 
 /// The operands of an instruction: its tokens after the opcode, split at commas outside brackets.
-std::vector<Tokens> operands_of(const Tokens& tokens) {
+std::vector<Tokens> operands_of(Tokens tokens) {
   std::vector<Tokens> operands;
-  Tokens current;
+  std::size_t begin = 1;
   int depth = 0;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     const std::string_view text = tokens[i].text;
     if (text == "(" || text == "[" || text == "{") ++depth;
     if (text == ")" || text == "]" || text == "}") --depth;
-    if (text == "," && depth == 0) {
-      operands.push_back(std::move(current));
-      current.clear();
-    } else {
-      current.push_back(tokens[i]);
-    }
+    if (text != "," || depth != 0) continue;
+    operands.push_back(tokens.subspan(begin, i - begin));
+    begin = i + 1;
   }
-  if (!current.empty()) operands.push_back(std::move(current));
+  if (begin < tokens.size()) operands.push_back(tokens.subspan(begin));
   return operands;
+}
+
+/// The operands inside { } of a vector, or between | of a pair; the operand itself otherwise.
+std::vector<Tokens> elements_of(Tokens tokens) {
+  std::vector<Tokens> elements;
+  std::size_t begin = 0, size = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    if (text == "," || text == "|") elements.push_back(tokens.subspan(begin, std::exchange(size, 0)));
+    if (text == "," || text == "|" || text == "{" || text == "}") continue;
+    if (size++ == 0) begin = i;
+  }
+  elements.push_back(tokens.subspan(begin, size));
+  return elements;
 }
 
 class Builder {
@@ -150,7 +162,7 @@ class Builder {
     return place->second;
   }
 
-  Operand operand_of(Frame& frame, const Tokens& tokens, int scope) {
+  Operand operand_of(Frame& frame, Tokens tokens, int scope) {
     Operand operand;
     if (tokens.empty()) return operand;
     const Token& first = tokens.front();
@@ -185,23 +197,6 @@ class Builder {
     return operand;
   }
 
-  /// The operands inside { } of a vector, or between | of a pair; the operand itself otherwise.
-  std::vector<Tokens> elements_of(const Tokens& tokens) {
-    std::vector<Tokens> elements;
-    Tokens current;
-    for (const Token& token : tokens) {
-      if (token.text == "{" || token.text == "}") continue;
-      if (token.text == "," || token.text == "|") {
-        elements.push_back(std::move(current));
-        current.clear();
-      } else {
-        current.push_back(token);
-      }
-    }
-    elements.push_back(std::move(current));
-    return elements;
-  }
-
   void add_statement(Frame& frame, const Statement& statement, std::size_t index) {
     Instruction instruction;
     instruction.opcode = statement.opcode();
@@ -215,7 +210,7 @@ class Builder {
       if (instruction.guard < 0) return fail("a predicate that is not declared");
     }
     const std::vector<Tokens> operands = operands_of(statement.tokens);
-    for (const Tokens& operand : operands) {
+    for (const Tokens operand : operands) {
       if (operand.empty()) return fail("an empty operand");
     }
     switch (instruction.effect) {
@@ -241,12 +236,12 @@ class Builder {
       return add_parameter_access(frame, instruction, operands, statement.scope);
     const bool writes = writes_first_operand(instruction.opcode);
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const Tokens& tokens = operands[i];
+      const Tokens tokens = operands[i];
       if (tokens.front().text == "[") {
         if (!add_address(frame, instruction, tokens, statement.scope)) return;
         continue;
       }
-      for (const Tokens& element : elements_of(tokens)) {
+      for (const Tokens element : elements_of(tokens)) {
         const Operand operand = operand_of(frame, element, statement.scope);
         if (i == 0 && writes) {
           if (operand.kind == OperandKind::variable) {
@@ -268,12 +263,11 @@ class Builder {
     program_.code.push_back(std::move(instruction));
   }
 
-  bool add_address(Frame& frame, Instruction& instruction, const Tokens& tokens, int scope) {
+  bool add_address(Frame& frame, Instruction& instruction, Tokens tokens, int scope) {
     if (tokens.size() < 3 || tokens.back().text != "]") {
       fail("an address without its bracket");
       return false;
     }
-    Tokens base{tokens[1]};
     std::size_t at = 2;
     std::int64_t offset = 0;
     bool plain = true;
@@ -292,12 +286,12 @@ class Builder {
         ++at;
       } else {
         plain = false;  // texture coordinates, tensor coordinates
-        const Operand operand = operand_of(frame, {tokens[at]}, scope);
+        const Operand operand = operand_of(frame, tokens.subspan(at, 1), scope);
         if (operand.kind == OperandKind::variable) instruction.sources.push_back(operand);
         ++at;
       }
     }
-    const Operand address = operand_of(frame, base, scope);
+    const Operand address = operand_of(frame, tokens.subspan(1, 1), scope);
     if (instruction.has_address) {
       instruction.sources.push_back(address);  // a second address
       return true;
@@ -347,7 +341,7 @@ class Builder {
   void add_parameter_access(Frame& frame, Instruction& instruction, const std::vector<Tokens>& operands, int scope) {
     const bool loads = instruction.effect == Effect::load;
     if (operands.size() != 2) return fail("a parameter access of unknown form");
-    const Tokens& place = operands[loads ? 1 : 0];
+    const Tokens place = operands[loads ? 1 : 0];
     Instruction probe;
     if (place.empty() || place.front().text != "[" || !add_address(frame, probe, place, scope)) {
       return fail("a parameter access of unknown form");
@@ -358,7 +352,7 @@ class Builder {
       instruction.has_address = true;
       instruction.address = probe.address;
       instruction.offset = probe.offset;
-      for (const Tokens& element : elements_of(operands[loads ? 0 : 1])) {
+      for (const Tokens element : elements_of(operands[loads ? 0 : 1])) {
         const Operand operand = operand_of(frame, element, scope);
         if (!loads) {
           instruction.sources.push_back(operand);
@@ -371,7 +365,7 @@ class Builder {
     }
     const Base base = parameter_base(frame, probe.address.name, scope);
     std::int64_t offset = probe.offset;
-    for (const Tokens& element : elements_of(operands[loads ? 0 : 1])) {
+    for (const Tokens element : elements_of(operands[loads ? 0 : 1])) {
       Instruction move = instruction;
       move.effect = Effect::compute;
       move.moves = true;
@@ -398,7 +392,7 @@ class Builder {
     return base_of(frame.instance, -1, name);
   }
 
-  static std::vector<std::string_view> names_in(const Tokens& tokens, bool& plain) {
+  static std::vector<std::string_view> names_in(Tokens tokens, bool& plain) {
     std::vector<std::string_view> names;
     for (const Token& token : tokens) {
       if (token.kind == TokenKind::word) {
