@@ -1,6 +1,10 @@
 // Rounds of a loop that poll and change nothing: in such a round, only another thread ends the loop.
 #include <algorithm>
 #include <map>
+#include <unordered_set>
+
+#include <boost/container/flat_map.hpp>
+#include <boost/container_hash/hash.hpp>
 
 #include "rewriter/flow/live_values.h"
 #include "rewriter/waits/values.h"
@@ -48,8 +52,8 @@ class LoopValues::RoundWalk {
   bool finds_standstill() const {
     constexpr std::size_t kMostSteps = 20'000;  // not calibrated
     std::size_t steps = 0;
-    std::set<std::pair<int, State>> seen;
-    std::vector<std::pair<int, State>> open{{values_.loop_.header, {}}};
+    std::unordered_set<Visit, boost::hash<Visit>> seen;
+    std::vector<Visit> open{{values_.loop_.header, {}}};
     while (!open.empty()) {
       auto [at, before] = std::move(open.back());
       open.pop_back();
@@ -83,11 +87,18 @@ class LoopValues::RoundWalk {
   enum Origin : int { kFixed = -1, kChanged = -2 };
 
   struct State {
-    std::map<int, int> origins;  ///< per variable that the round has written
-    std::map<int, bool> chosen;  ///< what it took conditions for
+    boost::container::flat_map<int, int> origins;  ///< per variable that the round has written
+    boost::container::flat_map<int, bool> chosen;  ///< what it took conditions for
     bool polled = false, stored = false;
-    auto operator<=>(const State&) const = default;
+    bool operator==(const State&) const = default;
+    friend std::size_t hash_value(const State& state) {
+      std::size_t seed = (state.polled ? 2 : 0) + (state.stored ? 1 : 0);
+      boost::hash_range(seed, state.origins.begin(), state.origins.end());
+      boost::hash_range(seed, state.chosen.begin(), state.chosen.end());
+      return seed;
+    }
   };
+  using Visit = std::pair<int, State>;  ///< a block, and what the variables have before it
 
   struct Step {
     bool polls = false, repeats = false, changes = false, stores = false;
