@@ -126,6 +126,7 @@ class Chapters {
       all_.host_wait_parts = host_wait_parts(model_, *index_, idle, ground_);
       all_.lateness = lateness(model_, *work_, *index_, idle, ground_);
       memory_calls_ = memory_calls(model_, idle, ground_);
+      shared_streams_ = shared_streams(model_, *work_, ground_);
     });
     tasks_.add([&] {
       kernels_ = std::make_shared<const WaitKernels>(model_, *waiters_);
@@ -169,7 +170,7 @@ class Chapters {
       RuleVerdicts verdicts = apply_rules({model_, all_.sites, all_.polling_loops, all_.wakes, all_.kernels,
                                            all_.devices, all_.host_polling, all_.host_wait_parts, all_.lateness,
                                            all_.dependent_kernels, all_.crowded_kernels, all_.interrupted_kernels,
-                                           all_.mpi, all_.path, memory_calls_, ground_, change});
+                                           all_.mpi, all_.path, memory_calls_, shared_streams_, ground_, change});
       all_.findings = std::move(verdicts.findings);
       all_.refusals = std::move(verdicts.refusals);
     });
@@ -189,6 +190,7 @@ class Chapters {
   std::vector<Iterations> found_;               // by site and device
   std::vector<Iteration> at_sites_;             // at the site and device that have the most
   MemoryCalls memory_calls_;                    // calls that allocate and free
+  std::vector<SharedStream> shared_streams_;    // of several host threads
   Interval ground_;                             // of shares of time: the window of the iterations
   std::shared_ptr<const WaitKernels> kernels_;  // the kernels that contain waits
 };

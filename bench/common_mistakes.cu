@@ -161,7 +161,6 @@ void double_buffers(Setup& of) {
   }
 }
 
-// The half that served nothing but this count.
 void pinned_memory_in_the_loop(Setup& of) {
   while (of.goes_on()) {
     void* memory = nullptr;
@@ -261,6 +260,139 @@ void pool_with_threshold(Setup& of) {
   }
 }
 
+// The half that served nothing but this count.
+template <class Body>
+void on_threads(int count, Body body) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back(body, i);
+  for (std::thread& thread : threads) thread.join();
+}
+void threads_in_the_default_stream(Setup& of) {
+  on_threads(4, [&of](int) {
+    while (of.goes_on()) {
+      spin<<<64, 256>>>(1'500'000);
+      OK(cudaStreamSynchronize(nullptr));
+      compute_on_host(0.0001);
+    }
+  });
+}
+void copies_behind_another_threads_kernels(Setup& of) {
+  on_threads(2, [&of](int i) {
+    while (of.goes_on()) {
+      if (i == 0) {
+        launch(of.streams[0], 2'000'000);
+      } else {
+        OK(cudaMemcpyAsync(of.x, of.pinned, 32 << 20, cudaMemcpyDefault, of.streams[0]));
+      }
+      OK(cudaStreamSynchronize(of.streams[0]));
+    }
+  });
+}
+void graph_made_anew(Setup& of) {
+  while (of.goes_on()) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t made = nullptr;
+    OK(cudaStreamBeginCapture(of.streams[0], cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < 50; ++i) spin<<<132, 256, 0, of.streams[0]>>>(1'000);
+    OK(cudaStreamEndCapture(of.streams[0], &graph));
+    OK(cudaGraphInstantiate(&made, graph, 0));
+    OK(cudaGraphLaunch(made, of.streams[0]));
+    OK(cudaStreamSynchronize(of.streams[0]));
+    OK(cudaGraphExecDestroy(made));
+    OK(cudaGraphDestroy(graph));
+  }
+}
+void asks_now_and_then(Setup& of) {
+  cudaEvent_t event = nullptr;
+  OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  while (of.goes_on()) {
+    launch(of.streams[0], 500'000);
+    OK(cudaEventRecord(event, of.streams[0]));
+    while (cudaEventQuery(event) == cudaErrorNotReady) usleep(2'000);
+  }
+}
+void stream_made_anew(Setup& of) {
+  while (of.goes_on()) {
+    cudaStream_t stream = nullptr;
+    cudaEvent_t event = nullptr;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaEventCreate(&event));
+    spin<<<132, 256, 0, stream>>>(5'000);
+    OK(cudaEventRecord(event, stream));
+    OK(cudaEventSynchronize(event));
+    OK(cudaEventDestroy(event));
+    OK(cudaStreamDestroy(stream));
+  }
+}
+void copies_number_by_number(Setup& of) {
+  while (of.goes_on()) {
+    for (int i = 0; i < 256; ++i) OK(cudaMemcpy(of.x + i, &of.pageable[i], sizeof(float), cudaMemcpyDefault));
+    saxpy<<<1, 256>>>(256, 2, of.x, of.y);
+  }
+}
+void few_blocks(Setup& of) {
+  while (of.goes_on()) {
+    for (int i = 0; i < 50; ++i) spin<<<40, 1024, 0, of.streams[0]>>>(300'000);
+    OK(cudaStreamSynchronize(of.streams[0]));
+  }
+}
+void lock_around_all(Setup& of) {
+  std::mutex mutex;
+  on_threads(4, [&](int i) {
+    while (of.goes_on()) {
+      const std::lock_guard lock(mutex);
+      compute_on_host(0.001);
+      launch(of.streams[i], 500'000);
+      OK(cudaStreamSynchronize(of.streams[i]));
+    }
+  });
+}
+void takes_results_home(Setup& of) {
+  while (of.goes_on()) {
+    launch(of.streams[0], 1'000'000);
+    OK(cudaStreamSynchronize(of.streams[0]));
+    OK(cudaMemcpy(of.pageable.data(), of.y, kElements * 4, cudaMemcpyDefault));
+  }
+}
+void thread_per_stream(Setup& of) {
+  on_threads(4, [&of](int i) {
+    while (of.goes_on()) {
+      spin<<<264, 256, 0, of.streams[i]>>>(1'500'000);
+      OK(cudaStreamSynchronize(of.streams[i]));
+      compute_on_host(0.00005);
+    }
+  });
+}
+void two_steps_ahead(Setup& of) {
+  cudaEvent_t events[3] = {};
+  for (cudaEvent_t& event : events) OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  for (unsigned step = 0; of.goes_on(); ++step) {
+    OK(cudaEventSynchronize(events[step % 3]));
+    compute_on_host(0.0005);
+    for (int i = 0; i < 20; ++i) launch(of.streams[0], 150'000);
+    OK(cudaEventRecord(events[step % 3], of.streams[0]));
+  }
+}
+void results_beside_kernels(Setup& of) {
+  cudaEvent_t done = nullptr;
+  OK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  while (of.goes_on()) {
+    for (int i = 0; i < 20; ++i) {
+      launch(of.streams[0], 2'000'000);
+      OK(cudaEventRecord(done, of.streams[0]));
+      OK(cudaStreamWaitEvent(of.streams[1], done));
+      OK(cudaMemcpyAsync(of.pinned, of.y, 16 << 20, cudaMemcpyDefault, of.streams[1]));
+    }
+    OK(cudaStreamSynchronize(of.streams[1]));
+  }
+}
+void one_long_kernel(Setup& of) {
+  while (of.goes_on()) {
+    launch(of.streams[0], 300'000'000);
+    OK(cudaStreamSynchronize(of.streams[0]));
+  }
+}
+
 struct Program {
   const char *name, *half, *expected;
   void (*run)(Setup&);
@@ -275,16 +407,29 @@ const Program kPrograms[] = {
     {"slow_producer", "improved", "idle_device", slow_producer},
     {"streams_in_a_row", "improved", "exposed_transfer", streams_in_a_row},
     {"double_buffers", "improved", "-", double_buffers},
-    {"pinned_memory_in_the_loop", "apart", "implicit_sync", pinned_memory_in_the_loop},
-    {"registers_in_the_loop", "apart", "implicit_sync", registers_in_the_loop},
-    {"reads_a_pipe", "apart", "idle_device", reads_a_pipe},
-    {"function_on_the_host", "apart", "idle_device", function_on_the_host},
-    {"waits_for_each_result", "apart", "idle_device", waits_for_each_result},
-    {"polls_a_stream", "apart", "host_polls_queries", polls_a_stream},
-    {"copies_and_waits", "apart", "exposed_transfer", copies_and_waits},
-    {"eight_threads", "apart", "-", eight_threads},
-    {"graphs_ahead", "apart", "-", graphs_ahead},
-    {"pool_with_threshold", "apart", "-", pool_with_threshold},
+    {"pinned_memory_in_the_loop", "improved", "implicit_sync", pinned_memory_in_the_loop},
+    {"registers_in_the_loop", "improved", "implicit_sync", registers_in_the_loop},
+    {"reads_a_pipe", "improved", "idle_device", reads_a_pipe},
+    {"function_on_the_host", "improved", "idle_device", function_on_the_host},
+    {"waits_for_each_result", "improved", "idle_device", waits_for_each_result},
+    {"polls_a_stream", "improved", "host_polls_queries", polls_a_stream},
+    {"copies_and_waits", "improved", "exposed_transfer", copies_and_waits},
+    {"eight_threads", "improved", "-", eight_threads},
+    {"graphs_ahead", "improved", "-", graphs_ahead},
+    {"pool_with_threshold", "improved", "-", pool_with_threshold},
+    {"threads_in_the_default_stream", "apart", "shared_stream", threads_in_the_default_stream},
+    {"copies_behind_another_threads_kernels", "apart", "shared_stream", copies_behind_another_threads_kernels},
+    {"graph_made_anew", "apart", "idle_device", graph_made_anew},
+    {"asks_now_and_then", "apart", "idle_device", asks_now_and_then},
+    {"stream_made_anew", "apart", "idle_device", stream_made_anew},
+    {"copies_number_by_number", "apart", "idle_device", copies_number_by_number},
+    {"few_blocks", "apart", "underfilled_wave", few_blocks},
+    {"lock_around_all", "apart", "idle_device", lock_around_all},
+    {"takes_results_home", "apart", "exposed_transfer", takes_results_home},
+    {"thread_per_stream", "apart", "-", thread_per_stream},
+    {"two_steps_ahead", "apart", "-", two_steps_ahead},
+    {"results_beside_kernels", "apart", "-", results_beside_kernels},
+    {"one_long_kernel", "apart", "-", one_long_kernel},
 };
 
 }  // namespace

@@ -22,6 +22,8 @@ inline constexpr Rule kRules[] = {
      true},
     {"idle_device", "devices that have nothing to do, since the host gives them no work", apply<struct IdleDevice>},
     {"implicit_sync", "memory that a loop allocates and frees, for which the device waits", apply<struct ImplicitSync>},
+    {"shared_stream", "host threads whose work waits for that of other threads in one stream",
+     apply<struct SharedStreamRule>},
     {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},
     {"no_gain", "waits that cost nothing, where parking gains nothing", apply<struct NoGain>},
     {"host_spin", "host threads that burn CPU time while they wait", apply<struct HostSpin>},

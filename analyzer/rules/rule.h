@@ -22,6 +22,7 @@
 #include "analyzer/work/dependent_kernels.h"
 #include "analyzer/work/device_busy.h"
 #include "analyzer/work/kernels.h"
+#include "analyzer/work/shared_streams.h"
 
 namespace wicprof::analyzer {
 
@@ -78,6 +79,7 @@ struct RuleInput {
   const MpiWaits& mpi;
   const CriticalPath& path;
   const MemoryCalls& memory_calls;
+  const std::vector<SharedStream>& shared_streams;
   /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
   Interval ground;
   const Comparison& change;  ///< of the iterations, around the interventions of the trace
