@@ -73,6 +73,10 @@ double share_computed(const RuleInput& input, std::uint32_t thread) {
   return std::clamp(computed / static_cast<double>(input.ground_ns()), 0.0, 1.0);
 }
 
+constexpr const char* kFunctionsRemedy =
+    "let a thread of the program do what the host functions do (cudaLaunchHostFunc): the stream's next work waits for "
+    "each of them; or put them into another stream, behind an event";
+
 std::string remedy_for(double computes) {
   const std::string ahead =
       "let that thread launch ahead: move its other work into other threads or processes, launch fewer and larger "
@@ -98,7 +102,8 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
     return outcome;
   }
   // A launch and a return begin and end in the host: work in flight would hide them.
-  const TimeNs late = held_up(input);
+  const std::uint64_t functions = host_functions(input.model);
+  const TimeNs late = functions > 0 ? 0 : held_up(input);
   const TimeNs host = path_time(input, PathKind::host_work), launches = path_time(input, PathKind::launch) - late,
                returns = path_time(input, PathKind::host_return);
   if (input.ground_ns() < kLeastTime ||
@@ -126,9 +131,13 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
     computes = share_computed(input, part.thread);
     if (computes >= 0) finding.evidence += fmt::format(", which was on a CPU {} of the time", format_percent(computes));
   }
-  finding.remedy = host >= launches + returns ? remedy_for(computes)
-                                              : "do not wait behind each piece of work: launch several ahead, or all "
-                                                "of a step as a CUDA graph, and wait once";
+  const bool behind_functions = functions > 0 && 2 * held_up(input) >= idle;
+  if (behind_functions)
+    finding.evidence += fmt::format("; the program puts {} of the host into streams", count_of(functions, "function"));
+  finding.remedy = behind_functions             ? std::string(kFunctionsRemedy)
+                   : host >= launches + returns ? remedy_for(computes)
+                                                : "do not wait behind each piece of work: launch several ahead, or all "
+                                                  "of a step as a CUDA graph, and wait once";
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

@@ -10,6 +10,7 @@
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/thresholds.h"
 #include "analyzer/waits/host_waits.h"
+#include "analyzer/waits/late_starts.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -79,6 +80,10 @@ std::string remedy_of(const RuleInput& input, const HostWaitParts& parts, const 
            "itself "
            "copies between pageable memory and the driver's buffer, and touches each page of new memory for the first "
            "time";
+  }
+  if (host_functions(model) > 0) {
+    return "look at the functions of the host that the program puts into streams (cudaLaunchHostFunc): a wait for the "
+           "stream ends when they have returned; or look for other threads of the program in calls of CUDA";
   }
   if (input.memory_calls.from_pools > 0) {
     return "if cudaMemPoolAttrReleaseThreshold is not set, set it: else memory of cudaMallocAsync goes back at each "

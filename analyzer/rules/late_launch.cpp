@@ -1,5 +1,6 @@
 // Launches whose work begins late although nothing is in front of it.
 #include "analyzer/rules/late_gain.h"
+#include "analyzer/waits/late_starts.h"
 
 namespace wicprof::analyzer {
 
@@ -21,8 +22,10 @@ RuleOutcome apply<struct LateLaunch>(const RuleInput& input) {
       input, LateCause::launch, "work begins late after its launch although nothing is in front of it",
       [&](Finding& finding) {
         finding.remedy =
-            others_have_the_device(input)
-                ? "see shared_device: for most of that time, others seem to have the GPU"
+            others_have_the_device(input) ? "see shared_device: for most of that time, others seem to have the GPU"
+            : host_functions(input.model) > 0
+                ? "the program puts functions of the host into streams (cudaLaunchHostFunc), and the work behind each "
+                  "begins when the function has returned: let a thread of the program do that work"
                 : "look for what the launch waits for (other threads in calls of CUDA, code that is loaded, memory "
                   "that "
                   "is allocated or freed, another process on the GPU), or launch several steps ahead, or as a CUDA "

@@ -17,9 +17,9 @@ namespace {
 constexpr TimeNs kAwake = 50 * kMillisecond;
 
 /// Calls by which streams wait for what is neither a kernel nor a copy.
-constexpr std::array<std::string_view, 8> kHidden{"LaunchHostFunc", "StreamAddCallback", "StreamWaitValue",
-                                                  "BatchMemOp",     "Prefetch",          "ExternalSem",
-                                                  "IpcOpenEvent",   "GraphAddHostNode"};
+constexpr std::array<std::string_view, 3> kHostFunctions{"LaunchHostFunc", "StreamAddCallback", "GraphAddHostNode"};
+constexpr std::array<std::string_view, 5> kHidden{"StreamWaitValue", "BatchMemOp", "Prefetch", "ExternalSem",
+                                                  "IpcOpenEvent"};
 constexpr std::array<std::string_view, 2> kCopies{"Memcpy", "Memset"};
 
 bool has_any(std::string_view name, const auto& parts) {
@@ -94,7 +94,9 @@ class Search {
     std::set<store::ProcessId> out;
     for (const store::CallRow& call : model_.calls) {
       const auto [name, is_new] = hidden.try_emplace(&call.name.text());
-      if (is_new) name->second = has_any(call.name, kHidden) || (model_.copies.empty() && has_any(call.name, kCopies));
+      if (is_new)
+        name->second = has_any(call.name, kHidden) || has_any(call.name, kHostFunctions) ||
+                       (model_.copies.empty() && has_any(call.name, kCopies));
       if (name->second) out.insert(call.process);
     }
     std::erase_if(found_, [&](const LateStart& start) { return out.contains(start.process); });
@@ -107,6 +109,20 @@ class Search {
 };
 
 }  // namespace
+
+std::uint64_t host_functions(const TraceModel& model) {
+  std::unordered_map<const std::string*, bool> puts;  // by name
+  std::uint64_t count = 0;
+  std::uint32_t last = 0;  // of a runtime call, whose driver call has the same
+  for (const store::CallRow& call : model.calls) {
+    const auto [name, is_new] = puts.try_emplace(&call.name.text());
+    if (is_new) name->second = has_any(call.name, kHostFunctions);
+    if (!name->second || (last != 0 && call.correlation == last)) continue;
+    last = call.correlation;
+    ++count;
+  }
+  return count;
+}
 
 std::vector<LateStart> late_starts(const TraceModel& model, const DeviceWork& work) { return Search(model).run(work); }
 

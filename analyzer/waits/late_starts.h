@@ -24,6 +24,9 @@ struct LateStart {
   TimeNs begin = 0, end = 0;
 };
 
+/// Calls that put functions of the host into streams: work behind such a function begins when it has returned.
+std::uint64_t host_functions(const TraceModel& model);
+
 /// By at least 200 us and the device's clock error. Only work whose call is known, and of the nodes of a graph the
 /// first; none of a process that let streams wait for what the trace does not show: host functions, values in memory,
 /// prefetches, events of other processes, and, where no copies are recorded, copies. By start.

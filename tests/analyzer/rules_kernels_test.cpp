@@ -146,6 +146,20 @@ TEST(IdleDevice, NotWhereTheDeviceIsOfOthers) {
   EXPECT_TRUE(analyze(program_of_turns(50'000, CopyKind::memset, true)).interrupted_kernels.empty());
 }
 
+TEST(IdleDevice, NamesFunctionsOfTheHostInStreams) {
+  TraceModel model = program_of_turns(1'500'000, CopyKind::memset, false);
+  store::CallRow call = model.calls[0];
+  call.name = "cudaLaunchHostFunc_v10000";
+  call.correlation = 1'000;
+  model.calls.emplace_back(call);
+  settle(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(find(analysis, "idle_device"), nullptr);
+  EXPECT_NE(find(analysis, "idle_device")->evidence.find("1 function of the host"), std::string::npos);
+  EXPECT_NE(find(analysis, "idle_device")->remedy.find("cudaLaunchHostFunc"), std::string::npos);
+  EXPECT_EQ(find(analysis, "shared_device"), nullptr);
+}
+
 TEST(HostSpin, CountsOfLongWaitsWhatIsWithinTheTracedTime) {
   test_program::Program program;
   program.kernel("work", 1, {1'000'000, 2'000'000});
