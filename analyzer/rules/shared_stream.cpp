@@ -49,7 +49,7 @@ RuleOutcome apply<struct SharedStreamRule>(const RuleInput& input) {
                     count_of(found.threads.size(), "thread"));
     finding.remedy =
         "give each thread a stream of its own: compile with `nvcc --default-stream per-thread`, or create one per "
-        "thread (cudaStreamCreateWithFlags, cudaStreamNonBlocking)";
+        "thread (cudaStreamCreateWithFlags with cudaStreamNonBlocking; in PyTorch, torch.cuda.Stream)";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;
