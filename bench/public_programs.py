@@ -15,6 +15,7 @@ program exit status, lines compared, seconds of each way, size of the trace and 
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -44,7 +45,11 @@ def run(command, folder, limit):
             status = 128 - status if status < 0 else status  # as a shell and wic-prof say it
         except subprocess.TimeoutExpired:
             status = None
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGTERM)  # a launcher ends its ranks, which are no longer of its group
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(3)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         seconds = time.monotonic() - begin
         output.seek(0)
@@ -55,6 +60,8 @@ def run(command, folder, limit):
 
 
 class Program:
+    ways = WAYS
+
     def __init__(self, build, text, each):
         self.name, self.folder, self.command = text.split("|", 2)
         self.tool = str(Path(build).resolve() / "bin" / "wic-prof")
@@ -80,7 +87,7 @@ class Program:
         stable = first[1] & second[1]
         row["lines"] = sum(stable.values())
         with tempfile.TemporaryDirectory() as folder:
-            for way in WAYS:
+            for way in self.ways:
                 self.add_way(row, way, stable, os.path.join(folder, way + ".wicprof"))
         return row
 
@@ -96,14 +103,19 @@ class Program:
         of = {"seconds": round(seconds, 3), "same": status == row["exit"] and not missing}
         if not of["same"]:
             of.update(exit=status, missing=list(missing)[:5], printed=list(lines - stable)[-8:])
-        if os.path.exists(trace):
-            of["trace_bytes"] = os.path.getsize(trace)
-            of.update(self.findings(trace))
+        traces = self.traces(trace)
+        if traces:
+            of["trace_bytes"] = sum(map(os.path.getsize, traces))
+            of.update(self.findings(traces))
         row[way] = of
 
-    def findings(self, trace):
+    def traces(self, trace):
+        """What the last run has written."""
+        return [trace] if os.path.exists(trace) else []
+
+    def findings(self, traces):
         try:
-            analyzed = subprocess.run([self.tool, "analyze", "--format", "json", trace], capture_output=True,
+            analyzed = subprocess.run([self.tool, "analyze", "--format", "json", *traces], capture_output=True,
                                       timeout=120, check=True)
         except subprocess.SubprocessError as error:
             return {"not_analyzed": f"{error}: {(error.stderr or b'').decode(errors='replace')[-300:]}"}
@@ -111,11 +123,11 @@ class Program:
                              for finding in json.loads(analyzed.stdout)["findings"]]}
 
 
-def rows_of(rows, begun_of):
+def rows_of(rows, begun_of, ways):
     """The rows of the result, from those of the programs, of `begun_of` in all."""
     ran = [row for row in rows if "left_out" not in row]
     results = []
-    for way in WAYS:
+    for way in ways:
         same = sum(row[way]["same"] for row in ran)
         more = statistics.median(row[way]["seconds"] - row["bare_s"] for row in ran)
         params = {"programs": len(ran), "left_out": len(rows) - len(ran), "not_begun": begun_of - len(rows),
@@ -127,8 +139,9 @@ def rows_of(rows, begun_of):
     return results
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def measure(name, description, kind):
+    """Runs the programs of the list, each of the class `kind`, as the command line says; returns the exit status."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("list")
     parser.add_argument("--jobs", type=int, default=8)
@@ -146,26 +159,26 @@ def main():
     def one(text):
         if time.monotonic() > deadline:
             return None
-        return Program(options.build, text, options.each).row()
+        return kind(options.build, text, options.each).row()
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for row in pool.map(one, texts):
             if row is None:
                 continue
             rows.append(row)
-            differs = [way for way in WAYS if way in row and not row[way]["same"]]
+            differs = [way for way in kind.ways if way in row and not row[way]["same"]]
             if differs:
                 print(row["name"], "differs:", json.dumps({way: row[way] for way in differs})[:600], flush=True)
     if options.details:
         Path(options.details).write_text(json.dumps(rows, indent=1))
-    results = rows_of(rows, len(texts))
+    results = rows_of(rows, len(texts), kind.ways)
     for result in results:
         print(json.dumps(result))
-    status = result_file.write(options, "public_programs", f"public_programs.py BUILD LIST --jobs {options.jobs} "
+    status = result_file.write(options, name, f"{name}.py BUILD LIST --jobs {options.jobs} "
                                f"--each {options.each:g} --part {options.part}", results)
     print("FAIL" if status else "PASS")
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure("public_programs", __doc__, Program))

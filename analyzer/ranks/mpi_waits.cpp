@@ -1,6 +1,7 @@
 #include "analyzer/ranks/mpi_waits.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -265,7 +266,7 @@ class Finder {
       const Message key{*call.communicator, *numbers_.of(call), *call.peer, *call.tag, *call.sequence};
       End end{call.process, call.thread, call.operation, call.begin, call.begin, call.end, call.begin};
       const bool nccl = is_nccl(call.operation);
-      if (nccl || call.operation == MpiOperation::isend || call.operation == MpiOperation::issend) {
+      if (nccl || mpi_begins_message(call.operation)) {
         const auto* const row = completed.find(key);
         if (nccl && row == nullptr) {
           ++found_.without_kernel;
@@ -291,13 +292,18 @@ class Finder {
       if (sender.posted > end.begin) {
         candidate(MpiWaitKind::late_sender, *call, end, sender.posted, sender.process, weight);
       }
-      // A send that returned before the receive was posted did not wait for it.
+      // A send that returned before the receive was posted did not wait for it, nor does one whose message is kept.
+      if (row.operation == MpiOperation::probe || call->operation == MpiOperation::bsend ||
+          call->operation == MpiOperation::ibsend)
+        return;
       if (end.posted > sender.begin && sender.end >= end.posted) {
         candidate(MpiWaitKind::late_receiver, *call, sender, end.posted, end.process, weight);
       }
     };
     for (const store::MpiCallRow& call : model_.mpi_calls) {
-      if (call.operation != MpiOperation::recv || !is_message(call)) continue;
+      if (mpi_kind(call.operation) != MpiKind::receives || mpi_begins_message(call.operation) || !is_message(call) ||
+          is_nccl(call.operation))
+        continue;
       received(call, {call.process, call.thread, call.operation, call.begin, call.begin, call.end, call.begin});
     }
     for (const store::MpiRequestRow& row : model_.mpi_requests) {
@@ -309,6 +315,18 @@ class Finder {
 
   bool is_message(const auto& row) const {
     return row.communicator && row.peer && row.tag && row.sequence && numbers_.of(row);
+  }
+
+  /// Threads that wait at the same time delay their process once. `waits`: of one process, by their begin; then they do
+  /// not overlap.
+  static void count_threads_once(std::vector<MpiWait>& waits) {
+    TimeNs waited_until = std::numeric_limits<TimeNs>::min();
+    std::erase_if(waits, [&](MpiWait& wait) {
+      if (is_nccl(wait.operation)) return false;
+      wait.begin = std::max(wait.begin, waited_until);
+      waited_until = std::max(waited_until, wait.end);
+      return wait.begin >= wait.end;
+    });
   }
 
   /// Of each call, the wait that ended last.
@@ -325,7 +343,10 @@ class Finder {
     const auto earlier = [](const MpiWait& a, const MpiWait& b) { return a.begin < b.begin; };
     std::stable_sort(found_.waits.begin(), found_.waits.end(), earlier);
     count_repeated_once(found_.waits, devices_);
-    for (auto& [process, waits] : waits_of_) std::stable_sort(waits.begin(), waits.end(), earlier);
+    for (auto& [process, waits] : waits_of_) {
+      std::stable_sort(waits.begin(), waits.end(), earlier);
+      count_threads_once(waits);
+    }
     std::stable_sort(found_.collectives.begin(), found_.collectives.end(),
                      [](const MpiCollective& a, const MpiCollective& b) { return a.waited_ns > b.waited_ns; });
   }

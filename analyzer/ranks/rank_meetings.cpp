@@ -46,7 +46,7 @@ std::vector<RankPresence> presences(const std::vector<TraceModel>& traces) {
     };
     for (const store::MpiCallRow& call : model.mpi_calls) {
       const bool sends = mpi_kind(call.operation) == MpiKind::sends;
-      if (call.operation == MpiOperation::irecv || is_nccl(call.operation)) continue;
+      if ((!sends && mpi_begins_message(call.operation)) || is_nccl(call.operation)) continue;
       add(call, call.begin, true, sends ? call.operation == MpiOperation::ssend : !mpi_begins_only(call.operation));
     }
     for (const store::MpiRequestRow& row : model.mpi_requests) {

@@ -106,9 +106,20 @@ class Requests {
   void completed(Op by, int index, Word statuses, int status, MpiSpan span) const {
     const MpiImplementation& mpi = recording_.mpi();
     MpiSource source{};
+    bool cancelled = false;
     const bool known = needs_status_ && statuses != mpi.status_ignore;
-    if (known) source = mpi.source_in(statuses, static_cast<std::size_t>(status));
-    recording_.completed(by, handles_[index], known ? &source : nullptr, span);
+    if (known) {
+      source = mpi.source_in(statuses, static_cast<std::size_t>(status));
+      cancelled = mpi.was_cancelled(statuses, static_cast<std::size_t>(status));
+    }
+    recording_.completed(by, handles_[index], known ? &source : nullptr, cancelled, span);
+  }
+  /// The call has failed: MPI has overwritten the handles of those that it has completed.
+  void failed(int count, Word requests) const {
+    for (int i = 0; i < count; ++i) {
+      const Word handle = handles_[i];
+      if (handle != recording_.mpi().handle_at(requests, static_cast<std::size_t>(i))) recording_.failed(handle);
+    }
   }
 
  private:
@@ -136,11 +147,13 @@ int completing(Op operation, int count, Word requests, Word statuses, std::size_
     MpiRecording::end();
     return call(statuses);
   }
-  return recorded_since(
+  const int result = recorded_since(
       all->begin(), *recording, [&] { return call(seen->used()); },
       [&](MpiRecording& to, MpiSpan span) {
         if (note(*all, seen->used(), span)) to.call(operation, span);
       });
+  if (result != 0) all->failed(count, requests);
+  return result;
 }
 
 /// A receive whose status may tell where the message came from.
@@ -236,49 +249,89 @@ WICPROF_MPI(Finalize, (), {WICPROF_AFTER(entering(Op::finalize), (), {
     const MpiImplementation& mpi = to.mpi();                                                                  \
     to.enter_message(operation, mpi.handle(communicator), peer, tag, mpi.bytes_of_own_type(count, type), at); \
   })
-#define WICPROF_SEND(name, operation)                                                                               \
-  WICPROF_MPI(name, (Word buffer, int count, Word type, int peer, int tag, Word communicator),                      \
+// `count`: int, or of MPI 4's functions for large counts a word.
+#define WICPROF_SEND_OF(name, operation, Count)                                                                     \
+  WICPROF_MPI(name, (Word buffer, Count count, Word type, int peer, int tag, Word communicator),                    \
               {WICPROF_AFTER(WICPROF_TO_MESSAGE(operation, peer), (buffer, count, type, peer, tag, communicator), { \
                 to.message(operation, to.mpi().handle(communicator), peer, tag, to.mpi().bytes(count, type), span); \
               })})
+#define WICPROF_SEND(name, operation)    \
+  WICPROF_SEND_OF(name, operation, int); \
+  WICPROF_SEND_OF(name##_c, operation, std::int64_t)
 WICPROF_SEND(Send, Op::send)
 WICPROF_SEND(Ssend, Op::ssend)
-WICPROF_MPI(Recv, (Word buffer, int count, Word type, int source, int tag, Word communicator, Word status), {
-  return receiving(
-      source, tag, status, WICPROF_TO_MESSAGE(Op::recv, source),
-      [&](Word seen) { return real(buffer, count, type, source, tag, communicator, seen); },
-      [&](MpiRecording& to, MpiSource from, MpiSpan span) {
-        to.message(Op::recv, to.mpi().handle(communicator), from.source, from.tag, to.mpi().bytes(count, type), span);
-      });
-})
-WICPROF_MPI(Sendrecv,
-            (Word sent, int sent_count, Word sent_type, int peer, int tag, Word buffer, int count, Word type,
-             int source, int source_tag, Word communicator, Word status),
-            {
-              return receiving(
-                  source, source_tag, status,
-                  [&](MpiRecording& to, TimeNs at) {
-                    to.enter_sendrecv(to.mpi().handle(communicator), peer, tag,
-                                      to.mpi().bytes_of_own_type(sent_count, sent_type), source, source_tag, at);
-                  },
-                  [&](Word seen) {
-                    return real(sent, sent_count, sent_type, peer, tag, buffer, count, type, source, source_tag,
-                                communicator, seen);
-                  },
-                  [&](MpiRecording& to, MpiSource from, MpiSpan span) {
-                    const Word of = to.mpi().handle(communicator);
-                    to.message(Op::sendrecv, of, peer, tag, to.mpi().bytes(sent_count, sent_type), span);
-                    to.received(of, from.source, from.tag, to.mpi().bytes(count, type), span);
-                  });
-            })
-#define WICPROF_BEGIN(name, operation)                                                                             \
-  WICPROF_MPI(name, (Word buffer, int count, Word type, int peer, int tag, Word communicator, Word request),       \
+WICPROF_SEND(Bsend, Op::bsend)
+WICPROF_SEND(Rsend, Op::rsend)
+#define WICPROF_RECV(name, Count)                                                                                 \
+  WICPROF_MPI(name, (Word buffer, Count count, Word type, int source, int tag, Word communicator, Word status), { \
+    return receiving(                                                                                             \
+        source, tag, status, WICPROF_TO_MESSAGE(Op::recv, source),                                                \
+        [&](Word seen) { return real(buffer, count, type, source, tag, communicator, seen); },                    \
+        [&](MpiRecording& to, MpiSource from, MpiSpan span) {                                                     \
+          to.message(Op::recv, to.mpi().handle(communicator), from.source, from.tag, to.mpi().bytes(count, type), \
+                     span);                                                                                       \
+        });                                                                                                       \
+  })
+WICPROF_RECV(Recv, int)
+WICPROF_RECV(Recv_c, std::int64_t)
+#define WICPROF_SENDRECV(name, Count)                                                                               \
+  WICPROF_MPI(name,                                                                                                 \
+              (Word sent, Count sent_count, Word sent_type, int peer, int tag, Word buffer, Count count, Word type, \
+               int source, int source_tag, Word communicator, Word status),                                         \
+              {                                                                                                     \
+                return receiving(                                                                                   \
+                    source, source_tag, status,                                                                     \
+                    [&](MpiRecording& to, TimeNs at) {                                                              \
+                      to.enter_sendrecv(Op::sendrecv, to.mpi().handle(communicator), peer, tag,                     \
+                                        to.mpi().bytes_of_own_type(sent_count, sent_type), source, source_tag, at); \
+                    },                                                                                              \
+                    [&](Word seen) {                                                                                \
+                      return real(sent, sent_count, sent_type, peer, tag, buffer, count, type, source, source_tag,  \
+                                  communicator, seen);                                                              \
+                    },                                                                                              \
+                    [&](MpiRecording& to, MpiSource from, MpiSpan span) {                                           \
+                      const Word of = to.mpi().handle(communicator);                                                \
+                      to.message(Op::sendrecv, of, peer, tag, to.mpi().bytes(sent_count, sent_type), span);         \
+                      to.received(Op::sendrecv, of, from.source, from.tag, to.mpi().bytes(count, type), span);      \
+                    });                                                                                             \
+              })
+WICPROF_SENDRECV(Sendrecv, int)
+WICPROF_SENDRECV(Sendrecv_c, std::int64_t)
+#define WICPROF_REPLACE(name, Count)                                                                                 \
+  WICPROF_MPI(                                                                                                       \
+      name,                                                                                                          \
+      (Word buffer, Count count, Word type, int peer, int tag, int source, int source_tag, Word communicator,        \
+       Word status),                                                                                                 \
+      {                                                                                                              \
+        return receiving(                                                                                            \
+            source, source_tag, status,                                                                              \
+            [&](MpiRecording& to, TimeNs at) {                                                                       \
+              to.enter_sendrecv(Op::sendrecv_replace, to.mpi().handle(communicator), peer, tag,                      \
+                                to.mpi().bytes_of_own_type(count, type), source, source_tag, at);                    \
+            },                                                                                                       \
+            [&](Word seen) { return real(buffer, count, type, peer, tag, source, source_tag, communicator, seen); }, \
+            [&](MpiRecording& to, MpiSource from, MpiSpan span) {                                                    \
+              const Word of = to.mpi().handle(communicator);                                                         \
+              const std::int64_t bytes = to.mpi().bytes(count, type);                                                \
+              to.message(Op::sendrecv_replace, of, peer, tag, bytes, span);                                          \
+              to.received(Op::sendrecv_replace, of, from.source, from.tag, bytes, span);                             \
+            });                                                                                                      \
+      })
+WICPROF_REPLACE(Sendrecv_replace, int)
+WICPROF_REPLACE(Sendrecv_replace_c, std::int64_t)
+#define WICPROF_BEGIN_OF(name, operation, Count)                                                                   \
+  WICPROF_MPI(name, (Word buffer, Count count, Word type, int peer, int tag, Word communicator, Word request),     \
               {WICPROF_AFTER(entering(operation), (buffer, count, type, peer, tag, communicator, request), {       \
                 to.begun_message(operation, to.mpi().handle(communicator), peer, tag, to.mpi().bytes(count, type), \
                                  to.mpi().handle_at(request), span);                                               \
               })})
+#define WICPROF_BEGIN(name, operation)    \
+  WICPROF_BEGIN_OF(name, operation, int); \
+  WICPROF_BEGIN_OF(name##_c, operation, std::int64_t)
 WICPROF_BEGIN(Isend, Op::isend)
 WICPROF_BEGIN(Issend, Op::issend)
+WICPROF_BEGIN(Ibsend, Op::ibsend)
+WICPROF_BEGIN(Irsend, Op::irsend)
 WICPROF_BEGIN(Irecv, Op::irecv)
 WICPROF_MPI(Request_free, (Word request), {
   MpiRecording* const recording = MpiRecording::current();
@@ -286,6 +339,65 @@ WICPROF_MPI(Request_free, (Word request), {
   return recorded(
       entered_unseen, [&] { return real(request); }, [&](MpiRecording& to, MpiSpan) { to.forget_request(freed); });
 })
+WICPROF_MPI(Cancel, (Word request), {WICPROF_AFTER(entered_unseen, (request), to.cancels(to.mpi().handle_at(request)))})
+
+// Messages that are there before they are received.
+WICPROF_MPI(Probe, (int source, int tag, Word communicator, Word status), {
+  return receiving(
+      source, tag, status,
+      [&](MpiRecording& to, TimeNs at) {
+        to.enter_message(Op::probe, to.mpi().handle(communicator), source, tag, -1, at);
+      },
+      [&](Word seen) { return real(source, tag, communicator, seen); },
+      [&](MpiRecording& to, MpiSource from, MpiSpan span) {
+        to.found_message(Op::probe, to.mpi().handle(communicator), from, span);
+      });
+})
+WICPROF_MPI(Mprobe, (int source, int tag, Word communicator, Word message, Word status), {
+  return receiving(
+      source, tag, status,
+      [&](MpiRecording& to, TimeNs at) {
+        to.enter_message(Op::mprobe, to.mpi().handle(communicator), source, tag, -1, at);
+      },
+      [&](Word seen) { return real(source, tag, communicator, message, seen); },
+      [&](MpiRecording& to, MpiSource from, MpiSpan span) {
+        to.message(Op::mprobe, to.mpi().handle(communicator), from.source, from.tag, -1, span);
+      });
+})
+WICPROF_MPI(Improbe, (int source, int tag, Word communicator, int* flag, Word message, Word status), {
+  return receiving(
+      source, tag, status, entered_unseen,
+      [&](Word seen) { return real(source, tag, communicator, flag, message, seen); },
+      [&](MpiRecording& to, MpiSource from, MpiSpan span) {
+        if (*flag != 0) to.message(Op::mprobe, to.mpi().handle(communicator), from.source, from.tag, -1, span);
+      });
+})
+
+// Persistent requests.
+#define WICPROF_INIT_OF(name, operation, Count)                                                                      \
+  WICPROF_MPI(name, (Word buffer, Count count, Word type, int peer, int tag, Word communicator, Word request),       \
+              {WICPROF_AFTER(entered_unseen, (buffer, count, type, peer, tag, communicator, request), {              \
+                to.made_persistent(operation, to.mpi().handle(communicator), peer, tag, to.mpi().bytes(count, type), \
+                                   to.mpi().handle_at(request));                                                     \
+              })})
+#define WICPROF_INIT(name, operation)    \
+  WICPROF_INIT_OF(name, operation, int); \
+  WICPROF_INIT_OF(name##_c, operation, std::int64_t)
+WICPROF_INIT(Send_init, Op::start_send)
+WICPROF_INIT(Ssend_init, Op::start_send)
+WICPROF_INIT(Bsend_init, Op::start_send)
+WICPROF_INIT(Rsend_init, Op::start_send)
+WICPROF_INIT(Recv_init, Op::start_recv)
+WICPROF_MPI(Start, (Word request), {WICPROF_AFTER(entering(Op::other), (request), {
+              const Word started = to.mpi().handle_at(request);
+              to.started(&started, 1, span);
+            })})
+WICPROF_MPI(Startall, (int count, Word requests), {WICPROF_AFTER(entering(Op::other), (count, requests), {
+              std::vector<Word> started;
+              for (int i = 0; i < count; ++i)
+                started.push_back(to.mpi().handle_at(requests, static_cast<std::size_t>(i)));
+              to.started(started.data(), started.size(), span);
+            })})
 
 // Waits.
 WICPROF_MPI(Wait, (Word request, Word status), {
@@ -389,6 +501,12 @@ WICPROF_MPI(Reduce_scatter, (Word sent, Word buffer, Word counts, Word type, Wor
                                   mpi.bytes(count, type), -1)})
 WICPROF_ALL(Allgather, Op::allgather)
 WICPROF_ALL(Alltoall, Op::alltoall)
+WICPROF_MPI(Alltoallw,
+            (Word sent, Word sent_counts, Word sent_places, Word sent_types, Word buffer, Word counts, Word places,
+             Word types, Word communicator),
+            {WICPROF_COLLECTIVE((sent, sent_counts, sent_places, sent_types, buffer, counts, places, types,
+                                 communicator),
+                                Op::alltoallw, -1, -1)})
 WICPROF_MPI(Allgatherv,
             (Word sent, int sent_count, Word sent_type, Word buffer, Word counts, Word places, Word type,
              Word communicator),
@@ -443,9 +561,64 @@ WICPROF_MPI(Ireduce,
             (Word sent, Word buffer, int count, Word type, Word reduction, int root, Word communicator, Word request),
             {WICPROF_AFTER(entering(Op::ireduce), (sent, buffer, count, type, reduction, root, communicator, request),
                            WICPROF_BEGUN(Op::ireduce, mpi.bytes(count, type), root))})
-WICPROF_MPI(Iallreduce, (Word sent, Word buffer, int count, Word type, Word reduction, Word communicator, Word request),
-            {WICPROF_AFTER(entering(Op::iallreduce), (sent, buffer, count, type, reduction, communicator, request),
-                           WICPROF_BEGUN(Op::iallreduce, mpi.bytes(count, type), -1))})
+#define WICPROF_IREDUCE(name, operation)                                                                             \
+  WICPROF_MPI(name, (Word sent, Word buffer, int count, Word type, Word reduction, Word communicator, Word request), \
+              {WICPROF_AFTER(entering(operation), (sent, buffer, count, type, reduction, communicator, request),     \
+                             WICPROF_BEGUN(operation, mpi.bytes(count, type), -1))})
+WICPROF_IREDUCE(Iallreduce, Op::iallreduce)
+WICPROF_IREDUCE(Iscan, Op::iscan)
+WICPROF_IREDUCE(Iexscan, Op::iexscan)
+WICPROF_IREDUCE(Ireduce_scatter_block, Op::ireduce_scatter_block)
+WICPROF_MPI(Ireduce_scatter,
+            (Word sent, Word buffer, Word counts, Word type, Word reduction, Word communicator, Word request),
+            {WICPROF_AFTER(entering(Op::ireduce_scatter),
+                           (sent, buffer, counts, type, reduction, communicator, request),
+                           WICPROF_BEGUN(Op::ireduce_scatter, -1, -1))})
+#define WICPROF_IALL(name, operation)                                                                                  \
+  WICPROF_MPI(                                                                                                         \
+      name,                                                                                                            \
+      (Word sent, int sent_count, Word sent_type, Word buffer, int count, Word type, Word communicator, Word request), \
+      {WICPROF_AFTER(entering(operation), (sent, sent_count, sent_type, buffer, count, type, communicator, request),   \
+                     WICPROF_BEGUN(operation, mpi.bytes(count, type), -1))})
+WICPROF_IALL(Iallgather, Op::iallgather)
+WICPROF_IALL(Ialltoall, Op::ialltoall)
+WICPROF_MPI(Iallgatherv,
+            (Word sent, int sent_count, Word sent_type, Word buffer, Word counts, Word places, Word type,
+             Word communicator, Word request),
+            {WICPROF_AFTER(entering(Op::iallgatherv),
+                           (sent, sent_count, sent_type, buffer, counts, places, type, communicator, request),
+                           WICPROF_BEGUN(Op::iallgatherv, -1, -1))})
+#define WICPROF_IALLV(name, operation)                                                                                \
+  WICPROF_MPI(name,                                                                                                   \
+              (Word sent, Word sent_counts, Word sent_places, Word sent_types, Word buffer, Word counts, Word places, \
+               Word types, Word communicator, Word request),                                                          \
+              {WICPROF_AFTER(                                                                                         \
+                  entering(operation),                                                                                \
+                  (sent, sent_counts, sent_places, sent_types, buffer, counts, places, types, communicator, request), \
+                  WICPROF_BEGUN(operation, -1, -1))})
+WICPROF_IALLV(Ialltoallv, Op::ialltoallv)
+WICPROF_IALLV(Ialltoallw, Op::ialltoallw)
+#define WICPROF_IROOTED(name, operation)                                                                      \
+  WICPROF_MPI(name,                                                                                           \
+              (Word sent, int sent_count, Word sent_type, Word buffer, int count, Word type, int root,        \
+               Word communicator, Word request),                                                              \
+              {WICPROF_AFTER(entering(operation),                                                             \
+                             (sent, sent_count, sent_type, buffer, count, type, root, communicator, request), \
+                             WICPROF_BEGUN(operation, -1, root))})
+WICPROF_IROOTED(Igather, Op::igather)
+WICPROF_IROOTED(Iscatter, Op::iscatter)
+WICPROF_MPI(Igatherv,
+            (Word sent, int sent_count, Word sent_type, Word buffer, Word counts, Word places, Word type, int root,
+             Word communicator, Word request),
+            {WICPROF_AFTER(entering(Op::igatherv),
+                           (sent, sent_count, sent_type, buffer, counts, places, type, root, communicator, request),
+                           WICPROF_BEGUN(Op::igatherv, -1, root))})
+WICPROF_MPI(Iscatterv,
+            (Word sent, Word counts, Word places, Word sent_type, Word buffer, int count, Word type, int root,
+             Word communicator, Word request),
+            {WICPROF_AFTER(entering(Op::iscatterv),
+                           (sent, counts, places, sent_type, buffer, count, type, root, communicator, request),
+                           WICPROF_BEGUN(Op::iscatterv, -1, root))})
 
 // Communicators.
 #define WICPROF_TO_MAKE(operation) \
@@ -468,6 +641,23 @@ WICPROF_MPI(Comm_create, (Word communicator, Word group, Word made),
 WICPROF_MPI(Cart_create, (Word communicator, int dimensions, Word sizes, Word periods, int reorder, Word made),
             {WICPROF_AFTER(WICPROF_TO_MAKE(Op::cart_create), (communicator, dimensions, sizes, periods, reorder, made),
                            WICPROF_MADE(Op::cart_create))})
+WICPROF_MPI(Cart_sub, (Word communicator, Word kept, Word made),
+            {WICPROF_AFTER(WICPROF_TO_MAKE(Op::cart_sub), (communicator, kept, made), WICPROF_MADE(Op::cart_sub))})
+WICPROF_MPI(Graph_create, (Word communicator, int nodes, Word index, Word edges, int reorder, Word made),
+            {WICPROF_AFTER(WICPROF_TO_MAKE(Op::graph_create), (communicator, nodes, index, edges, reorder, made),
+                           WICPROF_MADE(Op::graph_create))})
+WICPROF_MPI(Dist_graph_create,
+            (Word communicator, int nodes, Word sources, Word degrees, Word destinations, Word weights, Word info,
+             int reorder, Word made),
+            {WICPROF_AFTER(WICPROF_TO_MAKE(Op::dist_graph_create),
+                           (communicator, nodes, sources, degrees, destinations, weights, info, reorder, made),
+                           WICPROF_MADE(Op::dist_graph_create))})
+WICPROF_MPI(Dist_graph_create_adjacent,
+            (Word communicator, int in, Word sources, Word source_weights, int out, Word destinations, Word weights,
+             Word info, int reorder, Word made),
+            {WICPROF_AFTER(WICPROF_TO_MAKE(Op::dist_graph_create),
+                           (communicator, in, sources, source_weights, out, destinations, weights, info, reorder, made),
+                           WICPROF_MADE(Op::dist_graph_create))})
 #define WICPROF_FREED(name)                                                                 \
   WICPROF_MPI(name, (Word communicator), {                                                  \
     MpiRecording* const recording = MpiRecording::current();                                \
@@ -478,3 +668,96 @@ WICPROF_MPI(Cart_create, (Word communicator, int dimensions, Word sizes, Word pe
   })
 WICPROF_FREED(Comm_free)
 WICPROF_FREED(Comm_disconnect)
+
+// Windows.
+#define WICPROF_MADE_WINDOW to.made_window(to.mpi().handle(communicator), to.mpi().handle_at(made), span)
+#define WICPROF_WINDOW(name)                                                                                \
+  WICPROF_MPI(name, (Word base, Word size, Word unit, Word info, Word communicator, Word made),             \
+              {WICPROF_AFTER(WICPROF_TO_MAKE(Op::win_create), (base, size, unit, info, communicator, made), \
+                             WICPROF_MADE_WINDOW)})
+// MPI_Win_allocate has the size first, and the place of the base behind the communicator.
+#define WICPROF_OWN_WINDOW(name)                                                                            \
+  WICPROF_MPI(name, (Word size, Word unit, Word info, Word communicator, Word base, Word made),             \
+              {WICPROF_AFTER(WICPROF_TO_MAKE(Op::win_create), (size, unit, info, communicator, base, made), \
+                             WICPROF_MADE_WINDOW)})
+WICPROF_WINDOW(Win_create)
+WICPROF_OWN_WINDOW(Win_allocate)
+WICPROF_OWN_WINDOW(Win_allocate_shared)
+WICPROF_MPI(Win_create_dynamic, (Word info, Word communicator, Word made),
+            {WICPROF_AFTER(WICPROF_TO_MAKE(Op::win_create), (info, communicator, made), WICPROF_MADE_WINDOW)})
+WICPROF_MPI(Win_fence, (int assertion, Word communicator),
+            {WICPROF_AFTER(WICPROF_TO_MAKE(Op::win_fence), (assertion, communicator),
+                           to.collective(Op::win_fence, to.mpi().handle(communicator), -1, -1, span))})
+WICPROF_MPI(Win_free, (Word window), {
+  MpiRecording* const recording = MpiRecording::current();
+  const Word freed = recording == nullptr ? 0 : recording->mpi().handle_at(window);
+  return recorded([&](MpiRecording& to, TimeNs at) { to.enter_collective(Op::win_free, freed, -1, -1, at); },
+                  [&] { return real(window); },
+                  [&](MpiRecording& to, MpiSpan span) {
+                    to.collective(Op::win_free, freed, -1, -1, span);
+                    to.forget_communicator(freed);
+                  });
+})
+
+// Calls that wait for other processes in a way that is not told: their time is no work of the process. Arguments are
+// words, whatever they are: the calling convention passes each in a register or a word of its own.
+#define WICPROF_OTHER(name, parameters, arguments) \
+  WICPROF_MPI(name, parameters, {WICPROF_AFTER(entering(Op::other), arguments, to.call(Op::other, span))})
+#define WICPROF_OTHER1(name) WICPROF_OTHER(name, (Word a), (a))
+#define WICPROF_OTHER2(name) WICPROF_OTHER(name, (Word a, Word b), (a, b))
+#define WICPROF_OTHER3(name) WICPROF_OTHER(name, (Word a, Word b, Word c), (a, b, c))
+#define WICPROF_OTHER4(name) WICPROF_OTHER(name, (Word a, Word b, Word c, Word d), (a, b, c, d))
+#define WICPROF_OTHER5(name) WICPROF_OTHER(name, (Word a, Word b, Word c, Word d, Word e), (a, b, c, d, e))
+#define WICPROF_OTHER6(name) WICPROF_OTHER(name, (Word a, Word b, Word c, Word d, Word e, Word f), (a, b, c, d, e, f))
+#define WICPROF_OTHER7(name) \
+  WICPROF_OTHER(name, (Word a, Word b, Word c, Word d, Word e, Word f, Word g), (a, b, c, d, e, f, g))
+#define WICPROF_OTHER8(name) \
+  WICPROF_OTHER(name, (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h), (a, b, c, d, e, f, g, h))
+#define WICPROF_OTHER9(name)                                                                    \
+  WICPROF_OTHER(name, (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i), \
+                (a, b, c, d, e, f, g, h, i))
+WICPROF_OTHER1(Win_complete)
+WICPROF_OTHER1(Win_wait)
+WICPROF_OTHER1(Win_unlock_all)
+WICPROF_OTHER1(Win_flush_all)
+WICPROF_OTHER1(Win_flush_local_all)
+WICPROF_OTHER1(File_close)
+WICPROF_OTHER1(File_sync)
+WICPROF_OTHER2(Buffer_detach)
+WICPROF_OTHER2(Comm_join)
+WICPROF_OTHER2(Win_unlock)
+WICPROF_OTHER2(Win_lock_all)
+WICPROF_OTHER2(Win_flush)
+WICPROF_OTHER2(Win_flush_local)
+WICPROF_OTHER2(File_set_size)
+WICPROF_OTHER2(File_preallocate)
+WICPROF_OTHER3(Intercomm_merge)
+WICPROF_OTHER3(Win_start)
+WICPROF_OTHER3(Win_post)
+WICPROF_OTHER3(File_read_all_end)
+WICPROF_OTHER3(File_write_all_end)
+WICPROF_OTHER3(File_read_at_all_end)
+WICPROF_OTHER3(File_write_at_all_end)
+WICPROF_OTHER3(File_read_ordered_end)
+WICPROF_OTHER3(File_write_ordered_end)
+WICPROF_OTHER4(Comm_create_group)
+WICPROF_OTHER4(Win_lock)
+WICPROF_OTHER5(Mrecv)
+WICPROF_OTHER5(Comm_accept)
+WICPROF_OTHER5(Comm_connect)
+WICPROF_OTHER5(File_open)
+WICPROF_OTHER5(File_read_all)
+WICPROF_OTHER5(File_write_all)
+WICPROF_OTHER5(File_read_ordered)
+WICPROF_OTHER5(File_write_ordered)
+WICPROF_OTHER6(Intercomm_create)
+WICPROF_OTHER6(File_set_view)
+WICPROF_OTHER6(File_read_at_all)
+WICPROF_OTHER6(File_write_at_all)
+WICPROF_OTHER7(Neighbor_allgather)
+WICPROF_OTHER7(Neighbor_alltoall)
+WICPROF_OTHER8(Comm_spawn)
+WICPROF_OTHER8(Neighbor_allgatherv)
+WICPROF_OTHER9(Comm_spawn_multiple)
+WICPROF_OTHER9(Neighbor_alltoallv)
+WICPROF_OTHER9(Neighbor_alltoallw)

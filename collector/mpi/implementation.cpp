@@ -93,6 +93,7 @@ std::optional<MpiImplementation> MpiImplementation::find() {
   look_up(mpi.comm_rank_, "PMPI_Comm_rank");
   look_up(mpi.test_inter_, "PMPI_Comm_test_inter");
   look_up(mpi.type_size_, "PMPI_Type_size");
+  look_up(mpi.test_cancelled_, "PMPI_Test_cancelled");
   look_up(mpi.group_size_, "PMPI_Group_size");
   look_up(mpi.group_, "PMPI_Comm_group");
   look_up(mpi.remote_group_, "PMPI_Comm_remote_group");
@@ -100,9 +101,10 @@ std::optional<MpiImplementation> MpiImplementation::find() {
   look_up(mpi.free_group_, "PMPI_Group_free");
   for (const void* const function :
        {reinterpret_cast<void*>(mpi.comm_rank_), reinterpret_cast<void*>(mpi.test_inter_),
-        reinterpret_cast<void*>(mpi.type_size_), reinterpret_cast<void*>(mpi.group_size_),
-        reinterpret_cast<void*>(mpi.group_), reinterpret_cast<void*>(mpi.remote_group_),
-        reinterpret_cast<void*>(mpi.translate_), reinterpret_cast<void*>(mpi.free_group_)}) {
+        reinterpret_cast<void*>(mpi.type_size_), reinterpret_cast<void*>(mpi.test_cancelled_),
+        reinterpret_cast<void*>(mpi.group_size_), reinterpret_cast<void*>(mpi.group_),
+        reinterpret_cast<void*>(mpi.remote_group_), reinterpret_cast<void*>(mpi.translate_),
+        reinterpret_cast<void*>(mpi.free_group_)}) {
     if (function == nullptr) return std::nullopt;
   }
   if (mpi.handle_bytes == 8) mpi.find_own_types();
@@ -125,14 +127,14 @@ void MpiImplementation::find_own_types() {
   }
 }
 
-std::int64_t MpiImplementation::bytes_of_own_type(int count, MpiWord datatype) const {
+std::int64_t MpiImplementation::bytes_of_own_type(std::int64_t count, MpiWord datatype) const {
   if (count < 0) return -1;
   if (handle_bytes == 4) {  // MPICH's handle of such a type holds its size
     const MpiWord type = handle(datatype);
-    return type >> 24 == 0x4c ? std::int64_t{count} * static_cast<std::int64_t>((type >> 8) & 0xff) : -1;
+    return type >> 24 == 0x4c ? count * static_cast<std::int64_t>((type >> 8) & 0xff) : -1;
   }
   for (const auto& [type, size] : own_types_) {
-    if (type == datatype) return std::int64_t{count} * size;
+    if (type == datatype) return count * size;
   }
   return -1;
 }
@@ -150,10 +152,15 @@ MpiSource MpiImplementation::source_in(MpiWord statuses, std::size_t index) cons
   return found;
 }
 
-std::int64_t MpiImplementation::bytes(int count, MpiWord datatype) const {
+bool MpiImplementation::was_cancelled(MpiWord statuses, std::size_t index) const {
+  int cancelled = 0;
+  return test_cancelled_(statuses + index * status_bytes, &cancelled) == 0 && cancelled != 0;
+}
+
+std::int64_t MpiImplementation::bytes(std::int64_t count, MpiWord datatype) const {
   if (count <= 0) return 0;
   int size = 0;
-  return type_size_(datatype, &size) == 0 && size >= 0 ? std::int64_t{count} * size : -1;
+  return type_size_(datatype, &size) == 0 && size >= 0 ? count * size : -1;
 }
 
 int MpiImplementation::rank(MpiWord communicator) const {

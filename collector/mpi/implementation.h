@@ -34,10 +34,12 @@ class MpiImplementation {
   MpiWord handle_at(MpiWord address, std::size_t index = 0) const;
   /// As a status says.
   MpiSource source_in(MpiWord statuses, std::size_t index = 0) const;
+  /// Whether a status tells that its request was cancelled.
+  bool was_cancelled(MpiWord statuses, std::size_t index = 0) const;
 
-  std::int64_t bytes(int count, MpiWord datatype) const;
+  std::int64_t bytes(std::int64_t count, MpiWord datatype) const;
   /// The same before a call, whose arguments may be bad: -1 unless the datatype is one of MPI's own.
-  std::int64_t bytes_of_own_type(int count, MpiWord datatype) const;
+  std::int64_t bytes_of_own_type(std::int64_t count, MpiWord datatype) const;
   int rank(MpiWord communicator) const;
   bool is_intercommunicator(MpiWord communicator) const;
   /// The ranks in MPI_COMM_WORLD of the communicator's processes, of an intercommunicator the remote ones; below 0:
@@ -55,6 +57,7 @@ class MpiImplementation {
   using OfCommunicator = int (*)(MpiWord, int*);
   using GroupOf = int (*)(MpiWord, MpiWord*);
   OfCommunicator comm_rank_ = nullptr, test_inter_ = nullptr, type_size_ = nullptr, group_size_ = nullptr;
+  int (*test_cancelled_)(MpiWord, int*) = nullptr;
   GroupOf group_ = nullptr, remote_group_ = nullptr;
   int (*translate_)(MpiWord, int, const int*, MpiWord, int*) = nullptr;
   int (*free_group_)(MpiWord*) = nullptr;

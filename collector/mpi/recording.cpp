@@ -123,7 +123,7 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
     }
     {
       EventSink::Locked sink(recording->sink_);
-      recording->declare(sink, mpi->world, job(), "MPI_COMM_WORLD");
+      recording->declare(sink, mpi->world, job(), "MPI_COMM_WORLD", mpi->world);
     }
     recording->call(operation, span);
     if (MpiGaps* const gaps = recording->own_gaps()) gaps->leave(span.end);
@@ -133,14 +133,14 @@ void MpiRecording::begin(MpiOperation operation, MpiSpan span) noexcept {
   }
 }
 
-MpiRecording::Communicator& MpiRecording::declare(Sink& sink, MpiWord handle, CommunicatorId id,
-                                                  std::string_view name) {
+MpiRecording::Communicator& MpiRecording::declare(Sink& sink, MpiWord handle, CommunicatorId id, std::string_view name,
+                                                  MpiWord like) {
   forget(handle);
   Communicator made;
-  made.inter = mpi_.is_intercommunicator(handle);
-  made.world_ranks = mpi_.world_ranks(handle, made.inter);
+  made.inter = mpi_.is_intercommunicator(like);
+  made.world_ranks = mpi_.world_ranks(like, made.inter);
   made.shown = {id == 0 ? 1 : id,
-                mpi_.rank(handle),
+                mpi_.rank(like),
                 static_cast<std::int32_t>(made.world_ranks.size()),
                 mpi_.rank(mpi_.world),
                 0,
@@ -172,7 +172,7 @@ MpiRecording::Communicator& MpiRecording::communicator(Sink& sink, MpiWord handl
   if (found != communicators_.end()) return found->second;
   // Its making was not seen: processes count such communicators alike as long as they use them in one order.
   const std::uint64_t group = mix(job(), hash_of(mpi_.world_ranks(handle, mpi_.is_intercommunicator(handle))));
-  return declare(sink, handle, mix(group, ++unseen_[group]), "communicator");
+  return declare(sink, handle, mix(group, ++unseen_[group]), "communicator", handle);
 }
 
 void MpiRecording::made_communicator(MpiOperation operation, MpiWord of, MpiWord made, MpiSpan span) {
@@ -181,7 +181,14 @@ void MpiRecording::made_communicator(MpiOperation operation, MpiWord of, MpiWord
   sink.write(event);
   if (made == mpi_.no_communicator) return;
   const std::uint64_t group = hash_of(mpi_.world_ranks(made, mpi_.is_intercommunicator(made)));
-  declare(sink, made, mix(mix(event.communicator, event.sequence), group), mpi_operation_name(operation));
+  declare(sink, made, mix(mix(event.communicator, event.sequence), group), mpi_operation_name(operation), made);
+}
+
+void MpiRecording::made_window(MpiWord of, MpiWord made, MpiSpan span) {
+  Sink sink(sink_);
+  const MpiCallEvent event = collective_event(sink, MpiOperation::win_create, of, -1, -1, span);
+  sink.write(event);
+  declare(sink, made, mix(event.communicator, event.sequence), mpi_operation_name(MpiOperation::win_create), of);
 }
 
 void MpiRecording::forget_communicator(MpiWord handle) {
@@ -233,10 +240,10 @@ void MpiRecording::enter_collective(MpiOperation operation, MpiWord communicator
   enter_mpi_call(call, 0);
 }
 
-void MpiRecording::enter_sendrecv(MpiWord communicator, int peer, int tag, std::int64_t bytes, int source,
-                                  int source_tag, TimeNs at) {
+void MpiRecording::enter_sendrecv(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
+                                  int source, int source_tag, TimeNs at) {
   const Sink lock(sink_);
-  OpenMpiCall call = entered(MpiOperation::sendrecv, communicator, peer, bytes, at);
+  OpenMpiCall call = entered(operation, communicator, peer, bytes, at);
   call.tag = tag;
   call.requests = 1;
   const OpenMpiCall received = entered(MpiOperation::recv, communicator, source, -1, at);
@@ -265,7 +272,7 @@ bool MpiRecording::enter_wait(MpiOperation operation, const MpiWord* requests, s
       if (found == requests_.end()) continue;
       const OpenRequest& open = found->second;
       if ((mpi_kind(open.operation) == MpiKind::sends) != sends) continue;
-      needs_status = needs_status || open.any;
+      needs_status = needs_status || open.any || open.cancelled;
       ++call.requests;
       if (awaited == call.awaited.size()) continue;
       call.awaited[awaited++] = {open.communicator, open.posted, open.sequence, open.peer, open.tag,
@@ -340,7 +347,8 @@ void MpiRecording::begun_collective(MpiOperation operation, MpiWord handle, std:
   Sink sink(sink_);
   const MpiCallEvent event = collective_event(sink, operation, handle, bytes, root, span);
   sink.write(event);
-  open(request, {operation, event.communicator, handle, event.sequence, event.peer, -1, false, bytes, span.begin});
+  open(request,
+       {operation, event.communicator, handle, event.sequence, event.peer, -1, false, false, bytes, span.begin});
 }
 
 MpiCallEvent MpiRecording::message_event(Sink& sink, MpiOperation operation, MpiWord handle, int peer, int tag,
@@ -370,34 +378,83 @@ void MpiRecording::message(MpiOperation operation, MpiWord handle, int peer, int
   sink.write(message_event(sink, operation, handle, peer, tag, bytes, span));
 }
 
+bool MpiRecording::is_any(MpiOperation operation, int peer, int tag) const {
+  return mpi_kind(operation) == MpiKind::receives && (peer == mpi_.any_source || tag == MpiImplementation::kAnyTag);
+}
+
+void MpiRecording::begin_message(Sink& sink, const MpiCallEvent& event, MpiWord handle, bool any, MpiWord request) {
+  sink.write(event);
+  open(request, {event.operation, event.communicator, handle, event.sequence, event.peer, event.tag, any, false,
+                 event.bytes, event.begin_ns});
+}
+
 void MpiRecording::begun_message(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
                                  MpiWord request, MpiSpan span) {
   Sink sink(sink_);
-  const MpiCallEvent event = message_event(sink, operation, handle, peer, tag, bytes, span);
-  sink.write(event);
-  const bool any =
-      mpi_kind(operation) == MpiKind::receives && (peer == mpi_.any_source || tag == MpiImplementation::kAnyTag);
-  open(request, {operation, event.communicator, handle, event.sequence, event.peer, event.tag, any, bytes, span.begin});
+  begin_message(sink, message_event(sink, operation, handle, peer, tag, bytes, span), handle,
+                is_any(operation, peer, tag), request);
 }
 
-void MpiRecording::received(MpiWord handle, int source, int tag, std::int64_t bytes, MpiSpan span) {
+void MpiRecording::made_persistent(MpiOperation operation, MpiWord handle, int peer, int tag, std::int64_t bytes,
+                                   MpiWord request) {
+  const Sink lock(sink_);
+  persistent_.insert_or_assign(request, Persistent{operation, handle, peer, tag, bytes});
+}
+
+void MpiRecording::started(const MpiWord* requests, std::size_t count, MpiSpan span) {
+  Sink sink(sink_);
+  bool told = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto found = persistent_.find(requests[i]);
+    if (found == persistent_.end()) continue;
+    const auto& [operation, handle, peer, tag, bytes] = found->second;
+    // The call's time counts once.
+    const MpiSpan of_this = std::exchange(told, true) ? MpiSpan{span.end, span.end} : span;
+    begin_message(sink, message_event(sink, operation, handle, peer, tag, bytes, of_this), handle,
+                  is_any(operation, peer, tag), requests[i]);
+  }
+  if (told) return;
+  auto event = make_event<MpiCallEvent>();
+  event.begin_ns = span.begin;
+  event.end_ns = span.end;
+  event.bytes = event.peer = event.tag = -1;
+  event.thread = own_thread();
+  event.operation = MpiOperation::other;
+  sink.write(event);
+}
+
+void MpiRecording::received(MpiOperation by, MpiWord handle, int source, int tag, std::int64_t bytes, MpiSpan span) {
   Sink sink(sink_);
   const MpiCallEvent event = message_event(sink, MpiOperation::recv, handle, source, tag, bytes, span);
-  write(
-      sink,
-      {MpiOperation::recv, event.communicator, handle, event.sequence, event.peer, event.tag, false, bytes, span.begin},
-      MpiOperation::sendrecv, span);
+  write(sink,
+        {MpiOperation::recv, event.communicator, handle, event.sequence, event.peer, event.tag, false, false, bytes,
+         span.begin},
+        by, span);
+}
+
+void MpiRecording::found_message(MpiOperation operation, MpiWord handle, MpiSource message, MpiSpan span) {
+  Sink sink(sink_);
+  const MpiCallEvent event = message_event(sink, operation, handle, message.source, message.tag, -1, span);
+  sink.write(event);
+  if (event.sequence == 0) return;
+  const auto stream = messages_.find({event.communicator, event.peer, event.tag, false});
+  if (stream != messages_.end()) --stream->second;
 }
 
 void MpiRecording::open(MpiWord request, const OpenRequest& made) {
-  if (!requests_.emplace(request, made).second) more_[request].push_back(made);
+  const auto [at, added] = requests_.emplace(request, made);
+  if (added) return;
+  if (mpi_kind(made.operation) == MpiKind::sends) {
+    more_[request].push_back(made);
+  } else {  // the end of the earlier one was not seen
+    at->second = made;
+  }
 }
 
-void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span) {
-  Sink sink(sink_);
+std::optional<MpiRecording::OpenRequest> MpiRecording::take(MpiWord request) {
   const auto found = requests_.find(request);
-  if (found == requests_.end()) return;
-  OpenRequest done = found->second;
+  if (found == requests_.end()) return std::nullopt;
+  const OpenRequest taken = found->second;
   const auto more = more_.empty() ? more_.end() : more_.find(request);
   if (more == more_.end()) {
     requests_.erase(found);
@@ -406,19 +463,53 @@ void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* 
     more->second.pop_front();
     if (more->second.empty()) more_.erase(more);
   }
-  if (done.any && source != nullptr) {
-    const MpiCallEvent event = message_event(sink, done.operation, done.handle, source->source, source->tag, 0, span);
-    done.peer = event.peer;
-    done.tag = event.tag;
-    done.sequence = event.sequence;
+  return taken;
+}
+
+/// The next message has the number of the one that the cancelled request has not brought.
+void MpiRecording::give_back_number(const OpenRequest& cancelled) {
+  if (cancelled.sequence == 0) return;
+  const bool sends = mpi_kind(cancelled.operation) == MpiKind::sends;
+  const auto stream = messages_.find({cancelled.communicator, cancelled.peer, cancelled.tag, sends});
+  if (stream == messages_.end()) return;
+  --stream->second;
+  for (auto& [handle, open] : requests_) {
+    if (open.communicator == cancelled.communicator && open.peer == cancelled.peer && open.tag == cancelled.tag &&
+        open.sequence > cancelled.sequence && (mpi_kind(open.operation) == MpiKind::sends) == sends)
+      --open.sequence;
   }
-  write(sink, done, by, span);
+}
+
+void MpiRecording::completed(MpiOperation by, MpiWord request, const MpiSource* source, bool cancelled, MpiSpan span) {
+  Sink sink(sink_);
+  std::optional<OpenRequest> done = take(request);
+  if (!done) return;
+  if (done->cancelled && cancelled) return give_back_number(*done);
+  if (done->any && source != nullptr) {
+    const MpiCallEvent event = message_event(sink, done->operation, done->handle, source->source, source->tag, 0, span);
+    done->peer = event.peer;
+    done->tag = event.tag;
+    done->sequence = event.sequence;
+  }
+  write(sink, *done, by, span);
+}
+
+void MpiRecording::cancels(MpiWord request) {
+  const Sink lock(sink_);
+  const auto found = requests_.find(request);
+  if (found != requests_.end()) found->second.cancelled = true;
 }
 
 void MpiRecording::forget_request(MpiWord request) {
   const Sink lock(sink_);
   requests_.erase(request);
   more_.erase(request);
+  persistent_.erase(request);
+}
+
+void MpiRecording::failed(MpiWord request) {
+  const Sink lock(sink_);
+  take(request);
 }
 
 void MpiRecording::write(Sink& sink, const OpenRequest& request, MpiOperation by, MpiSpan span) {

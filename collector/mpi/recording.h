@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -48,8 +49,8 @@ class MpiRecording {
   /// Another process in a message, or a collective's root: its rank in the communicator; below 0: none.
   void enter_message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes, TimeNs at);
   void enter_collective(MpiOperation operation, MpiWord communicator, std::int64_t bytes, int root, TimeNs at);
-  void enter_sendrecv(MpiWord communicator, int peer, int tag, std::int64_t bytes, int source, int source_tag,
-                      TimeNs at);
+  void enter_sendrecv(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes, int source,
+                      int source_tag, TimeNs at);
   void enter(MpiOperation operation, TimeNs at) noexcept;
   /// A call that waits for requests or looks at them. Whether the sender or the tag of a receive shows only in its
   /// status.
@@ -70,16 +71,30 @@ class MpiRecording {
   void message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes, MpiSpan span);
   void begun_message(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
                      MpiWord request, MpiSpan span);
-  /// The receive of MPI_Sendrecv.
-  void received(MpiWord communicator, int source, int tag, std::int64_t bytes, MpiSpan span);
+  /// The receive of `by`, a call that sends, too.
+  void received(MpiOperation by, MpiWord communicator, int source, int tag, std::int64_t bytes, MpiSpan span);
+  /// A call that has found this message, and leaves it to a receive.
+  void found_message(MpiOperation operation, MpiWord communicator, MpiSource message, MpiSpan span);
 
-  /// `source`: as the status says; nullptr: the request does not need it.
-  void completed(MpiOperation by, MpiWord request, const MpiSource* source, MpiSpan span);
+  /// A request that messages are begun with again and again: an operation that begins a message.
+  void made_persistent(MpiOperation operation, MpiWord communicator, int peer, int tag, std::int64_t bytes,
+                       MpiWord request);
+  /// The call has begun the messages of these requests.
+  void started(const MpiWord* requests, std::size_t count, MpiSpan span);
+
+  /// `source`: as the status says; nullptr: the request does not need it. `cancelled`: it has brought no message.
+  void completed(MpiOperation by, MpiWord request, const MpiSource* source, bool cancelled, MpiSpan span);
+  /// The program asks MPI to cancel the request. Only its status tells whether that came about.
+  void cancels(MpiWord request);
   /// The program has given the request up.
   void forget_request(MpiWord request);
+  /// A call that has failed has completed the request, too.
+  void failed(MpiWord request);
 
   /// A call that all processes of `of` make has made `made`, or no communicator for this process.
   void made_communicator(MpiOperation operation, MpiWord of, MpiWord made, MpiSpan span);
+  /// The same of a window, whose collectives count as those of a communicator. MPI has no handle of both kinds.
+  void made_window(MpiWord of, MpiWord made, MpiSpan span);
   void forget_communicator(MpiWord communicator);
 
  private:
@@ -104,7 +119,8 @@ class MpiRecording {
     MpiWord handle = 0;  // of the communicator
     std::uint32_t sequence = 0;
     std::int32_t peer = -1, tag = -1;
-    bool any = false;  // peer or tag follow from the status
+    bool any = false;        // peer or tag follow from the status
+    bool cancelled = false;  // perhaps: its status tells
     std::int64_t bytes = -1;
     TimeNs posted = 0;
   };
@@ -126,7 +142,8 @@ class MpiRecording {
   // With the sink's lock held, which protects all below.
   using Sink = EventSink::Locked;
   Communicator& communicator(Sink& sink, MpiWord handle);
-  Communicator& declare(Sink& sink, MpiWord handle, CommunicatorId id, std::string_view name);
+  /// `like`: a communicator of the same processes.
+  Communicator& declare(Sink& sink, MpiWord handle, CommunicatorId id, std::string_view name, MpiWord like);
   void forget(MpiWord communicator);
   /// Of a communicator that is not known, nothing but the peer's absence.
   OpenMpiCall entered(MpiOperation operation, MpiWord communicator, int peer, std::int64_t bytes, TimeNs at) const;
@@ -135,7 +152,11 @@ class MpiRecording {
                                 MpiSpan span);
   MpiCallEvent message_event(Sink& sink, MpiOperation operation, MpiWord communicator, int peer, int tag,
                              std::int64_t bytes, MpiSpan span);
+  void begin_message(Sink& sink, const MpiCallEvent& event, MpiWord communicator, bool any, MpiWord request);
+  bool is_any(MpiOperation operation, int peer, int tag) const;
   void open(MpiWord request, const OpenRequest& made);
+  std::optional<OpenRequest> take(MpiWord request);
+  void give_back_number(const OpenRequest& cancelled);
   void write(Sink& sink, const OpenRequest& request, MpiOperation by, MpiSpan span);
 
   static std::atomic<MpiRecording*> current_;
@@ -147,6 +168,13 @@ class MpiRecording {
   std::unordered_map<std::uint64_t, std::uint32_t> unseen_;  // communicators of one group whose making was not seen
   std::unordered_map<MpiWord, OpenRequest> requests_;
   std::unordered_map<MpiWord, std::deque<OpenRequest>> more_;  // MPICH has one handle for all sends that are complete
+  struct Persistent {
+    MpiOperation operation;
+    MpiWord communicator;
+    int peer, tag;
+    std::int64_t bytes;
+  };
+  std::unordered_map<MpiWord, Persistent> persistent_;
   std::unordered_map<Stream, std::uint32_t, Hash> messages_;
   bool said_full_ = false;
   PerThread<MpiGaps> gaps_;

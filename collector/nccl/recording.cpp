@@ -30,8 +30,8 @@ std::uint32_t own_thread() {
 MpiOperation nccl_operation(const char* name) noexcept {
   constexpr std::string_view kPrefix = "nccl";
   const std::string_view wanted = name == nullptr ? std::string_view() : name;
-  for (auto number = static_cast<std::size_t>(MpiOperation::nccl_all_reduce); number < kMpiOperationNames.size();
-       ++number) {
+  for (auto number = static_cast<std::size_t>(MpiOperation::nccl_all_reduce);
+       is_nccl(static_cast<MpiOperation>(number)); ++number) {
     if (kMpiOperationNames[number].substr(kPrefix.size()) == wanted) return static_cast<MpiOperation>(number);
   }
   return MpiOperation::none;

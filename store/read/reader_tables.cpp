@@ -75,9 +75,11 @@ Result<std::vector<Reader::MessagesOfProcess>> Reader::last_messages() const {
            " WHERE id > (SELECT max(id) FROM " + table + ") - 1000000 AND operation IN " + operations +
            " AND communicator IS NOT NULL AND peer IS NOT NULL AND tag IS NOT NULL AND sequence IS NOT NULL";
   };
-  const std::string all = rows("0", "mpi_call", list({send, ssend, sendrecv, isend, issend})) + " UNION ALL " +
-                          rows("1", "mpi_call", list({recv})) + " UNION ALL " +
-                          rows("1", "mpi_request", list({recv, irecv}));
+  const std::string all =
+      rows("0", "mpi_call",
+           list({send, ssend, sendrecv, isend, issend, bsend, rsend, ibsend, irsend, sendrecv_replace, start_send})) +
+      " UNION ALL " + rows("1", "mpi_call", list({recv, mprobe})) + " UNION ALL " +
+      rows("1", "mpi_request", list({recv, irecv, start_recv}));
   return state_->list<std::vector<MessagesOfProcess>>(
       "SELECT process_id, received, communicator, peer, tag, max(sequence), max(end_ns) FROM (" + all +
           ") GROUP BY 1, 2, 3, 4, 5",

@@ -71,16 +71,16 @@ const Kernel* kernel_of(const std::vector<Launch>& launches, TimeNs begin, TimeN
 }  // namespace
 
 int match_nccl(Database& database) {
-  const std::string first = std::to_string(static_cast<int>(MpiOperation::nccl_all_reduce));
-  if (database.integer("SELECT EXISTS (SELECT 1 FROM mpi_call WHERE operation >= " + first + ")") == 0) return 0;
+  const std::string of_nccl = "operation BETWEEN " + std::to_string(static_cast<int>(MpiOperation::nccl_all_reduce)) +
+                              " AND " + std::to_string(static_cast<int>(MpiOperation::nccl_recv));
+  if (database.integer("SELECT EXISTS (SELECT 1 FROM mpi_call WHERE " + of_nccl + ")") == 0) return 0;
   int code = 0;
   const Kernels kernels = kernels_of_nccl(database, code);
   if (code != 0 || kernels.empty()) return code;
   const Launches launches = launches_of(kernels, database, code);
   if (code != 0) return code;
   Statement calls = database.prepare(
-      "SELECT id, process_id, thread, begin_ns, end_ns FROM mpi_call WHERE process_id IS NOT NULL AND operation >= " +
-          first,
+      "SELECT id, process_id, thread, begin_ns, end_ns FROM mpi_call WHERE process_id IS NOT NULL AND " + of_nccl,
       code);
   Statement insert = code != 0 ? Statement()
                                : database.prepare(

@@ -102,6 +102,40 @@ TEST(MpiWaits, WhoWaitsItselfPassesItOn) {
   EXPECT_EQ(job.cost(2), 10 + 5);
 }
 
+TEST(MpiWaits, ThreadsThatWaitAtTheSameTimePassItOnOnce) {
+  Job job(2);
+  constexpr std::uint32_t kThreads = 6;
+  std::uint32_t number = 0;
+  for (TimeNs step = 0; step < 200; ++step) {  // the ranks send in turn; without counting once, as many ways as steps
+    const std::int32_t from = static_cast<std::int32_t>(step % 2), to = 1 - from;
+    for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+      const TimeNs sent = 100 * (step + 2) + thread;
+      ++number;
+      job.message(MpiOperation::send, from, to, sent, sent + 1, number);
+      job.model.mpi_calls.back().thread += 1000 * thread;
+      job.message(MpiOperation::recv, to, from, 100 * step + thread, sent + 2, number);
+      job.model.mpi_calls.back().thread += 1000 * thread;
+    }
+  }
+  EXPECT_EQ(job.waits().waits.size(), 200u * kThreads);
+  for (const std::int32_t rank : {0, 1}) EXPECT_LE(job.cost(rank), 200 * 200 * static_cast<TimeNs>(kThreads));
+}
+
+TEST(MpiWaits, ABufferedSendWaitsForNobody) {
+  Job job(2);
+  job.message(MpiOperation::bsend, 0, 1, 10, 72);
+  job.message(MpiOperation::probe, 1, 0, 70, 73);
+  job.message(MpiOperation::recv, 1, 0, 74, 75);
+  EXPECT_TRUE(job.waits().waits.empty());
+  Job late(2);
+  late.message(MpiOperation::rsend, 0, 1, 60, 61);
+  late.message(MpiOperation::probe, 1, 0, 10, 62);
+  late.message(MpiOperation::recv, 1, 0, 63, 64);
+  ASSERT_EQ(late.waits().waits.size(), 1u);
+  EXPECT_EQ(late.waits().waits[0].operation, MpiOperation::probe);
+  EXPECT_EQ(late.cost(0), 50);
+}
+
 TEST(RankTimes, HaveEachWaitInTheColumnsThatItCovers) {
   Job job(3);
   job.collective(MpiOperation::barrier, {0, 0, 25}, {}, 100);

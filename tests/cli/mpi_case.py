@@ -1,4 +1,4 @@
-"""Programs of MPI for tests: tests/cli/mpi/app.c, compiled with each implementation that is installed."""
+"""Programs of MPI for tests: those of tests/cli/mpi, compiled with each implementation that is installed."""
 
 import functools
 import pathlib
@@ -15,7 +15,8 @@ IMPLEMENTATIONS = tuple(RANK_VARIABLES)
 SOURCES = harness.SOURCE / "tests" / "cli" / "mpi"
 FOLDER = tempfile.TemporaryDirectory(prefix="wicprof-mpi-")
 CALLS = (harness.SOURCE / "docs" / "schema.md").read_text().split("### mpi_call")[1].split("###")[0]
-OPERATIONS = {name: int(number) for number, name in re.findall(r"(\d+) (MPI_\w+)", CALLS)}
+OPERATIONS = {name: int(number) for number, name in 
+              re.findall(r"(\d+) (MPI_\w+(?: of a \w+)?|another call of MPI)", CALLS)}
 
 
 @functools.cache
