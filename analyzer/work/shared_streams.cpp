@@ -59,7 +59,9 @@ class Fills {
   /// Calls `visit` for the parts of the time in which kernels leave so much of the device empty.
   template <class Visit>
   void each_with_room(DeviceId device, double room, Interval time, Visit visit) const {
-    const std::vector<Change>& changes = changes_.at(device);
+    const auto known = changes_.find(device);
+    if (known == changes_.end()) return visit(time);  // its kernels took no time
+    const std::vector<Change>& changes = known->second;
     auto next = std::ranges::upper_bound(changes, time.begin, {}, &Change::at);
     double fill = next == changes.begin() ? 0 : std::prev(next)->fill;
     while (time.begin < time.end) {

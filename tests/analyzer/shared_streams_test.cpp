@@ -64,6 +64,27 @@ TEST(SharedStreams, AreNoneWhereAThreadCouldNotGoOnSooner) {
   EXPECT_TRUE(found({.beside = 200}).empty());
 }
 
+TEST(SharedStreams, CountAKernelWithoutLengthBehindACopy) {
+  test_program::Program made;
+  for (const std::uint32_t thread : {1, 2}) {
+    made.call("cudaCall", thread, {0, 5'000}, 0, thread);
+    made.host_wait("cudaStreamSynchronize", {6'000, 2'000'000}, 0)->thread = thread;
+  }
+  store::CopyRow copy{};
+  copy.start = 10'000;
+  copy.end = 1'000'000;
+  copy.context = made.kContext;
+  copy.stream = 7;
+  copy.correlation = 1;
+  copy.process = made.kProcess;
+  made.model.copies.emplace_back(copy);
+  made.kernel("work", 7, {1'010'000, 1'010'000}, 2);
+  const TraceModel& model = made.settled();
+  const std::vector<SharedStream> found = shared_streams(model, DeviceWork(model), {0, 2'000'000});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].held_ns, 990'000);
+}
+
 TEST(SharedStreams, AreAFinding) {
   const Analysis analysis = analyze(Turns{}.program());
   const Finding* const finding = find(analysis, "shared_stream");
