@@ -50,12 +50,17 @@ TimeNs path_time(const RuleInput& input, PathKind kind) {
 
 /// The launches on the path that begin so late that it is not for want of work: another program may have the device, or
 /// the driver holds the launch up (shared_device, late_launch).
-TimeNs held_up(const RuleInput& input) {
-  TimeNs sum = 0;
+struct HeldUp {
+  TimeNs total = 0;
+  std::uint64_t launches = 0;
+};
+HeldUp held_up(const RuleInput& input) {
+  HeldUp sum;
   for (const PathSegment& segment : input.path.segments) {
     if (segment.kind != PathKind::launch || segment.end - segment.begin < kLeastLateStart) continue;
     const Interval part = input.within_ground(segment.begin, segment.end);
-    sum += part.end - part.begin;
+    sum.total += part.end - part.begin;
+    ++sum.launches;
   }
   return sum;
 }
@@ -102,8 +107,9 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
     return outcome;
   }
   // A launch and a return begin and end in the host: work in flight would hide them.
-  const std::uint64_t functions = host_functions(input.model);
-  const TimeNs late = functions > 0 ? 0 : held_up(input);
+  const HeldUp held = held_up(input);
+  const bool by_functions = behind_host_functions(input.model, held.launches);
+  const TimeNs late = by_functions ? 0 : held.total;
   const TimeNs host = path_time(input, PathKind::host_work), launches = path_time(input, PathKind::launch) - late,
                returns = path_time(input, PathKind::host_return);
   if (input.ground_ns() < kLeastTime ||
@@ -131,9 +137,10 @@ RuleOutcome apply<struct IdleDevice>(const RuleInput& input) {
     computes = share_computed(input, part.thread);
     if (computes >= 0) finding.evidence += fmt::format(", which was on a CPU {} of the time", format_percent(computes));
   }
-  const bool behind_functions = functions > 0 && 2 * held_up(input) >= idle;
+  const bool behind_functions = by_functions && 2 * held.total >= idle;
   if (behind_functions)
-    finding.evidence += fmt::format("; the program puts {} of the host into streams", count_of(functions, "function"));
+    finding.evidence += fmt::format("; the program puts {} of the host into streams",
+                                    count_of(host_functions(input.model), "function"));
   finding.remedy = behind_functions             ? std::string(kFunctionsRemedy)
                    : host >= launches + returns ? remedy_for(computes)
                                                 : "do not wait behind each piece of work: launch several ahead, or all "

@@ -81,7 +81,7 @@ std::string remedy_of(const RuleInput& input, const HostWaitParts& parts, const 
            "copies between pageable memory and the driver's buffer, and touches each page of new memory for the first "
            "time";
   }
-  if (host_functions(model) > 0) {
+  if (behind_host_functions(model, parts.waits)) {
     return "look at the functions of the host that the program puts into streams (cudaLaunchHostFunc): a wait for the "
            "stream ends when they have returned; or look for other threads of the program in calls of CUDA";
   }

@@ -14,6 +14,11 @@ bool others_have_the_device(const RuleInput& input) {
   return late != nullptr && 2 * others >= late->late_ns;
 }
 
+bool late_behind_functions(const RuleInput& input) {
+  const LateSum* const late = input.lateness.sum(LateCause::launch);
+  return late != nullptr && behind_host_functions(input.model, late->count);
+}
+
 }  // namespace
 
 template <>
@@ -23,7 +28,7 @@ RuleOutcome apply<struct LateLaunch>(const RuleInput& input) {
       [&](Finding& finding) {
         finding.remedy =
             others_have_the_device(input) ? "see shared_device: for most of that time, others seem to have the GPU"
-            : host_functions(input.model) > 0
+            : late_behind_functions(input)
                 ? "the program puts functions of the host into streams (cudaLaunchHostFunc), and the work behind each "
                   "begins when the function has returned: let a thread of the program do that work"
                 : "look for what the launch waits for (other threads in calls of CUDA, code that is loaded, memory "

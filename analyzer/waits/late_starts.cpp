@@ -124,6 +124,10 @@ std::uint64_t host_functions(const TraceModel& model) {
   return count;
 }
 
+bool behind_host_functions(const TraceModel& model, std::uint64_t times) {
+  return times > 0 && 2 * host_functions(model) >= times;
+}
+
 std::vector<LateStart> late_starts(const TraceModel& model, const DeviceWork& work) { return Search(model).run(work); }
 
 }  // namespace wicprof::analyzer

@@ -26,6 +26,8 @@ struct LateStart {
 
 /// Calls that put functions of the host into streams: work behind such a function begins when it has returned.
 std::uint64_t host_functions(const TraceModel& model);
+/// Whether there are enough of them to be what work or threads waited for so often: half as many at least.
+bool behind_host_functions(const TraceModel& model, std::uint64_t times);
 
 /// By at least 200 us and the device's clock error. Only work whose call is known, and of the nodes of a graph the
 /// first; none of a process that let streams wait for what the trace does not show: host functions, values in memory,
