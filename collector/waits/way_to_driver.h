@@ -1,5 +1,6 @@
 // A call's way from the end of its callback until it has reached its wait in the driver. No callback reports that, so
-// other threads see it by the thread: it has computed for long enough since, or it sleeps.
+// other threads see it by the thread: it has computed for long enough since, or it sleeps for something else than a
+// lock.
 #pragma once
 
 #include <ctime>
@@ -30,6 +31,7 @@ class WayToDriver {
   std::atomic<State> state_{State::none};
   clockid_t clock_{};    // of the thread's CPU time
   TimeNs computed_ = 0;  // until it left the callback
+  TimeNs left_ = 0;      // when it did
   std::int32_t thread_ = 0;
 };
 

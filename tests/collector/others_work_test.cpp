@@ -1,10 +1,12 @@
 #include "collector/waits/others_work.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -95,6 +97,28 @@ TEST(OthersWork, CapturesComeAfterTheCallsThatAreOnTheirWay) {
     while (computed() < returned + 10'000) continue;  // on the way
     reached = 1;
     while (computed() < returned + 20 * kMillisecond) continue;  // as in a wait that spins
+  }));
+}
+
+TEST(OthersWork, ALockOnTheWayIsNotTheDriver) {
+  std::timed_mutex held;
+  held.lock();
+  EXPECT_TRUE(comes_after(kLong, [&](OthersWork::Wait& wait, std::atomic<int>& reached) {
+    wait.returns();
+    EXPECT_FALSE(held.try_lock_for(std::chrono::milliseconds(3)));
+    reached = 1;
+  }));
+  // A sleep of the driver's own: the call is where it waits.
+  EXPECT_FALSE(comes_after(kLong, [](OthersWork::Wait& wait, std::atomic<int>& reached) {
+    wait.returns();
+    poll(nullptr, 0, 300);
+    reached = 1;
+  }));
+  // Nor is a lock waited for that is not given back.
+  EXPECT_FALSE(comes_after(kLong, [&](OthersWork::Wait& wait, std::atomic<int>& reached) {
+    wait.returns();
+    EXPECT_FALSE(held.try_lock_for(std::chrono::milliseconds(300)));
+    reached = 1;
   }));
 }
 
