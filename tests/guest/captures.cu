@@ -267,6 +267,26 @@ void begun_in_a_legacy_copy() {
   });
 }
 
+// The program changes what the capture has seen so far.
+void dependencies_set_by_hand() {
+  const cudaStream_t captured = stream();
+  cudaStreamCaptureStatus status{};
+  unsigned long long id = 0;
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* last = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  OK(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal));
+  busy(captured, 0.1);
+  OK(cudaStreamGetCaptureInfo(captured, &status, &id, &graph, &last, &edges, &count));
+  IS(status, cudaStreamCaptureStatusActive);
+  IS(count, 1u);
+  cudaGraphNode_t empty = nullptr;
+  OK(cudaGraphAddEmptyNode(&empty, graph, last, count));
+  OK(cudaStreamUpdateCaptureDependencies(captured, &empty, nullptr, 1, cudaStreamSetCaptureDependencies));
+  busy(captured, 0.1);
+  ends(captured, 0, 3);
+}
 // The stream that is waited for becomes the captured one.
 void begun_in_the_waited_stream() {
   const cudaStream_t waited = stream();
@@ -360,6 +380,7 @@ QUESTIONS({Q(wait_for_the_captured_stream),
            Q(begun_globally_in_an_event_wait),
            Q(begun_relaxed_in_a_legacy_wait),
            Q(begun_in_a_legacy_copy),
+           Q(dependencies_set_by_hand),
            Q(begun_in_the_waited_stream),
            Q(the_threads_mode_stays),
            Q(allocation_beside_a_thread_local_capture),

@@ -68,6 +68,14 @@ inline cudaEvent_t event(unsigned flags = cudaEventDisableTiming) {
   return made;
 }
 
+/// Managed, and 0.
+inline unsigned* numbers(int count = 1) {
+  unsigned* made = nullptr;
+  if (cudaMallocManaged(&made, sizeof *made * count) != cudaSuccess) std::_Exit(97);
+  for (int i = 0; i < count; ++i) made[i] = 0;
+  return made;
+}
+
 /// All kernels are loaded before the first one waits for another.
 inline void prepare() {
   const Word word;

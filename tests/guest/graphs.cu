@@ -210,6 +210,46 @@ void unjoined_capture() {
   busy(two, 1);
   OK(cudaStreamSynchronize(two));
 }
+// What the program has the graph own goes with the graph.
+void object_of_the_users() {
+  static std::atomic<int> gone{0};
+  const cudaStream_t one = stream();
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t made = nullptr;
+  cudaUserObject_t object = nullptr;
+  OK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal));
+  busy(one, 1);
+  OK(cudaStreamEndCapture(one, &graph));
+  OK(cudaUserObjectCreate(
+      &object, nullptr, [](void*) { ++gone; }, 1, cudaUserObjectNoDestructorSync));
+  OK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+  OK(cudaGraphInstantiate(&made, graph, 0));
+  OK(cudaGraphDestroy(graph));
+  OK(cudaGraphLaunch(made, one));
+  OK(cudaStreamSynchronize(one));
+  IS(gone.load(), 0);
+  OK(cudaGraphExecDestroy(made));
+  until([&] { return gone == 1; });
+}
+void graphs_in_a_graph() {
+  const cudaStream_t one = stream();
+  cudaGraph_t inner = nullptr, outer = nullptr, copy = nullptr;
+  cudaGraphExec_t made = nullptr;
+  cudaGraphNode_t first = nullptr, second = nullptr;
+  const Word word;
+  OK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal));
+  add_kernel<<<1, 1, 0, one>>>(const_cast<unsigned*>(word.at), 1);
+  OK(cudaStreamEndCapture(one, &inner));
+  OK(cudaGraphCreate(&outer, 0));
+  OK(cudaGraphAddChildGraphNode(&first, outer, nullptr, 0, inner));
+  OK(cudaGraphAddChildGraphNode(&second, outer, &first, 1, inner));
+  OK(cudaGraphClone(&copy, outer));
+  OK(cudaGraphDestroy(outer));
+  OK(cudaGraphInstantiate(&made, copy, 0));
+  for (int i = 0; i < 3; ++i) OK(cudaGraphLaunch(made, one));
+  OK(cudaStreamSynchronize(one));
+  IS(*word.at, 6u);
+}
 
 #define Q(name) \
   { #name, name }
@@ -224,4 +264,6 @@ QUESTIONS({{"launched_and_waited_for", launched_and_waited_for, 0, true},
            Q(memory_nodes),
            Q(nodes_by_hand),
            Q(forked_capture),
-           Q(unjoined_capture)})
+           Q(unjoined_capture),
+           Q(object_of_the_users),
+           Q(graphs_in_a_graph)})

@@ -130,6 +130,36 @@ void exported_memory() {
   OK(cudaDeviceSynchronize());
   OK(cudaFree(memory));
 }
+void managed_memory_of_one_stream() {
+  const cudaStream_t one = stream();
+  unsigned* const number = numbers();
+  OK(cudaStreamAttachMemAsync(one, number, 0, cudaMemAttachSingle));
+  OK(cudaStreamSynchronize(one));
+  add_kernel<<<1, 1, 0, one>>>(number, 3);
+  OK(cudaStreamSynchronize(one));
+  IS(*number, 3u);
+}
+// In the order of the streams, and used again before the host has waited.
+void allocated_and_freed_in_streams() {
+  const cudaStream_t one = stream(), two = stream();
+  const cudaEvent_t used = event();
+  void *first = nullptr, *second = nullptr;
+  for (int i = 0; i < 20; ++i) {
+    OK(cudaMallocAsync(&first, 1 << 20, one));
+    OK(cudaMemsetAsync(first, i, 1 << 20, one));
+    OK(cudaEventRecord(used, one));
+    OK(cudaStreamWaitEvent(two, used));
+    OK(cudaFreeAsync(first, two));
+    OK(cudaMallocAsync(&second, 1 << 20, two));
+    OK(cudaFreeAsync(second, two));
+  }
+  OK(cudaStreamSynchronize(two));
+  std::size_t reserved = 0;
+  cudaMemPool_t pool = nullptr;
+  OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &reserved));
+  IS(reserved, 0u);
+}
 
 #define Q(name) \
   { #name, name }
@@ -137,5 +167,5 @@ void exported_memory() {
   { #name, name, 0, true }
 QUESTIONS({ALONE(freed_memory_comes_back), ALONE(waits_take_no_memory), Q(free_waits_for_work),
            Q(managed_memory_after_a_wait), Q(polled_from_managed_memory), Q(registered_memory),
-           Q(attributes_of_pointers), Q(pool), ALONE(of_the_whole_process), ALONE(almost_all_of_it),
-           Q(exported_memory)})
+           Q(attributes_of_pointers), Q(pool), ALONE(of_the_whole_process), ALONE(almost_all_of_it), Q(exported_memory),
+           Q(managed_memory_of_one_stream), Q(allocated_and_freed_in_streams)})

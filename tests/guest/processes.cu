@@ -205,6 +205,29 @@ void no_files() {
   work();
   OK(cudaDeviceSynchronize());
 }
+void no_files_from_the_start() {  // the signal would end it
+  const rlimit limit{0, 0};
+  OK(setrlimit(RLIMIT_FSIZE, &limit));
+  prepare();
+  work();
+  work();
+}
+// A program that waits for any child of its own.
+void has_no_children() {
+  work();
+  int status = 0;
+  IS(waitpid(-1, &status, WNOHANG), -1);
+  IS(errno, ECHILD);
+}
+void children_are_reaped_by_the_system() {
+  signal(SIGCHLD, SIG_IGN);
+  prepare();
+  work();
+  const pid_t child = fork();
+  if (child == 0) _exit(7);
+  IS(waitpid(child, nullptr, 0), -1);
+  work();
+}
 void changes_its_root() {  // where it may
   one = stream();
   say("chroot: %d", chroot("."));
@@ -292,6 +315,9 @@ QUESTIONS({Q(fork_between_waits),
            Q(umask_stays),
            Q(few_descriptors),
            Q(no_files),
+           {"no_files_from_the_start", no_files_from_the_start, 0, false, 0},
+           Q(has_no_children),
+           {"children_are_reaped_by_the_system", children_are_reaped_by_the_system, 0, false, 0},
            Q(changes_its_root),
            Q(system_calls_are_refused),
            Q(no_more_threads),

@@ -46,6 +46,19 @@ void sixty_four_wait_at_once() {
   for (std::thread& each : all) each.join();
   IS(failed.load(), 0);
 }
+void five_hundred_wait_at_once() {
+  std::atomic<int> failed{0};
+  std::vector<std::thread> all;
+  const cudaStream_t one = stream();
+  const Word word, timed_out;
+  hold(one, word, 1, &timed_out);
+  for (int i = 0; i < 500; ++i) all.emplace_back([&] { failed += cudaStreamSynchronize(one) != cudaSuccess; });
+  pause_ms(50);
+  word.set();
+  for (std::thread& each : all) each.join();
+  IS(failed.load(), 0);
+  IS(*timed_out.at, 0u);
+}
 void all_wait_for_one_stream() {
   const cudaStream_t one = stream();
   const Word word;
@@ -219,6 +232,7 @@ void affinity_stays() {
 #define Q(name) \
   { #name, name }
 QUESTIONS({Q(sixty_four_wait_at_once),
+           Q(five_hundred_wait_at_once),
            Q(all_wait_for_one_stream),
            {"short_threads", short_threads, 0, true},
            {"launches_beside_waiters", launches_beside_waiters, 0, true, 0},
