@@ -14,6 +14,7 @@
 #include "collector/attachment.h"
 #include "collector/collector.h"
 #include "collector/dormant.h"
+#include "collector/program/driver.h"
 #include "collector/program/without_forks.h"
 #include "collector/sources/list.h"
 #include "collector/waits/waits_of_process.h"
@@ -39,11 +40,24 @@ State& state() {
   return *instance;
 }
 
+std::atomic<bool> cupti_is_used{false};
+
 // Loaded once, by cuInit() or by the program's first NVTX call, whichever comes first.
 const Result<CuptiApi>& shared_cupti(const Environment& environment) {
+  cupti_is_used = true;
   static const Result<CuptiApi>* const loaded =
       new Result<CuptiApi>(load_cupti(environment.cupti_path, environment.nvtx_cupti));
   return *loaded;
+}
+
+/// Where a program has contexts already, and the driver writes dumps of the GPU, a fault hangs once CUPTI is there
+/// (driver 580).
+const Result<CuptiApi>& cupti_beside_contexts(const Environment& environment) {
+  static const Result<CuptiApi> refused(unavailable(
+      "the driver writes dumps of the GPU for the program (CUDA_ENABLE_COREDUMP_ON_EXCEPTION, "
+      "CUDA_ENABLE_USER_TRIGGERED_COREDUMP or cuCoredumpSetAttributeGlobal), and a fault would hang with CUPTI; "
+      "record without CUPTI (--trace host), or start the program without dumps"));
+  return !cupti_is_used && writes_gpu_dumps() ? refused : shared_cupti(environment);
 }
 
 void at_exit() noexcept {
@@ -97,6 +111,13 @@ void start() {
         "no CUDA activity in this run, since CUPTI serves one profiler at a time; to use that one, record "
         "without CUPTI (--trace host)");
   }
+  if (const std::string variable = gpu_dump_variable(); !variable.empty()) {
+    write_notice(*s.sink, NoticeSeverity::warning,
+                 variable +
+                     " has no effect: the driver writes no dumps of the GPU for a program that CUPTI is in, and "
+                     "a fault is an error of a call in place of an abort; to get dumps, record without CUPTI "
+                     "(--trace host)");
+  }
   pthread_atfork(nullptr, nullptr, in_child);
   std::atexit(at_exit);
 }
@@ -127,6 +148,14 @@ void start_once() noexcept {
   }
 }
 
+int answer_to_driver() noexcept {
+  try {
+    return cupti_is_used || gpu_dump_variable().empty() ? 1 : 0;
+  } catch (...) {
+    return 1;
+  }
+}
+
 void record_request(const WakeRequest& request) noexcept {
   try {
     static std::once_flag prepared;
@@ -137,7 +166,7 @@ void record_request(const WakeRequest& request) noexcept {
     Environment environment = read_environment();
     static const std::string of_program = cupti_of_program();  // CUPTI is loaded once
     if (environment.nvtx_cupti.empty()) environment.nvtx_cupti = of_program;
-    record_attached(request, environment, state().waits, shared_cupti);
+    record_attached(request, environment, state().waits, cupti_beside_contexts);
   } catch (...) {
     // For example out of memory: the program continues unrecorded.
   }

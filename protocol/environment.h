@@ -13,6 +13,9 @@ inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
 /// The program's own choice, which `run` leaves as it is: LAZY, the default since CUDA 12.2, or EAGER.
 inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
 inline constexpr char kLaunchBlockingVariable[] = "CUDA_LAUNCH_BLOCKING";
+/// The program's own choice: the driver writes dumps of the GPU at faults, or when somebody asks for one.
+inline constexpr const char* kGpuDumpVariables[] = {"CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
+                                                    "CUDA_ENABLE_USER_TRIGGERED_COREDUMP"};
 /// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls,
 /// host_waits, syncs, events, overhead, graphs), nvtx, uvm, graphs, nodes, pcsampling, or single sources by name. The
 /// collector ignores the tool's own words (host).

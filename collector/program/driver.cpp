@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "collector/program/environment.h"
 #include "protocol/uuid.h"
 
 namespace wicprof::collector {
@@ -45,6 +46,17 @@ std::uint64_t device_memory(int device) {
   static const auto get = find<CUresult (*)(std::size_t*, CUdevice)>("cuDeviceTotalMem_v2");
   std::size_t bytes = 0;
   return get == nullptr || get(&bytes, static_cast<CUdevice>(device)) != CUDA_SUCCESS ? 0 : bytes;
+}
+
+bool writes_gpu_dumps() {
+  static const auto get = find<decltype(&cuCoredumpGetAttributeGlobal)>("cuCoredumpGetAttributeGlobal");
+  if (get == nullptr) return !gpu_dump_variable().empty();  // before CUDA 12.1
+  for (const CUcoredumpSettings each : {CU_COREDUMP_ENABLE_ON_EXCEPTION, CU_COREDUMP_ENABLE_USER_TRIGGER}) {
+    bool on = false;
+    std::size_t bytes = sizeof on;
+    if (get(each, &on, &bytes) == CUDA_SUCCESS && on) return true;
+  }
+  return false;
 }
 
 }  // namespace wicprof::collector

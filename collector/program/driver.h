@@ -22,4 +22,8 @@ std::string device_uuid(int device);
 /// In bytes.
 std::uint64_t device_memory(int device);
 
+/// Whether the driver writes dumps of the GPU at faults, or when somebody asks for one: by a variable or by
+/// cuCoredumpSetAttributeGlobal(). After cuInit().
+bool writes_gpu_dumps();
+
 }  // namespace wicprof::collector

@@ -57,6 +57,13 @@ std::uint64_t samples_per_second() {
   return std::strtoull(text.c_str(), nullptr, 10);
 }
 
+std::string gpu_dump_variable() {
+  for (const char* const name : kGpuDumpVariables) {
+    if (const std::string value = variable(name, "0"); value != "0") return name;
+  }
+  return {};
+}
+
 bool recompile_only() { return variable(kRewriteVariable, "") == "recompile"; }
 
 bool counts_waits() { return variable(kRewriteVariable, "") != "uncounted"; }

@@ -37,6 +37,9 @@ bool counts_waits();
 /// Whether kNvtxOpenVariable requests an event at the start of each NVTX range.
 bool nvtx_open_wanted();
 
+/// The variable that has the driver write dumps of the GPU; empty: none is set.
+std::string gpu_dump_variable();
+
 /// The words of a comma-separated list, without spaces and empty words.
 std::vector<std::string> split_list(const std::string& text);
 

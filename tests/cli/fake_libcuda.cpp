@@ -85,6 +85,11 @@ extern "C" int cuPointerGetAttributes(unsigned, int*, void** values, unsigned lo
   *static_cast<int*>(values[0]) = !known ? 0 : address < 4096 || address >= 8192 ? 1 : 2;
   return 0;
 }
+// 1: of each fault.
+extern "C" int cuCoredumpGetAttributeGlobal(int attribute, void* value, std::size_t*) {
+  *static_cast<bool*>(value) = attribute == 1 && std::getenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION") != nullptr;
+  return 0;
+}
 // What `wic-prof doctor` asks.
 extern "C" int cuGetErrorString(int, const char** text) {
   *text = "an error of the test";

@@ -408,6 +408,13 @@ class Refusals(Attach):
         self.all_given_back(program, before)
         self.ends_well(program)
 
+    def test_dumps_of_the_gpu(self):
+        """Where the driver writes them, a fault hangs once CUPTI comes."""
+        program = self.busy(env={"CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "1"})
+        self.refused(3, "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "--trace host", named=program.pid)
+        self.attach(program, "--for", "50ms", "--trace", "host")
+        self.ends_well(program)
+
     def test_what(self):
         program = self.busy(1)
         self.refused(2, "pcsampling", "wic-prof run", named=program.pid, options=("--trace", "cuda,pcsampling"))

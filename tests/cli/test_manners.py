@@ -1,5 +1,8 @@
 """The collector is a guest: the program keeps its output and exit status, however it ends and whatever is missing."""
 
+import os
+import subprocess
+import sys
 import unittest
 
 import harness
@@ -151,6 +154,25 @@ class Loading(harness.Case):
             self.assertEqual((result.returncode, result.stdout), (0, value + "\n"))
             self.assertEqual("CUDA_LAUNCH_BLOCKING=1 makes each launch wait" in " ".join(result.stderr.split()), named,
                              result.stderr)
+
+    def test_dumps_of_the_gpu_need_a_program_without_cupti(self):
+        for name in ("CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "CUDA_ENABLE_USER_TRIGGERED_COREDUMP"):
+            for value, options, named in (("1", (), True), ("1", ("--trace", "host"), False), ("0", (), False)):
+                result = self.run_cuda("load", "context", "kernels", "3", "say", "done", env={name: value},
+                                       options=options)
+                self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
+                self.assertEqual(f"{name} has no effect" in " ".join(result.stderr.split()), named, result.stderr)
+
+    def test_a_sleeping_library_leaves_the_driver_its_dumps(self):
+        """The driver writes none where InitializeInjection() returns 1."""
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        library = os.path.join(os.path.dirname(harness.WICPROF), "../lib/libwicprof_inject.so")
+        call = f"import ctypes; print(ctypes.CDLL('{library}').InitializeInjection())"
+        for env, answer in (({}, 1), ({"CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "1"}, 0)):
+            result = subprocess.run([sys.executable, "-c", call], env={**os.environ, **env}, text=True,
+                                    capture_output=True, check=True)
+            self.assertEqual(result.stdout, f"{answer}\n")
 
 
 if __name__ == "__main__":

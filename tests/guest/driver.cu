@@ -321,20 +321,6 @@ void dumped_after_a_fault() {
   IS(status_of(child), 128 + SIGABRT);
   IS(unlink("dumped"), 0);
 }
-// A plugin host that keeps a second copy of each library.
-void driver_in_a_second_namespace() {
-  void* const driver = dlmopen(LM_ID_NEWLM, "libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) return say("not opened");
-  const auto init = reinterpret_cast<decltype(&cuInit)>(dlsym(driver, "cuInit"));
-  const auto count_of = reinterpret_cast<decltype(&cuDeviceGetCount)>(dlsym(driver, "cuDeviceGetCount"));
-  int count = 0;
-  OK(init(0));
-  OK(count_of(&count));
-  IS(count > 0, 1);
-  prepare();
-  busy(nullptr, 2);
-  OK(cudaDeviceSynchronize());
-}
 
 #define Q(name) \
   { #name, name }
@@ -352,5 +338,4 @@ QUESTIONS({Q(code_loaded_by_hand),
            {"no_gpu_is_visible", no_gpu_is_visible, 0, false, 0},
            Q(profiled_range),
            {"put_away_and_brought_back", put_away_and_brought_back, 0, false, 0},
-           {"dumped_after_a_fault", dumped_after_a_fault, 0, false, 0},
-           {"driver_in_a_second_namespace", driver_in_a_second_namespace, 0, false, 0}})
+           {"dumped_after_a_fault", dumped_after_a_fault, 0, false, 0}})

@@ -50,7 +50,7 @@ ATTACHED_MORE = {"threads": 4, "resident_kb": 2048}
 REWRITE_MORE = {"threads": 1}
 START = 10  # per cent that a time may be longer
 # The driver denies these to a process that CUPTI has been in, also after cuptiFinalize: asked where it never was.
-DENIED_BY_CUPTI = {"driver.put_away_and_brought_back": ["dormant"]}
+DENIED_BY_CUPTI = {"driver.put_away_and_brought_back": ["dormant"], "driver.dumped_after_a_fault": ["dormant"]}
 
 
 class Question:
